@@ -1,0 +1,77 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+
+/**
+ * A secret value on its way through the program: whatever prints it, logs it or turns it into JSON shows
+ * `[redacted]`. `reveal()` is the one way to the text, easy to find by name.
+ */
+export class Secret {
+  readonly #value: string;
+  constructor(value: string) {
+    this.#value = value;
+  }
+  reveal(): string {
+    return this.#value;
+  }
+  toString(): string {
+    return '[redacted]';
+  }
+  toJSON(): string {
+    return '[redacted]';
+  }
+  [inspect.custom](): string {
+    return '[redacted]';
+  }
+}
+
+export const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
+
+/** What the audit log shows of a secret: enough to see that two are the same, nothing to guess it by. */
+export const fingerprint = (secret: string): string => `sha256:${sha256(secret).slice(0, 12)}`;
+
+interface Key {
+  id: string;
+  key: Buffer;
+}
+
+/**
+ * Encryption at rest: AES-256-GCM under a data key derived with HKDF from the first of the given keys. What
+ * it is bound to (table, row, column) is associated data, so that a value cannot be moved to another row.
+ * A sealed value is text: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url.
+ */
+export class Vault {
+  readonly #keys: Key[];
+
+  /** `keys`: 32 bytes each. The first encrypts, all decrypt (rotation). */
+  constructor(keys: Buffer[]) {
+    this.#keys = keys.map((key) => {
+      if (key.length !== 32) throw new Error('an encryption key must have 32 bytes');
+      return {
+        id: sha256(key).slice(0, 8),
+        key: Buffer.from(hkdfSync('sha256', key, '', 'agent-platform vault v1', 32)),
+      };
+    });
+    if (this.#keys.length === 0) throw new Error('an encryption key is needed');
+  }
+
+  seal(text: string, boundTo: string): string {
+    const { id, key } = this.#keys[0]!;
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(boundTo));
+    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `v1.${id}.${nonce.toString('base64url')}.${sealed.toString('base64url')}`;
+  }
+
+  /** The text; throws where no key fits, the value was changed, or it belongs to another row. */
+  open(sealed: string, boundTo: string): string {
+    const [version, id, nonce, body] = sealed.split('.');
+    if (version !== 'v1' || !id || !nonce || body === undefined) throw new Error('not a sealed value');
+    const key = this.#keys.find((k) => k.id === id);
+    if (!key) throw new Error(`sealed with the encryption key ${id}, which is not among ENCRYPTION_KEY`);
+    const bytes = Buffer.from(body, 'base64url');
+    const decipher = createDecipheriv('aes-256-gcm', key.key, Buffer.from(nonce, 'base64url'))
+      .setAAD(Buffer.from(boundTo))
+      .setAuthTag(bytes.subarray(bytes.length - 16));
+    return decipher.update(bytes.subarray(0, bytes.length - 16), undefined, 'utf8') + decipher.final('utf8');
+  }
+}

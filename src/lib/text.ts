@@ -1,0 +1,65 @@
+import type { Fault } from './errors.ts';
+
+/** The path of a fault as shown to a client: `payload.items[2]`, `body` for the whole. */
+export const showPath = (path: readonly PropertyKey[], whole = 'body'): string => {
+  let shown = '';
+  for (const key of path) {
+    if (typeof key === 'number') shown += `[${key}]`;
+    else shown += shown === '' ? String(key) : `.${String(key)}`;
+  }
+  return shown === '' ? whole : shown;
+};
+
+/** Why `text` cannot be stored, or null: PostgreSQL holds neither NUL nor half a surrogate pair. */
+export const textFault = (text: string): string | null => {
+  if (text.includes('\u0000')) return 'must not contain the character NUL';
+  if (!text.isWellFormed()) return 'must not contain half of a surrogate pair';
+  return null;
+};
+
+/** Every string in `value`, keys included, that PostgreSQL could not hold. */
+export const textFaults = (value: unknown, path: PropertyKey[] = []): Fault[] => {
+  const faults: Fault[] = [];
+  const walk = (v: unknown, at: PropertyKey[]): void => {
+    if (typeof v === 'string') {
+      const why = textFault(v);
+      if (why) faults.push({ path: showPath(at), message: why });
+    } else if (Array.isArray(v)) {
+      v.forEach((item, i) => {
+        walk(item, [...at, i]);
+      });
+    } else if (v !== null && typeof v === 'object') {
+      for (const [key, item] of Object.entries(v)) {
+        const why = textFault(key);
+        if (why) faults.push({ path: showPath(at), message: `has a key that ${why}` });
+        else walk(item, [...at, key]);
+      }
+    }
+  };
+  walk(value, path);
+  return faults;
+};
+
+/** Whether `json` nests arrays and objects deeper than `limit`; read from the text, before anything parses it. */
+export const nestsDeeperThan = (json: string, limit: number): boolean => {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < json.length; i++) {
+    const c = json.charCodeAt(i);
+    if (inString) {
+      if (c === 92) i++;
+      else if (c === 34) inString = false;
+    } else if (c === 34) inString = true;
+    else if (c === 91 || c === 123) {
+      if (++depth > limit) return true;
+    } else if (c === 93 || c === 125) depth--;
+  }
+  return false;
+};
+
+/** The number of Unicode code points: what the product calls the characters of a text. */
+export const characters = (text: string): number => {
+  let n = 0;
+  for (const _ of text) n++;
+  return n;
+};
