@@ -1,0 +1,152 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
+import pg from 'pg';
+import { ApiError, messageOf, unavailable } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+
+/** The tables: each feature declares its own beside its SQL (`declare module`), so this names none. */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by the features' stores
+export interface Schema {}
+
+/** Inside a transaction: all that a store function may use. */
+export type Tx = Kysely<Schema> & { readonly isTransaction: true };
+
+/** A single statement outside of a transaction. Every `Tx` is one as well, so reads can be shared. */
+export type Reader = Kysely<Schema>;
+
+/**
+ * The one way to the database, the same over the embedded one and over PostgreSQL. Inside `tx` only the given
+ * `tx` may be used: the embedded database has one connection, so a second use would wait for itself for ever.
+ * It throws at once instead, on both.
+ */
+export interface Database {
+  readonly kind: 'embedded' | 'postgres';
+  /** Run `fn` in one transaction (read committed); committed when it resolves, rolled back when it throws. */
+  tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Run single statements, each its own transaction. */
+  read<T>(fn: (reader: Reader) => Promise<T>): Promise<T>;
+  /**
+   * Hear `NOTIFY channel` from every replica. The listener is also called with `null` after the connection was
+   * lost and is back, since what was said meanwhile was not heard.
+   */
+  listen(channel: string, listener: (payload: string | null) => void): void;
+  /** Resolves when the database answers; throws 503 when it does not. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** int8 as a number: every count and sequence here is far below 2^53. */
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/** PostgreSQL plans a named statement once a connection; past this many different texts they stay unnamed. */
+const namedStatements = 1_000;
+const names = new Map<string, string>();
+
+const nameOf = (text: string): string | undefined => {
+  let name = names.get(text);
+  if (name === undefined && names.size < namedStatements) {
+    name = createHash('sha1').update(text).digest('base64url');
+    names.set(text, name);
+  }
+  return name;
+};
+
+/** Kysely's view of a pool whose statements are named, which makes embedded reads 1.8 times faster. */
+const namingPool = (pool: pg.Pool): PostgresPool =>
+  ({
+    connect: async () => {
+      const client = await pool.connect();
+      return {
+        query: (text: string, values: unknown[]) =>
+          client.query(values.length === 0 ? { text } : { text, values, name: nameOf(text) }),
+        release: () => client.release(),
+      } as unknown as PostgresPoolClient;
+    },
+    end: async () => {},
+  }) as unknown as PostgresPool;
+
+/** SQLSTATE classes and codes that say the database is away, not that the statement was wrong. */
+const isConnectionFailure = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false;
+  const code = (error as { code?: string }).code ?? '';
+  return (
+    /^(08|57P0|53)/.test(code) ||
+    /^E(CONN|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH)/.test(code) ||
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after)/.test(
+      error.message,
+    )
+  );
+};
+
+/** Deadlock and serialization failures: the transaction did nothing and may be run again. */
+const isRetryable = (error: unknown): boolean =>
+  error instanceof Error && ['40001', '40P01'].includes((error as { code?: string }).code ?? '');
+
+/** Marks the asynchronous context of an open use; `open` turns false at its end, for timers that inherit it. */
+const current = new AsyncLocalStorage<{ open: boolean }>();
+
+/** Run `fn` outside of any transaction's context, as listeners and loops must be. */
+export const outsideTransaction = <T>(fn: () => T): T => current.exit(fn);
+
+export const createDatabase = (parts: {
+  kind: Database['kind'];
+  pool: pg.Pool;
+  listen: Database['listen'];
+  close: () => Promise<void>;
+  log: Logger;
+}): Database => {
+  const { kind, pool, log } = parts;
+  pool.on('error', (error) => log.warn({ error: messageOf(error) }, 'an idle database connection was lost'));
+  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: namingPool(pool) }) });
+
+  const use = async <T>(fn: () => Promise<T>): Promise<T> => {
+    if (current.getStore()?.open)
+      throw new Error('the database was used inside a transaction without its tx');
+    const mark = { open: true };
+    try {
+      return await current.run(mark, fn);
+    } catch (error) {
+      if (error instanceof ApiError || !isConnectionFailure(error)) throw error;
+      log.warn({ error: messageOf(error) }, 'the database does not answer');
+      throw unavailable('The database does not answer at present. Try again in a moment.', 2);
+    } finally {
+      mark.open = false;
+    }
+  };
+
+  return {
+    kind,
+    tx: (fn) =>
+      use(async () => {
+        for (let attempt = 1; ; attempt++) {
+          try {
+            return await kysely.transaction().execute((tx) => fn(tx as unknown as Tx));
+          } catch (error) {
+            if (attempt >= 4 || !isRetryable(error)) throw error;
+          }
+        }
+      }),
+    read: (fn) => use(() => fn(kysely)),
+    listen: parts.listen,
+    ping: () => use(async () => void (await sql`select 1`.execute(kysely))),
+    close: async () => {
+      await pool.end();
+      await parts.close();
+    },
+  };
+};
+
+/** Tell every replica, when the transaction commits. `payload` under 8,000 bytes. */
+export const notify = async (tx: Tx, channel: string, payload = ''): Promise<void> => {
+  await sql`select pg_notify(${channel}, ${payload})`.execute(tx);
+};
+
+/** The database's time, which decides what is due; milliseconds since 1970. */
+export const databaseNow = async (reader: Reader): Promise<number> => {
+  const { rows } = await sql<{ now: Date }>`select platform_now() as now`.execute(reader);
+  return rows[0]!.now.getTime();
+};
+
+/** A value for a jsonb column. The driver would write an array as a PostgreSQL array. */
+export const json = (value: unknown): string => JSON.stringify(value);

@@ -1,0 +1,40 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Holds `dataDir` for this process until `release`, or until the process dies: the kernel frees the lock. */
+export interface FolderLock {
+  release(): void;
+}
+
+/**
+ * Take the lock on `dataDir`, made if absent. A second opener of the embedded database would destroy data, and
+ * a second one of the telemetry log would interleave it, so a held lock is never stolen.
+ * Throws an Error whose message names the process that holds it.
+ */
+export const lockFolder = (dataDir: string): FolderLock => {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const holder = join(dataDir, 'holder.txt');
+  const lock = new DatabaseSync(join(dataDir, 'lock.sqlite'));
+  try {
+    lock.exec('pragma busy_timeout = 0; begin exclusive');
+  } catch {
+    lock.close();
+    let who = 'another process';
+    try {
+      who = readFileSync(holder, 'utf8').trim();
+    } catch {
+      // The holder has not written its name yet.
+    }
+    throw new Error(
+      `DATA_DIR ${dataDir} is held by ${who}. Stop it, or start this one with another DATA_DIR.`,
+    );
+  }
+  writeFileSync(holder, `process ${process.pid}, since ${new Date().toISOString()}\n`);
+  return {
+    release: () => {
+      lock.exec('rollback');
+      lock.close();
+    },
+  };
+};

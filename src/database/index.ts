@@ -1,0 +1,14 @@
+export {
+  type Database,
+  databaseNow,
+  json,
+  notify,
+  outsideTransaction,
+  type Reader,
+  type Schema,
+  type Tx,
+} from './database.ts';
+export { openEmbedded } from './embedded.ts';
+export { type FolderLock, lockFolder } from './folder-lock.ts';
+export { migrate } from './migrations.ts';
+export { openPostgres } from './postgres.ts';

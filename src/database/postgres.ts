@@ -1,0 +1,96 @@
+import pg from 'pg';
+import { messageOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { createDatabase, type Database, outsideTransaction } from './database.ts';
+
+/** One connection that hears notifications, opened again whenever it is lost. */
+class Listener {
+  readonly #url: string;
+  readonly #log: Logger;
+  readonly #listeners = new Map<string, ((payload: string | null) => void)[]>();
+  #client: pg.Client | null = null;
+  #closed = false;
+  #retry: NodeJS.Timeout | null = null;
+
+  constructor(url: string, log: Logger) {
+    this.#url = url;
+    this.#log = log;
+  }
+
+  add(channel: string, listener: (payload: string | null) => void): void {
+    const known = this.#listeners.get(channel);
+    if (known) known.push(listener);
+    else {
+      this.#listeners.set(channel, [listener]);
+      this.#client?.query(`listen ${pg.escapeIdentifier(channel)}`).catch(() => {});
+    }
+  }
+
+  async open(again = false): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+    });
+    const lost = (error?: Error) => {
+      if (this.#client !== client && this.#client !== null) return;
+      this.#client = null;
+      client.removeAllListeners('end');
+      client.end().catch(() => {});
+      if (this.#closed || this.#retry) return;
+      if (error) this.#log.warn({ error: messageOf(error) }, 'the listening database connection was lost');
+      this.#retry = setTimeout(() => {
+        this.#retry = null;
+        this.open(true).catch(() => {});
+      }, 500);
+    };
+    client.on('error', lost);
+    client.on('end', () => lost());
+    client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
+    try {
+      await client.connect();
+      for (const channel of this.#listeners.keys())
+        await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      lost(error as Error);
+      if (!again) throw error;
+      return;
+    }
+    this.#client = client;
+    if (again) for (const channel of this.#listeners.keys()) this.#tell(channel, null);
+  }
+
+  #tell(channel: string, payload: string | null): void {
+    for (const listener of this.#listeners.get(channel) ?? []) outsideTransaction(() => listener(payload));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#retry) clearTimeout(this.#retry);
+    await this.#client?.end().catch(() => {});
+  }
+}
+
+/** PostgreSQL at `url`. Throws when it does not answer, so that the caller can try again. */
+export const openPostgres = async (url: string, log: Logger, maxConnections = 16): Promise<Database> => {
+  const listener = new Listener(url, log);
+  await listener.open();
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    // No statement of the product takes long; one that does must not hold its locks for ever.
+    statement_timeout: 60_000,
+    idle_in_transaction_session_timeout: 60_000,
+    application_name: 'agent-platform',
+  });
+  return createDatabase({
+    kind: 'postgres',
+    pool,
+    log,
+    listen: (channel, heard) => listener.add(channel, heard),
+    close: () => listener.close(),
+  });
+};
