@@ -1,0 +1,90 @@
+/** Spans of one request that go to the same integrations: a valid ExportTraceServiceRequest (protobuf). */
+export interface Slice {
+  bytes: Buffer;
+  spans: number;
+  /** Numbers of integrations, each once. Empty: the slice goes nowhere and is not stored. */
+  routes: readonly number[];
+}
+
+/** How the spans that were passed ended; all in spans. */
+export interface Counts {
+  delivered: number;
+  rejected: number;
+  dead_lettered: number;
+  expired: number;
+  discarded: number;
+}
+
+/** The account of one integration: everything that was accepted for it is in exactly one of these. */
+export interface Totals extends Counts {
+  queued: number;
+  backlog_bytes: number;
+}
+
+/** A place in the log: the offset of a record, and how many of the integration's spans in it are done. */
+export interface Cursor {
+  at: number;
+  span: number;
+}
+
+/** The next spans of one integration, oldest first, read from its cursor. */
+export interface Batch {
+  number: number;
+  from: Cursor;
+  /** Requests that, concatenated, are one valid ExportTraceServiceRequest. */
+  parts: readonly { bytes: Buffer; spans: number }[];
+  spans: number;
+  bytes: number;
+}
+
+/** Thrown by `append` where the record could not be made durable. Nothing of it is kept. */
+export class TelemetryLogError extends Error {
+  readonly kind: 'full' | 'failed' | 'closed';
+  constructor(kind: 'full' | 'failed' | 'closed', message: string) {
+    super(message);
+    this.name = 'TelemetryLogError';
+    this.kind = kind;
+  }
+}
+
+/**
+ * The telemetry log: what was accepted, durable, until every integration that it goes to is done with it.
+ * For each integration: accepted = delivered + rejected + dead_lettered + expired + discarded + queued, at
+ * any instant and after any crash.
+ */
+export interface TelemetryLog {
+  /** Resolves when the slices are durable; rejects with TelemetryLogError. The buffers belong to the log until then. */
+  append(slices: readonly Slice[]): Promise<void>;
+  /** Bytes that were given to `append` and are not yet durable. */
+  pendingBytes(): number;
+
+  /** Opens the cursor of an integration (idempotent). A new one gets what is appended from now on. */
+  register(number: number): Promise<void>;
+  /** Every integration that has a cursor and was not removed. */
+  registered(): number[];
+  /** Deleted: what is queued and dead-lettered becomes discarded; the final counts stay. */
+  remove(number: number): Promise<void>;
+
+  /**
+   * The next spans from the cursor, at most about `maxBytes` (at least one record's), or null where nothing is
+   * queued. What cannot be read is passed and counted as discarded.
+   */
+  read(number: number, maxBytes: number): Promise<Batch | null>;
+  /**
+   * Moves the cursor to behind the first `through` spans of the batch and adds the counts, in one durable
+   * write. False, and nothing changes, where the cursor is no longer in the batch (expired, removed meanwhile).
+   */
+  commit(batch: Batch, through: number, counts: Partial<Counts>): Promise<boolean>;
+  /** Moves counts among dead_lettered and the others (a retried or purged dead letter): the deltas add up to 0. */
+  move(number: number, deltas: Partial<Counts>): Promise<void>;
+
+  totals(number: number): Totals;
+  /** When the oldest queued span was accepted (ms since 1970); null where nothing is queued. */
+  oldest(number: number): Promise<number | null>;
+  /** Retention: what is older than `before` (ms since 1970), or beyond `maxBytes` on disk, oldest first; counted, then unlinked. */
+  expire(before: number, maxBytes: number): Promise<void>;
+  /** Calls `appended` with the integrations of every durable append; the answer takes the listener off. */
+  onAppend(appended: (routes: ReadonlySet<number>) => void): () => void;
+  /** Waits for what is under way; later appends reject. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,46 @@
+import type { Secret } from '../lib/crypto.ts';
+
+/** Agent spans go to the integrations in scope; application and infrastructure spans only to those with `debug`. */
+export type SpanKind = 'agent' | 'application';
+
+/**
+ * Which integrations a span goes to, as of now (product, section 9, Routing). The answer is decided when a
+ * request is accepted and stored with it. Implementations answer from memory: this is called for each agent
+ * of each request. An integration is known by its number: a positive integer below 2^32, given once, never reused.
+ */
+export interface RoutingTable {
+  /**
+   * - `(id, 'agent')`: the enabled integrations in scope for the agent (global and its own; of an unknown agent the global ones).
+   * - `(null, 'application')`: the enabled `debug` integrations.
+   * - `(id, 'application')`: the enabled `debug` integrations in scope for the agent.
+   * - `(null, 'agent')`: does not occur.
+   */
+  forAgent(agentId: string | null, kind: SpanKind): readonly number[];
+}
+
+/** An integration as delivery sees it: where to, and with what headers. */
+export interface Destination {
+  number: number;
+  /** The integration's id in the API, for logs. */
+  id: string;
+  provider: string;
+  /** With its placeholders resolved; empty where `problem` says why that is impossible. */
+  url: string;
+  /** Authentication and custom headers; content-type and content-encoding are delivery's own. */
+  headers: readonly (readonly [name: string, value: Secret | string])[];
+  enabled: boolean;
+  /** Raised by every edit; a new one resumes a paused delivery at once. */
+  revision: number;
+  /** Why nothing can be sent (a url that does not resolve): delivery pauses and shows this text. No secrets in it. */
+  problem?: string;
+}
+
+/** What observability tells telemetry. Everything is answered from memory. */
+export interface Destinations {
+  table(): RoutingTable;
+  /** Undefined for one that was deleted: its backlog is then discarded and counted. So load before delivery starts. */
+  get(number: number): Destination | undefined;
+  all(): Destination[];
+  /** Calls `changed` after each change of what the other functions answer; the answer takes the listener off. */
+  onChange(changed: () => void): () => void;
+}
