@@ -48,7 +48,7 @@ export class Occurrences {
     if (at < FIRST_INSTANT) at = FIRST_INSTANT - 1;
     let k = this.pieceAt(at);
     // A gap at or before `at` is over, for it is an instant.
-    let m = isGap[k] === 1 ? to[k]! : Math.floor((at - zero[k]!) / MINUTE) + 1;
+    let m = isGap[k] === 0 ? Math.floor((at - zero[k]!) / MINUTE) + 1 : start[k]! <= at ? to[k]! : from[k]!;
     if (m < from[k]!) m = from[k]!;
     for (;;) {
       let none = m;
@@ -73,6 +73,7 @@ export class Occurrences {
     const { start, zero, from, to, isGap } = this.timeline;
     const until = at < END_OF_TIME ? at : END_OF_TIME - 1;
     let k = this.pieceAt(until);
+    if (start[k]! > until) return null;
     let m = isGap[k] === 1 ? to[k]! - 1 : Math.floor((until - zero[k]!) / MINUTE);
     if (m >= to[k]!) m = to[k]! - 1;
     for (;;) {
