@@ -1,0 +1,44 @@
+import { badRequest } from '../lib/errors.ts';
+
+/** The bases under which routes are served. */
+export type Base = '/api/v2' | '/api/v1' | '/app/api';
+export const bases: readonly Base[] = ['/api/v2', '/api/v1', '/app/api'];
+
+/** A tenant's name before `/api`: the older form of the address, served like the shorter one. */
+const tenantPrefix = /^\/(?:tenants\/)?(?!(?:app|tenants|api)\/)[^/]+(?=\/api(?:\/|$))/;
+
+/**
+ * The url as the router wants it: without a tenant's prefix and trailing slashes, and with a `%` that starts
+ * no valid escape taken as itself, so that such an id is unknown and not malformed HTTP.
+ */
+export const normalizeUrl = (url: string): string => {
+  const end = url.search(/[?#]/);
+  let path = end === -1 ? url : url.slice(0, end);
+  const rest = end === -1 ? '' : url.slice(end);
+  try {
+    decodeURIComponent(path);
+  } catch {
+    path = path.replaceAll('%', '%25');
+  }
+  path = path.replace(tenantPrefix, '').replace(/\/+$/, '');
+  return (path === '' ? '/' : path) + rest;
+};
+
+/** The base that `path` lies under, if any. */
+export const baseOf = (path: string): Base | undefined =>
+  bases.find((base) => path === base || path.startsWith(`${base}/`));
+
+/** The token of `Authorization: Bearer …`; undefined without the header. */
+export const bearerToken = (authorization: string | undefined): string | undefined => {
+  if (authorization === undefined) return undefined;
+  return /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? '';
+};
+
+/** The trace id of an incoming W3C `traceparent`, or null. */
+export const traceparentPattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
+
+/** One value of a header that may come once; 400 where it came more often. */
+export const oneHeader = (value: string | string[] | undefined, name: string): string | undefined => {
+  if (Array.isArray(value)) throw badRequest(`The header ${name} must be sent once.`);
+  return value;
+};

@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+import type { Tx } from '../database/index.ts';
+import { sha256, type Vault } from '../lib/crypto.ts';
+import { unprocessable } from '../lib/errors.ts';
+
+declare module '../database/database.ts' {
+  interface Schema {
+    idempotency_keys: {
+      principal_id: string;
+      key: string;
+      request_hash: string;
+      answer: string | null;
+      created_at: Date;
+    };
+  }
+}
+
+/** The answer to a request as it is kept: encrypted, since it may hold what only its caller may see. */
+export interface StoredAnswer {
+  body: unknown;
+  etag: string | null;
+}
+
+/** Thrown out of the transaction when the same request was answered before: not a failure. */
+export class AnsweredBefore {
+  readonly answer: StoredAnswer;
+  constructor(answer: StoredAnswer) {
+    this.answer = answer;
+  }
+}
+
+const stable = (value: unknown): string =>
+  JSON.stringify(value, (_key, v: unknown) =>
+    v !== null && typeof v === 'object' && !Array.isArray(v)
+      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : v,
+  ) ?? '';
+
+/** What must be equal for a repeated key to be the same request: operation, path and body, key order aside. */
+export const requestHash = (operation: string, params: Record<string, string>, body: unknown): string =>
+  sha256(`${operation}\n${stable(params)}\n${stable(body)}`);
+
+/** 422 for a key that is not 1 to 255 visible ASCII characters. */
+export const checkIdempotencyKey = (key: string): void => {
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw unprocessable([{ path: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }]);
+  }
+};
+
+/**
+ * Run `fn` once for a key and principal within 24 h. The key's row is inserted first, so that of two equal
+ * requests at once the second waits for the first to commit, on whichever replica it is, and then throws
+ * AnsweredBefore; another request under the same key is a 422. A failure rolls the row back: successes only.
+ */
+export const once = async <T>(
+  tx: Tx,
+  vault: Vault,
+  key: { principalId: string; key: string; hash: string },
+  fn: () => Promise<T>,
+  toAnswer: (result: T) => StoredAnswer,
+): Promise<T> => {
+  const boundTo = `idempotency_keys:${key.principalId}:${key.key}`;
+  await sql`delete from idempotency_keys where principal_id = ${key.principalId} and key = ${key.key}
+    and created_at < platform_now() - interval '24 hours'`.execute(tx);
+  const inserted = await sql`insert into idempotency_keys (principal_id, key, request_hash)
+    values (${key.principalId}, ${key.key}, ${key.hash}) on conflict do nothing returning 1`.execute(tx);
+  if (inserted.rows.length === 0) {
+    const { rows } = await sql<{ request_hash: string; answer: string }>`select request_hash, answer
+      from idempotency_keys where principal_id = ${key.principalId} and key = ${key.key}`.execute(tx);
+    const before = rows[0];
+    if (before?.request_hash !== key.hash) {
+      throw unprocessable([
+        { path: 'Idempotency-Key', message: 'was used before for another request; use a new key' },
+      ]);
+    }
+    throw new AnsweredBefore(JSON.parse(vault.open(before.answer, boundTo)) as StoredAnswer);
+  }
+  const result = await fn();
+  await sql`update idempotency_keys set answer = ${vault.seal(JSON.stringify(toAnswer(result)), boundTo)}
+    where principal_id = ${key.principalId} and key = ${key.key}`.execute(tx);
+  return result;
+};
+
+/** Remove what is older than 24 h. */
+export const forgetOldKeys = async (tx: Tx): Promise<void> => {
+  await sql`delete from idempotency_keys where created_at < platform_now() - interval '24 hours'`.execute(tx);
+};

@@ -1,0 +1,17 @@
+export { forgetOldKeys } from './idempotency.ts';
+export { offsetPageOf, type Page, pageOf, readCursor, toPage } from './pages.ts';
+export { TokenBuckets } from './rate-limit.ts';
+export { type Context, type Route, route } from './route.ts';
+export {
+  id,
+  jsonObject,
+  jsonValue,
+  offsetQuery,
+  optional,
+  pageOrOffsetQuery,
+  pageQuery,
+  queryInteger,
+  text,
+  timestamp,
+} from './schemas.ts';
+export { createServer, type RawRoute, type RequestSpan, routeBases, type Server } from './server.ts';

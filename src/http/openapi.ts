@@ -1,0 +1,228 @@
+import { z } from 'zod';
+import type { ErrorCode } from '../lib/errors.ts';
+import { errorStatus } from '../lib/errors.ts';
+import type { Role } from '../lib/principal.ts';
+import type { Base } from './addresses.ts';
+import type { Route } from './route.ts';
+
+type Json = Record<string, unknown>;
+
+/** The OpenAPI document of one base, as a value and as the text that is served. */
+export interface ApiDocument {
+  value: Json;
+  text: string;
+}
+
+const errorDescriptions: Record<number, string> = {
+  400: 'Malformed request, missing required parameters, or a rule that answers 400.',
+  401: 'Missing or invalid API key.',
+  403: 'The key is not allowed to perform the operation.',
+  404: 'The resource does not exist.',
+  412: 'The resource is not in a state that allows the operation, or is not the version that If-Match names.',
+  422: 'Well-formed request that fails validation; `details` names each fault.',
+  429: 'Too many requests; try again after `Retry-After` seconds.',
+  500: 'Server error; retry with backoff.',
+  503: 'Temporarily unavailable; try again after `Retry-After` seconds.',
+};
+
+const errorSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['error_id', 'code', 'message'],
+      properties: {
+        error_id: {
+          type: 'string',
+          format: 'uuid',
+          description: 'Unique per occurrence; find it in the logs.',
+        },
+        code: { type: 'string', enum: Object.keys(errorStatus) satisfies string[] as ErrorCode[] },
+        message: { type: 'string' },
+        details: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['path', 'message'],
+            properties: { path: { type: 'string' }, message: { type: 'string' } },
+          },
+        },
+      },
+      additionalProperties: true,
+    },
+  },
+};
+
+/** The JSON Schema of `schema`; named schemas (`.meta({ id })`) go to `components` and are referred to. */
+const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): Json => {
+  const {
+    $schema: _,
+    $defs,
+    ...own
+  } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      const given = (jsonSchema as Json).openapi as Json | undefined;
+      if (!given) return;
+      const { description } = jsonSchema;
+      for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Json)[key];
+      Object.assign(jsonSchema, description ? { description, ...given } : given);
+    },
+  }) as Json & { $defs?: Json };
+  const moved = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(moved);
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([key, item]) => {
+        // The name has done its work as the component's key.
+        if (key === 'id' && typeof item === 'string' && $defs?.[item]) return [];
+        if (key === '$ref' && typeof item === 'string')
+          return [[key, item.replace('#/$defs/', '#/components/schemas/')]];
+        return [[key, moved(item)]];
+      }),
+    );
+  };
+  for (const [name, definition] of Object.entries($defs ?? {})) components[name] = moved(definition);
+  const name = (own as { id?: string }).id;
+  if (typeof name === 'string' && !own.$ref) {
+    const { id: _id, ...rest } = moved(own) as Json;
+    components[name] = rest;
+    return { $ref: `#/components/schemas/${name}` };
+  }
+  return moved(own) as Json;
+};
+
+const parametersOf = (route: Route, components: Json): Json[] => {
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => ({
+    name: match[1],
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const query = route.query ? toSchema(route.query, 'input', components) : {};
+  const required = (query.required as string[] | undefined) ?? [];
+  const inQuery = Object.entries((query.properties as Record<string, Json> | undefined) ?? {}).map(
+    ([name, { description, ...schema }]) => ({
+      name,
+      in: 'query',
+      required: required.includes(name),
+      ...(description ? { description } : {}),
+      schema,
+    }),
+  );
+  const header = (name: string, description: string) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  });
+  return [
+    ...inPath,
+    ...inQuery,
+    ...(route.idempotent
+      ? [
+          header(
+            'Idempotency-Key',
+            'The same key within 24 h gives the first answer again instead of doing it twice.',
+          ),
+        ]
+      : []),
+    ...(route.etag && route.method !== 'GET' && route.method !== 'POST'
+      ? [header('If-Match', 'Change the resource only if this is its ETag; else 412.')]
+      : []),
+  ];
+};
+
+const statusesOf = (route: Route): number[] => {
+  const statuses = new Set<number>([401, 403, 429, 500, 503, ...(route.alsoAnswers ?? [])]);
+  if (route.path.includes('{')) statuses.add(404);
+  if (route.body) statuses.add(400).add(422);
+  if (route.query) statuses.add(422);
+  if (route.idempotent) statuses.add(422);
+  if (route.etag && ['PUT', 'PATCH', 'DELETE'].includes(route.method)) statuses.add(412);
+  return [...statuses].sort();
+};
+
+const success: Record<number, string> = {
+  200: 'Success.',
+  201: 'Created.',
+  202: 'Accepted.',
+  204: 'Success, no body.',
+};
+
+const operationOf = (route: Route, role: Role, components: Json): Json => ({
+  operationId: route.id,
+  summary: route.summary,
+  ...(route.description ? { description: route.description } : {}),
+  tags: [route.tag],
+  'x-required-role': role,
+  parameters: parametersOf(route, components),
+  ...(route.body
+    ? {
+        requestBody: {
+          required: !route.bodyOptional,
+          content: { 'application/json': { schema: toSchema(route.body, 'input', components) } },
+        },
+      }
+    : {}),
+  responses: {
+    [route.status ?? 200]: {
+      description: success[route.status ?? 200],
+      ...(route.etag && route.status !== 204
+        ? { headers: { ETag: { description: 'The revision of the resource.', schema: { type: 'string' } } } }
+        : {}),
+      ...(route.answer
+        ? { content: { 'application/json': { schema: toSchema(route.answer, 'output', components) } } }
+        : {}),
+    },
+    ...Object.fromEntries(
+      statusesOf(route).map((status) => [
+        status,
+        {
+          description: errorDescriptions[status],
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        },
+      ]),
+    ),
+  },
+});
+
+/** OpenAPI 3.1 of the routes of one base, from the schemas that validate and shape (product, section 3). */
+export const describeApi = (api: {
+  base: Base;
+  routes: readonly Route[];
+  roleOf: (operationId: string) => Role;
+  publicUrl: string;
+  version: string;
+}): ApiDocument => {
+  const components: Json = { Error: errorSchema };
+  const paths: Record<string, Json> = {};
+  for (const route of api.routes) {
+    paths[route.path] ??= {};
+    paths[route.path]![route.method.toLowerCase()] = operationOf(route, api.roleOf(route.id), components);
+  }
+  const tags = [...new Set(api.routes.map((route) => route.tag))].map((name) => ({ name }));
+  const value: Json = {
+    openapi: '3.1.0',
+    info: {
+      title: api.base === '/app/api' ? 'Agent Platform: application operations' : 'Agent Platform Public API',
+      version: api.version,
+      summary: 'The API is alpha: endpoints and fields may change.',
+      description:
+        'A self-hosted control plane for AI agents. Every request carries `Authorization: Bearer <API_KEY>`; `x-required-role` says which role an operation needs. This API is marked alpha.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: `${api.publicUrl}${api.base}` }],
+    security: [{ bearer: [] }],
+    tags,
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
+    },
+  };
+  return { value, text: JSON.stringify(value) };
+};

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { characters } from '../lib/text.ts';
+
+/**
+ * A schema's `openapi` metadata replaces what the document would say of it: for what JSON Schema cannot be
+ * derived from (a custom check, a query parameter that arrives as text).
+ */
+const described = <S extends z.ZodType>(schema: S, openapi: Record<string, unknown>): S =>
+  schema.meta({ openapi }) as S;
+
+/** An optional field of a create or replace body: null is the same as leaving it out, and gives `fallback`. */
+export const optional = <S extends z.ZodType, D = undefined>(schema: S, fallback?: D) =>
+  schema.nullish().transform((value) => (value ?? fallback) as z.output<S> | D);
+
+/** A free-form JSON object, kept as it was sent, `__proto__` and all. */
+export const jsonObject = described(
+  z.custom<Record<string, unknown>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'expected an object',
+  ),
+  { type: 'object', additionalProperties: true },
+);
+
+/** Any JSON value. */
+export const jsonValue = described(
+  z.custom<unknown>((value) => value !== undefined),
+  {
+    description: 'Any JSON value.',
+  },
+);
+
+/** Text of at most `max` Unicode code points. */
+export const text = (max: number, min = 0) =>
+  described(
+    z
+      .string()
+      .refine((value) => characters(value) <= max, `must have at most ${max.toLocaleString('en')} characters`)
+      .refine(
+        (value) => characters(value) >= min,
+        `must have at least ${min} character${min === 1 ? '' : 's'}`,
+      ),
+    { type: 'string', maxLength: max, ...(min > 0 ? { minLength: min } : {}) },
+  );
+
+export const id = described(z.string(), { type: 'string', format: 'uuid' });
+
+/** A moment as answered: UTC, RFC 3339 with milliseconds and `Z`. Stores hand over a Date. */
+export const timestamp = described(z.union([z.date().transform((date) => date.toISOString()), z.string()]), {
+  type: 'string',
+  format: 'date-time',
+  examples: ['2026-01-31T08:00:00.000Z'],
+});
+
+/** A whole number in a query string. */
+export const queryInteger = (min: number, max: number, fallback: number) =>
+  described(
+    z
+      .string()
+      .optional()
+      .refine(
+        (value) =>
+          value === undefined || (/^\d{1,15}$/.test(value) && Number(value) >= min && Number(value) <= max),
+        {
+          message: `must be a whole number from ${min} to ${max}`,
+        },
+      )
+      .transform((value) => (value === undefined ? fallback : Number(value))),
+    { type: 'integer', minimum: min, maximum: max, default: fallback },
+  );
+
+const limit = queryInteger(1, 200, 50);
+const offset = queryInteger(0, 1_000_000_000, 0);
+
+/** The query of a list that answers the envelope `data`, `has_more`, `next`. */
+export const pageQuery = z.object({
+  limit,
+  next: z.string().optional().describe('The `next` of the page before, as it was given.'),
+});
+
+/** The query of a list that answers `records`, `total_count`, `next_offset`. */
+export const offsetQuery = z.object({ limit, offset });
+
+/** The query of conversations and audits: `offset` or `next`, not both. */
+export const pageOrOffsetQuery = pageQuery.extend({
+  offset: described(offset.optional(), { type: 'integer', minimum: 0 }),
+});

@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import { ApiError, badRequest, type Fault, unprocessable } from '../lib/errors.ts';
+import { nestsDeeperThan, showPath, textFaults } from '../lib/text.ts';
+
+/** Deeper JSON can corrupt the embedded database's parser; nobody nests so deep on purpose. */
+const maxNesting = 200;
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** The JSON of a request body, or undefined where it has none. 400 for what cannot be read as JSON. */
+export const readJson = (
+  body: Buffer | undefined,
+  contentType: string | undefined,
+  encoding: string | undefined,
+): unknown => {
+  if (body === undefined || body.length === 0) return undefined;
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
+  if (!/^application\/(?:[\w.+-]+\+)?json$/.test(type)) {
+    throw badRequest('The Content-Type of the body must be application/json.');
+  }
+  const charset = parameters
+    .find((p) => p.startsWith('charset='))
+    ?.slice(8)
+    .replaceAll('"', '');
+  if (charset && charset !== 'utf-8' && charset !== 'utf8')
+    throw badRequest('The body must be encoded in UTF-8.');
+  if (encoding && encoding.toLowerCase() !== 'identity') {
+    throw badRequest('The body must be sent without a Content-Encoding.');
+  }
+  let text: string;
+  try {
+    text = decoder.decode(body);
+  } catch {
+    throw badRequest('The body is not valid UTF-8.');
+  }
+  if (nestsDeeperThan(text, maxNesting)) {
+    throw badRequest(`The body nests arrays and objects deeper than ${maxNesting} levels.`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest('The body is not valid JSON.');
+  }
+};
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown => {
+  let at: unknown = value;
+  for (const key of path) {
+    if (at === null || typeof at !== 'object') return undefined;
+    at = (at as Record<PropertyKey, unknown>)[key];
+  }
+  return at;
+};
+
+/** Zod's union issue hides what is wrong inside; show the branch that came closest. */
+const flatten = (issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
+  issues.flatMap((issue) => {
+    if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
+    const closest = [...issue.errors].sort((a, b) => a.length - b.length)[0]!;
+    return flatten(closest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })));
+  });
+
+/**
+ * Parse `value` by `schema`. What is missing is a 400, what is present but wrong a 422 with its details, and
+ * 400 where both happen (product, section 3); anything wrong with one of `badRequestFields` is a 400 as well.
+ */
+export const validate = <S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  whole: 'body' | 'query',
+  badRequestFields: readonly string[] = [],
+): z.output<S> => {
+  const parsed = schema.safeParse(value);
+  const missing: Fault[] = [];
+  const wrong: Fault[] = textFaults(value);
+  const seen = new Set(wrong.map((fault) => fault.path));
+  for (const issue of parsed.success ? [] : flatten(parsed.error.issues)) {
+    const path = showPath(issue.path, whole);
+    if (seen.has(path)) continue;
+    seen.add(path);
+    const isMissing = issue.path.length > 0 && valueAt(value, issue.path) === undefined;
+    (isMissing ? missing : wrong).push({ path, message: isMissing ? 'is required' : issue.message });
+  }
+  if (missing.length === 0 && wrong.length === 0) return parsed.data as z.output<S>;
+  const details = [...missing, ...wrong];
+  if (
+    missing.length > 0 ||
+    details.some((fault) => badRequestFields.includes(fault.path.split(/[.[]/)[0]!))
+  ) {
+    throw new ApiError('bad_request', details.map((d) => `${d.path}: ${d.message}`).join('; '), { details });
+  }
+  throw unprocessable(details);
+};

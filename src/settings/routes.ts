@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { record } from '../audit/index.ts';
+import { type Database, notify } from '../database/index.ts';
+import { jsonObject, type Route, route } from '../http/index.ts';
+import { unprocessable } from '../lib/errors.ts';
+import { type SettingName, settingDefinitions, settingNames } from './settings.ts';
+import { readSettings, writeSetting } from './store.ts';
+
+/** The channel on which replicas hear that a setting was changed. */
+export const settingsChannel = 'advanced_settings';
+
+const advancedSettings = z
+  .object(
+    Object.fromEntries(
+      settingNames.map((name) => [name, settingDefinitions[name][0].describe(settingDefinitions[name][2])]),
+    ),
+  )
+  .meta({ id: 'AdvancedSettings' });
+
+const settingsSchema = z
+  .array(
+    z.object({
+      name: z.string(),
+      type: z.enum(['boolean', 'integer']),
+      default: z.union([z.boolean(), z.int()]),
+      minimum: z.int().optional(),
+      maximum: z.int().optional(),
+      description: z.string(),
+    }),
+  )
+  .meta({ id: 'AdvancedSettingsSchema' });
+
+interface SchemaFacts {
+  type: 'boolean' | 'integer';
+  minimum?: number;
+  maximum?: number;
+}
+
+const wrong = (setting: string, message: string) => unprocessable([{ path: setting, message }], { setting });
+
+/** The changes that a PATCH asks for, each checked; 422 with `setting` at the first that is wrong. */
+const checkChanges = (body: Record<string, unknown>): [SettingName, unknown][] =>
+  Object.entries(body).map(([name, value]) => {
+    if (!Object.hasOwn(settingDefinitions, name)) throw wrong(name, 'is no advanced setting');
+    const parsed = settingDefinitions[name as SettingName][0].safeParse(value);
+    if (!parsed.success) throw wrong(name, parsed.error.issues[0]!.message);
+    return [name as SettingName, parsed.data];
+  });
+
+export const settingsRoutes = (db: Database): Route[] => [
+  route({
+    id: 'getAdvancedSettings',
+    method: 'GET',
+    path: '/advanced-settings',
+    tag: 'Advanced settings',
+    summary: 'All advanced settings, one flat record',
+    answer: advancedSettings,
+    handler: () => db.read(readSettings),
+  }),
+  route({
+    id: 'updateAdvancedSettings',
+    method: 'PATCH',
+    path: '/advanced-settings',
+    tag: 'Advanced settings',
+    summary: 'Change some advanced settings, at once on every replica',
+    body: jsonObject,
+    answer: advancedSettings,
+    handler: ({ body, change, principal, requestId }) => {
+      const changes = checkChanges(body);
+      return change(async (tx) => {
+        const before = await readSettings(tx);
+        for (const [name, value] of changes) {
+          if (before[name] === value) continue;
+          await writeSetting(tx, name, value);
+          await record(tx, principal, {
+            action: 'advanced_setting.update',
+            targetType: 'advanced_setting',
+            targetId: name,
+            details: { before: before[name], after: value },
+            requestId,
+          });
+        }
+        await notify(tx, settingsChannel);
+        return readSettings(tx);
+      });
+    },
+  }),
+  route({
+    id: 'getAdvancedSettingsSchema',
+    method: 'GET',
+    path: '/advanced-settings/schema',
+    tag: 'Advanced settings',
+    summary: 'What each advanced setting means and may be',
+    answer: settingsSchema,
+    handler: async () =>
+      settingNames.map((name) => {
+        const [schema, fallback, description] = settingDefinitions[name];
+        const { minimum, maximum, type } = z.toJSONSchema(schema) as unknown as SchemaFacts;
+        return { name, type, default: fallback, minimum, maximum, description };
+      }),
+  }),
+];

@@ -1,0 +1,24 @@
+import { json, type Reader, type Tx } from '../database/index.ts';
+import { defaultSettings, type SettingName, type Settings } from './settings.ts';
+
+declare module '../database/database.ts' {
+  interface Schema {
+    advanced_settings: { name: string; value: unknown; updated_at: Date };
+  }
+}
+
+/** All settings as they stand, in the caller's transaction: what a limit is checked against. */
+export const readSettings = async (reader: Reader): Promise<Settings> => {
+  const rows = await reader.selectFrom('advanced_settings').select(['name', 'value']).execute();
+  const changed = rows.filter((row) => row.name in defaultSettings).map((row) => [row.name, row.value]);
+  return { ...defaultSettings, ...Object.fromEntries(changed) };
+};
+
+export const writeSetting = async (tx: Tx, name: SettingName, value: unknown): Promise<void> => {
+  const row = { name, value: json(value) };
+  await tx
+    .insertInto('advanced_settings')
+    .values(row as never)
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: row.value as never }))
+    .execute();
+};
