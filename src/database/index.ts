@@ -1,3 +1,4 @@
+export { sql } from 'kysely';
 export {
   type Database,
   databaseNow,

@@ -42,10 +42,9 @@ export const readCursor = (next: string | undefined): string | null => {
  * A page of `rows`, of which the store fetched one more than `limit` to know whether there are more.
  * Lists are sorted by id, newest first, so that the next page is stable under inserts.
  */
-export const toPage = <R, T>(
+export const toPage = <R extends { id: string }, T>(
   rows: R[],
   limit: number,
-  keyOf: (row: R) => string,
   present: (row: R) => T,
 ): Page<T> => {
   const shown = rows.slice(0, limit);

@@ -1,0 +1,107 @@
+import { type Reader, sql, type Tx } from '../database/index.ts';
+import type { Role } from '../lib/principal.ts';
+
+export interface ApiKeyRow {
+  id: string;
+  name: string;
+  kind: 'service_account' | 'personal';
+  role: Role | null;
+  user_id: string | null;
+  value_hash: string;
+  prefix: string;
+  created_by: string;
+  created_at: Date;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+}
+
+declare module '../database/database.ts' {
+  interface Schema {
+    api_keys: ApiKeyRow;
+    users: {
+      id: string;
+      subject: string;
+      email: string | null;
+      name: string;
+      role: Role;
+      created_at: Date;
+      updated_at: Date;
+    };
+  }
+}
+
+/** A key as it is shown: with the role it acts with now, and without its hash. */
+export type ShownKey = Omit<ApiKeyRow, 'value_hash' | 'role'> & { role: Role; user_name: string | null };
+
+const shownKeys = (reader: Reader) =>
+  reader
+    .selectFrom('api_keys as k')
+    .leftJoin('users as u', 'u.id', 'k.user_id')
+    .select([
+      'k.id',
+      'k.name',
+      'k.kind',
+      'k.user_id',
+      'k.prefix',
+      'k.created_by',
+      'k.created_at',
+      'k.last_used_at',
+      'k.expires_at',
+      'u.name as user_name',
+      sql<Role>`coalesce(u.role, k.role)`.as('role'),
+    ]);
+
+/** The key with this hash, if it has not expired. */
+export const findKeyByHash = async (reader: Reader, hash: string): Promise<ShownKey | undefined> =>
+  shownKeys(reader)
+    .where('k.value_hash', '=', hash)
+    .where((eb) =>
+      eb.or([eb('k.expires_at', 'is', null), eb('k.expires_at', '>', sql<Date>`platform_now()`)]),
+    )
+    .executeTakeFirst();
+
+/** `createdBy` null: everyone's keys. */
+export const listKeys = (
+  reader: Reader,
+  createdBy: string | null,
+  page: { limit: number; before: string | null },
+): Promise<ShownKey[]> => {
+  let query = shownKeys(reader)
+    .orderBy('k.id', 'desc')
+    .limit(page.limit + 1);
+  if (createdBy !== null) query = query.where('k.created_by', '=', createdBy);
+  if (page.before) query = query.where('k.id', '<', page.before);
+  return query.execute();
+};
+
+export const findKey = (reader: Reader, id: string): Promise<ShownKey | undefined> =>
+  shownKeys(reader).where('k.id', '=', id).executeTakeFirst();
+
+export const insertKey = async (
+  tx: Tx,
+  key: Pick<
+    ApiKeyRow,
+    'id' | 'name' | 'kind' | 'role' | 'user_id' | 'value_hash' | 'prefix' | 'created_by' | 'expires_at'
+  >,
+): Promise<void> => {
+  await tx
+    .insertInto('api_keys')
+    .values(key as never)
+    .execute();
+};
+
+/** Whether there was such a key. */
+export const deleteKey = async (tx: Tx, id: string): Promise<boolean> =>
+  (await tx.deleteFrom('api_keys').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
+
+export const touchKeys = async (reader: Reader, ids: string[]): Promise<void> => {
+  await sql`update api_keys set last_used_at = platform_now() where id = any(${ids}::uuid[])`.execute(reader);
+};
+
+export const countKeys = async (reader: Reader): Promise<number> =>
+  (
+    await reader
+      .selectFrom('api_keys')
+      .select((eb) => eb.fn.countAll<number>().as('n'))
+      .executeTakeFirstOrThrow()
+  ).n;
