@@ -1,0 +1,14 @@
+import { createServer } from 'node:http';
+
+/** The outside of a platform, for the harness's own tests: not ready at first, ends with 0 on SIGTERM. */
+let asked = 0;
+const server = createServer((request, response) => {
+  const ready = request.url === '/readyz' && asked++ > 2;
+  response.writeHead(ready ? 200 : 503).end(JSON.stringify({ home: process.env.DATA_DIR }));
+});
+server.listen(Number(process.env.PORT), process.env.HOST, () => console.log('listening'));
+process.on('SIGTERM', () => process.exit(0));
+if (process.env.FAIL) {
+  console.error(process.env.FAIL);
+  process.exit(2);
+}

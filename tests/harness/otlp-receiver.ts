@@ -1,0 +1,222 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipOneMember } from './gzip.ts';
+import { decodeJson, decodeProtobuf, type ReceivedSpan } from './otlp-decode.ts';
+
+export type { Attributes, AttributeValue, ReceivedSpan } from './otlp-decode.ts';
+
+/** What the receiver answers. Left out: 200 with an empty ExportTraceServiceResponse in the request's encoding. */
+export interface Behaviour {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** A 200 that says how many spans were refused (`partial_success`). */
+  partialSuccess?: { rejectedSpans: number; errorMessage: string };
+  /** Wait this many milliseconds before answering. */
+  delayMs?: number;
+  /** Never answer. */
+  hang?: true;
+  /** Close the connection without an answer. */
+  drop?: true;
+}
+
+export interface ReceivedRequest {
+  method: string;
+  url: string;
+  headers: IncomingHttpHeaders;
+  /** As it came. */
+  body: Buffer;
+  /** Decompressed. */
+  payload: Buffer;
+  spans: ReceivedSpan[];
+  /** Why the request is no valid OTLP/HTTP (it was answered with 4xx whatever the script says); else null. */
+  fault: string | null;
+  /** What was answered; null while it was not. */
+  status: number | null;
+  /** When it had come in, in milliseconds since 1970. */
+  at: number;
+}
+
+export type Script =
+  | number
+  | Behaviour
+  | ((request: ReceivedRequest, index: number) => number | Behaviour | Promise<number | Behaviour>);
+
+export interface OtlpReceiver extends AsyncDisposable {
+  /** The traces endpoint; every other path is taken too. */
+  readonly url: string;
+  readonly port: number;
+  /** Every request, in the order they had come in, refused ones too. */
+  readonly requests: ReceivedRequest[];
+  /** The spans of the requests that were answered with 2xx: what a backend has kept. */
+  spans(): ReceivedSpan[];
+  /** What the next requests are answered with: a status, a behaviour, or a function of the request and its index. */
+  respondWith(script: Script): void;
+  /** Resolves with `spans()` as soon as there are `n` of them; throws after `timeoutMs`. */
+  waitForSpans(n: number, timeoutMs?: number): Promise<ReceivedSpan[]>;
+  /** The same for requests, whatever was answered. */
+  waitForRequests(n: number, timeoutMs?: number): Promise<ReceivedRequest[]>;
+  /** Forgets all requests. */
+  clear(): void;
+  /** Closes the port and all connections, hanging ones too. */
+  close(): Promise<void>;
+}
+
+class Refusal extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Fills in payload and spans; throws a Refusal where OTLP/HTTP asks for a 4xx. */
+function decode(request: ReceivedRequest): void {
+  if (request.method !== 'POST') throw new Refusal(405, `method ${request.method}`);
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  try {
+    if (encoding === 'gzip') request.payload = gunzipOneMember(request.body);
+    else if (encoding === 'identity') request.payload = request.body;
+    else throw new Refusal(415, `content-encoding ${encoding}`);
+    if (type === 'application/x-protobuf') request.spans = decodeProtobuf(request.payload);
+    else if (type === 'application/json') request.spans = decodeJson(request.payload);
+    else throw new Refusal(415, `content-type ${type}`);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(400, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** ExportTraceServiceResponse {partial_success: {rejected_spans, error_message}} in the encoding of the request. */
+function answerBody(json: boolean, partial: Behaviour['partialSuccess']): Buffer {
+  if (json) return Buffer.from(JSON.stringify(partial ? { partialSuccess: partial } : {}));
+  if (!partial) return Buffer.alloc(0);
+  const varint = (n: number): number[] => (n < 128 ? [n] : [(n % 128) | 128, ...varint(Math.floor(n / 128))]);
+  const message = Buffer.from(partial.errorMessage);
+  const inner = [0x08, ...varint(partial.rejectedSpans), 0x12, ...varint(message.length), ...message];
+  return Buffer.from([0x0a, ...varint(inner.length), ...inner]);
+}
+
+/**
+ * A tracing backend: a real OTLP/HTTP trace receiver on a free port of 127.0.0.1 that keeps all it gets and
+ * misbehaves on request. Strict: what is not valid OTLP/HTTP, or is more than one gzip member, is answered with
+ * 4xx and has its `fault`. It prints nothing.
+ */
+export async function startOtlpReceiver(options: { port?: number } = {}): Promise<OtlpReceiver> {
+  const requests: ReceivedRequest[] = [];
+  let script: Script = {};
+  let count = 0;
+  const waiting = new Set<() => void>();
+  const changed = () => {
+    for (const look of [...waiting]) look();
+  };
+
+  async function answer(request: ReceivedRequest, response: ServerResponse, index: number): Promise<void> {
+    let behaviour: Behaviour;
+    try {
+      decode(request);
+      const scripted = typeof script === 'function' ? await script(request, index) : script;
+      behaviour = typeof scripted === 'number' ? { status: scripted } : scripted;
+    } catch (error) {
+      request.fault = error instanceof Error ? error.message : String(error);
+      behaviour = { status: error instanceof Refusal ? error.status : 500, body: request.fault };
+    }
+    changed();
+    if (behaviour.delayMs) await sleep(behaviour.delayMs, undefined, { ref: false });
+    if (behaviour.hang) return;
+    if (behaviour.drop || response.destroyed) return void response.destroy();
+    const json = request.headers['content-type']?.includes('json') ?? false;
+    const status = behaviour.status ?? 200;
+    response.writeHead(status, {
+      'content-type': json ? 'application/json' : 'application/x-protobuf',
+      ...behaviour.headers,
+    });
+    response.end(behaviour.body ?? answerBody(json, behaviour.partialSuccess));
+    request.status = status;
+    changed();
+  }
+
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('error', () => {});
+    incoming.on('end', () => {
+      const request: ReceivedRequest = {
+        method: incoming.method ?? '',
+        url: incoming.url ?? '',
+        headers: incoming.headers,
+        body: Buffer.concat(chunks),
+        payload: Buffer.alloc(0),
+        spans: [],
+        fault: null,
+        status: null,
+        at: Date.now(),
+      };
+      requests.push(request);
+      void answer(request, response, count++);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+
+  const spans = () =>
+    requests.filter((r) => r.status !== null && r.status >= 200 && r.status < 300).flatMap((r) => r.spans);
+
+  function waitFor<T>(what: string, list: () => T[], n: number, timeoutMs: number): Promise<T[]> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        waiting.delete(look);
+      };
+      const look = () => {
+        if (list().length < n) return;
+        end();
+        resolve(list());
+      };
+      const timer = setTimeout(() => {
+        end();
+        const faults = requests.flatMap((r) => r.fault ?? []).slice(0, 3);
+        reject(
+          new Error(
+            `${list().length} of ${n} ${what} after ${timeoutMs} ms (${requests.length} requests${
+              faults.length ? `; faults: ${faults.join('; ')}` : ''
+            })`,
+          ),
+        );
+      }, timeoutMs);
+      waiting.add(look);
+      look();
+    });
+  }
+
+  const close = async () => {
+    if (!server.listening) return;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+  };
+
+  return {
+    url: `http://127.0.0.1:${port}/v1/traces`,
+    port,
+    requests,
+    spans,
+    respondWith: (next) => {
+      script = next;
+      count = 0;
+    },
+    waitForSpans: (n, timeoutMs = 10_000) => waitFor('spans', spans, n, timeoutMs),
+    waitForRequests: (n, timeoutMs = 10_000) => waitFor('requests', () => requests, n, timeoutMs),
+    clear: () => {
+      requests.length = 0;
+      count = 0;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
