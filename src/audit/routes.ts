@@ -62,12 +62,7 @@ export const auditRoutes = (db: Database): Route[] => [
         throw unprocessable([{ path: 'offset', message: 'cannot be used together with next' }]);
       }
       const page = { limit, offset: offset ?? 0, before: readCursor(next) };
-      return toPage(
-        await db.read((reader) => listAudits(reader, rest, page)),
-        limit,
-        (row) => row.id,
-        present,
-      );
+      return toPage(await db.read((reader) => listAudits(reader, rest, page)), limit, present);
     },
   }),
   route({

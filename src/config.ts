@@ -1,0 +1,169 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/** The loops that a replica can run. */
+const replicaRoles = ['api', 'scheduler', 'worker', 'delivery'] as const;
+export type ReplicaRole = (typeof replicaRoles)[number];
+
+/** A mistake in the configuration: one clear line for each variable that is wrong. */
+export class ConfigError extends Error {
+  readonly mistakes: string[];
+  constructor(mistakes: string[]) {
+    super(mistakes.join('\n'));
+    this.mistakes = mistakes;
+  }
+}
+
+const isCidr = (value: string): boolean => {
+  const [address = '', bits, ...rest] = value.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+};
+
+const list = (value: string): string[] =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+const cidrs = z
+  .string()
+  .transform(list)
+  .refine((items) => items.every(isCidr), 'must be a comma-separated list of addresses or CIDR ranges')
+  .transform((items) =>
+    items.map((item) => (item.includes('/') ? item : `${item}/${isIP(item) === 4 ? 32 : 128}`)),
+  );
+
+const httpUrl = z
+  .string()
+  .refine(
+    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+    'must be an http or https address',
+  )
+  .transform((value) => value.replace(/\/+$/, ''));
+
+const encryptionKeys = z
+  .string()
+  .transform(list)
+  .refine((keys) => keys.length > 0, 'must not be empty')
+  .refine(
+    (keys) =>
+      keys.every((key) => /^[A-Za-z0-9+/_-]{43}=?$/.test(key) && Buffer.from(key, 'base64').length === 32),
+    'must be 32 bytes in base64 (`openssl rand -base64 32`), or a comma-separated list of such keys',
+  )
+  .transform((keys) => keys.map((key) => Buffer.from(key, 'base64')));
+
+const environment = z.object({
+  PORT: z
+    .string()
+    .default('8080')
+    .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, 'must be a port from 0 to 65535')
+    .transform(Number),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  DATA_DIR: z.string().min(1).default('./data'),
+  DATABASE_URL: z
+    .string()
+    .refine(
+      (value) => URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol),
+      'must be a postgres:// address',
+    )
+    .optional(),
+  BOOTSTRAP_ADMIN_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,512}$/, 'must be 32 to 512 visible ASCII characters')
+    .optional(),
+  ENCRYPTION_KEY: encryptionKeys.optional(),
+  PUBLIC_URL: httpUrl.optional(),
+  ROLES: z
+    .string()
+    .default(replicaRoles.join(','))
+    .transform(list)
+    .refine(
+      (roles): roles is ReplicaRole[] =>
+        roles.length > 0 && roles.every((r) => replicaRoles.includes(r as ReplicaRole)),
+      `must be a comma-separated list of ${replicaRoles.join(', ')}`,
+    ),
+  URL_PLACEHOLDERS: z
+    .string()
+    .default('')
+    .transform(list)
+    .refine(
+      (names) => names.every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)),
+      'must be a comma-separated list of names of environment variables',
+    ),
+  TELEMETRY_LOG_URL: z
+    .string()
+    .refine((value) => /^nats:\/\//.test(value), 'must be a nats:// address')
+    .optional(),
+  EGRESS_DENY: cidrs.optional(),
+  EGRESS_ALLOW: cidrs.optional(),
+  TRUST_PROXY: cidrs.optional(),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  LLM_TRACING_PROJECT_HEADER: z
+    .string()
+    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of an HTTP header')
+    .default('x-project-name'),
+});
+
+/** The configuration of one replica, from the environment (product, section 2). */
+export interface Config {
+  port: number;
+  host: string;
+  dataDir: string;
+  databaseUrl: string | null;
+  bootstrapKey: string | null;
+  /** 32 bytes each; null: generate one into the data folder. */
+  encryptionKeys: Buffer[] | null;
+  /** Null: `http://HOST:PORT`, with the port that is really listened on. */
+  publicUrl: string | null;
+  roles: ReadonlySet<ReplicaRole>;
+  /** The variables that `${NAME}` in an integration's url may use, with their values; undefined where unset. */
+  urlPlaceholders: ReadonlyMap<string, string | undefined>;
+  egress: { deny: string[] | null; allow: string[] };
+  trustProxy: string[];
+  logLevel: string;
+  llmTracingProjectHeader: string;
+}
+
+/** Read and check the environment. Throws ConfigError with every mistake at once. */
+export const readConfig = (env: Record<string, string | undefined>): Config => {
+  // A variable set to nothing is one that is not set.
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  }
+  const e = parsed.data;
+  const mistakes: string[] = [];
+  if (e.DATABASE_URL && !e.ENCRYPTION_KEY) {
+    mistakes.push(
+      'ENCRYPTION_KEY: is required with DATABASE_URL, the same on every replica (`openssl rand -base64 32`)',
+    );
+  }
+  if (e.TELEMETRY_LOG_URL) {
+    mistakes.push('TELEMETRY_LOG_URL: this release keeps the telemetry log in DATA_DIR only; leave it unset');
+  } else if (!e.ROLES.includes('delivery')) {
+    mistakes.push(
+      'ROLES: without TELEMETRY_LOG_URL each replica delivers its own telemetry log, so the list must contain delivery',
+    );
+  }
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return {
+    port: e.PORT,
+    host: e.HOST,
+    dataDir: e.DATA_DIR,
+    databaseUrl: e.DATABASE_URL ?? null,
+    bootstrapKey: e.BOOTSTRAP_ADMIN_API_KEY ?? null,
+    encryptionKeys: e.ENCRYPTION_KEY ?? null,
+    publicUrl: e.PUBLIC_URL ?? null,
+    roles: new Set(e.ROLES),
+    urlPlaceholders: new Map(e.URL_PLACEHOLDERS.map((name) => [name, env[name]])),
+    egress: { deny: e.EGRESS_DENY ?? null, allow: e.EGRESS_ALLOW ?? [] },
+    trustProxy: e.TRUST_PROXY ?? [],
+    logLevel: e.LOG_LEVEL,
+    llmTracingProjectHeader: e.LLM_TRACING_PROJECT_HEADER,
+  };
+};
