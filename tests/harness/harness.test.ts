@@ -76,7 +76,7 @@ describe('PostgreSQL', () => {
     expect(await rows(url, 'select 1 as n')).toEqual([{ n: 1 }]);
     child.kill('SIGKILL');
     await until(() => !existsSync(dataDir));
-    await expect(rows(url, 'select 1')).rejects.toThrow();
+    await expect(rows(url, 'select 1')).rejects.toThrow('ECONNREFUSED');
   });
 });
 
