@@ -1,0 +1,19 @@
+/** The benchmarks by name. Each file exports `run`, which prints one table, peers in the same run. */
+const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
+  cron: () => import('./cron.ts'),
+  firings: () => import('./firings.ts'),
+};
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(benchmarks, name));
+if (unknown.length > 0) {
+  console.error(
+    `No benchmark is called ${unknown.join(' or ')}. There are: ${Object.keys(benchmarks).join(', ')}.`,
+  );
+  process.exit(2);
+}
+for (const name of names.length > 0 ? names : Object.keys(benchmarks)) {
+  console.log(`\n== ${name}\n`);
+  const { run } = await benchmarks[name]!();
+  await run();
+}
