@@ -1,4 +1,10 @@
 import type { Readable } from 'node:stream';
+import { inflate, readBody } from './body.ts';
+import { fromJson } from './json.ts';
+import { type Slice, type TelemetryLog, TelemetryLogError } from './log/log.ts';
+import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from './messages.ts';
+import type { RoutingTable } from './routing.ts';
+import { type Scan, scan, selectSpans } from './wire.ts';
 
 export interface ReceiveRequest {
   contentType: string | undefined;
@@ -18,4 +24,166 @@ export interface ReceiveAnswer {
 export interface Receiver {
   /** Never rejects; 200 only when everything accepted is durable. */
   receive(request: ReceiveRequest): Promise<ReceiveAnswer>;
+  /** Since start: spans that were accepted, and those refused one by one. */
+  counts(): { accepted: number; refused: number };
 }
+
+export interface ReceiverOptions {
+  log: TelemetryLog;
+  routes: () => RoutingTable;
+  /** Of one request: on the wire, and inflated. Default 20 MiB, as the OpenTelemetry Collector's. */
+  maxBodyBytes?: number;
+  /** Of all requests that are being read, or wait for the disk. Beyond it: 503. Default 256 MiB. */
+  maxBytesInMemory?: number;
+}
+
+const answer = (
+  encoding: Encoding,
+  status: number,
+  body: Buffer,
+  headers: Record<string, string> = {},
+): ReceiveAnswer => ({ status, contentType: mediaType[encoding], headers, body });
+
+/** An error answer of OTLP/HTTP: google.rpc.Status in the request's encoding. */
+export const errorAnswer = (
+  encoding: Encoding,
+  status: number,
+  message: string,
+  retryAfterSeconds?: number,
+): ReceiveAnswer =>
+  answer(
+    encoding,
+    status,
+    statusBody(encoding, status, message),
+    retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
+  );
+
+/** Whether the body is gzip: null where it has an encoding that is not supported. */
+const isGzip = (contentEncoding: string | undefined): boolean | null => {
+  const encodings = (contentEncoding ?? '')
+    .split(',')
+    .map((one) => one.trim().toLowerCase())
+    .filter((one) => one !== '' && one !== 'identity');
+  if (encodings.length === 0) return false;
+  return encodings.length === 1 && (encodings[0] === 'gzip' || encodings[0] === 'x-gzip') ? true : null;
+};
+
+/**
+ * The slices of a request: one for each distinct set of integrations. A request whose spans all go the same
+ * way is its own only slice, byte for byte.
+ */
+export const slicesOf = (bytes: Buffer, scanned: Scan, table: RoutingTable): Slice[] => {
+  const groups = new Map<string, { routes: readonly number[]; group: number; spans: number }>();
+  const groupOf = scanned.agents.map((agent) => {
+    const routes = [...new Set(table.forAgent(agent, agent === null ? 'application' : 'agent'))].sort(
+      (a, b) => a - b,
+    );
+    const key = routes.join();
+    const known = groups.get(key) ?? { routes, group: groups.size, spans: 0 };
+    groups.set(key, known);
+    return known;
+  });
+  for (const agent of scanned.agentOf) if (agent >= 0) groupOf[agent]!.spans++;
+  const used = [...groups.values()].filter(({ spans }) => spans > 0);
+  if (used.length === 1 && scanned.rejected === 0) {
+    return [{ bytes, spans: scanned.spans, routes: used[0]!.routes }];
+  }
+  return used
+    .filter(({ routes }) => routes.length > 0)
+    .map(({ routes, group, spans }) => ({
+      routes,
+      spans,
+      bytes: selectSpans(bytes, (span) => {
+        const agent = scanned.agentOf[span]!;
+        return agent >= 0 && groupOf[agent]!.group === group;
+      }),
+    }));
+};
+
+/**
+ * The door of the telemetry path (https://opentelemetry.io/docs/specs/otlp/#otlphttp): decodes the transport,
+ * scans, routes, and answers when the log is durable. 401, 405 and 429 are the HTTP side's; `errorAnswer`
+ * gives their bodies.
+ */
+export const createReceiver = (options: ReceiverOptions): Receiver => {
+  const { log, routes } = options;
+  const maxBodyBytes = options.maxBodyBytes ?? 20 * 1024 * 1024;
+  const maxBytesInMemory = options.maxBytesInMemory ?? 256 * 1024 * 1024;
+  const counts = { accepted: 0, refused: 0 };
+  let inMemory = 0;
+
+  const tooLarge = (encoding: Encoding) =>
+    errorAnswer(encoding, 413, `a request must not be larger than ${maxBodyBytes} bytes`);
+  const overloaded = (encoding: Encoding) =>
+    errorAnswer(encoding, 503, 'too many requests are waiting; try again', 1);
+
+  /** Everything that `reserve` took is given back when the request is answered. */
+  const process = async (
+    request: ReceiveRequest,
+    encoding: Encoding,
+    gzip: boolean,
+    reserve: (bytes: number) => boolean,
+  ): Promise<ReceiveAnswer> => {
+    let body: Buffer | string;
+    if (Buffer.isBuffer(request.body)) {
+      body = request.body.length > maxBodyBytes ? 'too large' : request.body;
+      if (!reserve(request.body.length)) return overloaded(encoding);
+    } else {
+      try {
+        body = await readBody(request.body, maxBodyBytes, reserve);
+      } catch {
+        return errorAnswer(encoding, 400, 'the body broke off');
+      }
+    }
+    if (body === 'no memory') return overloaded(encoding);
+    if (!Buffer.isBuffer(body)) return tooLarge(encoding);
+    if (gzip && body.length > 0) {
+      const inflated = await inflate(body, maxBodyBytes);
+      if (inflated === 'too large') return tooLarge(encoding);
+      if (inflated === 'malformed') return errorAnswer(encoding, 400, 'the body is not valid gzip');
+      if (!reserve(inflated.length)) return overloaded(encoding);
+      body = inflated;
+    }
+    if (encoding === 'json') {
+      const converted = fromJson(body);
+      if ('error' in converted) return errorAnswer(encoding, 400, converted.error);
+      body = converted;
+    }
+    const scanned = scan(body);
+    if (scanned === null) {
+      return errorAnswer(encoding, 400, 'the body is not a valid ExportTraceServiceRequest');
+    }
+    try {
+      await log.append(slicesOf(body, scanned, routes()));
+    } catch (error) {
+      if (!(error instanceof TelemetryLogError)) throw error;
+      return errorAnswer(encoding, 503, error.message, error.kind === 'full' ? 10 : 1);
+    }
+    counts.accepted += scanned.spans - scanned.rejected;
+    counts.refused += scanned.rejected;
+    return answer(encoding, 200, exportResponse(encoding, scanned.rejected, scanned.rejection));
+  };
+
+  return {
+    counts: () => ({ ...counts }),
+    receive: async (request) => {
+      const encoding = encodingOf(request.contentType);
+      if (encoding === null) {
+        return errorAnswer('json', 415, 'content-type must be application/x-protobuf or application/json');
+      }
+      const gzip = isGzip(request.contentEncoding);
+      if (gzip === null) return errorAnswer(encoding, 415, 'content-encoding must be gzip or identity');
+      let reserved = 0;
+      try {
+        return await process(request, encoding, gzip, (bytes) => {
+          if (inMemory + bytes > maxBytesInMemory) return false;
+          inMemory += bytes;
+          reserved += bytes;
+          return true;
+        });
+      } finally {
+        inMemory -= reserved;
+      }
+    },
+  };
+};

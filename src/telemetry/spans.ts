@@ -1,4 +1,28 @@
-import type { Attributes, Span, SpanKind } from '@opentelemetry/api';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Attributes,
+  type Context,
+  createContextKey,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  type SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOnSampler,
+  type ReadableSpan,
+  type SpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { messageOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Slice, TelemetryLog } from './log/log.ts';
+import type { RoutingTable } from './routing.ts';
 
 export interface SpanOptions {
   kind?: SpanKind;
@@ -16,10 +40,194 @@ export interface SpanOptions {
 
 /** The platform's own tracer. */
 export interface Tracing {
-  /** Runs `fn` inside a new span, which ends with it; what it throws is recorded on the span and thrown on. */
+  /**
+   * Runs `fn` inside a new span, which ends with it; what it throws is recorded on the span and thrown on.
+   * An agent's span carries its `gen_ai.agent.id`; outside an agent's run every span is an application span.
+   */
   withSpan<T>(name: string, options: SpanOptions, fn: (span: Span) => T | Promise<T>): Promise<T>;
   /** The trace id of the span around the caller (32 hex digits), or null. */
   traceId(): string | null;
   /** The W3C `traceparent` to send out from here, or null. */
   traceparent(): string | null;
 }
+
+export interface SpansOptions {
+  log: TelemetryLog;
+  routes: () => RoutingTable;
+  logger: Logger;
+}
+
+const agentKey = createContextKey('agent id');
+const applicationKey = createContextKey('application span');
+/** Ended spans wait so long for others to share a record with. */
+const gatherMs = 50;
+const gatherSpans = 512;
+/** What is kept for later while the log takes nothing (a full disk); the newest beyond it are dropped. */
+const mostWaiting = 20_000;
+
+interface Ended {
+  span: ReadableSpan;
+  agentId: string | null;
+  application: boolean;
+}
+
+/** Puts ended spans into the telemetry log, in small groups, routed like everything else. */
+class LogSpanProcessor implements SpanProcessor {
+  readonly #options: SpansOptions;
+  readonly #origin = new WeakMap<object, { agentId: string | null; application: boolean }>();
+  #ended: Ended[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #flushing: Promise<void> = Promise.resolve();
+  #dropped = 0;
+
+  constructor(options: SpansOptions) {
+    this.#options = options;
+  }
+
+  onStart(span: object, context: Context): void {
+    const agentId = (context.getValue(agentKey) as string | undefined) ?? null;
+    this.#origin.set(span, {
+      agentId,
+      application: agentId === null || context.getValue(applicationKey) === true,
+    });
+  }
+
+  onEnd(span: ReadableSpan): void {
+    if (this.#ended.length >= mostWaiting) {
+      this.#dropped++;
+      return;
+    }
+    this.#ended.push({ span, ...this.#origin.get(span)! });
+    if (this.#ended.length >= gatherSpans) this.#soon(0);
+    else this.#soon(gatherMs);
+  }
+
+  /** Resolves when all that ended before is durable; rejects with TelemetryLogError, and tries again later. */
+  forceFlush(): Promise<void> {
+    const flush = this.#flushing.then(() => this.#append());
+    this.#flushing = flush.catch(() => {});
+    return flush;
+  }
+
+  async shutdown(): Promise<void> {
+    if (this.#timer) clearTimeout(this.#timer);
+    await this.forceFlush();
+  }
+
+  #soon(milliseconds: number): void {
+    if (this.#timer !== null && milliseconds > 0) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.forceFlush().catch((error) => {
+        this.#options.logger.error(
+          { error: messageOf(error), waiting: this.#ended.length, dropped: this.#dropped },
+          'spans cannot be stored',
+        );
+        this.#soon(1_000);
+      });
+    }, milliseconds);
+  }
+
+  async #append(): Promise<void> {
+    if (this.#ended.length === 0) return;
+    const ended = this.#ended;
+    const { log, routes } = this.#options;
+    const table = routes();
+    const groups = new Map<string, { routes: readonly number[]; spans: ReadableSpan[] }>();
+    for (const { span, agentId, application } of ended) {
+      const to = table.forAgent(agentId, application ? 'application' : 'agent');
+      const key = to.join();
+      const group = groups.get(key) ?? { routes: to, spans: [] };
+      groups.set(key, group);
+      group.spans.push(span);
+    }
+    const slices: Slice[] = [];
+    for (const { routes: to, spans } of groups.values()) {
+      if (to.length === 0) continue;
+      const bytes = ProtobufTraceSerializer.serializeRequest(spans)!;
+      slices.push({ bytes: Buffer.from(bytes), spans: spans.length, routes: to });
+    }
+    this.#ended = [];
+    try {
+      await log.append(slices);
+    } catch (error) {
+      this.#ended = ended.concat(this.#ended);
+      throw error;
+    }
+  }
+}
+
+/** A W3C traceparent (https://www.w3.org/TR/trace-context/), or null where it is malformed. */
+const parseTraceparent = (header: string): SpanContext | null => {
+  const match = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(header.trim());
+  if (!match) return null;
+  const [, version, traceId, spanId, flags, rest] = match as unknown as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string?,
+  ];
+  if (version === 'ff' || (version === '00' && rest !== undefined)) return null;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
+};
+
+/** The tracer whose spans end in the telemetry log. `flush` and `stop` wait until they are durable. */
+export const createTracing = (
+  options: SpansOptions,
+): { tracing: Tracing; flush(): Promise<void>; stop(): Promise<void> } => {
+  const processor = new LogSpanProcessor(options);
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'agent-platform' }),
+    // What an agent did is always recorded, whatever the caller's sampling says.
+    sampler: new AlwaysOnSampler(),
+    spanProcessors: [processor],
+  });
+  const tracer = provider.getTracer('agent-platform');
+  const current = new AsyncLocalStorage<Context>();
+  const here = (): SpanContext | undefined => trace.getSpanContext(current.getStore() ?? ROOT_CONTEXT);
+
+  const tracing: Tracing = {
+    traceId: () => here()?.traceId ?? null,
+    traceparent: () => {
+      const context = here();
+      return context ? `00-${context.traceId}-${context.spanId}-01` : null;
+    },
+    withSpan: async (name, { kind, attributes, application = false, agentId, traceparent }, fn) => {
+      let context = current.getStore() ?? ROOT_CONTEXT;
+      const remote = traceparent === undefined ? null : parseTraceparent(traceparent);
+      if (remote) context = trace.setSpanContext(context, remote);
+      if (agentId !== undefined) context = context.setValue(agentKey, agentId);
+      context = context.setValue(applicationKey, application);
+      const agent = context.getValue(agentKey) as string | undefined;
+      const span = tracer.startSpan(
+        name,
+        {
+          ...(kind === undefined ? {} : { kind }),
+          attributes: {
+            ...attributes,
+            ...(agent === undefined || application ? {} : { 'gen_ai.agent.id': agent }),
+          },
+        },
+        context,
+      );
+      try {
+        return await current.run(trace.setSpan(context, span), () => fn(span));
+      } catch (error) {
+        span.recordException(error instanceof Error ? error : messageOf(error));
+        span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(error) });
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+  };
+  return {
+    tracing,
+    flush: () => processor.forceFlush(),
+    stop: () => provider.shutdown(),
+  };
+};

@@ -1,11 +1,15 @@
-import type { Clock } from '../lib/clock.ts';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { DeadLetters } from './dead-letters.ts';
-import type { Health } from './delivery.ts';
-import type { Receiver } from './receiver.ts';
+import { DeadLetterStore, type DeadLetters } from './dead-letters.ts';
+import { createDelivery, type Health } from './delivery.ts';
+import { openFileLog } from './log/file.ts';
+import type { Totals } from './log/log.ts';
+import { createReceiver, type Receiver } from './receiver.ts';
 import type { Destinations } from './routing.ts';
-import type { Tracing } from './spans.ts';
+import { createTracing, type Tracing } from './spans.ts';
 
 /** Advanced settings, asked for whenever they are needed, so that a change takes effect at once. */
 export interface TelemetrySettings {
@@ -18,11 +22,13 @@ export interface TelemetryOptions {
   directory: string;
   destinations: Destinations;
   settings: TelemetrySettings;
-  egress: Egress;
+  egress: Pick<Egress, 'request'>;
   log: Logger;
   clock?: Clock;
   /** From 0 to 1, for the jitter of retries. */
   random?: () => number;
+  /** Of a request to a backend. Default 30 s. */
+  requestTimeoutMs?: number;
 }
 
 /** The telemetry path: in at the receiver and the tracer, through the log, out by delivery. */
@@ -32,8 +38,12 @@ export interface Telemetry {
   deadLetters: DeadLetters;
   /** The state and the account of an integration (product, section 8); undefined for a number never heard of. */
   health(number: number): Promise<Health | undefined>;
+  /** The accounts of all integrations that ever were, the deleted ones among them: for metrics. */
+  accounts(): { number: number; removed: boolean; totals: Totals }[];
   /** A test of the integration succeeded: a paused delivery goes on at once. */
   resume(number: number): void;
+  /** Everybody looks again now: for tests that have moved the clock. */
+  wake(): void;
   /** Ended spans of the platform are durable. */
   flush(): Promise<void>;
   /** Starts delivery and retention. `destinations` must be loaded by then. */
@@ -41,3 +51,53 @@ export interface Telemetry {
   /** Ends delivery within seconds, flushes spans, closes the log. */
   stop(): Promise<void>;
 }
+
+/** Opens the telemetry log and puts the path together. Rejects where the folder cannot be used. */
+export const createTelemetry = async (options: TelemetryOptions): Promise<Telemetry> => {
+  const {
+    directory,
+    destinations,
+    settings,
+    egress,
+    log,
+    clock = systemClock,
+    random = Math.random,
+  } = options;
+  const telemetryLog = await openFileLog({ directory, now: () => clock.now() });
+  const letters = new DeadLetterStore(join(directory, 'dead-letters'), telemetryLog);
+  await letters.reconcile();
+  const routes = () => destinations.table();
+  const receiver = createReceiver({ log: telemetryLog, routes });
+  const spans = createTracing({ log: telemetryLog, routes, logger: log });
+  const delivery = createDelivery({
+    telemetryLog,
+    destinations,
+    deadLetters: letters,
+    egress,
+    clock,
+    random,
+    log,
+    ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
+    retention: () => ({
+      milliseconds: settings.retentionHours() * 3_600_000,
+      bytes: settings.retentionMegabytes() * 1024 * 1024,
+    }),
+  });
+  return {
+    receiver,
+    tracing: spans.tracing,
+    deadLetters: delivery.deadLetters,
+    health: delivery.health,
+    accounts: () =>
+      telemetryLog.integrations().map((one) => ({ ...one, totals: telemetryLog.totals(one.number) })),
+    resume: delivery.resume,
+    wake: delivery.wake,
+    flush: spans.flush,
+    start: delivery.start,
+    stop: async () => {
+      await delivery.stop();
+      await spans.stop().catch((error) => log.error({ error: messageOf(error) }, 'the last spans are lost'));
+      await telemetryLog.close();
+    },
+  };
+};

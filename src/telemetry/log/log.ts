@@ -21,18 +21,16 @@ export interface Totals extends Counts {
   backlog_bytes: number;
 }
 
-/** A place in the log: the offset of a record, and how many of the integration's spans in it are done. */
-export interface Cursor {
-  at: number;
-  span: number;
-}
-
 /** The next spans of one integration, oldest first, read from its cursor. */
 export interface Batch {
   number: number;
-  from: Cursor;
-  /** Requests that, concatenated, are one valid ExportTraceServiceRequest. */
-  parts: readonly { bytes: Buffer; spans: number }[];
+  /**
+   * How many of the integration's spans were passed before the first one here. So every span of an
+   * integration has an ordinal (`start` + its place in the batch) that stays the same after any crash.
+   */
+  start: number;
+  /** Requests that, concatenated, are one valid ExportTraceServiceRequest. `next`: where the log goes on behind it. */
+  parts: readonly { bytes: Buffer; spans: number; at: number; next: number }[];
   spans: number;
   bytes: number;
 }
@@ -60,8 +58,8 @@ export interface TelemetryLog {
 
   /** Opens the cursor of an integration (idempotent). A new one gets what is appended from now on. */
   register(number: number): Promise<void>;
-  /** Every integration that has a cursor and was not removed. */
-  registered(): number[];
+  /** Every integration that ever had a cursor. */
+  integrations(): { number: number; removed: boolean }[];
   /** Deleted: what is queued and dead-lettered becomes discarded; the final counts stay. */
   remove(number: number): Promise<void>;
 

@@ -1,0 +1,55 @@
+import type { Readable } from 'node:stream';
+import { gunzip, gunzipSync } from 'node:zlib';
+
+/** Reads a stream up to `limit` bytes; null, and the stream is given up, where it holds more. Rejects where it breaks off. */
+export const readBody = async (
+  stream: Readable,
+  limit: number,
+  reserve: (bytes: number) => boolean,
+): Promise<Buffer | 'too large' | 'no memory'> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit) return 'too large';
+    if (!reserve(chunk.length)) return 'no memory';
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+/** Smaller bodies are inflated in place: a trip to the thread pool costs more than they do. */
+const inPlace = 32 * 1024;
+/** So many large bodies are inflated at a time, each to at most the limit, whatever comes in. */
+const parallel = 4;
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/**
+ * Inflates gzip (RFC 1952, any number of members) to at most `limit` bytes: memory is bounded whatever the
+ * body claims to hold. Never rejects.
+ */
+export const inflate = async (body: Buffer, limit: number): Promise<Buffer | 'too large' | 'malformed'> => {
+  const options = { maxOutputLength: limit };
+  if (body.length <= inPlace) {
+    try {
+      return gunzipSync(body, options);
+    } catch (error) {
+      return faultOf(error);
+    }
+  }
+  if (running >= parallel) await new Promise<void>((turn) => waiting.push(turn));
+  running++;
+  try {
+    return await new Promise((done) =>
+      gunzip(body, options, (error, inflated) => done(error ? faultOf(error) : inflated)),
+    );
+  } finally {
+    running--;
+    waiting.shift()?.();
+  }
+};
+
+const faultOf = (error: unknown): 'too large' | 'malformed' =>
+  (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'malformed';

@@ -1,0 +1,288 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Clock } from '../lib/clock.ts';
+import { Secret } from '../lib/crypto.ts';
+import type { Egress } from '../lib/egress.ts';
+import type { Logger } from '../lib/log.ts';
+import { Loop } from '../lib/loop.ts';
+import { backoffMs } from './backoff.ts';
+import type { DeadLetterStore } from './dead-letters.ts';
+import type { Batch, TelemetryLog } from './log/log.ts';
+import { mediaType } from './messages.ts';
+import { type Outcome, outcomeOf, outcomeOfFailure } from './outcome.ts';
+import type { Destination, Destinations } from './routing.ts';
+import { takeSpans } from './wire.ts';
+
+const compress = promisify(gzip);
+
+export interface ExporterParts {
+  telemetryLog: TelemetryLog;
+  deadLetters: DeadLetterStore;
+  destinations: Destinations;
+  egress: Pick<Egress, 'request'>;
+  clock: Clock;
+  random: () => number;
+  log: Logger;
+  /** Of one request, in ms. */
+  requestTimeoutMs: number;
+  /** The backend was deleted and its account is closed. */
+  onRemoved: (number: number) => void;
+}
+
+/** Uncompressed bytes of a request until a backend says that it wants less. */
+const firstLimit = 4 * 1024 * 1024;
+const probeEveryMs = 5 * 60_000;
+/** So many spans refused, each alone, and none accepted since the last edit: the integration is wrong. */
+const refusalsUntilPause = 16;
+/** What a request under way may still take when the process stops. */
+const stopGraceMs = 3_000;
+
+/** A span that was refused alone, and not yet put among the dead letters. */
+interface Refused {
+  ordinal: number;
+  status: number;
+  reason: string;
+  span: Buffer;
+}
+
+/**
+ * The delivery of one integration: reads its spans in order, sends them one request at a time, and moves its
+ * cursor. Knows nothing of the others, so none can hold another up.
+ */
+export class Exporter {
+  readonly number: number;
+  readonly #parts: ExporterParts;
+  readonly #loop: Loop;
+  readonly #abort = new AbortController();
+  #stopping = false;
+  #revision: number | null = null;
+  #limit = firstLimit;
+  #failures = 0;
+  /** Why nothing is sent but a probe now and then. */
+  #paused: string | null = null;
+  /** By the clock that is passed in; 0 for at once. */
+  #nextAttemptAt = 0;
+  #acceptedSinceEdit = false;
+  #refusedSinceEdit = 0;
+  lastSuccessAt: number | null = null;
+  lastError: string | null = null;
+
+  constructor(number: number, parts: ExporterParts) {
+    this.number = number;
+    this.#parts = parts;
+    this.#loop = new Loop({ name: `delivery ${number}`, log: parts.log, turn: () => this.#turn() });
+  }
+
+  start(): this {
+    this.#loop.start();
+    return this;
+  }
+
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** A test of the integration has succeeded: what is paused goes on, and what is refused now is refused for itself. */
+  resume(): void {
+    this.#acceptedSinceEdit = true;
+    this.#goOn();
+    this.#loop.wake();
+  }
+
+  /** Lets a request under way finish for a few seconds. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const timer = setTimeout(() => this.#abort.abort(), stopGraceMs);
+    await this.#loop.stop();
+    clearTimeout(timer);
+  }
+
+  state(): { state: 'delivering' | 'retrying' | 'paused' | 'disabled'; nextAttemptAt: number | null } {
+    const destination = this.#parts.destinations.get(this.number);
+    if (!destination?.enabled) return { state: 'disabled', nextAttemptAt: null };
+    if (destination.problem !== undefined) return { state: 'paused', nextAttemptAt: null };
+    const edited = destination.revision !== this.#revision;
+    const nextAttemptAt = edited || this.#nextAttemptAt === 0 ? null : this.#nextAttemptAt;
+    if (this.#paused !== null && !edited) return { state: 'paused', nextAttemptAt };
+    return { state: this.#failures > 0 && !edited ? 'retrying' : 'delivering', nextAttemptAt };
+  }
+
+  async #turn(): Promise<number | null> {
+    const { destinations, telemetryLog, deadLetters, clock, onRemoved } = this.#parts;
+    const destination = destinations.get(this.number);
+    if (destination === undefined) {
+      await telemetryLog.remove(this.number);
+      await deadLetters.drop(this.number);
+      onRemoved(this.number);
+      return null;
+    }
+    if (destination.revision !== this.#revision) {
+      this.#revision = destination.revision;
+      this.#acceptedSinceEdit = false;
+      this.#refusedSinceEdit = 0;
+      this.#limit = firstLimit;
+      this.#goOn();
+    }
+    if (!destination.enabled) return null;
+    if (destination.problem !== undefined) {
+      this.lastError = destination.problem;
+      return null;
+    }
+    const wait = this.#nextAttemptAt - clock.now();
+    if (wait > 0) return wait;
+    const batch = await telemetryLog.read(this.number, this.#limit);
+    if (batch === null || this.#stopping) return null;
+    return this.#deliver(destination, batch);
+  }
+
+  /** Sends a batch, halving what is refused until the bad spans are found. Answers how long to sleep. */
+  async #deliver(destination: Destination, batch: Batch): Promise<number | null> {
+    const bytes =
+      batch.parts.length === 1 ? batch.parts[0]!.bytes : Buffer.concat(batch.parts.map((p) => p.bytes));
+    const probing = this.#paused !== null;
+    // What is still to be sent, the next range last.
+    const ranges: [from: number, to: number][] = [[0, probing ? 1 : batch.spans]];
+    const refused: Refused[] = [];
+    while (ranges.length > 0) {
+      const [from, to] = ranges.pop()!;
+      const spans = to - from;
+      const halves = (): void => {
+        const middle = from + Math.ceil(spans / 2);
+        ranges.push([middle, to], [from, middle]);
+      };
+      const body = spans === batch.spans ? bytes : takeSpans(bytes, from, to);
+      if (body.length > this.#limit && spans > 1) {
+        halves();
+        continue;
+      }
+      const outcome = await this.#send(destination, body, spans);
+      if (outcome === null) return null;
+      switch (outcome.kind) {
+        case 'accepted':
+          this.#succeeded(outcome.error ?? refused.at(-1)?.reason ?? null);
+          if (!(await this.#commit(batch, to, refused, spans - outcome.rejected, outcome.rejected))) return 0;
+          break;
+        // A single span that is too large is refused like any other.
+        case 'too large':
+        case 'refused':
+          if (spans > 1) {
+            if (outcome.kind === 'too large') this.#limit = Math.floor(body.length / 2);
+            halves();
+            break;
+          }
+          if (probing) return this.#pause(this.#paused!, outcome.error);
+          refused.push({
+            ordinal: batch.start + from,
+            status: outcome.status,
+            reason: outcome.error,
+            span: body,
+          });
+          if (!this.#acceptedSinceEdit && ++this.#refusedSinceEdit >= refusalsUntilPause) {
+            return this.#pause(`every span is refused: ${outcome.error}`, outcome.error);
+          }
+          this.lastError = outcome.error;
+          if (this.#acceptedSinceEdit && !(await this.#commit(batch, to, refused, 0, 0))) return 0;
+          break;
+        case 'pause':
+          return this.#pause(outcome.error, outcome.error);
+        case 'retry':
+          return this.#retry(outcome.error, outcome.afterMs);
+      }
+      if (this.#stopping || this.#edited(destination)) return 0;
+    }
+    // Fewer refusals than would tell a wrong integration from bad spans: these spans are taken for the bad ones.
+    await this.#commit(batch, batch.spans, refused, 0, 0);
+    return 0;
+  }
+
+  /** One request: exactly one gzip member. Null where the process stops. */
+  async #send(destination: Destination, body: Buffer, spans: number): Promise<Outcome | null> {
+    const { egress, clock, requestTimeoutMs } = this.#parts;
+    try {
+      const response = await postSpans(egress, destination, body, requestTimeoutMs, this.#abort.signal);
+      return outcomeOf(destination, response, spans, clock.now());
+    } catch (error) {
+      return this.#abort.signal.aborted ? null : outcomeOfFailure(error);
+    }
+  }
+
+  /** Moves the cursor to behind span `to` of the batch. The letters are on disk before they are counted. */
+  async #commit(
+    batch: Batch,
+    to: number,
+    refused: Refused[],
+    delivered: number,
+    rejected: number,
+  ): Promise<boolean> {
+    const letters = refused.splice(0);
+    if (letters.length + delivered + rejected === 0) return true;
+    const { deadLetters, telemetryLog, clock } = this.#parts;
+    const at = new Date(clock.now()).toISOString();
+    for (const { ordinal, status, reason, span } of letters) {
+      await deadLetters.put(this.number, ordinal, { at, status, reason, bytes: span.length }, span);
+    }
+    return telemetryLog.commit(batch, to, { delivered, rejected, dead_lettered: letters.length });
+  }
+
+  #edited(destination: Destination): boolean {
+    return this.#parts.destinations.get(this.number)?.revision !== destination.revision;
+  }
+
+  #succeeded(error: string | null): void {
+    this.#acceptedSinceEdit = true;
+    this.lastSuccessAt = this.#parts.clock.now();
+    this.lastError = error;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#paused = null;
+    this.#failures = 0;
+    this.#nextAttemptAt = 0;
+  }
+
+  #pause(reason: string, error: string): number {
+    if (this.#paused === null) {
+      this.#parts.log.warn({ integration: this.number, error: reason }, 'delivery paused');
+    }
+    this.#paused = reason;
+    this.lastError = error;
+    this.#refusedSinceEdit = 0;
+    this.#nextAttemptAt = this.#parts.clock.now() + probeEveryMs;
+    return probeEveryMs;
+  }
+
+  #retry(error: string, askedMs: number | null): number {
+    const { clock, random } = this.#parts;
+    this.lastError = error;
+    this.#failures++;
+    const wait = this.#paused === null ? backoffMs(this.#failures, askedMs, random()) : probeEveryMs;
+    this.#nextAttemptAt = clock.now() + wait;
+    return wait;
+  }
+}
+
+/** Sends spans (an ExportTraceServiceRequest) as one request; rejects with EgressError. */
+export const postSpans = async (
+  egress: Pick<Egress, 'request'>,
+  destination: Destination,
+  body: Buffer,
+  timeoutMs: number,
+  signal?: AbortSignal,
+) => {
+  const headers: Record<string, string> = {
+    'content-type': mediaType.protobuf,
+    'content-encoding': 'gzip',
+    'user-agent': 'agent-platform',
+  };
+  for (const [name, value] of destination.headers) {
+    headers[name.toLowerCase()] = value instanceof Secret ? value.reveal() : value;
+  }
+  return egress.request(destination.url, {
+    method: 'POST',
+    headers,
+    body: await compress(body, { level: 1 }),
+    timeoutMs,
+    ...(signal === undefined ? {} : { signal }),
+  });
+};

@@ -1,0 +1,367 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { takeSpans } from '../wire.ts';
+import { CursorFile, type CursorState, countNames, passed } from './cursor.ts';
+import type { Batch, Counts, Slice, TelemetryLog, Totals } from './log.ts';
+import { RecordReader } from './reader.ts';
+import type { Accepted, AcceptedTotals, RecordHead } from './record.ts';
+import { recover } from './segments.ts';
+import { SegmentWriter, type Write, writeAll } from './writer.ts';
+
+export interface FileLogOptions {
+  directory: string;
+  /** A segment is closed at this size (default 64 MiB) or age (default 1 h): what retention can drop at a time. */
+  segmentBytes?: number;
+  segmentMs?: number;
+  now?: () => number;
+  write?: Write;
+}
+
+interface Integration {
+  cursor: CursorFile;
+  reader: RecordReader;
+  /** Where to read on: at or behind the durable cursor's place; an idle integration's moves with the log's end. */
+  at: number;
+  /** The time of the record with span `ordinal`, to answer `oldest` without reading. */
+  oldest: { ordinal: number; time: number } | null;
+}
+
+const nothing: Accepted = { spans: 0, bytes: 0 };
+
+/** The telemetry log in files of one folder: segments, and a cursor for each integration (product, section 9). */
+class FileLog implements TelemetryLog {
+  readonly #directory: string;
+  readonly #writer: SegmentWriter;
+  readonly #integrations = new Map<number, Integration>();
+  readonly #opening = new Map<number, Promise<void>>();
+  readonly #listeners = new Set<(routes: ReadonlySet<number>) => void>();
+  readonly #readable;
+
+  private constructor(options: FileLogOptions, recovered: Awaited<ReturnType<typeof recover>>) {
+    this.#directory = options.directory;
+    this.#writer = new SegmentWriter(recovered, {
+      directory: options.directory,
+      segmentBytes: options.segmentBytes ?? 64 * 1024 * 1024,
+      segmentMs: options.segmentMs ?? 3_600_000,
+      now: options.now ?? Date.now,
+      write: options.write ?? writeAll,
+      prepare: async (routes) => {
+        for (const number of routes) if (!this.#integrations.has(number)) await this.register(number);
+      },
+      written: (routes, before, at) => this.#written(routes, before, at),
+    });
+    this.#readable = { segments: () => this.#writer.segments, end: () => this.#writer.end };
+  }
+
+  static async open(options: FileLogOptions): Promise<FileLog> {
+    const cursors = join(options.directory, 'cursors');
+    await mkdir(cursors, { recursive: true });
+    const recovered = await recover(options.directory);
+    const log = new FileLog(options, recovered);
+    try {
+      for (const name of await readdir(cursors)) {
+        if (/^\d+$/.test(name)) await log.register(Number(name));
+      }
+      for (const [number, { cursor }] of log.#integrations) {
+        // Segments that someone deleted take the log's end back; offsets and totals go on from where they were.
+        log.#writer.end = Math.max(log.#writer.end, recovered.segments.length === 0 ? cursor.state.at : 0);
+        const total = log.#writer.totals.get(number) ?? nothing;
+        const spans = passed(cursor.state);
+        if (spans > total.spans) log.#writer.totals.set(number, { ...total, spans });
+      }
+      await log.#writer.open();
+      await log.#collect();
+    } catch (error) {
+      await log.close();
+      throw error;
+    }
+    return log;
+  }
+
+  append(slices: readonly Slice[]): Promise<void> {
+    return this.#writer.append(slices);
+  }
+
+  pendingBytes(): number {
+    return this.#writer.pendingBytes;
+  }
+
+  register(number: number): Promise<void> {
+    if (this.#integrations.has(number)) return Promise.resolve();
+    const known = this.#opening.get(number);
+    if (known) return known;
+    const opening = CursorFile.open(join(this.#directory, 'cursors', String(number)), number)
+      .then((cursor) => {
+        this.#integrations.set(number, {
+          cursor,
+          reader: new RecordReader(this.#readable),
+          at: cursor.state.at,
+          oldest: null,
+        });
+      })
+      .finally(() => this.#opening.delete(number));
+    this.#opening.set(number, opening);
+    return opening;
+  }
+
+  integrations(): { number: number; removed: boolean }[] {
+    return [...this.#integrations].map(([number, { cursor }]) => ({ number, removed: cursor.state.removed }));
+  }
+
+  async remove(number: number): Promise<void> {
+    const one = this.#integrations.get(number);
+    if (one === undefined) return;
+    await one.cursor.update((state) =>
+      state.removed
+        ? null
+        : {
+            ...state,
+            removed: true,
+            dead_lettered: 0,
+            discarded: state.discarded + state.dead_lettered + this.#queued(number, state),
+            at: this.#writer.end,
+          },
+    );
+    await one.reader.close();
+    await this.#collect();
+  }
+
+  async read(number: number, maxBytes: number): Promise<Batch | null> {
+    const one = this.#integrations.get(number);
+    if (one === undefined || one.cursor.state.removed) return null;
+    for (;;) {
+      const state = one.cursor.state;
+      if (this.#queued(number, state) === 0) return null;
+      const batch = await this.#gather(one, passed(state), maxBytes);
+      if (one.cursor.state !== state) continue;
+      if (typeof batch !== 'number') return batch;
+      // A hole in the log: its spans are gone, and everyone who looks at the account shall see it.
+      await one.cursor.update((now) =>
+        now === state ? { ...now, discarded: now.discarded + batch, at: one.at } : null,
+      );
+    }
+  }
+
+  /** The spans behind the first `start`; or, where the next ones cannot be read, how many are lost there. */
+  async #gather(one: Integration, start: number, maxBytes: number): Promise<Batch | number> {
+    const { number } = one.cursor;
+    const parts: { bytes: Buffer; spans: number; at: number; next: number }[] = [];
+    const accepted = this.#writer.totals.get(number)!.spans;
+    let bytes = 0;
+    let spans = 0;
+    let at = one.at;
+    while (parts.length === 0 || bytes < maxBytes) {
+      const record = await one.reader.next(at);
+      if (record === null) {
+        if (parts.length === 0) return accepted - start;
+        break;
+      }
+      at = record.next;
+      const after = record.totals.get(number)?.spans;
+      if (after === undefined) {
+        if (parts.length === 0) one.at = at;
+        continue;
+      }
+      const slices = record.slices.filter(({ routes }) => routes.includes(number));
+      const before = after - slices.reduce((sum, slice) => sum + slice.spans, 0);
+      if (before > start + spans) {
+        if (parts.length === 0) return before - start;
+        break;
+      }
+      if (after <= start + spans) continue;
+      if (spans > 0 && bytes + slices.reduce((sum, slice) => sum + slice.length, 0) > maxBytes) break;
+      if (!(await this.#intact(one.reader, record))) continue;
+      if (parts.length === 0) {
+        one.at = record.at;
+        one.oldest = { ordinal: start, time: record.time };
+      }
+      const first = start + spans - before;
+      let seen = 0;
+      for (const slice of slices) {
+        const body = (await one.reader.bytes(slice.at, slice.length))!;
+        // Spans that are done already are cut off by whoever sends: a slice stays whole here.
+        const done = Math.min(slice.spans, Math.max(0, first - seen));
+        seen += slice.spans;
+        if (done === slice.spans) continue;
+        parts.push({
+          bytes: done === 0 ? body : takeSpans(body, done, slice.spans),
+          spans: slice.spans - done,
+          at: record.at,
+          next: seen === after - before ? record.next : record.at,
+        });
+        spans += slice.spans - done;
+        bytes += slice.length;
+      }
+    }
+    return { number, start, parts, spans, bytes };
+  }
+
+  async #intact(reader: RecordReader, record: RecordHead): Promise<boolean> {
+    const length = record.next - record.bodyAt;
+    const bodies = await reader.bytes(record.bodyAt, length);
+    return bodies !== null && crc32(bodies) === record.bodyCrc;
+  }
+
+  async commit(batch: Batch, through: number, counts: Partial<Counts>): Promise<boolean> {
+    const one = this.#integrations.get(batch.number);
+    if (one === undefined) return false;
+    let at = batch.parts[0]!.at;
+    let spans = 0;
+    for (const part of batch.parts) {
+      spans += part.spans;
+      at = spans <= through ? part.next : part.at;
+      if (spans >= through) break;
+    }
+    const moved = await one.cursor.update((state) => {
+      const next = added(state, counts);
+      // Expired or removed meanwhile: those spans are already counted.
+      if (state.removed || passed(next) !== batch.start + through) return null;
+      return { ...next, at };
+    });
+    if (moved) {
+      one.at = at;
+      await this.#collect();
+    }
+    return moved;
+  }
+
+  async move(number: number, deltas: Partial<Counts>): Promise<void> {
+    const one = this.#integrations.get(number);
+    await one?.cursor.update((state) => (state.removed ? null : added(state, deltas)));
+  }
+
+  totals(number: number): Totals {
+    const state = this.#integrations.get(number)?.cursor.state;
+    const counts = Object.fromEntries(
+      countNames.map((name) => [name, state?.[name] ?? 0]),
+    ) as unknown as Counts;
+    const queued = state === undefined ? 0 : this.#queued(number, state);
+    if (state?.removed)
+      return { ...counts, discarded: counts.discarded + queued, queued: 0, backlog_bytes: 0 };
+    return { ...counts, queued, backlog_bytes: queued === 0 ? 0 : this.#backlogBytes(number) };
+  }
+
+  async oldest(number: number): Promise<number | null> {
+    const one = this.#integrations.get(number);
+    if (one === undefined || one.cursor.state.removed) return null;
+    const start = passed(one.cursor.state);
+    if (this.#queued(number, one.cursor.state) === 0) return null;
+    if (one.oldest?.ordinal === start) return one.oldest.time;
+    const reader = new RecordReader(this.#readable);
+    try {
+      let record = await reader.next(one.at);
+      while (record !== null && (record.totals.get(number)?.spans ?? 0) <= start) {
+        record = await reader.next(record.next);
+      }
+      if (record !== null) one.oldest = { ordinal: start, time: record.time };
+      return record?.time ?? null;
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async expire(before: number, maxBytes: number): Promise<void> {
+    await this.#writer.exclusive(async () => {
+      const { segments } = this.#writer;
+      const total = (): number => this.#writer.end - (segments[0]?.base ?? this.#writer.end);
+      if (total() > maxBytes && segments.length === 1) await this.#writer.roll();
+      else await this.#writer.roll(before);
+      while (segments.length > 1) {
+        // The first later segment whose head is readable says what was accepted before it.
+        const keep = segments.findIndex(({ totals }, i) => i > 0 && totals !== null);
+        if (keep < 0) return;
+        if (segments[keep]!.created > before && total() <= maxBytes) return;
+        const { base, totals } = segments[keep]!;
+        for (const [number, { spans }] of totals!) {
+          const one = this.#integrations.get(number);
+          await one?.cursor.update((state) => {
+            const late = spans - passed(state);
+            if (state.removed || late <= 0) return null;
+            return { ...state, expired: state.expired + late, at: Math.max(state.at, base) };
+          });
+        }
+        await this.#unlink(keep);
+      }
+    });
+  }
+
+  onAppend(appended: (routes: ReadonlySet<number>) => void): () => void {
+    this.#listeners.add(appended);
+    return () => this.#listeners.delete(appended);
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close();
+    for (const { cursor, reader } of this.#integrations.values()) {
+      await reader.close();
+      await cursor.close();
+    }
+  }
+
+  #queued(number: number, state: CursorState): number {
+    return (this.#writer.totals.get(number)?.spans ?? 0) - passed(state);
+  }
+
+  /** From the totals of the segment that is being read: right to within that segment. */
+  #backlogBytes(number: number): number {
+    const accepted = this.#writer.totals.get(number) ?? nothing;
+    const start = passed(this.#integrations.get(number)!.cursor.state);
+    const { segments } = this.#writer;
+    let from: Accepted = nothing;
+    let to = accepted;
+    for (const { totals } of segments) {
+      if (totals === null) continue;
+      const total = totals.get(number) ?? nothing;
+      if (total.spans <= start) from = total;
+      else {
+        to = total;
+        break;
+      }
+    }
+    const share = to.spans === from.spans ? 0 : (to.spans - start) / (to.spans - from.spans);
+    return Math.round(accepted.bytes - to.bytes + (to.bytes - from.bytes) * share);
+  }
+
+  #written(routes: ReadonlySet<number>, before: AcceptedTotals, at: number): void {
+    for (const number of routes) {
+      const one = this.#integrations.get(number);
+      // Idle until now: what it has to read begins here, however much went past it meanwhile.
+      if (one && passed(one.cursor.state) === (before.get(number)?.spans ?? 0)) one.at = Math.max(one.at, at);
+    }
+    for (const listener of this.#listeners) listener(routes);
+  }
+
+  /** Deletes the segments that every integration has passed. */
+  async #collect(): Promise<void> {
+    const passedSegments = (): number => {
+      const { segments } = this.#writer;
+      let count = 0;
+      for (let i = 1; i < segments.length; i++) {
+        const { totals } = segments[i]!;
+        if (totals === null) continue;
+        for (const [number, { spans }] of totals) {
+          const state = this.#integrations.get(number)?.cursor.state;
+          if (state !== undefined && !state.removed && passed(state) < spans) return count;
+        }
+        count = i;
+      }
+      return count;
+    };
+    if (passedSegments() === 0) return;
+    await this.#writer.exclusive(() => this.#unlink(passedSegments()));
+  }
+
+  async #unlink(count: number): Promise<void> {
+    for (const { path } of this.#writer.segments.splice(0, count)) await rm(path, { force: true });
+  }
+}
+
+const added = (state: CursorState, counts: Partial<Counts>): CursorState => {
+  const next = { ...state };
+  for (const name of countNames) next[name] += counts[name] ?? 0;
+  return next;
+};
+
+/** Opens (or makes) the log in a folder; the folder must be this process's alone. */
+export const openFileLog = (options: FileLogOptions): Promise<TelemetryLog> => FileLog.open(options);

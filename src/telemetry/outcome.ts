@@ -1,0 +1,108 @@
+import { Secret } from '../lib/crypto.ts';
+import { EgressError, type EgressResponse } from '../lib/egress.ts';
+import { retryAfterMs } from './backoff.ts';
+import { encodingOf, partialSuccess } from './messages.ts';
+import { WireReader } from './protobuf.ts';
+import type { Destination } from './routing.ts';
+
+/** What a request to a backend came to (product, section 9, Delivery). `error` is fit to be shown. */
+export type Outcome =
+  | { kind: 'accepted'; rejected: number; error: string | null }
+  /** Something in it was refused: halve until it is found. */
+  | { kind: 'refused'; status: number; error: string }
+  | { kind: 'too large'; status: number; error: string }
+  | { kind: 'retry'; afterMs: number | null; error: string }
+  /** The settings are wrong and not the data. */
+  | { kind: 'pause'; error: string };
+
+/** Reads an answer. `spans`: how many were sent; `now` in ms, for a Retry-After that is a date. */
+export const outcomeOf = (
+  destination: Destination,
+  response: EgressResponse,
+  spans: number,
+  now: number,
+): Outcome => {
+  const { status, headers, body } = response;
+  if (status >= 200 && status < 300) {
+    const { rejected, message } = partialSuccess(headers['content-type'], body);
+    const counted = Math.min(spans, Math.floor(rejected));
+    if (counted === 0) return { kind: 'accepted', rejected: 0, error: null };
+    const error = scrub(destination, `the backend rejected ${counted} of ${spans} spans: ${message}`);
+    return { kind: 'accepted', rejected: counted, error };
+  }
+  const said = messageIn(headers['content-type'], body);
+  const error = scrub(destination, `the backend answered ${status}${said === '' ? '' : `: ${said}`}`);
+  if (status === 400 || status === 422) return { kind: 'refused', status, error };
+  if (status === 413) return { kind: 'too large', status, error };
+  if (status === 429 || status === 408 || status >= 500) {
+    return { kind: 'retry', afterMs: retryAfterMs(headers['retry-after'], now), error };
+  }
+  if (status >= 300 && status < 400) {
+    return { kind: 'pause', error: `the backend answered ${status}: redirects are not followed` };
+  }
+  return { kind: 'pause', error };
+};
+
+/** What a request without an answer came to: wrong certificates and forbidden addresses do not heal by themselves. */
+export const outcomeOfFailure = (failure: unknown): Outcome => {
+  if (!(failure instanceof EgressError)) throw failure;
+  return failure.kind === 'tls' || failure.kind === 'denied'
+    ? { kind: 'pause', error: failure.message }
+    : { kind: 'retry', afterMs: null, error: failure.message };
+};
+
+const longestMessage = 200;
+
+/** The words of an error answer: google.rpc.Status, JSON with a message, or plain text. */
+const messageIn = (contentType: string | undefined, body: Buffer): string => {
+  if (body.length === 0) return '';
+  if (encodingOf(contentType) === 'protobuf') {
+    const r = new WireReader(body);
+    while (r.at < body.length) {
+      const tag = r.tag(body.length);
+      if (tag === 18) {
+        const end = r.fieldEnd(body.length);
+        return r.bad ? '' : body.toString('utf8', r.at, end);
+      }
+      r.skip(tag, body.length);
+    }
+    return '';
+  }
+  const text = body.toString('utf8', 0, 4_096);
+  if (encodingOf(contentType) !== 'json') return /^\s*</.test(text) ? '' : text;
+  try {
+    const parsed = JSON.parse(text);
+    return String(parsed?.message ?? parsed?.error?.message ?? parsed?.error ?? '');
+  } catch {
+    return '';
+  }
+};
+
+/** Text from outside without what was sent to authenticate, on one line, cut short. */
+const scrub = (destination: Destination, text: string): string => {
+  let clean = text;
+  for (const secret of secretsOf(destination)) clean = clean.replaceAll(secret, '[redacted]');
+  return clean
+    .replace(/[\s\p{C}]+/gu, ' ')
+    .trim()
+    .slice(0, longestMessage);
+};
+
+const secretsOf = (destination: Destination): string[] => {
+  const secrets = new Set<string>();
+  for (const [, value] of destination.headers) {
+    const plain = value instanceof Secret ? value.reveal() : value;
+    secrets.add(plain);
+    const [scheme, credentials] = plain.split(' ');
+    if (credentials === undefined) continue;
+    secrets.add(credentials);
+    if (scheme?.toLowerCase() !== 'basic') continue;
+    const pair = Buffer.from(credentials, 'base64').toString();
+    secrets.add(pair).add(pair.slice(pair.indexOf(':') + 1));
+  }
+  if (URL.canParse(destination.url)) {
+    for (const value of new URL(destination.url).searchParams.values()) secrets.add(value);
+  }
+  // Longest first, so that a part of a secret does not hide the rest of it.
+  return [...secrets].filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
+};
