@@ -39,11 +39,11 @@ export const fields = [
 ] as const;
 
 /** The value that `text` spells in `field`, names in any case. */
-export const valueOf = (text: string, field: Field): number | undefined =>
+export const readValue = (text: string, field: Field): number | undefined =>
   field.spellings.get(text) ?? (text.length === 3 ? field.spellings.get(text.toUpperCase()) : undefined);
 
 /** The step that `text` spells, from 1 to the number of the field's values. */
-export const stepOf = (text: string, field: Field): number | undefined => {
+export const readStep = (text: string, field: Field): number | undefined => {
   if (!/^[0-9]{1,2}$/.test(text)) return undefined;
   const step = Number(text);
   return step >= 1 && step <= field.size ? step : undefined;

@@ -1,5 +1,5 @@
 import { characters } from '../lib/text.ts';
-import { type Field, fields, stepOf, valueOf } from './cron-fields.ts';
+import { type Field, fields, readStep, readValue } from './cron-fields.ts';
 
 /** An item that its field does not accept, and the whole text of that field. */
 export interface RefusedItem {
@@ -114,7 +114,7 @@ const limits = (field: Field): string => {
 const valueRefusal = (text: string, field: Field): string => {
   if (/^[0-9]+$/.test(text)) {
     const plain = text.replace(/^0+(?=[0-9])/, '');
-    if (text.length > 2 && valueOf(plain, field) !== undefined) {
+    if (text.length > 2 && readValue(plain, field) !== undefined) {
       return `${quote(text)} has more than two digits: write \`${plain}\``;
     }
     return `${quote(text)} is out of range: ${limits(field)}`;
@@ -130,7 +130,7 @@ const valueRefusal = (text: string, field: Field): string => {
 
 const stepRefusal = (text: string, base: string, field: Field): string => {
   const plain = text.replace(/^0+(?=[0-9])/, '');
-  if (text.length > 2 && stepOf(plain, field)) {
+  if (text.length > 2 && readStep(plain, field)) {
     return `the step ${quote(text)} has more than two digits${instead(`${base}/${plain}`)}`;
   }
   if (/^0+$/.test(text)) return `a step of 0 never ends${instead(`${base}/1`)}, or a greater step`;
@@ -140,8 +140,8 @@ const stepRefusal = (text: string, base: string, field: Field): string => {
 
 /** The same values as the wrapping range `from-to`, written as the grammar has it. */
 const unwrapped = (from: string, to: string, step: number, field: Field): string => {
-  const first = valueOf(from, field)!;
-  const end = valueOf(to, field)!;
+  const first = readValue(from, field)!;
+  const end = readValue(to, field)!;
   if (step === 1) {
     const head = first === field.max ? '' : `${from}-${field.max}`;
     // The head ends with Sunday as 7, so a tail would begin on Monday.
@@ -164,11 +164,11 @@ const rangeRefusal = (base: string, step: string | null, field: Field): string |
     return `the range ${quote(base)} lacks its ${from === '' ? 'beginning' : 'end'}: write \`${field.min}-${field.last}\` or the numbers meant`;
   }
   if (from === '*' || to === '*') return `${quote(base)} mixes \`*\` and a range: write \`*\` alone`;
-  const first = valueOf(from, field);
-  const last = valueOf(to, field);
+  const first = readValue(from, field);
+  const last = readValue(to, field);
   if (first === undefined) return valueRefusal(from, field);
   if (last === undefined) return valueRefusal(to, field);
-  const stride = step === null ? 1 : stepOf(step, field);
+  const stride = step === null ? 1 : readStep(step, field);
   if (first > last && stride !== undefined) {
     return `the range ${quote(base)} runs backwards${instead(unwrapped(from, to, stride, field))}`;
   }
@@ -188,16 +188,16 @@ const itemRefusal = (item: string, field: Field, text: string): string => {
   const base = parts[0]!;
   const step = parts.length === 2 ? parts[1]! : null;
   if (base === '')
-    return `the step of ${quote(item)} has no range${instead(`*/${step && stepOf(step, field) ? step : 2}`)}`;
+    return `the step of ${quote(item)} has no range${instead(`*/${step && readStep(step, field) ? step : 2}`)}`;
   if (base !== '*') {
     if (base.includes('-')) {
       const refused = rangeRefusal(base, step, field);
       if (refused) return refused;
     } else {
-      const value = valueOf(base, field);
+      const value = readValue(base, field);
       if (value === undefined) return valueRefusal(base, field);
       const range = value > field.last ? base : `${base}-${field.last}`;
-      const same = step !== null && stepOf(step, field) && value <= field.last ? `${range}/${step}` : range;
+      const same = step !== null && readStep(step, field) && value <= field.last ? `${range}/${step}` : range;
       return `${quote(item)} has a step but no range: write \`${same}\``;
     }
   }

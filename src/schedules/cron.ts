@@ -1,4 +1,4 @@
-import { type Field, fields, stepOf, valueOf } from './cron-fields.ts';
+import { type Field, fields, readStep, readValue } from './cron-fields.ts';
 import { LONGEST_EXPRESSION, type RefusedItem, refusal } from './cron-refusals.ts';
 
 /** Why an expression is not accepted and what to write instead, in a message meant for the client. */
@@ -45,13 +45,13 @@ const addItem = (item: string, field: Field, into: Bits): boolean => {
     last = field.last;
   } else if (dash < 0) {
     if (slash >= 0) return false;
-    first = valueOf(base, field);
+    first = readValue(base, field);
     last = first;
   } else {
-    first = valueOf(base.slice(0, dash), field);
-    last = valueOf(base.slice(dash + 1), field);
+    first = readValue(base.slice(0, dash), field);
+    last = readValue(base.slice(dash + 1), field);
   }
-  const step = slash < 0 ? 1 : stepOf(item.slice(slash + 1), field);
+  const step = slash < 0 ? 1 : readStep(item.slice(slash + 1), field);
   if (first === undefined || last === undefined || step === undefined || first > last) return false;
   for (let value = first; value <= last; value += step) {
     if (value < 32) into.low |= 1 << value;

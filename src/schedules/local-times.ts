@@ -160,7 +160,9 @@ export class LocalTimes {
     if (from >= to) return 0;
     const first = (from / MINUTES_PER_DAY) | 0;
     const last = (to / MINUTES_PER_DAY) | 0;
-    return this.countDays(first, last) * this.perDay + this.countOfDay(to, last) - this.countOfDay(from, first);
+    return (
+      this.countDays(first, last) * this.perDay + this.countOfDay(to, last) - this.countOfDay(from, first)
+    );
   }
 
   /** How many days match from `first` up to, and without, `last`. */

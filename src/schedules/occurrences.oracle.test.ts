@@ -1,4 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import {
+  calendarOracle,
+  clockOracle,
+  type Found,
+  int,
+  intlClock,
+  matches,
+  pick,
+  type Random,
+  sample,
+  seeded,
+} from '../../tests/harness/cron-oracles.ts';
 import { parseCron } from './cron.ts';
 import { Occurrences } from './occurrences.ts';
 import type { Segment } from './timeline.ts';
@@ -12,173 +24,6 @@ const long = process.env.CRON_ORACLE === 'long';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-
-type Random = () => number;
-const seeded = (seed: number): Random => {
-  let a = seed;
-  return () => {
-    a = (a + 0x6d2b79f5) | 0;
-    let t = Math.imul(a ^ (a >>> 15), 1 | a);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-};
-const int = (random: Random, low: number, high: number) => low + Math.floor(random() * (high - low + 1));
-const pick = <T>(random: Random, of: readonly T[]): T => of[int(random, 0, of.length - 1)]!;
-
-/** An expression with the sets that it means, made together so that the parser has no part in the oracle. */
-interface Sample {
-  text: string;
-  sets: Set<number>[];
-}
-
-const limits: [number, number, number][] = [
-  [0, 59, 59],
-  [0, 23, 23],
-  [1, 31, 31],
-  [1, 12, 12],
-  [0, 7, 6],
-];
-
-const sampleItem = (random: Random, field: number, near: number[]): { text: string; values: number[] } => {
-  const [min, max, last] = limits[field]!;
-  const value = () => (near.length > 0 && random() < 0.7 ? pick(random, near) : int(random, min, max));
-  const spell = (n: number) => (random() < 0.2 ? String(n).padStart(2, '0') : String(n));
-  const range = (from: number, to: number, step: number) => {
-    const values: number[] = [];
-    for (let v = from; v <= to; v += step) values.push(v);
-    return values;
-  };
-  const kind = random();
-  if (kind < 0.3) {
-    const n = value();
-    return { text: spell(n), values: [n] };
-  }
-  const step = pick(random, [1, 2, 3, 5, 7, 10, 15, 30].filter((n) => n <= last - min + 1));
-  if (kind < 0.5) return { text: `*/${step}`, values: range(min, last, step) };
-  const [a, b] = [value(), value()].sort((x, y) => x - y) as [number, number];
-  if (kind < 0.75) return { text: `${spell(a)}-${spell(b)}`, values: range(a, b, 1) };
-  return { text: `${spell(a)}-${spell(b)}/${step}`, values: range(a, b, step) };
-};
-
-const sample = (random: Random, near: number[][]): Sample => {
-  const wild = [0.15, 0.25, 0.7, 0.8, 0.7];
-  const texts: string[] = [];
-  const sets: Set<number>[] = [];
-  for (let field = 0; field < 5; field++) {
-    const [min, , last] = limits[field]!;
-    const all = Array.from({ length: last - min + 1 }, (_, k) => min + k);
-    if (random() < wild[field]!) {
-      texts.push('*');
-      sets.push(new Set(all));
-      continue;
-    }
-    const items = Array.from({ length: pick(random, [1, 1, 1, 2, 3]) }, () => sampleItem(random, field, near[field]!));
-    if (random() < 0.05) items.push({ text: '*', values: all });
-    texts.push(items.map((item) => item.text).join(','));
-    sets.push(new Set(items.flatMap((item) => item.values.map((v) => (field === 4 ? v % 7 : v)))));
-  }
-  return { text: texts.join(' '), sets };
-};
-
-/** Whether a local time (as if it were UTC) matches, by the definition. */
-const matches = ({ text, sets }: Sample, local: number): boolean => {
-  const date = new Date(local);
-  const fields = text.split(' ');
-  const day = sets[2]!.has(date.getUTCDate());
-  const weekday = sets[4]!.has(date.getUTCDay());
-  const both = fields[2]!.startsWith('*') || fields[4]!.startsWith('*');
-  return (
-    sets[0]!.has(date.getUTCMinutes()) &&
-    sets[1]!.has(date.getUTCHours()) &&
-    sets[3]!.has(date.getUTCMonth() + 1) &&
-    (both ? day && weekday : day || weekday)
-  );
-};
-const isElapsed = ({ sets }: Sample) => sets[1]!.size === 24;
-
-/** What an oracle finds: instants with what is to be said of them. */
-type Found = Map<number, { local: number; dst: 'gap' | 'overlap' | null }>;
-
-/** First oracle: reads the clock at every step of real time. */
-const clockOracle = (clock: (at: number) => number, from: number, to: number, step: number) => {
-  const rows: { at: number; local: number }[] = [];
-  for (let at = from; at < to; at += step) rows.push({ at, local: clock(at) });
-  const shown = new Map<number, number[]>();
-  for (const { at, local } of rows) {
-    if (local % MINUTE === 0) shown.set(local, [...(shown.get(local) ?? []), at]);
-  }
-  return (expression: Sample): Found => {
-    const found: Found = new Map();
-    const due = new Set<number>();
-    rows.forEach(({ at, local }, k) => {
-      const before = rows[k - 1];
-      const jump = before ? local - before.local - step : 0;
-      if (!isElapsed(expression) && before && jump > 0 && jump <= 3 * HOUR) {
-        for (let skipped = Math.ceil((local - jump) / MINUTE) * MINUTE; skipped < local; skipped += MINUTE) {
-          if (shown.has(skipped) || due.has(skipped) || !matches(expression, skipped)) continue;
-          due.add(skipped);
-          found.set(at, { local, dst: 'gap' });
-        }
-      }
-      if (local % MINUTE !== 0 || found.has(at) || !matches(expression, local)) return;
-      const times = shown.get(local)!;
-      if (isElapsed(expression) || times[0] === at) found.set(at, { local, dst: times.length > 1 ? 'overlap' : null });
-    });
-    return found;
-  };
-};
-
-const intlClock = (zone: string) => {
-  const format = new Intl.DateTimeFormat('en-u-ca-iso8601', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  });
-  return (at: number): number => {
-    const n: Record<string, number> = {};
-    for (const part of format.formatToParts(at)) n[part.type] = Number(part.value);
-    return Date.UTC(n.year!, n.month! - 1, n.day!, n.hour!, n.minute!, n.second!);
-  };
-};
-
-/** Second oracle: asks for the instants of every local time on the calendar. */
-const calendarOracle = (zone: string, fromLocal: number, toLocal: number) => {
-  const rows: { local: number; at: number[]; gap: { at: number; local: number; size: number } | null }[] = [];
-  for (let local = fromLocal; local < toLocal; local += MINUTE) {
-    const plain = Temporal.PlainDateTime.from(new Date(local).toISOString().slice(0, 19));
-    const earlier = plain.toZonedDateTime(zone, { disambiguation: 'earlier' });
-    const later = plain.toZonedDateTime(zone, { disambiguation: 'later' });
-    if (earlier.toPlainDateTime().equals(plain)) {
-      const at = [...new Set([earlier.epochMilliseconds, later.epochMilliseconds])];
-      rows.push({ local, at, gap: null });
-    } else {
-      const jump = earlier.getTimeZoneTransition('next')!;
-      const size = (jump.offsetNanoseconds - earlier.offsetNanoseconds) / 1e6;
-      const at = jump.epochMilliseconds;
-      rows.push({ local, at: [], gap: { at, local: at + jump.offsetNanoseconds / 1e6, size } });
-    }
-  }
-  return (expression: Sample): Found => {
-    const found: Found = new Map();
-    for (const { local, at, gap } of rows) {
-      if (!matches(expression, local)) continue;
-      const instants = isElapsed(expression) ? at : at.slice(0, 1);
-      for (const instant of instants) {
-        if (!found.has(instant)) found.set(instant, { local, dst: at.length > 1 ? 'overlap' : null });
-      }
-      if (gap && !isElapsed(expression) && gap.size <= 3 * HOUR) {
-        found.set(gap.at, { local: gap.local, dst: 'gap' });
-      }
-    }
-    return found;
-  };
-};
 
 /** Compares everything that the engine answers between `from` and `to` with what an oracle found. */
 const compare = (random: Random, name: string, engine: Occurrences, all: Found, from: number, to: number) => {
@@ -196,8 +41,13 @@ const compare = (random: Random, name: string, engine: Occurrences, all: Found, 
   }
   for (let k = 0; k < 12; k++) {
     const edge = () =>
-      expected.length > 0 && random() < 0.5 ? pick(random, expected) + int(random, -1, 1) : int(random, from, to);
-    const [a, b] = [edge(), edge()].map((at) => Math.min(Math.max(at, from), to)).sort((x, y) => x - y) as [number, number];
+      expected.length > 0 && random() < 0.5
+        ? pick(random, expected) + int(random, -1, 1)
+        : int(random, from, to);
+    const [a, b] = [edge(), edge()].map((at) => Math.min(Math.max(at, from), to)).sort((x, y) => x - y) as [
+      number,
+      number,
+    ];
     const count = expected.filter((at) => at > a && at <= b).length;
     expect([name, a, b, engine.countBetween(a, b)]).toEqual([name, a, b, count]);
     const next = expected.find((at) => at > a);
@@ -205,12 +55,18 @@ const compare = (random: Random, name: string, engine: Occurrences, all: Found, 
     const previous = expected.findLast((at) => at <= b);
     if (previous !== undefined) expect([name, b, engine.previous(b)]).toEqual([name, b, previous]);
   }
-  const explained = expected.length > 60 ? expected.filter((at) => all.get(at)!.dst || random() < 0.02) : expected;
+  const explained =
+    expected.length > 60 ? expected.filter((at) => all.get(at)!.dst || random() < 0.02) : expected;
   for (const at of explained) {
     const { local, dst } = all.get(at)!;
     const said = engine.explain(at);
     if (said.dst !== dst || !said.local.startsWith(new Date(local).toISOString().slice(0, 19))) {
-      expect({ name, at: show([at]), ...said }).toEqual({ name, at: show([at]), local: new Date(local).toISOString(), dst });
+      expect({ name, at: show([at]), ...said }).toEqual({
+        name,
+        at: show([at]),
+        local: new Date(local).toISOString(),
+        dst,
+      });
     }
   }
   return expected.length;
@@ -228,19 +84,51 @@ const nearTo = (local: number): number[][] => {
 };
 
 const zones = [
-  'UTC', 'Europe/Berlin', 'Europe/London', 'Europe/Dublin', 'Europe/Lisbon', 'Europe/Moscow', 'Europe/Simferopol',
-  'America/New_York', 'America/St_Johns', 'America/Sao_Paulo', 'America/Santiago', 'America/Caracas',
-  'America/Scoresbysund', 'America/Goose_Bay', 'America/Montevideo', 'America/Guyana', 'America/Juneau',
-  'Africa/Casablanca', 'Africa/Cairo', 'Africa/Monrovia', 'Asia/Hebron', 'Asia/Kolkata', 'Asia/Kathmandu',
-  'Asia/Pyongyang', 'Asia/Tehran', 'Asia/Ust-Nera', 'Asia/Gaza', 'Australia/Lord_Howe', 'Australia/Adelaide',
-  'Antarctica/Troll', 'Antarctica/Casey', 'Antarctica/Vostok', 'Pacific/Apia', 'Pacific/Kwajalein',
-  'Pacific/Kiritimati', 'Pacific/Chatham', 'Pacific/Norfolk',
-]; // prettier-ignore
+  'UTC',
+  'Europe/Berlin',
+  'Europe/London',
+  'Europe/Dublin',
+  'Europe/Lisbon',
+  'Europe/Moscow',
+  'Europe/Simferopol',
+  'America/New_York',
+  'America/St_Johns',
+  'America/Sao_Paulo',
+  'America/Santiago',
+  'America/Caracas',
+  'America/Scoresbysund',
+  'America/Goose_Bay',
+  'America/Montevideo',
+  'America/Guyana',
+  'America/Juneau',
+  'Africa/Casablanca',
+  'Africa/Cairo',
+  'Africa/Monrovia',
+  'Asia/Hebron',
+  'Asia/Kolkata',
+  'Asia/Kathmandu',
+  'Asia/Pyongyang',
+  'Asia/Tehran',
+  'Asia/Ust-Nera',
+  'Asia/Gaza',
+  'Australia/Lord_Howe',
+  'Australia/Adelaide',
+  'Antarctica/Troll',
+  'Antarctica/Casey',
+  'Antarctica/Vostok',
+  'Pacific/Apia',
+  'Pacific/Kwajalein',
+  'Pacific/Kiritimati',
+  'Pacific/Chatham',
+  'Pacific/Norfolk',
+];
 
 /** Instants to look around: every transition, or the greatest ones and a few others, or any where there is none. */
 const placesOf = (random: Random, zone: Zone): number[] => {
   const { segments } = zone;
-  const jumps = segments.slice(1).map((each, k) => ({ at: each.start, size: each.offset - segments[k]!.offset }));
+  const jumps = segments
+    .slice(1)
+    .map((each, k) => ({ at: each.start, size: each.offset - segments[k]!.offset }));
   const inside = jumps.filter(({ at }) => at > Date.UTC(1969, 0, 6) && at < Date.UTC(2100, 11, 25));
   if (inside.length === 0) return [int(random, Date.UTC(1970, 0, 1), Date.UTC(2100, 0, 1))];
   if (long) return inside.map(({ at }) => at);
@@ -258,7 +146,12 @@ describe('occurrences agree with brute force', () => {
         const centre = Math.floor(place / MINUTE) * MINUTE;
         // A day that repeats must lie whole within what the clock oracle reads.
         const [from, to] = [centre - 26 * HOUR, centre + 26 * HOUR];
-        const first = clockOracle(clock, from - 26 * HOUR, to + 4 * HOUR, name === 'Africa/Monrovia' ? MINUTE / 2 : MINUTE);
+        const first = clockOracle(
+          clock,
+          from - 26 * HOUR,
+          to + 4 * HOUR,
+          name === 'Africa/Monrovia' ? MINUTE / 2 : MINUTE,
+        );
         const local = centre + zone.offsetAt(centre);
         const roundLocal = Math.floor(local / MINUTE) * MINUTE;
         const second = calendarOracle(name, roundLocal - 52 * HOUR, roundLocal + 52 * HOUR);
@@ -277,7 +170,10 @@ describe('occurrences agree with brute force', () => {
     const random = seeded(99);
     for (let z = 0; z < (long ? 2_000 : 40); z++) {
       const origin = Date.UTC(int(random, 1970, 2099), int(random, 0, 11), int(random, 1, 28));
-      const cuts = Array.from({ length: int(random, 1, 5) }, () => origin + int(random, 0, 100) * 15 * MINUTE);
+      const cuts = Array.from(
+        { length: int(random, 1, 5) },
+        () => origin + int(random, 0, 100) * 15 * MINUTE,
+      );
       const starts = [origin - 10 * DAY, ...new Set(cuts.sort((a, b) => a - b))];
       const segments: Segment[] = starts.map((start, n) => ({
         start,
@@ -289,7 +185,14 @@ describe('occurrences agree with brute force', () => {
       for (let n = 0; n < 15; n++) {
         const expression = sample(random, nearTo(origin + 12 * HOUR));
         const engine = new Occurrences(parseCron(expression.text), zone);
-        compare(random, `${expression.text} in ${JSON.stringify(segments)}`, engine, oracle(expression), origin - DAY, origin + 3 * DAY);
+        compare(
+          random,
+          `${expression.text} in ${JSON.stringify(segments)}`,
+          engine,
+          oracle(expression),
+          origin - DAY,
+          origin + 3 * DAY,
+        );
       }
     }
   });
@@ -309,7 +212,8 @@ describe('occurrences agree with brute force', () => {
         if (matches(expression, day + firstMinute)) days.push(day);
       }
       for (let k = 0; k < 40; k++) {
-        const at = Date.UTC(int(random, 1960, 2110), int(random, 0, 11), int(random, 1, 31)) - int(random, 0, 1);
+        const at =
+          Date.UTC(int(random, 1960, 2110), int(random, 0, 11), int(random, 1, 31)) - int(random, 0, 1);
         const until = Date.UTC(int(random, 1960, 2110), int(random, 0, 11), int(random, 1, 31)) - 1;
         const later = days.find((day) => day > at);
         const earlier = days.findLast((day) => day + DAY <= at + 1);
@@ -318,7 +222,10 @@ describe('occurrences agree with brute force', () => {
         const midnight = at % DAY === 0;
         if (!midnight) {
           expect([label, engine.next(at)]).toEqual([label, later === undefined ? null : later + firstMinute]);
-          expect([label, engine.previous(at)]).toEqual([label, earlier === undefined ? null : earlier + lastMinute]);
+          expect([label, engine.previous(at)]).toEqual([
+            label,
+            earlier === undefined ? null : earlier + lastMinute,
+          ]);
           const between = days.filter((day) => day > at && day < until).length * perDay;
           expect([label, until, engine.countBetween(at, until)]).toEqual([label, until, between]);
         }

@@ -114,7 +114,12 @@ export class Occurrences {
       const last = Math.min(to[k]!, Math.floor((end - zero[k]!) / MINUTE) + 1);
       total += this.times.count(first, last);
       // The firing for the gap serves for a real time at its instant too.
-      if (start[k] === gap && first < last && first * MINUTE + zero[k]! === gap && this.times.next(first) === first) {
+      if (
+        start[k] === gap &&
+        first < last &&
+        first * MINUTE + zero[k]! === gap &&
+        this.times.next(first) === first
+      ) {
         total--;
       }
     }

@@ -33,13 +33,13 @@ const shownIn = (segment: Segment): Shown => ({
 const without = (range: Shown, others: readonly Shown[]): Shown[] => {
   let left = [range];
   for (const other of others) {
-    left = left.flatMap((part) => {
-      if (other.to <= part.from || other.from >= part.to) return [part];
-      return [
+    if (other.to <= range.from || other.from >= range.to) continue;
+    left = left.flatMap((part) =>
+      [
         { from: part.from, to: Math.min(part.to, other.from) },
         { from: Math.max(part.from, other.to), to: part.to },
-      ].filter((rest) => rest.from < rest.to);
-    });
+      ].filter((rest) => rest.from < rest.to),
+    );
   }
   return left;
 };
@@ -111,18 +111,22 @@ export const fixedTimeline = (segments: readonly Segment[]): Timeline => {
   const pieces: ReturnType<typeof clip>[] = [];
   const served: Shown[] = [];
   segments.forEach((segment, k) => {
-    const near = (other: Segment) => other.start < segment.end + FAR && other.end > segment.start - FAR;
     const { start, offset } = segment;
+    let first = k;
+    while (first > 0 && segments[first - 1]!.end > start - FAR) first--;
+    const earlier = segments.slice(first, k).map(shownIn);
     const before = segments[k - 1];
     if (before && offset > before.offset && offset - before.offset <= GREATEST_GAP) {
-      const around = segments.filter((other) => other.start < start + FAR && other.end > start - FAR);
+      let last = k;
+      while (last + 1 < segments.length && segments[last + 1]!.start < start + FAR) last++;
+      const later = segments.slice(k, last + 1).map(shownIn);
       const skipped = { from: start + before.offset, to: start + offset };
-      for (const shown of without(skipped, [...around.map(shownIn), ...served])) {
+      for (const shown of without(skipped, [...earlier, ...later, ...served])) {
         served.push(shown);
         pieces.push({ start, offset, shown, isGap: true });
       }
     }
-    for (const shown of without(shownIn(segment), segments.slice(0, k).filter(near).map(shownIn))) {
+    for (const shown of without(shownIn(segment), earlier)) {
       if (shown.to - offset > FIRST_INSTANT) pieces.push(clip(shown.from - offset, offset, shown));
     }
   });

@@ -1,0 +1,179 @@
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+// Two slow definitions of what an expression means in a zone, for comparison with the engine, of which nothing is
+// used here: one walks real time and reads a clock, one walks the calendar and asks for the instants of local times.
+
+export type Random = () => number;
+export const seeded = (seed: number): Random => {
+  let a = seed;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+};
+export const int = (random: Random, low: number, high: number) =>
+  low + Math.floor(random() * (high - low + 1));
+export const pick = <T>(random: Random, of: readonly T[]): T => of[int(random, 0, of.length - 1)]!;
+
+/** An expression with the sets that it means, made together so that the parser has no part in the oracle. */
+export interface Sample {
+  text: string;
+  sets: Set<number>[];
+}
+
+const limits: [number, number, number][] = [
+  [0, 59, 59],
+  [0, 23, 23],
+  [1, 31, 31],
+  [1, 12, 12],
+  [0, 7, 6],
+];
+
+const sampleItem = (random: Random, field: number, near: number[]): { text: string; values: number[] } => {
+  const [min, max, last] = limits[field]!;
+  const value = () => (near.length > 0 && random() < 0.7 ? pick(random, near) : int(random, min, max));
+  const spell = (n: number) => (random() < 0.2 ? String(n).padStart(2, '0') : String(n));
+  const range = (from: number, to: number, step: number) => {
+    const values: number[] = [];
+    for (let v = from; v <= to; v += step) values.push(v);
+    return values;
+  };
+  const kind = random();
+  if (kind < 0.3) {
+    const n = value();
+    return { text: spell(n), values: [n] };
+  }
+  const step = pick(
+    random,
+    [1, 2, 3, 5, 7, 10, 15, 30].filter((n) => n <= last - min + 1),
+  );
+  if (kind < 0.5) return { text: `*/${step}`, values: range(min, last, step) };
+  const [a, b] = [value(), value()].sort((x, y) => x - y) as [number, number];
+  if (kind < 0.75) return { text: `${spell(a)}-${spell(b)}`, values: range(a, b, 1) };
+  return { text: `${spell(a)}-${spell(b)}/${step}`, values: range(a, b, step) };
+};
+
+export const sample = (random: Random, near: number[][]): Sample => {
+  const wild = [0.15, 0.25, 0.7, 0.8, 0.7];
+  const texts: string[] = [];
+  const sets: Set<number>[] = [];
+  for (let field = 0; field < 5; field++) {
+    const [min, , last] = limits[field]!;
+    const all = Array.from({ length: last - min + 1 }, (_, k) => min + k);
+    if (random() < wild[field]!) {
+      texts.push('*');
+      sets.push(new Set(all));
+      continue;
+    }
+    const items = Array.from({ length: pick(random, [1, 1, 1, 2, 3]) }, () =>
+      sampleItem(random, field, near[field]!),
+    );
+    if (random() < 0.05) items.push({ text: '*', values: all });
+    texts.push(items.map((item) => item.text).join(','));
+    sets.push(new Set(items.flatMap((item) => item.values.map((v) => (field === 4 ? v % 7 : v)))));
+  }
+  return { text: texts.join(' '), sets };
+};
+
+/** Whether a local time (as if it were UTC) matches, by the definition. */
+export const matches = ({ text, sets }: Sample, local: number): boolean => {
+  const date = new Date(local);
+  const fields = text.split(' ');
+  const day = sets[2]!.has(date.getUTCDate());
+  const weekday = sets[4]!.has(date.getUTCDay());
+  const both = fields[2]!.startsWith('*') || fields[4]!.startsWith('*');
+  return (
+    sets[0]!.has(date.getUTCMinutes()) &&
+    sets[1]!.has(date.getUTCHours()) &&
+    sets[3]!.has(date.getUTCMonth() + 1) &&
+    (both ? day && weekday : day || weekday)
+  );
+};
+const isElapsed = ({ sets }: Sample) => sets[1]!.size === 24;
+
+/** What an oracle finds: instants with what is to be said of them. */
+export type Found = Map<number, { local: number; dst: 'gap' | 'overlap' | null }>;
+
+/** First oracle: reads the clock at every step of real time. */
+export const clockOracle = (clock: (at: number) => number, from: number, to: number, step: number) => {
+  const rows: { at: number; local: number }[] = [];
+  for (let at = from; at < to; at += step) rows.push({ at, local: clock(at) });
+  const shown = new Map<number, number[]>();
+  for (const { at, local } of rows) {
+    if (local % MINUTE === 0) shown.set(local, [...(shown.get(local) ?? []), at]);
+  }
+  return (expression: Sample): Found => {
+    const found: Found = new Map();
+    const due = new Set<number>();
+    rows.forEach(({ at, local }, k) => {
+      const before = rows[k - 1];
+      const jump = before ? local - before.local - step : 0;
+      if (!isElapsed(expression) && before && jump > 0 && jump <= 3 * HOUR) {
+        for (let skipped = Math.ceil((local - jump) / MINUTE) * MINUTE; skipped < local; skipped += MINUTE) {
+          if (shown.has(skipped) || due.has(skipped) || !matches(expression, skipped)) continue;
+          due.add(skipped);
+          found.set(at, { local, dst: 'gap' });
+        }
+      }
+      if (local % MINUTE !== 0 || found.has(at) || !matches(expression, local)) return;
+      const times = shown.get(local)!;
+      if (isElapsed(expression) || times[0] === at)
+        found.set(at, { local, dst: times.length > 1 ? 'overlap' : null });
+    });
+    return found;
+  };
+};
+
+export const intlClock = (zone: string) => {
+  const format = new Intl.DateTimeFormat('en-u-ca-iso8601', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  return (at: number): number => {
+    const n: Record<string, number> = {};
+    for (const part of format.formatToParts(at)) n[part.type] = Number(part.value);
+    return Date.UTC(n.year!, n.month! - 1, n.day!, n.hour!, n.minute!, n.second!);
+  };
+};
+
+/** Second oracle: asks for the instants of every local time on the calendar. */
+export const calendarOracle = (zone: string, fromLocal: number, toLocal: number) => {
+  const rows: { local: number; at: number[]; gap: { at: number; local: number; size: number } | null }[] = [];
+  for (let local = fromLocal; local < toLocal; local += MINUTE) {
+    const plain = Temporal.PlainDateTime.from(new Date(local).toISOString().slice(0, 19));
+    const earlier = plain.toZonedDateTime(zone, { disambiguation: 'earlier' });
+    const later = plain.toZonedDateTime(zone, { disambiguation: 'later' });
+    if (earlier.toPlainDateTime().equals(plain)) {
+      const at = [...new Set([earlier.epochMilliseconds, later.epochMilliseconds])];
+      rows.push({ local, at, gap: null });
+    } else {
+      const jump = earlier.getTimeZoneTransition('next')!;
+      const size = (jump.offsetNanoseconds - earlier.offsetNanoseconds) / 1e6;
+      const at = jump.epochMilliseconds;
+      rows.push({ local, at: [], gap: { at, local: at + jump.offsetNanoseconds / 1e6, size } });
+    }
+  }
+  return (expression: Sample): Found => {
+    const found: Found = new Map();
+    for (const { local, at, gap } of rows) {
+      if (!matches(expression, local)) continue;
+      const instants = isElapsed(expression) ? at : at.slice(0, 1);
+      for (const instant of instants) {
+        if (!found.has(instant)) found.set(instant, { local, dst: at.length > 1 ? 'overlap' : null });
+      }
+      if (gap && !isElapsed(expression) && gap.size <= 3 * HOUR) {
+        found.set(gap.at, { local: gap.local, dst: 'gap' });
+      }
+    }
+    return found;
+  };
+};
