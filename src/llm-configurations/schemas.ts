@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { id, optional, pageOf, text, timestamp } from '../http/index.ts';
+import { supportedKinds } from './store.ts';
+
+/** Kinds that the product knows; those that are not supported are refused by name. */
+const knownKinds = ['openai_compatible', 'openai', 'anthropic', 'azure', 'google', 'bedrock', 'mock'];
+
+const kindFault = (given: unknown): string => {
+  const now = `supported now: ${supportedKinds.join(', ')}`;
+  return knownKinds.includes(given as string)
+    ? `the kind ${given} is not supported by this version; ${now}`
+    : `is no kind of LLM configuration; ${now}`;
+};
+
+/** The endpoint without `/chat/completions`: http or https, nothing secret and nothing after the path. */
+const baseUrl = text(2_000, 1)
+  .superRefine((value, context) => {
+    const fault = (message: string) => context.addIssue({ code: 'custom', message });
+    const url = URL.parse(value);
+    if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+      fault('must be an http or https url, such as https://models.example.com/v1');
+    } else if (url.username !== '' || url.password !== '') {
+      fault('must not contain credentials: use api_key or headers');
+    } else if (/[?#]/.test(value)) fault('must not have a query or fragment');
+  })
+  .meta({ openapi: { type: 'string', format: 'uri', maxLength: 2_000 } });
+
+const apiKey = text(10_000, 1).refine((value) => /^[\x21-\x7e]+$/.test(value), {
+  message: 'must consist of visible ASCII characters',
+});
+
+/** Headers that the connection or the client of the model sets itself, or `api_key` does. */
+const ownHeaders =
+  /^(?:host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|accept-encoding|user-agent|proxy-.*|content-.*)$/i;
+
+const headers = z
+  .custom<Record<string, string>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'expected an object',
+  )
+  .superRefine((value, context) => {
+    const seen = new Set<string>();
+    for (const [name, content] of Object.entries(value)) {
+      const fault = (message: string) => context.addIssue({ code: 'custom', path: [name], message });
+      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) fault('is no valid header name');
+      else if (ownHeaders.test(name)) fault('is a header that the connection sets itself');
+      else if (seen.has(name.toLowerCase())) fault('is there twice but for upper and lower case');
+      // RFC 9110, 5.5: no control characters, no blanks around.
+      else if (
+        typeof content !== 'string' ||
+        !/^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/.test(content)
+      )
+        fault('must be text of visible ASCII characters, with blanks and tabs only between them');
+      seen.add(name.toLowerCase());
+    }
+  })
+  .meta({ openapi: { type: 'object', additionalProperties: { type: 'string' } } });
+
+const name = text(200, 1);
+const model = text(500, 1).describe('The name of the model, as its endpoint knows it.');
+
+export const createBody = z.discriminatedUnion(
+  'kind',
+  [
+    z
+      .object({
+        kind: z.literal('openai_compatible'),
+        name,
+        model,
+        base_url: baseUrl.describe('The address below which `/chat/completions` is, often ending in `/v1`.'),
+        api_key: optional(apiKey).describe('Sent as bearer. Never returned.'),
+        headers: optional(headers).describe('More headers. Their values are never returned.'),
+      })
+      .meta({ id: 'CreateOpenAiCompatibleLlm' }),
+    z
+      .object({
+        kind: z.literal('mock'),
+        name,
+        model: optional(model, 'mock'),
+      })
+      .meta({ id: 'CreateMockLlm' }),
+  ],
+  { error: (issue) => kindFault((issue.input as { kind?: unknown } | undefined)?.kind) },
+);
+
+export const updateBody = z.object({
+  kind: z.string().optional().describe('Never changes: make another configuration instead.'),
+  name: name.optional(),
+  model: model.optional(),
+  base_url: baseUrl.optional().describe('Not of a mock.'),
+  api_key: apiKey.nullable().optional().describe('null removes it. Never returned.'),
+  headers: headers.nullable().optional().describe('Replaces all headers; null removes them.'),
+});
+
+export const llmConfiguration = z
+  .object({
+    id,
+    name: z.string(),
+    kind: z.enum(supportedKinds),
+    model: z.string(),
+    base_url: z.string().nullable().optional().describe('Admins only.'),
+    api_key_set: z.boolean().optional().describe('Whether there is an API key. Admins only.'),
+    header_names: z.array(z.string()).optional().describe('The names of its headers. Admins only.'),
+    created_at: timestamp.optional().describe('Admins only.'),
+    updated_at: timestamp.optional().describe('Admins only.'),
+  })
+  .meta({ id: 'LlmConfiguration' });
+
+export const llmPage = pageOf('LlmConfigurationPage', llmConfiguration);
+
+export const llmTest = z
+  .object({
+    ok: z.boolean(),
+    detail: z.string(),
+    latency_ms: z.int().describe('How long the answer took, in milliseconds.'),
+  })
+  .meta({ id: 'LlmTestResult' });
+
+export const defaultsBody = z.object({ llm_id: id });
+export const llmDefaults = z
+  .object({ llm_id: id.describe('What an agent without `llm_id` uses.') })
+  .meta({ id: 'LlmDefaults' });
