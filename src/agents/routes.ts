@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import type { Database } from '../database/index.ts';
+import {
+  id,
+  optional,
+  pageOf,
+  pageQuery,
+  type Route,
+  readCursor,
+  route,
+  text,
+  timestamp,
+  toPage,
+} from '../http/index.ts';
+import {
+  type AgentHooks,
+  changeAgent,
+  createAgent,
+  defaultAgentSettings,
+  deleteAgent,
+  findAgent,
+  mergeSettings,
+} from './agents.ts';
+import { type Agent, selectAgents } from './store.ts';
+
+const mode = z.enum(['worker', 'conversational']);
+
+const settingSchemas = {
+  max_concurrency: z.int().min(1).max(1_000).describe('Work Items of the agent that execute at once.'),
+  max_attempts: z.int().min(1).max(100).describe('Attempts at one Work Item.'),
+  timeout_seconds: z.int().min(1).max(86_400).describe('Longest time that one attempt may take.'),
+  max_steps: z.int().min(1).max(1_000).describe('Model calls that one attempt may make.'),
+};
+
+const publicAgent = z
+  .object({
+    id,
+    name: z.string(),
+    description: z.string().nullable(),
+    mode,
+    instructions: z.string(),
+    llm_id: id.nullable(),
+    model: z.string().nullable(),
+    tool_server_ids: z.array(id),
+    semantic_data_model_ids: z.array(id),
+    settings: z.object(settingSchemas),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'PublicAgent' });
+
+/** As sets: an id that is given twice is kept once. */
+const ids = z.array(id).transform((list) => [...new Set(list)]);
+const name = text(200, 1);
+const instructions = text(100_000);
+const description = text(10_000);
+const model = text(200, 1);
+
+const createBody = z
+  .object({
+    name,
+    description: optional(description, null),
+    mode,
+    instructions: optional(instructions, ''),
+    llm_id: optional(id, null),
+    model: optional(model, null),
+    tool_server_ids: optional(ids, []),
+    semantic_data_model_ids: optional(ids, []),
+    settings: optional(
+      z.object({
+        max_concurrency: optional(settingSchemas.max_concurrency),
+        max_attempts: optional(settingSchemas.max_attempts),
+        timeout_seconds: optional(settingSchemas.timeout_seconds),
+        max_steps: optional(settingSchemas.max_steps),
+      }),
+      {},
+    ),
+  })
+  .meta({ id: 'CreateAgentBody' });
+
+const updateBody = z
+  .object({
+    name: name.optional(),
+    description: description.nullable().optional(),
+    mode: mode.optional().describe('Never changes: another mode is refused.'),
+    instructions: instructions.optional(),
+    llm_id: id.nullable().optional(),
+    model: model.nullable().optional(),
+    tool_server_ids: ids.optional(),
+    semantic_data_model_ids: ids.optional(),
+    settings: z
+      .object({
+        max_concurrency: settingSchemas.max_concurrency.nullable().optional(),
+        max_attempts: settingSchemas.max_attempts.nullable().optional(),
+        timeout_seconds: settingSchemas.timeout_seconds.nullable().optional(),
+        max_steps: settingSchemas.max_steps.nullable().optional(),
+      })
+      .optional()
+      .describe('Merged key by key; null gives a key its default back.'),
+  })
+  .meta({ id: 'UpdateAgentBody' });
+
+const tag = 'Agents';
+
+export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
+  const find = ({ params }: { params: Record<string, string> }): Promise<Agent> =>
+    db.read((reader) => findAgent(reader, params.agent_id!));
+  return [
+    route({
+      id: 'listAgents',
+      method: 'GET',
+      path: '/agents',
+      tag,
+      summary: 'All agents, newest first',
+      query: pageQuery,
+      answer: pageOf('AgentPage', publicAgent),
+      handler: async ({ query: { limit, next } }) => {
+        const page = { limit, before: readCursor(next) };
+        const agents = await db.read((reader) => selectAgents(reader, page));
+        return toPage(agents, limit, (agent) => agent);
+      },
+    }),
+    route({
+      id: 'createAgent',
+      method: 'POST',
+      path: '/agents',
+      tag,
+      summary: 'Create an agent',
+      body: createBody,
+      answer: publicAgent,
+      idempotent: true,
+      etag: true,
+      handler: ({ body: { mode, settings, ...fields }, change, etag, ...actor }) =>
+        change(async (tx) => {
+          const all = { ...fields, settings: mergeSettings(defaultAgentSettings, settings) };
+          const agent = await createAgent(tx, hooks, mode, all, actor);
+          etag(agent.revision);
+          return agent;
+        }),
+    }),
+    route({
+      id: 'getAgent',
+      method: 'GET',
+      path: '/agents/{agent_id}',
+      tag,
+      summary: 'One agent',
+      find,
+      answer: publicAgent,
+      etag: true,
+      handler: async ({ found, etag }) => {
+        etag(found.revision);
+        return found;
+      },
+    }),
+    route({
+      id: 'updateAgent',
+      method: 'PATCH',
+      path: '/agents/{agent_id}',
+      tag,
+      summary: 'Change some fields of an agent',
+      find,
+      body: updateBody,
+      answer: publicAgent,
+      etag: true,
+      handler: ({ found, body, change, ifMatch, etag, ...actor }) =>
+        change(async (tx) => {
+          const check = (agent: Agent) => ifMatch(agent.revision);
+          const agent = await changeAgent(tx, hooks, found.id, body, check, actor);
+          etag(agent.revision);
+          return agent;
+        }),
+    }),
+    route({
+      id: 'deleteAgent',
+      method: 'DELETE',
+      path: '/agents/{agent_id}',
+      tag,
+      summary:
+        'Delete an agent with its schedules and scopes; its Work Items remain, open ones are cancelled',
+      find,
+      status: 204,
+      etag: true,
+      handler: ({ found, change, ifMatch, ...actor }) =>
+        change((tx) => deleteAgent(tx, hooks, found.id, (agent) => ifMatch(agent.revision), actor)),
+    }),
+  ];
+};
