@@ -1,6 +1,7 @@
 export { forgetOldKeys } from './idempotency.ts';
 export { offsetPageOf, type Page, pageOf, readCursor, toPage } from './pages.ts';
 export { TokenBuckets } from './rate-limit.ts';
+export type { RawAnswer, RawRequest, RawRoute } from './raw.ts';
 export { type Context, type Route, route } from './route.ts';
 export {
   id,
@@ -14,4 +15,4 @@ export {
   text,
   timestamp,
 } from './schemas.ts';
-export { createServer, type RawRoute, type RequestSpan, routeBases, type Server } from './server.ts';
+export { createServer, routeBases, type Server } from './server.ts';

@@ -1,46 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Database } from '../database/index.ts';
 import type { Vault } from '../lib/crypto.ts';
-import { ApiError, badRequest, messageOf } from '../lib/errors.ts';
+import { ApiError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Principal, type Role, roleAllows } from '../lib/principal.ts';
-import { type Base, baseOf, bearerToken, normalizeUrl, oneHeader, traceparentPattern } from './addresses.ts';
-import { checkIfMatch, etagOf } from './etag.ts';
-import { AnsweredBefore, checkIdempotencyKey, once, requestHash, type StoredAnswer } from './idempotency.ts';
+import { type Base, baseOf, bases, bearerToken, normalizeUrl, traceparentPattern } from './addresses.ts';
+import { bodyLimit, fail, malformedHttpAnswer } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
 import type { TokenBuckets } from './rate-limit.ts';
-import type { Context, Route } from './route.ts';
-import { readJson, validate } from './validate.ts';
-
-/** What answers a request that is no JSON API: it reads and writes as it likes (the telemetry receiver). */
-export interface RawRoute {
-  paths: readonly string[];
-  handler: (request: RawRequest) => Promise<RawAnswer>;
-}
-
-export interface RawRequest {
-  method: string;
-  headers: Record<string, string | string[] | undefined>;
-  body: NodeJS.ReadableStream;
-  /** Throws the 401 or 429 that the JSON API would answer. */
-  authenticate: () => Promise<Principal>;
-}
-
-export interface RawAnswer {
-  status: number;
-  headers?: Record<string, string>;
-  body: string | Buffer;
-}
-
-/** A span around one request. `run` makes it the parent of what happens inside. */
-export interface RequestSpan {
-  traceparent: string;
-  run<T>(fn: () => Promise<T>): Promise<T>;
-  end(status: number): void;
-}
+import { mountRaw, type RawRoute } from './raw.ts';
+import type { Route } from './route.ts';
+import { serve } from './serve.ts';
 
 export interface ServerOptions {
   routes: readonly Route[];
@@ -61,7 +34,11 @@ export interface ServerOptions {
   rateLimit: () => { perSecond: number; burst: number };
   onRefused?: (principal: Principal, request: { operation: string; path: string; requestId: string }) => void;
   onAnswered?: (request: { operation: string; method: string; status: number; seconds: number }) => void;
-  startSpan?: (request: { method: string; route: string; traceparent: string | undefined }) => RequestSpan;
+  /** Runs `fn` in a span of the request; `fn` is given the span's traceparent and resolves to the status. */
+  trace?: (
+    request: { method: string; route: string; traceparent: string | undefined },
+    fn: (traceparent: string) => Promise<number>,
+  ) => Promise<unknown>;
   /** Answers `/readyz`: null when ready, else why not. */
   readiness: () => Promise<string | null>;
   metrics: () => Promise<{ contentType: string; text: string }>;
@@ -71,25 +48,17 @@ export interface Server {
   /** Resolves with the port it listens on. */
   listen(port: number, host: string): Promise<number>;
   close(): Promise<void>;
+  /** The OpenAPI document of a base. */
   document(base: Base): ApiDocument;
 }
-
-/** The largest body that is read, in bytes. */
-const bodyLimit = 10 * 1024 * 1024;
 
 /** Failed authentications of one address before it is told to wait, and how many a second after that. */
 const failures = { burst: 200, perSecond: 10 };
 
-const withoutKey: Record<string, Base> = {
-  '/api/v2': '/api/v2',
-  '/api/v1': '/api/v1',
-  '/app/api': '/app/api',
-};
-
-const fullPath = (base: Base, path: string): string => base + path;
-const fastifyPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+const routerPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 const pathPattern = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 
+/** The bases under which a route is served. */
 export const routeBases = (route: Route): readonly Base[] => {
   if (route.base === 'app') return ['/app/api'];
   return route.base === 'v2' ? ['/api/v2'] : ['/api/v2', '/api/v1'];
@@ -98,13 +67,19 @@ export const routeBases = (route: Route): readonly Base[] => {
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
-    span: RequestSpan | null;
   }
 }
 
+/** A traceparent for an answer that no span of ours belongs to: the caller's trace, or a new one. */
+const untraced: NonNullable<ServerOptions['trace']> = (request, fn) =>
+  fn(request.traceparent ?? `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`);
+
+const tooMany = (message: string, retryAfter: number) =>
+  new ApiError('too_many_requests', message, {}, { 'retry-after': String(retryAfter) });
+
 /** The HTTP side of the platform: routes in, a server out. It knows HTTP and no feature. */
 export const createServer = (options: ServerOptions): Server => {
-  const { log, routes } = options;
+  const { log, routes, buckets, trace = untraced } = options;
   const documents = new Map<Base, ApiDocument>();
   const documentOf = (base: Base): ApiDocument => {
     let document = documents.get(base);
@@ -132,66 +107,34 @@ export const createServer = (options: ServerOptions): Server => {
     forceCloseConnections: 'idle',
     requestTimeout: 60_000,
     frameworkErrors: (error, request, reply) =>
-      void fail(error, request as FastifyRequest, reply as FastifyReply),
+      void fail(log, error, request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler(error, socket) {
-      if (!socket.writable || (error as NodeJS.ErrnoException).code === 'ECONNRESET') return socket.destroy();
-      const body = JSON.stringify(
-        errorBody(badRequest('The request is not valid HTTP, or its headers are too large.'), newId()),
-      );
-      socket.end(
-        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-      );
+      if (!socket.writable || (error as NodeJS.ErrnoException).code === 'ECONNRESET') socket.destroy();
+      else socket.end(malformedHttpAnswer());
     },
   });
   app.decorateRequest('principal', null);
-  app.decorateRequest('span', null);
   app.removeAllContentTypeParsers();
+  // The body is parsed after the 404s of what the path names, so it is only gathered here.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-
-  const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const shown = toApiError(error);
-    const errorId = newId();
-    const level = shown.status >= 500 ? 'error' : 'debug';
-    log[level](
-      {
-        error_id: errorId,
-        request_id: request.id,
-        method: request.method,
-        path: request.url.split('?')[0],
-        status: shown.status,
-        error: messageOf(error),
-        ...(shown.code === 'internal_error' && error instanceof Error ? { stack: error.stack } : {}),
-      },
-      'request failed',
-    );
-    return reply
-      .code(shown.status)
-      .headers(shown.headers)
-      .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify(errorBody(shown, errorId)));
-  };
-  app.setErrorHandler((error, request, reply) => fail(error, request, reply));
+  app.setErrorHandler((error, request, reply) => fail(log, error, request, reply));
 
   const authenticate = async (request: FastifyRequest): Promise<Principal> => {
+    const { authorization, cookie } = request.headers;
     try {
-      return await options.authenticate({
-        token: bearerToken(request.headers.authorization),
-        cookie: request.headers.cookie,
-      });
+      return await options.authenticate({ token: bearerToken(authorization), cookie });
     } catch (error) {
       // Only failures count, so a valid key is never refused because of others behind the same address.
       if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
-      const { allowed, retryAfter } = options.buckets.take(
+      const { allowed, retryAfter } = buckets.take(
         `address ${request.ip}`,
         failures.perSecond,
         failures.burst,
       );
       if (allowed) throw error;
-      throw new ApiError(
-        'too_many_requests',
-        'Too many requests without a valid API key came from this address. Wait and try again.',
-        {},
-        { 'retry-after': String(retryAfter) },
+      throw tooMany(
+        'Too many requests without a valid API key came from this address. Wait, and try again.',
+        retryAfter,
       );
     }
   };
@@ -199,132 +142,63 @@ export const createServer = (options: ServerOptions): Server => {
   const limitRate = (principal: Principal, reply: FastifyReply): void => {
     const { perSecond, burst } = options.rateLimit();
     if (perSecond <= 0) return;
-    const most = Math.max(burst, 1);
-    const { allowed, remaining, retryAfter } = options.buckets.take(
-      `principal ${principal.keyId ?? principal.id}`,
-      perSecond,
-      most,
-    );
-    reply.header('ratelimit-policy', `"default";q=${most};w=${Math.max(1, Math.ceil(most / perSecond))}`);
+    const name = `principal ${principal.keyId ?? principal.id}`;
+    const { allowed, remaining, retryAfter } = buckets.take(name, perSecond, burst);
+    reply.header('ratelimit-policy', `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
     reply.header('ratelimit', `"default";r=${remaining};t=${retryAfter}`);
-    if (!allowed) {
-      throw new ApiError(
-        'too_many_requests',
-        `The limit of ${perSecond} requests a second for one API key is reached. Try again in ${retryAfter} s.`,
-        {},
-        { 'retry-after': String(retryAfter) },
-      );
-    }
+    if (allowed) return;
+    throw tooMany(`The limit of ${perSecond} requests a second for one API key is reached.`, retryAfter);
   };
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    const given = request.headers.traceparent;
-    const traceparent = typeof given === 'string' && traceparentPattern.test(given) ? given : undefined;
-    const pattern = request.routeOptions.url;
-    if (options.startSpan && pattern && baseOf(pattern)) {
-      request.span = options.startSpan({ method: request.method, route: pattern, traceparent });
-      reply.header('traceparent', request.span.traceparent);
-    } else if (traceparent) reply.header('traceparent', traceparent);
   });
-
   app.addHook('onResponse', async (request, reply) => {
-    request.span?.end(reply.statusCode);
     const operation = (request.routeOptions.config as { operation?: string }).operation ?? 'none';
-    const seconds = reply.elapsedTime / 1000;
-    options.onAnswered?.({ operation, method: request.method, status: reply.statusCode, seconds });
-    log.debug(
-      { request_id: request.id, operation, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'request',
-    );
+    const status = reply.statusCode;
+    options.onAnswered?.({ operation, method: request.method, status, seconds: reply.elapsedTime / 1000 });
+    log.debug({ request_id: request.id, operation, status, ms: Math.round(reply.elapsedTime) }, 'request');
   });
-
-  const serve = async (route: Route, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const principal = request.principal!;
-    const params = request.params as Record<string, string>;
-    const found = await route.find?.({ params, principal });
-    const { headers } = request;
-    const raw = route.body
-      ? readJson(request.body as Buffer | undefined, headers['content-type'], headers['content-encoding'])
-      : undefined;
-    const query = route.query ? validate(route.query, { ...(request.query as object) }, 'query') : undefined;
-    const body = await readBody(route, raw);
-    const ifMatch = oneHeader(headers['if-match'], 'If-Match');
-    const key = route.idempotent ? oneHeader(headers['idempotency-key'], 'Idempotency-Key') : undefined;
-    if (key !== undefined) checkIdempotencyKey(key);
-    let etag: string | null = null;
-    const context: Context = {
-      principal,
-      params,
-      query,
-      body,
-      found,
-      requestId: request.id,
-      ifMatch: (revision) => checkIfMatch(ifMatch, revision),
-      etag: (revision) => {
-        etag = etagOf(revision);
-      },
-      change: (fn) =>
-        options.db.tx((tx) =>
-          key === undefined
-            ? fn(tx)
-            : once(
-                tx,
-                options.vault,
-                { principalId: principal.id, key, hash: requestHash(route.id, params, raw) },
-                () => fn(tx),
-                (answer): StoredAnswer => ({ body: answer, etag }),
-              ),
-        ),
-    };
-    let result: unknown;
-    try {
-      result = await route.handler(context);
-    } catch (error) {
-      if (!(error instanceof AnsweredBefore)) throw error;
-      result = error.answer.body;
-      etag = error.answer.etag;
-      reply.header('idempotency-replayed', 'true');
-    }
-    if (etag) reply.header('etag', etag);
-    reply.code(route.status ?? 200);
-    if (route.status === 204) return reply.send();
-    reply.header('content-type', 'application/json; charset=utf-8');
-    // What is not declared does not leave the house.
-    return reply.send(JSON.stringify(route.answer!.parse(result)));
-  };
 
   for (const route of routes) {
     const role = options.roleOf(route.id);
     for (const base of routeBases(route)) {
       app.route({
         method: route.method,
-        url: fastifyPath(fullPath(base, route.path)),
+        url: routerPath(base + route.path),
         config: { operation: route.id },
         onRequest: async (request, reply) => {
           const principal = await authenticate(request);
           request.principal = principal;
           limitRate(principal, reply);
-          if (!roleAllows(principal.role, role)) {
-            options.onRefused?.(principal, {
-              operation: route.id,
-              path: request.url.split('?')[0]!,
-              requestId: request.id,
-            });
-            throw new ApiError(
-              'forbidden',
-              `This needs the role ${role}; the API key has the role ${principal.role}.`,
-            );
-          }
+          if (roleAllows(principal.role, role)) return;
+          const path = request.url.split('?')[0]!;
+          options.onRefused?.(principal, { operation: route.id, path, requestId: request.id });
+          throw new ApiError(
+            'forbidden',
+            `This needs the role ${role}; the API key has the role ${principal.role}.`,
+          );
         },
-        handler: (request, reply) =>
-          request.span ? request.span.run(() => serve(route, request, reply)) : serve(route, request, reply),
+        handler: async (request, reply) => {
+          const given = request.headers.traceparent;
+          const traceparent = typeof given === 'string' && traceparentPattern.test(given) ? given : undefined;
+          await trace({ method: request.method, route: base + route.path, traceparent }, async (own) => {
+            reply.header('traceparent', own);
+            try {
+              await serve(route, request.principal!, options, request, reply);
+            } catch (error) {
+              fail(log, error, request, reply);
+            }
+            return reply.statusCode;
+          });
+          return reply;
+        },
       });
     }
   }
 
-  for (const [path, base] of Object.entries(withoutKey)) {
-    app.get(path, async (_request, reply) =>
+  for (const base of bases) {
+    app.get(base, async (_request, reply) =>
       reply.header('content-type', 'application/json; charset=utf-8').send(documentOf(base).text),
     );
   }
@@ -341,16 +215,13 @@ export const createServer = (options: ServerOptions): Server => {
   mountRaw(app, options.rawRoutes ?? [], authenticate);
 
   const patterns = routes.flatMap((route) =>
-    routeBases(route).map((base) => ({
-      pattern: pathPattern(fullPath(base, route.path)),
-      method: route.method,
-    })),
+    routeBases(route).map((base) => ({ pattern: pathPattern(base + route.path), method: route.method })),
   );
   app.setNotFoundHandler(async (request) => {
     const path = request.url.split('?')[0]!;
     const base = baseOf(path);
     if (base) await authenticate(request);
-    const methods = patterns.filter((p) => p.pattern.test(path)).map((p) => p.method);
+    const methods = patterns.filter((p) => p.pattern.test(path)).map((p) => p.method as string);
     if (path === base) methods.push('GET');
     throw new ApiError(
       'not_found',
@@ -363,81 +234,10 @@ export const createServer = (options: ServerOptions): Server => {
   return {
     document: documentOf,
     listen: async (port, host) => {
-      for (const base of Object.values(withoutKey)) documentOf(base);
+      for (const base of bases) documentOf(base);
       await app.listen({ port, host });
       return (app.server.address() as AddressInfo).port;
     },
     close: () => app.close(),
   };
-};
-
-const readBody = async (route: Route, raw: unknown): Promise<unknown> => {
-  if (!route.body) return undefined;
-  if (raw === undefined && !route.bodyOptional) {
-    throw badRequest('A JSON body is required, with Content-Type: application/json.');
-  }
-  const value = raw === undefined ? {} : raw;
-  if (route.checkBody && value !== null && typeof value === 'object' && !Array.isArray(value)) {
-    await route.checkBody(value as Record<string, unknown>);
-  }
-  return validate(route.body as z.ZodType, value, 'body', route.badRequestFields);
-};
-
-const errorBody = (error: ApiError, errorId: string) => ({
-  error: { error_id: errorId, code: error.code, message: error.message, ...error.context },
-});
-
-const toApiError = (error: unknown): ApiError => {
-  if (error instanceof ApiError) {
-    if (error.code === 'unauthorized' && !error.headers['www-authenticate']) {
-      return new ApiError(error.code, error.message, error.context, {
-        ...error.headers,
-        'www-authenticate': 'Bearer',
-      });
-    }
-    return error;
-  }
-  const { code, statusCode } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return badRequest(`The body is larger than ${bodyLimit.toLocaleString('en')} bytes.`);
-  }
-  if (typeof code === 'string' && code.startsWith('FST_ERR') && statusCode && statusCode < 500) {
-    return badRequest('The request is not valid HTTP.');
-  }
-  return new ApiError(
-    'internal_error',
-    'Something went wrong on our side. Quote error_id when you report it.',
-  );
-};
-
-/** Raw routes live in a scope of their own, where a body is a stream. */
-const mountRaw = (
-  app: FastifyInstance,
-  rawRoutes: readonly RawRoute[],
-  authenticate: (request: FastifyRequest) => Promise<Principal>,
-): void => {
-  app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-    for (const raw of rawRoutes) {
-      for (const path of raw.paths) {
-        scope.all(
-          path,
-          { bodyLimit: Number.MAX_SAFE_INTEGER, config: { operation: 'raw' } },
-          async (request, reply) => {
-            const answer = await raw.handler({
-              method: request.method,
-              headers: request.headers,
-              body: (request.body as NodeJS.ReadableStream | undefined) ?? request.raw,
-              authenticate: () => authenticate(request),
-            });
-            return reply
-              .code(answer.status)
-              .headers(answer.headers ?? {})
-              .send(answer.body);
-          },
-        );
-      }
-    }
-  });
 };

@@ -1,0 +1,65 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, badRequest, messageOf } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Logger } from '../lib/log.ts';
+
+/** The largest body that is read, in bytes. */
+export const bodyLimit = 10 * 1024 * 1024;
+
+/** The body of description 7.2. */
+const errorBody = (error: ApiError, errorId: string) => ({
+  error: { error_id: errorId, code: error.code, message: error.message, ...error.context },
+});
+
+/** What a client sees of whatever was thrown: nothing of SQL, stacks, paths or secrets. */
+const toApiError = (error: unknown): ApiError => {
+  if (error instanceof ApiError) return error;
+  const { code, statusCode } = error as { code?: string; statusCode?: number };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return badRequest(`The body is larger than ${bodyLimit.toLocaleString('en')} bytes.`);
+  }
+  if (typeof code === 'string' && code.startsWith('FST_ERR') && statusCode && statusCode < 500) {
+    return badRequest('The request is not valid HTTP.');
+  }
+  return new ApiError(
+    'internal_error',
+    'Something went wrong on our side. Quote error_id when you report it.',
+  );
+};
+
+/** Answer with the error body, and log the error under its `error_id`. */
+export const fail = (
+  log: Logger,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply => {
+  const shown = toApiError(error);
+  const errorId = newId();
+  log[shown.status >= 500 ? 'error' : 'debug'](
+    {
+      error_id: errorId,
+      request_id: request.id,
+      method: request.method,
+      path: request.url.split('?')[0],
+      status: shown.status,
+      error: messageOf(error),
+      ...(shown.code === 'internal_error' && error instanceof Error ? { stack: error.stack } : {}),
+    },
+    'request failed',
+  );
+  if (shown.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+  return reply
+    .code(shown.status)
+    .headers(shown.headers)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(errorBody(shown, errorId)));
+};
+
+/** The whole answer to what was not even HTTP. */
+export const malformedHttpAnswer = (): string => {
+  const body = JSON.stringify(
+    errorBody(badRequest('The request is not valid HTTP, or its headers are too large.'), newId()),
+  );
+  return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+};

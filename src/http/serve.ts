@@ -1,0 +1,87 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '../database/index.ts';
+import type { Vault } from '../lib/crypto.ts';
+import { badRequest } from '../lib/errors.ts';
+import type { Principal } from '../lib/principal.ts';
+import { oneHeader } from './addresses.ts';
+import { checkIfMatch, etagOf } from './etag.ts';
+import { AnsweredBefore, checkIdempotencyKey, once, requestHash } from './idempotency.ts';
+import type { Context, Route } from './route.ts';
+import { readJson, validate } from './validate.ts';
+
+const readBody = async (route: Route, raw: unknown): Promise<unknown> => {
+  if (!route.body) return undefined;
+  if (raw === undefined && !route.bodyOptional) {
+    throw badRequest('A JSON body is required, with Content-Type: application/json.');
+  }
+  const value = raw === undefined ? {} : raw;
+  if (route.checkBody && value !== null && typeof value === 'object' && !Array.isArray(value)) {
+    await route.checkBody(value as Record<string, unknown>);
+  }
+  return validate(route.body, value, 'body', route.badRequestFields);
+};
+
+/**
+ * The way of a request that may be answered: what its path names, its query and body, its handler, its answer
+ * by the schema, so that nothing undeclared leaves the house. Throws what the error body is made of.
+ */
+export const serve = async (
+  route: Route,
+  principal: Principal,
+  parts: { db: Database; vault: Vault },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> => {
+  const params = request.params as Record<string, string>;
+  const { headers } = request;
+  const found = await route.find?.({ params, principal });
+  const raw = route.body
+    ? readJson(request.body as Buffer | undefined, headers['content-type'], headers['content-encoding'])
+    : undefined;
+  const query = route.query ? validate(route.query, { ...(request.query as object) }, 'query') : undefined;
+  const body = await readBody(route, raw);
+  const ifMatch = oneHeader(headers['if-match'], 'If-Match');
+  const key = route.idempotent ? oneHeader(headers['idempotency-key'], 'Idempotency-Key') : undefined;
+  if (key !== undefined) checkIdempotencyKey(key);
+  let etag: string | null = null;
+  const context: Context = {
+    principal,
+    params,
+    query,
+    body,
+    found,
+    requestId: request.id,
+    ifMatch: (revision) => checkIfMatch(ifMatch, revision),
+    etag: (revision) => {
+      etag = etagOf(revision);
+    },
+    change: (fn) =>
+      parts.db.tx((tx) => {
+        if (key === undefined) return fn(tx);
+        const of = { principalId: principal.id, key, hash: requestHash(route.id, params, raw) };
+        return once(
+          tx,
+          parts.vault,
+          of,
+          () => fn(tx),
+          (answer) => ({ body: answer, etag }),
+        );
+      }),
+  };
+  let result: unknown;
+  try {
+    result = await route.handler(context);
+  } catch (error) {
+    if (!(error instanceof AnsweredBefore)) throw error;
+    result = error.answer.body;
+    etag = error.answer.etag;
+    reply.header('idempotency-replayed', 'true');
+  }
+  if (etag) reply.header('etag', etag);
+  reply.code(route.status ?? 200);
+  if (route.answer) {
+    reply
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify(route.answer.parse(result)));
+  } else reply.send();
+};

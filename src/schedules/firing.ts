@@ -1,0 +1,321 @@
+import { type Database, outsideTransaction, type Tx } from '../database/index.ts';
+import { messageOf } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Logger } from '../lib/log.ts';
+import { Loop } from '../lib/loop.ts';
+import { readSettings } from '../settings/index.ts';
+import { type FiredItem, insertFired } from '../work-items/index.ts';
+import { decide } from './decide.ts';
+import {
+  type Advance,
+  advance,
+  claimDue,
+  claimOlderRules,
+  type DueRow,
+  dueIds,
+  nextDue,
+  setRecomputed,
+} from './due.ts';
+import { compileSchedule, type Occurrences } from './occurrences.ts';
+import { insertOccurrences, type OccurrenceRow } from './store.ts';
+import { zoneRulesVersion } from './zones.ts';
+
+/** The channel on which a write says when the schedule it made or changed is next due (milliseconds since 1970). */
+export const schedulesChannel = 'schedules';
+
+/** Schedules fired in one transaction: short enough that nobody waits for its locks. */
+const batchSize = 1_000;
+/** The longest sleep: the database's clock may be set forward while the loop sleeps by this machine's. */
+const longestSleepMs = 15_000;
+/** How soon a due schedule that another transaction holds is looked at again. */
+const lockedRetryMs = 100;
+const rulesCheckEveryMs = 60_000;
+
+/** What firing tells of itself, once a transaction has committed. */
+export interface FiringReport {
+  outcome: OccurrenceRow['outcome'];
+  count: number;
+  latenessMs: number;
+  reason: string | null;
+}
+
+export interface FiringDeps {
+  db: Database;
+  log: Logger;
+  /** Called for every row of what happened, after the commit. */
+  onFired?: (reports: FiringReport[]) => void;
+  /** A span around one batch. */
+  span?: <T>(name: string, attributes: Record<string, number>, fn: () => Promise<T>) => Promise<T>;
+}
+
+type Happened = Omit<OccurrenceRow, 'id'>;
+
+interface Plan {
+  items: FiredItem[];
+  moves: Advance[];
+  happened: Happened[];
+}
+
+/** Why a schedule cannot fire at all, or its occurrences. */
+const occurrencesOf = (row: DueRow): Occurrences | string => {
+  if (!row.has_agent) return 'the agent does not exist';
+  try {
+    return compileSchedule(row.cron_expression, row.timezone);
+  } catch (error) {
+    return messageOf(error);
+  }
+};
+
+const planRow = (row: DueRow, graceMs: number, plan: Plan): void => {
+  const now = row.now.getTime();
+  const due = row.next_run_at.getTime();
+  const occurrences = occurrencesOf(row);
+  const base = { schedule_id: row.id, at: row.now };
+  if (typeof occurrences === 'string') {
+    // Poison: no next occurrence can be computed, so the schedule rests until it is edited.
+    plan.happened.push({
+      ...base,
+      scheduled_for: row.next_run_at,
+      outcome: 'skipped',
+      work_item_id: null,
+      count: 1,
+      reason: occurrences,
+    });
+    plan.moves.push({
+      id: row.id,
+      from: row.next_run_at,
+      to: null,
+      lastOccurrence: row.next_run_at,
+      firedAt: null,
+    });
+    return;
+  }
+  const decision = decide(occurrences, due, now, { catchUp: row.catch_up, graceMs });
+  if (decision.skip) {
+    plan.happened.push({
+      ...base,
+      scheduled_for: new Date(decision.skip.from),
+      outcome: 'skipped',
+      work_item_id: null,
+      count: decision.skip.count,
+      reason: 'missed',
+    });
+  }
+  if (decision.fire) {
+    const scheduledFor = new Date(decision.fire.at);
+    const item = {
+      id: newId(),
+      agent_id: row.agent_id,
+      schedule_id: row.id,
+      occurrence: scheduledFor,
+      work_item_name: row.work_item_name,
+      message: row.message,
+      payload: row.payload,
+    };
+    plan.items.push(item);
+    plan.happened.push({
+      ...base,
+      scheduled_for: scheduledFor,
+      outcome: decision.fire.outcome,
+      work_item_id: item.id,
+      count: 1,
+      reason: null,
+    });
+  }
+  plan.moves.push({
+    id: row.id,
+    from: row.next_run_at,
+    to: decision.next === null ? null : new Date(decision.next),
+    lastOccurrence: new Date(decision.latest),
+    firedAt: decision.fire ? row.now : null,
+  });
+};
+
+/**
+ * The one transaction of firing: claim, insert the Work Items, advance, record. Each guard alone would keep an
+ * occurrence from becoming two Work Items: the row lock of the claim, the compare-and-set of the advance, and
+ * the unique (schedule_id, occurrence) of the Work Items.
+ */
+const fire = async (
+  tx: Tx,
+  limit: number,
+  only: string | null,
+): Promise<{ claimed: number; happened: Happened[] }> => {
+  const rows = await claimDue(tx, limit, only);
+  if (rows.length === 0) return { claimed: 0, happened: [] };
+  const graceMs = (await readSettings(tx)).SCHEDULE_MISFIRE_GRACE_SECONDS * 1000;
+  const plan: Plan = { items: [], moves: [], happened: [] };
+  for (const row of rows) planRow(row, graceMs, plan);
+  const inserted = plan.items.length > 0 ? new Set(await insertFired(tx, plan.items)) : new Set<string>();
+  const moved = await advance(tx, plan.moves, zoneRulesVersion);
+  if (moved !== rows.length)
+    throw new Error(`${rows.length - moved} claimed schedules were moved by someone else`);
+  // An occurrence whose Work Item was there already was recorded when that was made.
+  const happened = plan.happened.filter((h) => h.work_item_id === null || inserted.has(h.work_item_id));
+  await insertOccurrences(tx, happened);
+  return { claimed: rows.length, happened };
+};
+
+const reportOf = (h: Happened): FiringReport => ({
+  outcome: h.outcome,
+  count: h.count,
+  latenessMs: h.at.getTime() - h.scheduled_for.getTime(),
+  reason: h.reason,
+});
+
+/** Record that one schedule's due occurrence cannot be turned into a Work Item, and go on to the next. */
+const skipPoison = (db: Database, id: string, reason: string): Promise<Happened[]> =>
+  db.tx(async (tx) => {
+    const [row] = await claimDue(tx, 1, id);
+    if (!row) return [];
+    const occurrences = occurrencesOf(row);
+    const next = typeof occurrences === 'string' ? null : occurrences.next(row.now.getTime());
+    const latest =
+      typeof occurrences === 'string'
+        ? row.next_run_at
+        : new Date(Math.max(row.next_run_at.getTime(), occurrences.previous(row.now.getTime()) ?? 0));
+    await advance(
+      tx,
+      [
+        {
+          id,
+          from: row.next_run_at,
+          to: next === null ? null : new Date(next),
+          lastOccurrence: latest,
+          firedAt: null,
+        },
+      ],
+      zoneRulesVersion,
+    );
+    const happened: Happened = {
+      schedule_id: id,
+      scheduled_for: row.next_run_at,
+      outcome: 'skipped',
+      work_item_id: null,
+      at: row.now,
+      count: 1,
+      reason: reason.slice(0, 500),
+    };
+    await insertOccurrences(tx, [happened]);
+    return [happened];
+  });
+
+/** An error of the statement itself (SQLSTATE classes 22 and 23, and failures of our own), not of the connection. */
+const isPoison = (error: unknown): boolean => {
+  const code = (error as { code?: unknown }).code;
+  return code === undefined ? false : typeof code === 'string' && /^(22|23|54|P0)/.test(code);
+};
+
+/** The firing loop of one replica. There is no leader: every replica runs one, and they share what is due. */
+export class Firing {
+  readonly #deps: FiringDeps;
+  readonly #loop: Loop;
+  /** The database's time minus this machine's, as last seen. */
+  #skewMs = 0;
+  #rulesCheckedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: FiringDeps) {
+    this.#deps = deps;
+    this.#loop = new Loop({ name: 'firing', log: deps.log, maxRetryMs: 2_000, turn: () => this.#turn() });
+    deps.db.listen(schedulesChannel, (payload) => {
+      const due = payload === null || payload === '' ? Number.NaN : Number(payload);
+      if (Number.isNaN(due)) this.#loop.wake();
+      else this.#loop.wakeWithin(due - (Date.now() + this.#skewMs));
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /** Look now. For tests that have moved the database's clock. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  async #turn(): Promise<number> {
+    if (Date.now() - this.#rulesCheckedAt >= rulesCheckEveryMs) {
+      await recomputeOlderRules(this.#deps.db);
+      this.#rulesCheckedAt = Date.now();
+    }
+    const claimed = await this.fireDue();
+    const { next, now } = await this.#deps.db.read(nextDue);
+    this.#skewMs = now.getTime() - Date.now();
+    if (next === null) return longestSleepMs;
+    const wait = next.getTime() - now.getTime();
+    if (wait > 0) return Math.min(wait, longestSleepMs);
+    return claimed > 0 ? 0 : lockedRetryMs;
+  }
+
+  /** Fire one batch; answers how many schedules were claimed. */
+  async fireDue(): Promise<number> {
+    const { db, span } = this.#deps;
+    const run = () => db.tx((tx) => fire(tx, batchSize, null));
+    try {
+      const { claimed, happened } = span ? await span('fire schedules', {}, run) : await run();
+      this.#report(happened);
+      return claimed;
+    } catch (error) {
+      if (!isPoison(error)) throw error;
+      this.#deps.log.warn(
+        { error: messageOf(error) },
+        'a batch cannot fire: its schedules are fired one by one',
+      );
+      return this.#fireOneByOne();
+    }
+  }
+
+  async #fireOneByOne(): Promise<number> {
+    const { db, log } = this.#deps;
+    const ids = await db.read((reader) => dueIds(reader, batchSize));
+    for (const id of ids) {
+      try {
+        this.#report((await db.tx((tx) => fire(tx, 1, id))).happened);
+      } catch (error) {
+        if (!isPoison(error)) throw error;
+        log.error(
+          { schedule_id: id, error: messageOf(error) },
+          'a schedule cannot fire: its occurrence is skipped',
+        );
+        this.#report(await skipPoison(db, id, `the Work Item could not be stored: ${messageOf(error)}`));
+      }
+    }
+    return ids.length;
+  }
+
+  #report(happened: Happened[]): void {
+    if (happened.length > 0) outsideTransaction(() => this.#deps.onFired?.(happened.map(reportOf)));
+  }
+}
+
+/**
+ * Schedules whose `next_run_at` older time-zone rules made get a new one, strictly after the later of now and the
+ * last occurrence. What newer rules made is left alone, and so is what is due: it fires first.
+ */
+export const recomputeOlderRules = async (db: Database, zoneRules = zoneRulesVersion): Promise<number> => {
+  let total = 0;
+  for (;;) {
+    const n = await db.tx(async (tx) => {
+      const rows = await claimOlderRules(tx, zoneRules, batchSize);
+      if (rows.length === 0) return 0;
+      const recomputed = rows.map((row) => {
+        const after = Math.max(row.now.getTime(), row.last_occurrence?.getTime() ?? 0);
+        try {
+          const next = compileSchedule(row.cron_expression, row.timezone).next(after);
+          return { id: row.id, next: next === null ? null : new Date(next) };
+        } catch {
+          // A zone that these rules no longer know: it is found out, and recorded, when it is due.
+          return { id: row.id, next: row.next_run_at };
+        }
+      });
+      await setRecomputed(tx, recomputed, zoneRules);
+      return rows.length;
+    });
+    total += n;
+    if (n < batchSize) return total;
+  }
+};

@@ -1,0 +1,308 @@
+import { z } from 'zod';
+import { record } from '../audit/index.ts';
+import type { Database } from '../database/index.ts';
+import {
+  type Context,
+  id,
+  jsonObject,
+  optional,
+  pageOf,
+  pageQuery,
+  type Route,
+  readCursor,
+  route,
+  text,
+  timestamp,
+  toPage,
+} from '../http/index.ts';
+import { createWorkItem, presentWorkItem, publicWorkItem } from '../work-items/index.ts';
+import { preview } from './preview.ts';
+import {
+  checkPayloadSize,
+  createSchedule,
+  findSchedule,
+  findWorker,
+  occurrencesOf,
+  pauseSchedule,
+  recordManualRun,
+  removeSchedule,
+  replaceSchedule,
+  resumeSchedule,
+} from './schedules.ts';
+import { listOccurrences, listOfAgent, type OccurrenceRow, type ScheduleRow } from './store.ts';
+
+const publicSchedule = z
+  .object({
+    id,
+    agent_id: z.string().describe('The Worker agent that owns the schedule.'),
+    cron_expression: z.string().describe('Standard 5-field cron expression.'),
+    timezone: z.string().describe('IANA timezone in which the cron expression is evaluated.'),
+    enabled: z.boolean().describe('Whether the schedule fires. Read-only through this API.'),
+    catch_up: z
+      .boolean()
+      .describe(
+        'When an occurrence is missed (for example during downtime), run once, then advance to the next.',
+      ),
+    work_item_name: z.string().nullable().describe('Name given to created Work Items.'),
+    message: z.string().describe('Message included in each created Work Item.'),
+    payload: jsonObject.describe('Payload included in each created Work Item.'),
+    metadata: jsonObject.describe('Free-form metadata (the application keeps its picker UI state here).'),
+    last_run_at: timestamp.nullable().describe('When it last fired; null if never.'),
+    next_run_at: timestamp.nullable().describe('Next planned run; null while paused.'),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'PublicSchedule' });
+
+const expression = z.string().describe('5-field cron: minute, hour, day of month, month, day of week.');
+const zone = z.string();
+
+const definition = z
+  .object({
+    cron_expression: expression,
+    timezone: optional(zone, 'UTC').describe('IANA name; default UTC.'),
+    catch_up: optional(z.boolean(), true).describe('Default true.'),
+    work_item_name: optional(text(200), null),
+    message: optional(text(10_000), '').describe('At most 10,000 characters.'),
+    payload: optional(jsonObject, {}),
+    metadata: optional(jsonObject, {}),
+  })
+  .meta({ id: 'ScheduleDefinition' });
+
+const occurrence = z
+  .object({
+    scheduled_for: timestamp.describe('The nominal time; of several skipped together, the first.'),
+    outcome: z.enum(['fired', 'caught_up', 'skipped', 'manual']),
+    work_item_id: z.string().nullable(),
+    at: timestamp.describe('When it was decided.'),
+    lateness_ms: z.int(),
+    count: z.int().describe('How many occurrences this row stands for.'),
+    reason: z.string().nullable().describe('Why it was skipped.'),
+  })
+  .meta({ id: 'Occurrence' });
+
+const presentOccurrence = (row: OccurrenceRow) => ({
+  ...row,
+  lateness_ms: row.at.getTime() - row.scheduled_for.getTime(),
+});
+
+const previewBody = z.object({
+  cron_expression: expression,
+  timezone: optional(zone, 'UTC'),
+  after: optional(z.iso.datetime({ offset: true })).describe('Occurrences strictly after this; default now.'),
+  count: optional(z.int().min(1).max(100), 10).describe('1 to 100, default 10.'),
+});
+
+const previewAnswer = z
+  .object({
+    occurrences: z.array(
+      z.object({ at: timestamp, local: z.string(), dst: z.enum(['gap', 'overlap']).nullable() }),
+    ),
+    description: z.string().describe('The expression in words.'),
+  })
+  .meta({ id: 'SchedulePreview' });
+
+const tag = 'Schedules';
+const timeFields = ['cron_expression', 'timezone'] as const;
+const path = '/agents/{agent_id}/schedules';
+const onePath = `${path}/{schedule_id}`;
+
+/** 400 for times that cannot be, found before the schema's 422s, which they win over. */
+const checkTimes = (body: Record<string, unknown>): void => {
+  if (typeof body.cron_expression !== 'string') return;
+  const timezone = body.timezone ?? 'UTC';
+  if (typeof timezone === 'string') occurrencesOf(body.cron_expression, timezone);
+};
+
+type Loaded = Context<ScheduleRow>;
+
+export const scheduleRoutes = (db: Database): Route[] => {
+  const findAgentOnly = ({ params }: { params: Record<string, string> }) => findWorker(db, params.agent_id!);
+  const find = ({ params }: { params: Record<string, string> }) =>
+    findSchedule(db, params.agent_id!, params.schedule_id!);
+  const checkBody = async (body: Record<string, unknown>) => {
+    checkTimes(body);
+    await checkPayloadSize(db, body.payload);
+  };
+  const answer = ({ etag }: Pick<Loaded, 'etag'>, row: ScheduleRow): ScheduleRow => {
+    etag(row.revision);
+    return row;
+  };
+
+  return [
+    route({
+      id: 'listSchedules',
+      method: 'GET',
+      path,
+      tag,
+      summary: 'All schedules of a Worker agent, in one page',
+      alsoAnswers: [400],
+      find: findAgentOnly,
+      answer: pageOf('SchedulePage', publicSchedule),
+      handler: async ({ params }) => ({
+        data: await db.read((reader) => listOfAgent(reader, params.agent_id!)),
+        has_more: false,
+        next: '',
+      }),
+    }),
+    route({
+      id: 'createSchedule',
+      method: 'POST',
+      path,
+      tag,
+      summary: 'Create a schedule',
+      description: 'It is enabled, and `next_run_at` is its first occurrence.',
+      find: findAgentOnly,
+      body: definition,
+      badRequestFields: timeFields,
+      checkBody,
+      answer: publicSchedule,
+      idempotent: true,
+      etag: true,
+      handler: (context) =>
+        context.change(async (tx) =>
+          answer(context, await createSchedule(tx, context.params.agent_id!, context.body, context)),
+        ),
+    }),
+    route({
+      id: 'getSchedule',
+      method: 'GET',
+      path: onePath,
+      tag,
+      summary: 'One schedule',
+      alsoAnswers: [400],
+      find,
+      answer: publicSchedule,
+      etag: true,
+      handler: async (context) => answer(context, context.found),
+    }),
+    route({
+      id: 'replaceSchedule',
+      method: 'PUT',
+      path: onePath,
+      tag,
+      summary: 'Replace a schedule’s whole definition',
+      description:
+        'Optional fields that are left out go back to their defaults. `enabled` stays; `next_run_at` is recomputed.',
+      find,
+      body: definition,
+      badRequestFields: timeFields,
+      checkBody,
+      answer: publicSchedule,
+      etag: true,
+      handler: (context) =>
+        context.change(async (tx) =>
+          answer(
+            context,
+            await replaceSchedule(tx, context.found.id, context.body, context.ifMatch, context),
+          ),
+        ),
+    }),
+    route({
+      id: 'deleteSchedule',
+      method: 'DELETE',
+      path: onePath,
+      tag,
+      summary: 'Delete a schedule; its Work Items remain',
+      alsoAnswers: [400],
+      find,
+      status: 204,
+      etag: true,
+      handler: (context) =>
+        context.change((tx) => removeSchedule(tx, context.found.id, context.ifMatch, context)),
+    }),
+    route({
+      id: 'pauseSchedule',
+      method: 'POST',
+      base: 'app',
+      path: `${onePath}/pause`,
+      tag,
+      summary: 'Pause a schedule',
+      find,
+      body: z.object({ reason: optional(text(1_000)) }),
+      bodyOptional: true,
+      answer: publicSchedule,
+      handler: (context) =>
+        context.change(async (tx) =>
+          answer(context, await pauseSchedule(tx, context.found.id, context.body.reason, context)),
+        ),
+    }),
+    route({
+      id: 'resumeSchedule',
+      method: 'POST',
+      base: 'app',
+      path: `${onePath}/resume`,
+      tag,
+      summary: 'Resume a schedule, with the next occurrence after now',
+      alsoAnswers: [400],
+      find,
+      answer: publicSchedule,
+      handler: (context) =>
+        context.change(async (tx) => answer(context, await resumeSchedule(tx, context.found.id, context))),
+    }),
+    route({
+      id: 'runSchedule',
+      method: 'POST',
+      base: 'app',
+      path: `${onePath}/run`,
+      tag,
+      summary: 'Create a Work Item now, also while paused',
+      description: 'Moves neither `last_run_at` nor `next_run_at`.',
+      alsoAnswers: [400],
+      find,
+      answer: publicWorkItem,
+      idempotent: true,
+      handler: ({ found, change, principal, requestId }) =>
+        change(async (tx) => {
+          const item = await createWorkItem(tx, {
+            agentId: found.agent_id,
+            scheduleId: found.id,
+            workItemName: found.work_item_name,
+            message: found.message,
+            payload: found.payload,
+            draft: false,
+            principal,
+          });
+          await recordManualRun(tx, found.id, item.id, item.created_at);
+          await record(tx, principal, {
+            action: 'schedule.run',
+            targetType: 'schedule',
+            targetId: found.id,
+            details: { work_item_id: item.id },
+            requestId,
+          });
+          return presentWorkItem(item);
+        }),
+    }),
+    route({
+      id: 'listOccurrences',
+      method: 'GET',
+      base: 'app',
+      path: `${onePath}/occurrences`,
+      tag,
+      summary: 'What happened to each occurrence, newest first',
+      alsoAnswers: [400],
+      find,
+      query: pageQuery,
+      answer: pageOf('OccurrencePage', occurrence),
+      handler: async ({ found, query: { limit, next } }) => {
+        const page = { limit, before: readCursor(next) };
+        return toPage(await db.read((r) => listOccurrences(r, found.id, page)), limit, presentOccurrence);
+      },
+    }),
+    route({
+      id: 'previewSchedule',
+      method: 'POST',
+      base: 'app',
+      path: '/schedules/preview',
+      tag,
+      summary: 'The next occurrences of an expression, and the expression in words',
+      body: previewBody,
+      badRequestFields: timeFields,
+      checkBody: checkTimes,
+      answer: previewAnswer,
+      handler: async ({ body: { after, ...asked } }) =>
+        preview({ ...asked, after: after === undefined ? Date.now() : Date.parse(after) }),
+    }),
+  ];
+};

@@ -1,0 +1,269 @@
+import { findAgent, lockAgent, requireWorker } from '../agents/index.ts';
+import { record } from '../audit/index.ts';
+import { type Database, databaseNow, notify, type Tx } from '../database/index.ts';
+import { badRequest, notFound } from '../lib/errors.ts';
+import { isId } from '../lib/ids.ts';
+import type { Principal } from '../lib/principal.ts';
+import { readSettings } from '../settings/index.ts';
+import { CronError } from './cron.ts';
+import { unfired } from './decide.ts';
+import { schedulesChannel } from './firing.ts';
+import { compileSchedule, type Occurrences } from './occurrences.ts';
+import {
+  changeSchedule,
+  countOfAgent,
+  type Definition,
+  deleteSchedule,
+  findOfAgent,
+  insertOccurrences,
+  insertSchedule,
+  lockSchedule,
+  type ScheduleRow,
+} from './store.ts';
+import { ZoneError, zoneRulesVersion } from './zones.ts';
+
+/** Who asks, for the audit log. */
+export interface Asker {
+  principal: Principal;
+  requestId: string;
+}
+
+/** The occurrences of an expression in a zone; 400 for one that is refused (description, 7.3). */
+export const occurrencesOf = (expression: string, timezone: string): Occurrences => {
+  try {
+    return compileSchedule(expression, timezone);
+  } catch (error) {
+    if (error instanceof CronError) throw badRequest(`cron_expression: ${error.message}`);
+    if (error instanceof ZoneError) throw badRequest(`timezone: ${error.message}`);
+    throw error;
+  }
+};
+
+/** As `occurrencesOf`, for a definition that was accepted once; null where the zone has gone since. */
+const occurrencesOfStored = (row: ScheduleRow): Occurrences | null => {
+  try {
+    return compileSchedule(row.cron_expression, row.timezone);
+  } catch {
+    return null;
+  }
+};
+
+/** 400 for a payload over MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB, measured as compact UTF-8 JSON. */
+export const checkPayloadSize = async (db: Database, payload: unknown): Promise<void> => {
+  if (payload === undefined || payload === null) return;
+  const { MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: kb } = await db.read(readSettings);
+  const bytes = Buffer.byteLength(JSON.stringify(payload));
+  if (bytes > kb * 1024) {
+    throw badRequest(`payload: has ${bytes} bytes as JSON; the maximum is ${kb} KB (${kb * 1024} bytes).`, {
+      setting: 'MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB',
+    });
+  }
+};
+
+/** The agent of a schedule's path, a Worker agent: 404, or 400 for another kind. */
+export const findWorker = async (db: Database, agentId: string): Promise<void> => {
+  requireWorker(await db.read((reader) => findAgent(reader, agentId)));
+};
+
+/** The schedule that a path names, of a Worker agent: 404 of the agent, 400 for its kind, 404 of the schedule. */
+export const findSchedule = async (
+  db: Database,
+  agentId: string,
+  scheduleId: string,
+): Promise<ScheduleRow> => {
+  if (!isId(agentId)) throw notFound('agent');
+  if (!isId(scheduleId)) {
+    await findWorker(db, agentId);
+    throw notFound('schedule');
+  }
+  const found = await db.read((reader) => findOfAgent(reader, agentId, scheduleId));
+  if (!found) throw notFound('agent');
+  requireWorker(found);
+  if (!found.schedule) throw notFound('schedule');
+  return found.schedule;
+};
+
+/** The schedule again, locked, for a change; 404 where it went away meanwhile. */
+const locked = async (tx: Tx, id: string): Promise<ScheduleRow> => {
+  const row = await lockSchedule(tx, id);
+  if (!row) throw notFound('schedule');
+  return row;
+};
+
+/** Wake the replicas in time for `row`'s next occurrence. */
+const announce = async (tx: Tx, row: ScheduleRow): Promise<void> => {
+  if (row.next_run_at) await notify(tx, schedulesChannel, String(row.next_run_at.getTime()));
+};
+
+const nextAfter = (occurrences: Occurrences, after: number): Date | null => {
+  const next = occurrences.next(after);
+  return next === null ? null : new Date(next);
+};
+
+export const createSchedule = async (
+  tx: Tx,
+  agentId: string,
+  definition: Definition,
+  { principal, requestId }: Asker,
+): Promise<ScheduleRow> => {
+  const occurrences = occurrencesOf(definition.cron_expression, definition.timezone);
+  // Locked, so that of many creates at once none counts too few.
+  requireWorker(await lockAgent(tx, agentId));
+  const { MAX_SCHEDULES_PER_AGENT: most } = await readSettings(tx);
+  if ((await countOfAgent(tx, agentId)) >= most) {
+    throw badRequest(`The agent has ${most} schedules, the maximum. Delete one first.`, {
+      setting: 'MAX_SCHEDULES_PER_AGENT',
+    });
+  }
+  const next = nextAfter(occurrences, await databaseNow(tx));
+  if (!next) throw badRequest('cron_expression: has no occurrence from now until the year 2101.');
+  const row = await insertSchedule(tx, agentId, definition, { at: next, zoneRules: zoneRulesVersion });
+  await announce(tx, row);
+  await record(tx, principal, {
+    action: 'schedule.create',
+    targetType: 'schedule',
+    targetId: row.id,
+    details: { agent_id: agentId, cron_expression: row.cron_expression, timezone: row.timezone },
+    requestId,
+  });
+  return row;
+};
+
+/** Record what is due and will not be fired, because of `reason`. Answers the last occurrence. */
+const recordUnfired = async (tx: Tx, row: ScheduleRow, now: number, reason: string): Promise<Date | null> => {
+  if (!row.next_run_at || row.next_run_at.getTime() > now) return row.last_occurrence;
+  const occurrences = occurrencesOfStored(row);
+  const { from, count } = unfired(occurrences, row.next_run_at.getTime(), now);
+  await insertOccurrences(tx, [
+    {
+      schedule_id: row.id,
+      scheduled_for: new Date(from),
+      outcome: 'skipped',
+      work_item_id: null,
+      at: new Date(now),
+      count,
+      reason,
+    },
+  ]);
+  return new Date(Math.max(from, occurrences?.previous(now) ?? from));
+};
+
+export const replaceSchedule = async (
+  tx: Tx,
+  id: string,
+  definition: Definition,
+  ifMatch: (revision: number) => void,
+  { principal, requestId }: Asker,
+): Promise<ScheduleRow> => {
+  const occurrences = occurrencesOf(definition.cron_expression, definition.timezone);
+  const before = await locked(tx, id);
+  ifMatch(before.revision);
+  const now = await databaseNow(tx);
+  const sameTimes =
+    before.cron_expression === definition.cron_expression && before.timezone === definition.timezone;
+  let next = before.next_run_at;
+  let last = before.last_occurrence;
+  if (before.enabled) {
+    const due = next !== null && next.getTime() <= now;
+    // The same times: what is due and not yet fired stays due, so that nothing is lost or repeated.
+    if (!(sameTimes && due)) {
+      if (!sameTimes) last = await recordUnfired(tx, before, now, 'edited');
+      next = nextAfter(occurrences, Math.max(now, sameTimes ? (last?.getTime() ?? now) : now));
+      if (!next) throw badRequest('cron_expression: has no occurrence from now until the year 2101.');
+    }
+  }
+  const row = await changeSchedule(tx, id, {
+    definition,
+    next_run_at: next,
+    last_occurrence: last,
+    zone_rules: zoneRulesVersion,
+  });
+  await announce(tx, row);
+  await record(tx, principal, {
+    action: 'schedule.update',
+    targetType: 'schedule',
+    targetId: id,
+    details: {
+      before: {
+        cron_expression: before.cron_expression,
+        timezone: before.timezone,
+        catch_up: before.catch_up,
+      },
+      after: { cron_expression: row.cron_expression, timezone: row.timezone, catch_up: row.catch_up },
+    },
+    requestId,
+  });
+  return row;
+};
+
+export const removeSchedule = async (
+  tx: Tx,
+  id: string,
+  ifMatch: (revision: number) => void,
+  { principal, requestId }: Asker,
+): Promise<void> => {
+  const row = await locked(tx, id);
+  ifMatch(row.revision);
+  await deleteSchedule(tx, id);
+  await record(tx, principal, {
+    action: 'schedule.delete',
+    targetType: 'schedule',
+    targetId: id,
+    details: { agent_id: row.agent_id, cron_expression: row.cron_expression, timezone: row.timezone },
+    requestId,
+  });
+};
+
+/** Pause; a due occurrence is recorded as skipped. Paused already: nothing changes. */
+export const pauseSchedule = async (
+  tx: Tx,
+  id: string,
+  reason: string | undefined,
+  { principal, requestId }: Asker,
+): Promise<ScheduleRow> => {
+  const before = await locked(tx, id);
+  if (!before.enabled) return before;
+  const last = await recordUnfired(tx, before, await databaseNow(tx), 'paused');
+  const row = await changeSchedule(tx, id, { enabled: false, next_run_at: null, last_occurrence: last });
+  await record(tx, principal, {
+    action: 'schedule.pause',
+    targetType: 'schedule',
+    targetId: id,
+    details: reason === undefined ? {} : { reason },
+    requestId,
+  });
+  return row;
+};
+
+/** Resume with the next occurrence strictly after now. Running already: nothing changes. */
+export const resumeSchedule = async (
+  tx: Tx,
+  id: string,
+  { principal, requestId }: Asker,
+): Promise<ScheduleRow> => {
+  const before = await locked(tx, id);
+  if (before.enabled) return before;
+  const next = nextAfter(occurrencesOf(before.cron_expression, before.timezone), await databaseNow(tx));
+  const row = await changeSchedule(tx, id, {
+    enabled: true,
+    next_run_at: next,
+    zone_rules: zoneRulesVersion,
+  });
+  await announce(tx, row);
+  await record(tx, principal, { action: 'schedule.resume', targetType: 'schedule', targetId: id, requestId });
+  return row;
+};
+
+/** Record a run that a person asked for: it moves neither `last_run_at` nor `next_run_at`. */
+export const recordManualRun = async (tx: Tx, id: string, workItemId: string, at: Date): Promise<void> =>
+  insertOccurrences(tx, [
+    {
+      schedule_id: id,
+      scheduled_for: at,
+      outcome: 'manual',
+      work_item_id: workItemId,
+      at,
+      count: 1,
+      reason: null,
+    },
+  ]);
