@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, cp, readFile, symlink } from 'node:fs/promises';
+import { chmod, cp, lchown, readdir, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 
@@ -48,6 +48,9 @@ export async function binaries(base: string, as: RunAs): Promise<string> {
   const copy = join(base, 'native');
   await cp(own, copy, { recursive: true, verbatimSymlinks: true });
   await makeLinks(copy);
+  if ('uid' in as)
+    for (const name of ['', ...(await readdir(copy, { recursive: true }))])
+      await lchown(join(copy, name), as.uid, as.gid);
   for (const binary of ['initdb', 'postgres']) await chmod(join(copy, 'bin', binary), 0o755);
   const check = spawnSync(join(copy, 'bin', 'postgres'), ['--version'], { ...as, encoding: 'utf8' });
   if (!works(copy, as))

@@ -136,9 +136,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 
   try {
-    bin = join(await binaries(base, as), 'bin');
     await mkdir(dataDir, { mode: 0o700 });
     if ('uid' in as) for (const folder of [base, dataDir]) await chown(folder, as.uid, as.gid);
+    bin = join(await binaries(base, as), 'bin');
     await promisify(execFile)(
       join(bin, 'initdb'),
       ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
