@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 let asked = 0;
 const server = createServer((request, response) => {
   const ready = request.url === '/readyz' && asked++ > 2;
-  response.writeHead(ready ? 200 : 503).end(JSON.stringify({ home: process.env.DATA_DIR }));
+  response.writeHead(ready ? 200 : 503).end();
 });
 server.listen(Number(process.env.PORT), process.env.HOST, () => console.log('listening'));
 process.on('SIGTERM', () => process.exit(0));

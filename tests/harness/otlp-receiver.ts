@@ -51,7 +51,7 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly requests: ReceivedRequest[];
   /** The spans of the requests that were answered with 2xx: what a backend has kept. */
   spans(): ReceivedSpan[];
-  /** What the next requests are answered with: a status, a behaviour, or a function of the request and its index. */
+  /** What the next requests are answered with: a status, a behaviour, or a function of the request and its index since this call. */
   respondWith(script: Script): void;
   /** Resolves with `spans()` as soon as there are `n` of them; throws after `timeoutMs`. */
   waitForSpans(n: number, timeoutMs?: number): Promise<ReceivedSpan[]>;
