@@ -9,21 +9,14 @@ export interface Field {
   /** How many values it has, and so its greatest step. */
   readonly size: number;
   readonly names: readonly string[];
-  /** Every accepted spelling of a value (one or two digits, names in capitals) with the value. */
-  readonly spellings: ReadonlyMap<string, number>;
+  /** The value of each name, in capitals. */
+  readonly named: ReadonlyMap<string, number>;
 }
 
 const field = (name: string, min: number, max: number, names: readonly string[] = []): Field => {
-  const spellings = new Map<string, number>();
-  for (let value = min; value <= max; value++) {
-    spellings.set(String(value), value);
-    spellings.set(String(value).padStart(2, '0'), value);
-  }
-  names.forEach((spelling, index) => {
-    spellings.set(spelling, min + index);
-  });
   const last = names.length === 7 ? max - 1 : max;
-  return { name, min, max, last, size: last - min + 1, names, spellings };
+  const named = new Map(names.map((spelling, index) => [spelling, min + index]));
+  return { name, min, max, last, size: last - min + 1, names, named };
 };
 
 const monthNames = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
@@ -38,13 +31,24 @@ export const fields = [
   field('day of week', 0, 7, dayNames),
 ] as const;
 
-/** The value that `text` spells in `field`, names in any case. */
-export const readValue = (text: string, field: Field): number | undefined =>
-  field.spellings.get(text) ?? (text.length === 3 ? field.spellings.get(text.toUpperCase()) : undefined);
+/** The number of one or two digits that stands in `text` from `from` to `to`, or -1. */
+const readNumber = (text: string, from: number, to: number): number => {
+  const ones = text.charCodeAt(to - 1) - 48;
+  if (!(ones >= 0 && ones <= 9)) return -1;
+  if (to - from === 1) return ones;
+  const tens = text.charCodeAt(from) - 48;
+  return to - from === 2 && tens >= 0 && tens <= 9 ? tens * 10 + ones : -1;
+};
 
-/** The step that `text` spells, from 1 to the number of the field's values. */
-export const readStep = (text: string, field: Field): number | undefined => {
-  if (!/^[0-9]{1,2}$/.test(text)) return undefined;
-  const step = Number(text);
+/** The value of `field` that stands in `text` from `from` to `to`, names in any case; undefined when none does. */
+export const readValue = (text: string, field: Field, from = 0, to = text.length): number | undefined => {
+  if (to - from === 3) return field.named.get(text.slice(from, to).toUpperCase());
+  const value = to > from ? readNumber(text, from, to) : -1;
+  return value >= field.min && value <= field.max ? value : undefined;
+};
+
+/** The step, from 1 to the number of the field's values, that stands in `text` from `from`; undefined when none does. */
+export const readStep = (text: string, field: Field, from = 0): number | undefined => {
+  const step = text.length > from ? readNumber(text, from, text.length) : -1;
   return step >= 1 && step <= field.size ? step : undefined;
 };

@@ -34,28 +34,37 @@ interface Bits {
   high: number;
 }
 
+/** Bits 0 to n - 1. */
+const lowest = (n: number): number => (n >= 32 ? -1 : n <= 0 ? 0 : (1 << n) - 1);
+
+/** Adds the values that `item` means, or answers false when the grammar does not have it. */
 const addItem = (item: string, field: Field, into: Bits): boolean => {
   const slash = item.indexOf('/');
-  const base = slash < 0 ? item : item.slice(0, slash);
-  const dash = base.indexOf('-');
+  const end = slash < 0 ? item.length : slash;
+  const dash = item.indexOf('-');
   let first: number | undefined;
   let last: number | undefined;
-  if (base === '*') {
+  if (end === 1 && item.charCodeAt(0) === 42) {
     first = field.min;
     last = field.last;
   } else if (dash < 0) {
     if (slash >= 0) return false;
-    first = readValue(base, field);
+    first = readValue(item, field);
     last = first;
   } else {
-    first = readValue(base.slice(0, dash), field);
-    last = readValue(base.slice(dash + 1), field);
+    first = readValue(item, field, 0, dash);
+    last = readValue(item, field, dash + 1, end);
   }
-  const step = slash < 0 ? 1 : readStep(item.slice(slash + 1), field);
+  const step = slash < 0 ? 1 : readStep(item, field, slash + 1);
   if (first === undefined || last === undefined || step === undefined || first > last) return false;
-  for (let value = first; value <= last; value += step) {
-    if (value < 32) into.low |= 1 << value;
-    else into.high |= 1 << (value - 32);
+  if (step === 1) {
+    into.low |= lowest(last + 1) & ~lowest(first);
+    into.high |= lowest(last - 31) & ~lowest(first - 32);
+  } else {
+    for (let value = first; value <= last; value += step) {
+      if (value < 32) into.low |= 1 << value;
+      else into.high |= 1 << (value - 32);
+    }
   }
   return true;
 };
@@ -68,7 +77,7 @@ const parse = (expression: string): Cron | RefusedItem | null => {
   for (let k = 0; k < fields.length; k++) {
     const text = found[k + 1]!;
     const bits: Bits = { low: 0, high: 0 };
-    for (const item of text.split(',')) {
+    for (const item of text.includes(',') ? text.split(',') : [text]) {
       if (!addItem(item, fields[k]!, bits)) return { item, field: fields[k]!, text };
     }
     sets.push(bits);

@@ -136,6 +136,17 @@ describe('jumps that no zone has made yet', () => {
     const twice = zone([2, 1], [2.5, -1], [3, 0]);
     expect(fired('15 2 * * *', twice)).toEqual(['2030-01-10T03:00:00+01:00 gap']);
   });
+
+  it('a gap that ends at a time shown before fires once, by itself', () => {
+    // 02:00 → 06:00 is too long to serve; 06:30 → 03:30, and 03:45 → 06:15 serves for 03:45 to 06:00.
+    const again = zone([2, 4], [2.5, 1], [2.75, 3.5]);
+    expect(fired('0 4 * * *', again)).toEqual(['2030-01-10T06:15:00+03:30 gap']);
+    const schedule = new Occurrences(parseCron('0 4 * * *'), again);
+    expect(schedule.next(at(2.75) - 1)).toBe(at(2.75));
+    expect(schedule.next(at(2.75))).toBeGreaterThan(at(24));
+    expect(schedule.previous(at(2.75))).toBe(at(2.75));
+    expect(schedule.countBetween(at(2.75), at(12))).toBe(0);
+  });
 });
 
 describe('what never occurs', () => {

@@ -44,11 +44,10 @@ export class Occurrences {
   next(after: number): number | null {
     if (!(after < END_OF_TIME)) return null;
     const { start, zero, from, to, isGap, length } = this.timeline;
-    let at = after;
-    if (at < FIRST_INSTANT) at = FIRST_INSTANT - 1;
-    let k = this.pieceAt(at);
-    // A gap at or before `at` is over, for it is an instant.
-    let m = isGap[k] === 0 ? Math.floor((at - zero[k]!) / MINUTE) + 1 : start[k]! <= at ? to[k]! : from[k]!;
+    let k = this.pieceAt(after);
+    let m = Math.floor((after - zero[k]!) / MINUTE) + 1;
+    // A gap at or before `after` is over, for it is an instant.
+    if (isGap[k] === 1) m = start[k]! <= after ? to[k]! : from[k]!;
     if (m < from[k]!) m = from[k]!;
     for (;;) {
       let none = m;
@@ -71,10 +70,9 @@ export class Occurrences {
   previous(at: number): number | null {
     if (!(at >= FIRST_INSTANT)) return null;
     const { start, zero, from, to, isGap } = this.timeline;
-    const until = at < END_OF_TIME ? at : END_OF_TIME - 1;
-    let k = this.pieceAt(until);
-    if (start[k]! > until) return null;
-    let m = isGap[k] === 1 ? to[k]! - 1 : Math.floor((until - zero[k]!) / MINUTE);
+    let k = this.pieceAt(at);
+    if (start[k]! > at) return null;
+    let m = isGap[k] === 1 ? to[k]! - 1 : Math.floor((at - zero[k]!) / MINUTE);
     if (m >= to[k]!) m = to[k]! - 1;
     for (;;) {
       let none = m;
@@ -96,22 +94,20 @@ export class Occurrences {
   /** How many occurrences lie after `after` and at or before `until`; the cost does not depend on their number. */
   countBetween(after: number, until: number): number {
     const { start, zero, from, to, isGap, length } = this.timeline;
-    const begin = after < FIRST_INSTANT ? FIRST_INSTANT - 1 : after;
-    const end = until < END_OF_TIME ? until : END_OF_TIME - 1;
-    if (!(begin < end)) return 0;
+    if (!(after < until)) return 0;
     let total = 0;
     let gap = Number.NaN;
-    for (let k = this.pieceAt(begin); k < length && start[k]! <= end; k++) {
+    for (let k = this.pieceAt(after); k < length && start[k]! <= until; k++) {
       if (isGap[k] === 1) {
         // Parts of one gap are due at one instant.
-        if (start[k]! > begin && start[k] !== gap && this.times.next(from[k]!) < to[k]!) {
+        if (start[k]! > after && start[k] !== gap && this.times.next(from[k]!) < to[k]!) {
           gap = start[k]!;
           total++;
         }
         continue;
       }
-      const first = Math.max(from[k]!, Math.floor((begin - zero[k]!) / MINUTE) + 1);
-      const last = Math.min(to[k]!, Math.floor((end - zero[k]!) / MINUTE) + 1);
+      const first = Math.max(from[k]!, Math.floor((after - zero[k]!) / MINUTE) + 1);
+      const last = Math.min(to[k]!, Math.floor((until - zero[k]!) / MINUTE) + 1);
       total += this.times.count(first, last);
       // The firing for the gap serves for a real time at its instant too.
       if (
@@ -168,7 +164,7 @@ export const compileSchedule = (expression: string, timezone: string): Occurrenc
   else {
     const zone = openZone(timezone);
     occurrences = new Occurrences(parseCron(expression), zone);
-    if (occurrences.next(Number.NEGATIVE_INFINITY) === null) {
+    if (occurrences.next(FIRST_INSTANT - 1) === null) {
       throw new CronError(
         `The expression never occurs in ${timezone} before the year 2101: write a day that one of its months has, such as \`28\`.`,
       );
