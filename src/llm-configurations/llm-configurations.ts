@@ -9,9 +9,9 @@ import {
   findDefaultLlm,
   findLlm,
   insertLlm,
+  keepLlm,
   type LlmKind,
   type LlmRow,
-  lockLlm,
   setDefaultLlm,
   updateLlm,
 } from './store.ts';
@@ -92,9 +92,8 @@ export const resolve = (vault: Vault, row: LlmRow): ResolvedLlm => ({
   ),
 });
 
-/** Whether an agent may be given this configuration. The foreign key decides in the end. */
-export const llmExists = async (reader: Reader, id: string): Promise<boolean> =>
-  (await findLlm(reader, id)) !== undefined;
+/** Whether an agent may be given this configuration; it then stays until `tx` ends, so that the answer holds. */
+export const llmExists = (tx: Tx, id: string): Promise<boolean> => keepLlm(tx, id);
 
 /** The configuration `llmId`, or the default where it is null. Throws where a given one does not exist. */
 export const resolveLlm = async (
@@ -189,7 +188,7 @@ export const removeLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void
 
 /** Make `id` what an agent without `llm_id` uses; 422 where there is no such configuration. */
 export const changeDefault = async (tx: Tx, actor: Actor, id: string): Promise<void> => {
-  if (!(await lockLlm(tx, id))) {
+  if (!(await keepLlm(tx, id))) {
     throw unprocessable([{ path: 'llm_id', message: 'there is no such LLM configuration' }], { llm_id: id });
   }
   const before = await setDefaultLlm(tx, id);

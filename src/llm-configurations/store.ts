@@ -54,14 +54,14 @@ export const listLlms = (
 export const findLlm = (reader: Reader, id: string): Promise<LlmRow | undefined> =>
   reader.selectFrom('llm_configurations as c').select(columns).where('c.id', '=', id).executeTakeFirst();
 
-/** The row, locked until the transaction ends. */
-export const lockLlm = (tx: Tx, id: string): Promise<LlmRow | undefined> =>
-  tx
-    .selectFrom('llm_configurations as c')
-    .select(columns)
-    .where('c.id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
+/** Whether there is such a row; if so it is not deleted before `tx` ends. */
+export const keepLlm = async (tx: Tx, id: string): Promise<boolean> =>
+  (await tx
+    .selectFrom('llm_configurations')
+    .select('id')
+    .where('id', '=', id)
+    .forKeyShare()
+    .executeTakeFirst()) !== undefined;
 
 export const findDefaultLlm = (reader: Reader): Promise<LlmRow> =>
   reader
@@ -111,7 +111,7 @@ export const deleteLlm = async (tx: Tx, id: string): Promise<{ deleted: boolean;
   }
 };
 
-/** Make `id`, locked by the caller, the default. Answers the id of the one before. */
+/** Make `id`, which the caller keeps, the default. Answers the id of the one before. */
 export const setDefaultLlm = async (tx: Tx, id: string): Promise<string> => {
   const before = await tx.selectFrom('llm_defaults').select('llm_id').forUpdate().executeTakeFirstOrThrow();
   await tx.updateTable('llm_defaults').set({ llm_id: id }).execute();

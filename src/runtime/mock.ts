@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { type Message, splitUserMessage } from './messages.ts';
+import { type Model, ModelError, type StepResult } from './step.ts';
+
+const call = z.object({ tool: z.string(), args: z.unknown().optional() });
+const step = z.object({
+  text: z.string().optional(),
+  tool: z.string().optional(),
+  args: z.unknown().optional(),
+  tools: z.array(call).optional(),
+  fail: z.string().optional(),
+  delay_ms: z.number().min(0).optional(),
+});
+const script = z.object({
+  steps: z.array(step).default([]),
+  delay_ms: z.number().min(0).default(0),
+  fail: z.string().optional(),
+});
+
+/** The script that the user message carries in its payload, or null. One that cannot be read fails the step. */
+const scriptOf = (payload: Record<string, unknown> | null): z.output<typeof script> | null => {
+  if (payload?.mock === undefined) return null;
+  const parsed = script.safeParse(payload.mock);
+  if (!parsed.success) {
+    throw new ModelError('model_refused', `payload.mock: ${z.prettifyError(parsed.error)}`, {
+      retryable: false,
+    });
+  }
+  return parsed.data;
+};
+
+/** About four characters a token: the same text always counts the same. */
+const tokens = (text: string): number => Math.ceil(text.length / 4);
+
+const answer = (messages: readonly Message[], text: string, calls: z.output<typeof call>[]): StepResult => {
+  const before = messages.filter((message) => message.role === 'assistant').length;
+  return {
+    text,
+    toolCalls: calls.map((wanted, i) => ({
+      id: `mock_${before + 1}_${i + 1}`,
+      name: wanted.tool,
+      arguments: wanted.args ?? {},
+    })),
+    usage: {
+      input_tokens: tokens(messages.map((message) => message.text).join('\n')),
+      output_tokens: tokens(text + calls.map((wanted) => JSON.stringify(wanted)).join('')),
+    },
+    finishReason: calls.length > 0 ? 'tool-calls' : 'stop',
+    responseModel: 'mock',
+    responseId: null,
+  };
+};
+
+/**
+ * The built-in model: deterministic, without a network, so that the demo and every test run without a provider.
+ *
+ * It reads the conversation from the last user message on. By default it calls `current_time` once, where the
+ * agent has that tool, and then answers with a summary of the message. A `mock` object in the payload of the
+ * Work Item is a script instead:
+ *
+ *     {"mock": {"steps": [{"tool": "request_review", "args": {"reason": "…"}},
+ *                         {"tools": [{"tool": "a"}, {"tool": "b", "args": {}}]},
+ *                         {"text": "The answer.", "delay_ms": 500}],
+ *               "delay_ms": 10, "fail": "out of order"}}
+ *
+ * Each model call takes the next step; `text` may stand beside `tool`. After the last step it answers as by
+ * default, without a tool. `delay_ms` waits before a step (the outer one: before every step) and is cut short
+ * when the call is aborted. `fail` makes the step (the outer one: every step) fail with this message, as a
+ * provider that is away would: it is tried again while attempts are left.
+ */
+export const mockModel = (): Model => ({
+  provider: 'mock',
+  name: 'mock',
+  step: async ({ messages, tools, signal }) => {
+    const from = messages.findLastIndex((message) => message.role === 'user');
+    const { message, payload } = splitUserMessage(messages[from]?.text ?? '');
+    const since = messages.slice(from + 1);
+    const index = since.filter(({ role }) => role === 'assistant').length;
+    const script = scriptOf(payload);
+    const step = script?.steps[index];
+
+    const delay = step?.delay_ms ?? script?.delay_ms ?? 0;
+    if (delay > 0) await sleep(delay, undefined, { signal });
+    signal.throwIfAborted();
+    const fail = step?.fail ?? script?.fail;
+    if (fail !== undefined) throw new ModelError('model_unavailable', fail, { retryable: true });
+
+    if (step) {
+      const calls = step.tools ?? (step.tool === undefined ? [] : [{ tool: step.tool, args: step.args }]);
+      return answer(messages, step.text ?? '', calls);
+    }
+    if (!script && index === 0 && tools.some(({ name }) => name === 'current_time')) {
+      return answer(messages, 'Let me look at the clock.', [{ tool: 'current_time' }]);
+    }
+    const told = since.flatMap((entry) =>
+      entry.role === 'tool' ? [`${entry.tool_name}: ${entry.text}`] : [],
+    );
+    const short = [...message].slice(0, 200).join('');
+    return answer(
+      messages,
+      [`This is the mock model's answer to: ${short || '(no message)'}`, ...told].join('\n'),
+      [],
+    );
+  },
+});

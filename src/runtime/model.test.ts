@@ -1,0 +1,180 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { until } from '../../tests/harness/wait.ts';
+import { Secret } from '../lib/crypto.ts';
+import { createEgress } from '../lib/egress.ts';
+import type { ResolvedLlm } from '../llm-configurations/index.ts';
+import { completion, type Reply, startEndpoint, wireCall } from './endpoint.fixture.ts';
+import type { Message } from './messages.ts';
+import { createModel } from './model.ts';
+import { ModelError } from './step.ts';
+import { builtInTools } from './tools.ts';
+
+const egress = createEgress({});
+afterAll(() => egress.close());
+
+const apiKey = 'sk-very-secret-0123456789';
+const llmAt = (url: string): ResolvedLlm => ({
+  id: '01980000-0000-7000-8000-0000000000ff',
+  kind: 'openai_compatible',
+  model: 'model-1',
+  base_url: url,
+  apiKey: new Secret(apiKey),
+  headers: { 'x-team': new Secret('team-secret') },
+});
+
+const hello: Message[] = [
+  { role: 'system', text: 'Be brief.' },
+  { role: 'user', text: 'Hello' },
+];
+const never = new AbortController().signal;
+const ask = (url: string, messages = hello, signal = never) =>
+  createModel(llmAt(url), egress.fetch).step({ messages, tools: builtInTools, signal });
+
+const failing = async (reply: Reply): Promise<ModelError> => {
+  await using endpoint = await startEndpoint(() => reply);
+  const error = await ask(endpoint.url).then(
+    () => null,
+    (thrown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ModelError);
+  expect(error.message).not.toContain('secret');
+  return error;
+};
+
+describe('a model behind an OpenAI-compatible endpoint', () => {
+  it('sends instructions, conversation, tools, key and headers in the wire format, and reads the answer', async () => {
+    await using endpoint = await startEndpoint(() => ({ body: completion({ content: 'Hi there' }) }));
+    const result = await ask(endpoint.url);
+    expect(result).toEqual({
+      text: 'Hi there',
+      toolCalls: [],
+      usage: { input_tokens: 21, output_tokens: 7 },
+      finishReason: 'stop',
+      responseModel: 'model-1-2026-01-01',
+      responseId: 'chatcmpl-1',
+    });
+    const [asked] = endpoint.asked;
+    expect(asked!.path).toBe('/v1/chat/completions');
+    expect(asked!.headers).toMatchObject({ authorization: `Bearer ${apiKey}`, 'x-team': 'team-secret' });
+    expect(asked!.body).toMatchObject({
+      model: 'model-1',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hello' },
+      ],
+    });
+    expect(asked!.body.tools.map((t: { function: { name: string } }) => t.function.name)).toEqual([
+      'current_time',
+      'request_review',
+    ]);
+  });
+
+  it('hands tool calls back without running them, and sends their results with the next step', async () => {
+    await using endpoint = await startEndpoint((_asked, n) =>
+      n === 0
+        ? {
+            body: completion(
+              {
+                tool_calls: [
+                  wireCall('c1', 'current_time', { timezone: 'UTC' }),
+                  wireCall('c2', 'absent', {}),
+                ],
+              },
+              'tool_calls',
+            ),
+          }
+        : { body: completion({ content: 'Done' }) },
+    );
+    const first = await ask(endpoint.url);
+    expect(first.finishReason).toBe('tool-calls');
+    expect(first.toolCalls).toEqual([
+      { id: 'c1', name: 'current_time', arguments: { timezone: 'UTC' } },
+      { id: 'c2', name: 'absent', arguments: {} },
+    ]);
+    await ask(endpoint.url, [
+      ...hello,
+      { role: 'assistant', text: '', tool_calls: first.toolCalls },
+      { role: 'tool', tool_call_id: 'c1', tool_name: 'current_time', text: '12:00', is_error: false },
+      { role: 'tool', tool_call_id: 'c2', tool_name: 'absent', text: 'no such tool', is_error: true },
+    ]);
+    expect(endpoint.asked[1]!.body.messages.slice(2)).toMatchObject([
+      { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function' }, { id: 'c2' }] },
+      { role: 'tool', tool_call_id: 'c1', content: '12:00' },
+      { role: 'tool', tool_call_id: 'c2', content: 'no such tool' },
+    ]);
+  });
+
+  it('reports arguments that are no JSON as a fault of the call, and keeps what no database holds out', async () => {
+    await using endpoint = await startEndpoint(() => ({
+      body: completion(
+        {
+          content: 'a\u0000b\ud800',
+          tool_calls: [
+            wireCall('c1', 'current_time', '{"timezone": '),
+            wireCall('c2', 'current_time', { timezone: 'x\u0000' }),
+          ],
+        },
+        'tool_calls',
+      ),
+    }));
+    const { text, toolCalls } = await ask(endpoint.url);
+    expect(text).toBe('ab\ufffd');
+    expect(toolCalls[0]).toMatchObject({ arguments: {}, fault: 'the arguments are not valid JSON' });
+    expect(toolCalls[1]).toMatchObject({ arguments: { timezone: 'x' } });
+  });
+
+  it('does not try a refused key again, and shows neither key nor header', async () => {
+    const message = `Incorrect API key provided: ${apiKey}, or sk-ve******6789 of team-secret`;
+    const error = await failing({ status: 401, body: { error: { message } } });
+    expect(error).toMatchObject({ code: 'model_unauthorized', retryable: false });
+    expect(error.message).toContain('401: Incorrect API key provided');
+    expect(error.message).not.toContain('6789');
+  });
+
+  it('tries again after 429 when the endpoint says so, and after 500 and nonsense', async () => {
+    const limited = await failing({
+      status: 429,
+      headers: { 'retry-after': '7' },
+      body: { error: { message: 'slow down' } },
+    });
+    expect(limited).toMatchObject({ code: 'model_rate_limited', retryable: true, retryAfterMs: 7_000 });
+    const broken = await failing({ status: 500, body: 'oops' });
+    expect(broken).toMatchObject({ code: 'model_unavailable', retryable: true, retryAfterMs: null });
+    const nonsense = await failing({ body: '<html>' });
+    expect(nonsense).toMatchObject({ code: 'model_answer_invalid', retryable: true });
+  });
+
+  it('does not follow a redirect and does not try a wrong request again', async () => {
+    expect(
+      await failing({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }),
+    ).toMatchObject({ code: 'model_refused', retryable: false });
+    expect(await failing({ status: 404, body: { error: { message: 'no such model' } } })).toMatchObject({
+      code: 'model_refused',
+      retryable: false,
+      message: expect.stringContaining('no such model'),
+    });
+  });
+
+  it('cuts an endless answer off', async () => {
+    const error = await failing({ body: `"${'x'.repeat(17 * 1024 * 1024)}"` });
+    expect(error).toMatchObject({ code: 'model_answer_invalid', retryable: false });
+  });
+
+  it('says that nobody answers, and that an address is not permitted', async () => {
+    const away = await ask('http://127.0.0.1:1/v1').catch((error) => error);
+    expect(away).toMatchObject({ code: 'model_unavailable', retryable: true });
+    const denied = await ask('http://169.254.169.254/v1').catch((error) => error);
+    expect(denied).toMatchObject({ code: 'model_unavailable', retryable: false });
+    expect(denied.message).toContain('EGRESS_DENY');
+  });
+
+  it('hangs up at once when the call is aborted', async () => {
+    await using endpoint = await startEndpoint(() => 'hang');
+    const abort = new AbortController();
+    const asking = ask(endpoint.url, hello, abort.signal).catch((error) => error);
+    await endpoint.heard(1);
+    abort.abort(new Error('cancelled'));
+    expect((await asking).message).toBe('cancelled');
+    await until(() => endpoint.hungUp, 2_000);
+  });
+});

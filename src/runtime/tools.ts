@@ -1,0 +1,93 @@
+import { z } from 'zod';
+
+/** In what a tool call takes place. */
+export interface ToolContext {
+  workItemId: string;
+  agentId: string;
+  /** Aborted when the Work Item is cancelled, its time is over or its lease is lost. */
+  signal: AbortSignal;
+}
+
+export interface ToolResult {
+  /** What the model is told. */
+  text: string;
+  /** The call failed in a way that the model may react to. */
+  isError?: boolean;
+  /** A person must look at the Work Item before it goes on: it becomes NEEDS_REVIEW for this reason. */
+  review?: string;
+}
+
+/**
+ * What a model can have called, whoever provides it: the platform (below) or a tool server, whose client turns
+ * each of the server's tools into one of these.
+ */
+export interface Tool {
+  name: string;
+  description: string;
+  /** JSON Schema of the arguments, an object. */
+  inputSchema: Record<string, unknown>;
+  /**
+   * Calling it twice with the same arguments does no more than calling it once. A Work Item that was lost in the
+   * middle of a call of another kind becomes INDETERMINATE instead of being tried again (product, section 6).
+   */
+  idempotent: boolean;
+  /** `args` as the model sent them, not checked. Rejecting is like a result with `isError`. */
+  call(args: unknown, context: ToolContext): Promise<ToolResult>;
+}
+
+const define = <S extends z.ZodType>(
+  tool: Pick<Tool, 'name' | 'description' | 'idempotent'>,
+  schema: S,
+  call: (args: z.output<S>) => ToolResult,
+): Tool => {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { io: 'input' });
+  return {
+    ...tool,
+    inputSchema,
+    call: async (args) => {
+      const parsed = schema.safeParse(args ?? {});
+      if (!parsed.success) return { text: z.prettifyError(parsed.error), isError: true };
+      return call(parsed.data);
+    },
+  };
+};
+
+/** Whether `name` is the name of a time zone, in its own spelling. */
+const isZone = (name: string): boolean => {
+  try {
+    return new Temporal.ZonedDateTime(0n, name).timeZoneId === name;
+  } catch {
+    return false;
+  }
+};
+
+/** The tools that every agent has. */
+export const builtInTools: readonly Tool[] = [
+  define(
+    {
+      name: 'current_time',
+      description: 'The present date and time, in UTC or in a time zone.',
+      idempotent: true,
+    },
+    z.object({
+      timezone: z
+        .string()
+        .refine(isZone, 'must be the IANA name of a time zone, such as Europe/Berlin')
+        .optional()
+        .describe('IANA name; UTC where it is left out.'),
+    }),
+    ({ timezone = 'UTC' }) => ({
+      text: Temporal.Now.zonedDateTimeISO(timezone).round('second').toString(),
+    }),
+  ),
+  define(
+    {
+      name: 'request_review',
+      description:
+        'Stop and ask a person to look at this before anything more is done. Use it where you are not sure or not allowed to decide.',
+      idempotent: true,
+    },
+    z.object({ reason: z.string().min(1).max(2_000).describe('What the person should look at, and why.') }),
+    ({ reason }) => ({ text: 'A person was asked to review this.', review: reason }),
+  ),
+];
