@@ -13,10 +13,11 @@ export class WireReader {
     this.at = 0;
   }
 
+  /** Answers the end, so that a field end that could not be read leads nowhere but there. */
   fail(): number {
     this.bad = true;
     this.at = this.buffer.length;
-    return 0;
+    return this.at;
   }
 
   /** A varint of at most 32 bits: tags and lengths. */

@@ -1,0 +1,108 @@
+/** Writes OTLP trace requests in protobuf for tests, apart from the product's own code and the SDK. */
+export type TestValue = string | number | boolean | TestValue[] | { [key: string]: TestValue };
+
+export interface TestSpan {
+  /** Hex; left out: made from `name`. '' leaves the field out. */
+  traceId?: string;
+  spanId?: string;
+  name: string;
+  attributes?: Record<string, TestValue>;
+  /** Raw bytes of further fields. */
+  unknown?: Buffer;
+}
+export interface TestResource {
+  attributes?: Record<string, TestValue>;
+  /** The resource field stands behind the spans. */
+  resourceLast?: boolean;
+  unknown?: Buffer;
+  scopes: { name?: string; spans: TestSpan[]; unknown?: Buffer }[];
+}
+
+const varint = (value: number): Buffer => {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
+  return Buffer.from([...bytes, rest]);
+};
+
+/** A length-delimited field. */
+export const lengthField = (number: number, content: Buffer | string): Buffer => {
+  const bytes = Buffer.from(content as string);
+  return Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
+};
+
+const valueOf = (value: TestValue): Buffer => {
+  if (typeof value === 'string') return lengthField(1, value);
+  if (typeof value === 'boolean') return Buffer.from([0x10, value ? 1 : 0]);
+  if (typeof value === 'number') return Buffer.concat([Buffer.from([0x18]), varint(value)]);
+  if (Array.isArray(value)) {
+    return lengthField(5, Buffer.concat(value.map((one) => lengthField(1, valueOf(one)))));
+  }
+  return lengthField(6, attributes(1, value));
+};
+
+const attributes = (number: number, given: Record<string, TestValue> = {}): Buffer =>
+  Buffer.concat(
+    Object.entries(given).map(([key, value]) =>
+      lengthField(number, Buffer.concat([lengthField(1, key), lengthField(2, valueOf(value))])),
+    ),
+  );
+
+const hash = (text: string, bytes: number): string => {
+  let h = 0x811c9dc5;
+  let hex = '';
+  while (hex.length < bytes * 2) {
+    for (const c of text) h = Math.imul(h ^ c.charCodeAt(0), 0x01000193) >>> 0;
+    h = Math.imul(h ^ hex.length ^ 1, 0x01000193) >>> 0;
+    hex += h.toString(16).padStart(8, '0');
+  }
+  return hex.slice(0, bytes * 2);
+};
+
+export const encodeSpan = (span: TestSpan): Buffer => {
+  const id = (number: number, hex: string) =>
+    hex === '' ? Buffer.alloc(0) : lengthField(number, Buffer.from(hex, 'hex'));
+  return Buffer.concat([
+    id(1, span.traceId ?? hash(`trace ${span.name}`, 16)),
+    id(2, span.spanId ?? hash(`span ${span.name}`, 8)),
+    lengthField(5, span.name),
+    attributes(9, span.attributes),
+    span.unknown ?? Buffer.alloc(0),
+  ]);
+};
+
+/** An ExportTraceServiceRequest. */
+export const encodeRequest = (resources: TestResource[]): Buffer =>
+  Buffer.concat(
+    resources.map((one) => {
+      const resource = lengthField(1, attributes(1, one.attributes));
+      const scopes = one.scopes.map((scope) =>
+        lengthField(
+          2,
+          Buffer.concat([
+            lengthField(1, lengthField(1, scope.name ?? 'scope')),
+            ...scope.spans.map((span) => lengthField(2, encodeSpan(span))),
+            scope.unknown ?? Buffer.alloc(0),
+          ]),
+        ),
+      );
+      const parts = one.resourceLast ? [...scopes, resource] : [resource, ...scopes];
+      return lengthField(1, Buffer.concat([...parts, one.unknown ?? Buffer.alloc(0)]));
+    }),
+  );
+
+/** A request with `count` spans `PREFIX-0`, `PREFIX-1`, …; of one agent where it is given. */
+export const spansNamed = (prefix: string, count: number, agentId?: string, padding = 0): Buffer =>
+  encodeRequest([
+    {
+      attributes: agentId === undefined ? {} : { 'gen_ai.agent.id': agentId },
+      scopes: [
+        {
+          spans: Array.from({ length: count }, (_, i) => ({
+            name: `${prefix}-${i}`,
+            ...(padding === 0 ? {} : { attributes: { padding: 'x'.repeat(padding) } }),
+          })),
+        },
+      ],
+    },
+  ]);
