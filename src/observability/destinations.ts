@@ -1,0 +1,147 @@
+import type { Database } from '../database/index.ts';
+import type { Vault } from '../lib/crypto.ts';
+import { messageOf } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { Loop } from '../lib/loop.ts';
+import type { Destination, Destinations, RoutingTable } from '../telemetry/index.ts';
+import { type RequestConfig, targetOf } from './provider.ts';
+import type { ProviderSettings } from './settings.ts';
+import { boundTo, type DeliveryRow, listForDelivery } from './store.ts';
+
+/** On which triggers tell every replica of a change (migrations/0020_observability.sql). */
+const channel = 'observability';
+
+/** A net under notifications that are lost without a word, as on a half-open connection; in milliseconds. */
+const rereadEveryMs = 5_000;
+
+/** The effective sets (product, section 9): enabled ∩ (global ∪ the agent's own), and those with `debug`. */
+export const routingTable = (
+  rows: readonly Pick<DeliveryRow, 'number' | 'is_enabled' | 'debug' | 'global' | 'agents'>[],
+): RoutingTable => {
+  const enabled = rows.filter((row) => row.is_enabled);
+  const tableOf = (candidates: typeof enabled) => {
+    const numbers = (of: typeof enabled): readonly number[] => of.map((row) => row.number);
+    const global = numbers(candidates.filter((row) => row.global));
+    const own = new Map<string, readonly number[]>();
+    for (const agent of new Set(candidates.flatMap((row) => row.agents))) {
+      own.set(agent, numbers(candidates.filter((row) => row.global || row.agents.includes(agent))));
+    }
+    // Ids are stored in lower case, and are the same in upper case.
+    const of = (agentId: string) => (own.size === 0 ? global : (own.get(agentId.toLowerCase()) ?? global));
+    return { all: numbers(candidates), of };
+  };
+  const agentSpans = tableOf(enabled);
+  const applicationSpans = tableOf(enabled.filter((row) => row.debug));
+  return {
+    forAgent: (agentId, kind) => {
+      if (agentId === null) return kind === 'application' ? applicationSpans.all : [];
+      return (kind === 'application' ? applicationSpans : agentSpans).of(agentId);
+    },
+  };
+};
+
+interface DestinationParts {
+  db: Database;
+  vault: Vault;
+  log: Logger;
+  requests: RequestConfig;
+}
+
+/** The integrations as telemetry sees them, in memory; read again on every change, whichever replica made it. */
+export class IntegrationDestinations implements Destinations {
+  readonly #parts: DestinationParts;
+  readonly #loop: Loop;
+  readonly #listeners = new Set<() => void>();
+  #byNumber = new Map<number, Destination>();
+  #table: RoutingTable = routingTable([]);
+  /** What the present state was made of; a read that brings the same changes nothing. */
+  #made = '[]';
+  #started = 0;
+  #applied = 0;
+
+  constructor(parts: DestinationParts) {
+    this.#parts = parts;
+    this.#loop = new Loop({
+      name: 'observability destinations',
+      log: parts.log,
+      turn: async () => {
+        await this.#read();
+        return rereadEveryMs;
+      },
+    });
+  }
+
+  /** Resolves when the integrations are loaded; from then on changes are followed. Call it once. */
+  async start(): Promise<void> {
+    this.#parts.db.listen(channel, () => this.#loop.wake());
+    await this.#read();
+    this.#loop.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop();
+  }
+
+  /** After a change on this replica: when it resolves, the change is in effect here. */
+  async refresh(): Promise<void> {
+    await this.#read().catch((error: unknown) => {
+      this.#parts.log.warn({ error: messageOf(error) }, 'cannot read the integrations; trying again');
+      this.#loop.wake();
+    });
+  }
+
+  table(): RoutingTable {
+    return this.#table;
+  }
+
+  get(number: number): Destination | undefined {
+    return this.#byNumber.get(number);
+  }
+
+  all(): Destination[] {
+    return [...this.#byNumber.values()];
+  }
+
+  onChange(changed: () => void): () => void {
+    this.#listeners.add(changed);
+    return () => void this.#listeners.delete(changed);
+  }
+
+  /** Of reads that overlap, one that began before another that has ended brings nothing new: it is dropped. */
+  async #read(): Promise<void> {
+    const turn = ++this.#started;
+    const rows = await this.#parts.db.read(listForDelivery);
+    if (turn < this.#applied) return;
+    this.#applied = turn;
+    const made = JSON.stringify(rows);
+    if (made === this.#made) return;
+    this.#made = made;
+    this.#byNumber = new Map(rows.map((row) => [row.number, this.#destination(row)]));
+    this.#table = routingTable(rows);
+    for (const listener of this.#listeners) listener();
+  }
+
+  #destination(row: DeliveryRow): Destination {
+    const { vault, requests, log } = this.#parts;
+    const shared = {
+      number: row.number,
+      id: row.id,
+      provider: row.provider,
+      enabled: row.is_enabled,
+      revision: row.revision,
+    };
+    try {
+      const settings = JSON.parse(vault.open(row.settings, boundTo(row.id))) as ProviderSettings;
+      return { ...shared, ...targetOf(settings, requests) };
+    } catch (error) {
+      // One that cannot be read must not take the others down with it.
+      log.error({ integration_id: row.id, error: messageOf(error) }, 'settings cannot be decrypted');
+      return {
+        ...shared,
+        url: '',
+        headers: [],
+        problem: 'The settings cannot be decrypted with ENCRYPTION_KEY.',
+      };
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+
+const maxHeaders = 64;
+/** For the name and the value of one header together, in bytes. */
+const maxHeaderBytes = 8_192;
+
+/** RFC 9110, section 5.6.2. */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** RFC 9110, section 5.5, without the obsolete bytes beyond ASCII: blanks only inside, no control characters. */
+const fieldValue = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/;
+
+/** Set by the exporter or by the connection itself (product, section 8). */
+const reserved =
+  /^(?:host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|proxy-.*|content-.*)$/i;
+
+/** What an HTTP header's value can carry. */
+export const headerValue = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(maxHeaderBytes, `must have at most ${maxHeaderBytes.toLocaleString('en')} characters`)
+  .regex(fieldValue, 'must be visible ASCII characters, with spaces or tabs only between them');
+
+/**
+ * A map of custom header names to values, kept as it was sent. `taken` are names that the provider sets itself.
+ * Messages name headers, never values.
+ */
+export const headerMap = (taken: readonly string[] = []) =>
+  z
+    .custom<Record<string, string>>(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+      'expected an object of header names and values',
+    )
+    .superRefine((headers, context) => {
+      const fault = (name: string | null, message: string) =>
+        context.addIssue({ code: 'custom', path: name === null ? [] : [name], message });
+      const entries = Object.entries(headers);
+      if (entries.length > maxHeaders) return fault(null, `must have at most ${maxHeaders} headers`);
+      const seen = new Set<string>();
+      for (const [name, value] of entries) {
+        const lower = name.toLowerCase();
+        if (!token.test(name)) fault(name, 'is no HTTP header name');
+        else if (reserved.test(name))
+          fault(name, 'is a header that the connection or the exporter sets itself');
+        else if (taken.includes(lower)) fault(name, 'is a header that this provider sets itself');
+        else if (seen.has(lower)) fault(name, 'is there twice: header names are equal but for case');
+        else if (typeof value !== 'string') fault(name, 'expected a string');
+        else if (!fieldValue.test(value)) {
+          fault(name, 'must be visible ASCII characters, with spaces or tabs only between them');
+        } else if (name.length + value.length > maxHeaderBytes) {
+          fault(
+            name,
+            `must have at most ${maxHeaderBytes.toLocaleString('en')} bytes, name and value together`,
+          );
+        }
+        seen.add(lower);
+      }
+    })
+    .meta({
+      openapi: { type: 'object', additionalProperties: { type: 'string' }, maxProperties: maxHeaders },
+    });

@@ -1,0 +1,76 @@
+import type { Database, Reader } from '../database/index.ts';
+import type { Route } from '../http/index.ts';
+import type { Vault } from '../lib/crypto.ts';
+import type { Egress } from '../lib/egress.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Destinations, Health } from '../telemetry/index.ts';
+import { testConnection } from './connection-test.ts';
+import { IntegrationDestinations } from './destinations.ts';
+import { createIntegrations } from './integrations.ts';
+import { integrationRoutes } from './routes.ts';
+import { scopeRoutes } from './scope-routes.ts';
+import { testedChannel, testRoutes } from './test-routes.ts';
+import { type TraceLink, traceLinks } from './trace-links.ts';
+import type { Placeholders } from './urls.ts';
+
+export type { Placeholders, TraceLink };
+
+export interface ObservabilityOptions {
+  db: Database;
+  vault: Vault;
+  egress: Egress;
+  log: Logger;
+  /** What `${NAME}` in a url may name, with its value (URL_PLACEHOLDERS). */
+  placeholders: Placeholders;
+  /** The header that carries `project_name` for `llm_tracing`. */
+  projectHeader: string;
+  /** Telemetry, which is made after this, since it needs the destinations: asked when a request comes. */
+  telemetry: {
+    health: (number: number) => Promise<Health | undefined>;
+    resume: (number: number) => void;
+  };
+}
+
+export interface Observability {
+  routes: Route[];
+  destinations: Destinations;
+  /** Loads the destinations and follows changes from then on. Before telemetry starts. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /**
+   * Where a trace (32 hex digits) of an agent can be seen: a link for each enabled integration in scope for the
+   * agent that can build one. `agentId` null: the agent is gone, the global ones.
+   */
+  traceLinks(reader: Reader, agentId: string | null, traceId: string): Promise<TraceLink[]>;
+}
+
+/** Observability integrations: their API, and where telemetry goes because of them (product, section 8). */
+export const createObservability = (options: ObservabilityOptions): Observability => {
+  const { db, vault, egress, log, placeholders, projectHeader, telemetry } = options;
+  const requests = { placeholders, projectHeader };
+  const integrations = createIntegrations({ db, vault, placeholders, egress });
+  const destinations = new IntegrationDestinations({ db, vault, log, requests });
+  const parts = { db, integrations, changed: () => destinations.refresh() };
+  return {
+    routes: [
+      ...integrationRoutes(parts),
+      ...scopeRoutes(parts),
+      ...testRoutes({
+        db,
+        integrations,
+        test: (settings) => testConnection(egress, settings, requests),
+        healthOf: (number) => telemetry.health(number),
+      }),
+    ],
+    destinations,
+    start: async () => {
+      db.listen(testedChannel, (number) => {
+        if (number) telemetry.resume(Number(number));
+      });
+      await destinations.start();
+    },
+    stop: () => destinations.stop(),
+    traceLinks: (reader, agentId, traceId) =>
+      traceLinks(reader, { open: integrations.open, placeholders }, agentId, traceId),
+  };
+};

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { type Route, route } from '../http/index.ts';
+import { type IntegrationRouteParts, integrationPath, tag } from './routes.ts';
+import { scope, scopeBody, scopeQuery } from './schemas.ts';
+import { addScope, removeScope } from './scopes.ts';
+import { listScopes } from './store.ts';
+
+const path = `${integrationPath}/scopes`;
+
+/** The agents that an integration applies to (description, 3.2 and 4.2). */
+export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts): Route[] => {
+  const find = ({ params }: { params: Record<string, string> }) => integrations.find(params.integration_id!);
+  return [
+    route({
+      id: 'listObservabilityScopes',
+      method: 'GET',
+      path,
+      tag,
+      summary: 'The scopes of an integration',
+      find,
+      answer: z.array(scope),
+      handler: ({ found }) => db.read((reader) => listScopes(reader, found.id)),
+    }),
+    route({
+      id: 'createObservabilityScope',
+      method: 'POST',
+      path,
+      tag,
+      summary: 'Apply an integration to all agents or to one; answers a scope that exists already',
+      find,
+      body: scopeBody,
+      status: 201,
+      answer: scope,
+      handler: async ({ found, body, change, principal, requestId }) => {
+        const row = await change(async (tx) => {
+          await integrations.locked(tx, found.id);
+          return addScope(tx, { principal, requestId }, found.id, body);
+        });
+        await changed();
+        return row;
+      },
+    }),
+    route({
+      id: 'deleteObservabilityScope',
+      method: 'DELETE',
+      path,
+      tag,
+      summary: 'Remove one scope of an integration',
+      find,
+      query: scopeQuery,
+      status: 204,
+      alsoAnswers: [400],
+      handler: async ({ found, query, change, principal, requestId }) => {
+        await change(async (tx) => {
+          await integrations.locked(tx, found.id);
+          await removeScope(tx, { principal, requestId }, found.id, query);
+        });
+        await changed();
+      },
+    }),
+  ];
+};

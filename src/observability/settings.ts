@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { optional, text } from '../http/index.ts';
+import { headerMap, headerValue } from './headers.ts';
+import { templateFault, urlFault } from './urls.ts';
+
+export const providers = [
+  'hosted_dashboard',
+  'llm_tracing',
+  'otlp_basic_auth',
+  'otlp_custom_headers',
+] as const;
+export type Provider = (typeof providers)[number];
+
+const traceUiTypes = ['dashboard_ui', 'span_ui', 'unknown'] as const;
+
+/** How to build trace links for a collector that anybody may run. */
+interface TraceUi {
+  trace_view_url?: string;
+  trace_ui_type?: (typeof traceUiTypes)[number];
+}
+
+/** Provider settings (description, 2.2), without `is_enabled`, which every shape carries. */
+export type ProviderSettings =
+  | {
+      provider: 'hosted_dashboard';
+      url: string;
+      api_token: string;
+      dashboard_instance_id: string;
+      additional_headers?: Record<string, string>;
+      stack_name?: string;
+    }
+  | { provider: 'llm_tracing'; url: string; project_name: string; api_key: string }
+  | ({ provider: 'otlp_basic_auth'; url: string; username: string; password: string } & TraceUi)
+  | ({ provider: 'otlp_custom_headers'; url: string; headers?: Record<string, string> } & TraceUi);
+
+/** As the API takes and gives them. */
+export type Settings = ProviderSettings & { is_enabled?: boolean };
+
+const faultless = (faultOf: (url: string) => string | null) =>
+  z.string().superRefine((url, context) => {
+    const message = faultOf(url);
+    if (message) context.addIssue({ code: 'custom', message });
+  });
+
+/** A part of Basic credentials: any text but control characters (RFC 7617, section 2). */
+const credential = text(4_096, 1).regex(
+  /^[^\u0000-\u001f\u007f-\u009f]*$/,
+  'must not contain control characters',
+);
+const userId = credential.refine((value) => !value.includes(':'), 'must not contain a colon');
+
+const stackName = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/,
+    'must be one part of a domain name: up to 63 letters, digits, - and _',
+  );
+
+const checks = {
+  url: faultless(templateFault).meta({
+    openapi: { type: 'string', maxLength: 2048, examples: ['https://collector.example.com/v1/traces'] },
+  }),
+  credential,
+  userId,
+  headerValue,
+  additionalHeaders: headerMap(['authorization']),
+  headers: headerMap(),
+  stackName,
+  traceViewUrl: faultless(urlFault).meta({ openapi: { type: 'string', format: 'uri', maxLength: 2048 } }),
+  traceUiType: z.enum(traceUiTypes),
+  isEnabled: z.boolean(),
+};
+
+const answeredMap = z
+  .custom<Record<string, string>>(() => true)
+  .meta({ openapi: { type: 'object', additionalProperties: { type: 'string' } } });
+
+/** What was checked on its way in is not checked on its way out, so that stricter rules never hide a stored value. */
+const answers: { [C in keyof typeof checks]: z.ZodType } = {
+  url: z.string(),
+  credential: z.string(),
+  userId: z.string(),
+  headerValue: z.string(),
+  additionalHeaders: answeredMap,
+  headers: answeredMap,
+  stackName: z.string(),
+  traceViewUrl: z.string(),
+  traceUiType: z.enum(traceUiTypes),
+  isEnabled: z.boolean(),
+};
+
+/** The four shapes, once for requests and once for answers; `name` makes the names of their schemas. */
+const shapes = (
+  check: { [C in keyof typeof checks]: z.ZodType },
+  maybe: (schema: z.ZodType) => z.ZodType,
+  name: (shape: string) => string,
+) => {
+  const shared = {
+    url: check.url.describe(`The full OTLP traces endpoint. \${NAME} stands for a permitted variable.`),
+    is_enabled: maybe(check.isEnabled).describe('Whether telemetry is exported. Default true.'),
+  };
+  const traceUi = {
+    trace_view_url: maybe(check.traceViewUrl).describe('Base address of the trace UI, to build trace links.'),
+    trace_ui_type: maybe(check.traceUiType),
+  };
+  return z
+    .discriminatedUnion(
+      'provider',
+      [
+        z
+          .object({
+            provider: z.literal('hosted_dashboard'),
+            ...shared,
+            api_token: check.credential,
+            dashboard_instance_id: check.userId,
+            additional_headers: maybe(check.additionalHeaders).describe('Extra HTTP headers sent on export.'),
+            stack_name: maybe(check.stackName).describe('Stack name used to build trace links.'),
+          })
+          .meta({ id: name('HostedDashboardSettings') }),
+        z
+          .object({
+            provider: z.literal('llm_tracing'),
+            ...shared,
+            project_name: check.headerValue,
+            api_key: check.headerValue,
+          })
+          .meta({ id: name('LlmTracingSettings') }),
+        z
+          .object({
+            provider: z.literal('otlp_basic_auth'),
+            ...shared,
+            username: check.userId,
+            password: check.credential,
+            ...traceUi,
+          })
+          .meta({ id: name('OtlpBasicAuthSettings') }),
+        z
+          .object({
+            provider: z.literal('otlp_custom_headers'),
+            ...shared,
+            headers: maybe(check.headers).describe('Custom HTTP headers sent on export.'),
+            ...traceUi,
+          })
+          .meta({ id: name('OtlpCustomHeadersSettings') }),
+      ],
+      {
+        error: (issue) =>
+          issue.code === 'invalid_union' ? `must be one of ${providers.join(', ')}` : 'expected an object',
+      },
+    )
+    .meta({ id: name('ObservabilityProviderSettings') }) as unknown as z.ZodType<Settings, Settings>;
+};
+
+export const settingsInput = shapes(
+  checks,
+  (schema) => optional(schema),
+  (shape) => `${shape}Input`,
+);
+export const settingsAnswer = shapes(
+  answers,
+  (schema) => schema.optional(),
+  (shape) => shape,
+);

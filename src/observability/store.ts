@@ -1,0 +1,242 @@
+import { sql } from 'kysely';
+import type { Reader, Tx } from '../database/index.ts';
+import type { Provider } from './settings.ts';
+
+export interface IntegrationRow {
+  id: string;
+  number: number;
+  provider: Provider;
+  is_enabled: boolean;
+  /** The other settings as JSON, sealed; bound to `settingsOf(id)`. */
+  settings: string;
+  version: string;
+  description: string | null;
+  is_system: boolean;
+  debug: boolean;
+  revision: number;
+  created_at: Date;
+  updated_at: Date;
+}
+
+export interface ScopeRow {
+  integration_id: string;
+  scope: 'global' | 'agent';
+  agent_id: string | null;
+  created_at: Date;
+}
+
+declare module '../database/database.ts' {
+  interface Schema {
+    observability_integrations: IntegrationRow;
+    observability_scopes: ScopeRow;
+    observability_credential_reads: { principal_id: string; integration_id: string; read_at: Date };
+  }
+}
+
+/** What the sealed settings of an integration are bound to. */
+export const boundTo = (id: string): string => `observability_integrations:${id}:settings`;
+
+const columns = [
+  'id',
+  'number',
+  'provider',
+  'is_enabled',
+  'settings',
+  'version',
+  'description',
+  'is_system',
+  'debug',
+  'revision',
+  'created_at',
+  'updated_at',
+] as const;
+
+const scopeColumns = ['integration_id', 'scope', 'agent_id', 'created_at'] as const;
+
+/** In scope for the agent: the global ones and, where it is given, the agent's own. */
+const inScope = (agentId: string | null) => sql<boolean>`exists (
+  select 1 from observability_scopes s where s.integration_id = observability_integrations.id
+    and (s.scope = 'global' or s.agent_id = ${agentId}::uuid))`;
+
+/** `read_noted`: a read of its credentials by this principal within the last hour is in the audit log. */
+const readNoted = (principalId: string) => sql<boolean>`exists (
+  select 1 from observability_credential_reads r where r.principal_id = ${principalId}
+    and r.integration_id = observability_integrations.id and r.read_at > platform_now() - interval '1 hour')`;
+
+export interface IntegrationFilter {
+  provider?: Provider;
+  /** Only those in scope for this agent; null: for an unknown one. Undefined: all. */
+  agentId?: string | null;
+}
+
+export type ReadRow = IntegrationRow & { read_noted: boolean };
+
+/** Newest first: numbers are given in the order of creation. */
+export const listIntegrations = (
+  reader: Reader,
+  filter: IntegrationFilter,
+  principalId: string,
+): Promise<ReadRow[]> => {
+  let query = reader
+    .selectFrom('observability_integrations')
+    .select(columns)
+    .select(readNoted(principalId).as('read_noted'))
+    .orderBy('number', 'desc');
+  if (filter.provider) query = query.where('provider', '=', filter.provider);
+  if (filter.agentId !== undefined) query = query.where(inScope(filter.agentId));
+  return query.execute();
+};
+
+export const findIntegration = (
+  reader: Reader,
+  id: string,
+  principalId: string,
+): Promise<ReadRow | undefined> =>
+  reader
+    .selectFrom('observability_integrations')
+    .select(columns)
+    .select(readNoted(principalId).as('read_noted'))
+    .where('id', '=', id)
+    .executeTakeFirst();
+
+/** The row, held until the end of the transaction: changes of one integration and its scopes go one by one. */
+export const lockIntegration = (tx: Tx, id: string): Promise<IntegrationRow | undefined> =>
+  tx
+    .selectFrom('observability_integrations')
+    .select(columns)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+
+export type NewIntegration = Pick<
+  IntegrationRow,
+  'id' | 'provider' | 'is_enabled' | 'settings' | 'version' | 'description' | 'is_system' | 'debug'
+>;
+
+export const insertIntegration = (tx: Tx, row: NewIntegration): Promise<IntegrationRow> =>
+  tx
+    .insertInto('observability_integrations')
+    .values(row as never)
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+
+export type IntegrationChanges = Partial<
+  Pick<IntegrationRow, 'provider' | 'is_enabled' | 'settings' | 'version' | 'description' | 'debug'>
+>;
+
+/** A change through the API: it raises the revision. */
+export const updateIntegration = (tx: Tx, id: string, changes: IntegrationChanges): Promise<IntegrationRow> =>
+  tx
+    .updateTable('observability_integrations')
+    .set(changes)
+    .set({ revision: sql`revision + 1`, updated_at: sql`platform_now()` })
+    .where('id', '=', id)
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+
+export const deleteIntegration = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('observability_integrations').where('id', '=', id).execute();
+};
+
+/**
+ * Notes that `principalId` reads the credentials of these integrations, and answers those of which it is the
+ * first read in an hour. Exact under concurrency: of two equal reads at once the second waits for the first
+ * one's row, and then finds it.
+ */
+export const noteReads = async (tx: Tx, principalId: string, ids: readonly string[]): Promise<string[]> => {
+  await sql`delete from observability_credential_reads
+    where read_at <= platform_now() - interval '1 hour'`.execute(tx);
+  const { rows } = await sql<{ integration_id: string }>`
+    insert into observability_credential_reads (principal_id, integration_id)
+    select ${principalId}, id from observability_integrations where id = any(${ids}::uuid[]) order by id for key share
+    on conflict do nothing returning integration_id`.execute(tx);
+  return rows.map((row) => row.integration_id);
+};
+
+/** The oldest first. */
+export const listScopes = (reader: Reader, integrationId: string): Promise<ScopeRow[]> =>
+  reader
+    .selectFrom('observability_scopes')
+    .select(scopeColumns)
+    .where('integration_id', '=', integrationId)
+    .orderBy('created_at')
+    .orderBy('agent_id', sql`asc nulls first`)
+    .execute();
+
+const scopeIs = (integrationId: string, agentId: string | null) =>
+  sql<boolean>`integration_id = ${integrationId} and agent_id is not distinct from ${agentId}::uuid`;
+
+export const findScope = (
+  reader: Reader,
+  integrationId: string,
+  agentId: string | null,
+): Promise<ScopeRow | undefined> =>
+  reader
+    .selectFrom('observability_scopes')
+    .select(scopeColumns)
+    .where(scopeIs(integrationId, agentId))
+    .executeTakeFirst();
+
+/** `agentId` null: the global scope; else of an agent that is locked. */
+export const insertScope = (tx: Tx, integrationId: string, agentId: string | null): Promise<ScopeRow> =>
+  tx
+    .insertInto('observability_scopes')
+    .values({
+      integration_id: integrationId,
+      scope: agentId === null ? 'global' : 'agent',
+      agent_id: agentId,
+    } as never)
+    .returning(scopeColumns)
+    .executeTakeFirstOrThrow();
+
+/** Whether there was one to remove. */
+export const deleteScope = async (
+  tx: Tx,
+  integrationId: string,
+  agentId: string | null,
+): Promise<boolean> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom('observability_scopes')
+    .where(scopeIs(integrationId, agentId))
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+};
+
+export interface DeliveryRow
+  extends Pick<
+    IntegrationRow,
+    'id' | 'number' | 'provider' | 'is_enabled' | 'debug' | 'settings' | 'revision'
+  > {
+  global: boolean;
+  /** The agents that have it in their own scope. */
+  agents: string[];
+}
+
+/** Everything that delivery and routing need to know, in one statement. */
+export const listForDelivery = (reader: Reader): Promise<DeliveryRow[]> =>
+  reader
+    .selectFrom('observability_integrations')
+    .select(['id', 'number', 'provider', 'is_enabled', 'debug', 'settings', 'revision'])
+    .select([
+      sql<boolean>`exists (select 1 from observability_scopes s
+        where s.integration_id = observability_integrations.id and s.scope = 'global')`.as('global'),
+      sql<string[]>`array(select s.agent_id::text from observability_scopes s
+        where s.integration_id = observability_integrations.id and s.scope = 'agent' order by 1)`.as(
+        'agents',
+      ),
+    ])
+    .orderBy('number')
+    .execute();
+
+/** The enabled integrations in scope for the agent (null: an unknown one), oldest first. */
+export const listEffective = (
+  reader: Reader,
+  agentId: string | null,
+): Promise<Pick<IntegrationRow, 'id' | 'settings' | 'description'>[]> =>
+  reader
+    .selectFrom('observability_integrations')
+    .select(['id', 'settings', 'description'])
+    .where('is_enabled', '=', true)
+    .where(inScope(agentId))
+    .orderBy('number')
+    .execute();

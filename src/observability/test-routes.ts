@@ -1,0 +1,88 @@
+import { record } from '../audit/index.ts';
+import { notify } from '../database/index.ts';
+import { type Route, route } from '../http/index.ts';
+import type { Health } from '../telemetry/index.ts';
+import type { TestResult } from './connection-test.ts';
+import { type IntegrationRouteParts, integrationPath, tag } from './routes.ts';
+import { health, testBody, testResult } from './schemas.ts';
+import type { ProviderSettings } from './settings.ts';
+
+/** On which replicas hear the number of an integration whose test succeeded. */
+export const testedChannel = 'observability_tested';
+
+/** An integration that nothing was sent to yet. */
+const unused: Omit<Health, 'state'> = {
+  delivered: 0,
+  rejected: 0,
+  dead_lettered: 0,
+  expired: 0,
+  discarded: 0,
+  queued: 0,
+  backlog_bytes: 0,
+  backlog_age_seconds: 0,
+  last_success_at: null,
+  last_error: null,
+  next_attempt_at: null,
+};
+
+/** Tests of a connection, and how its delivery is doing (product, section 8). */
+export const testRoutes = ({
+  db,
+  integrations,
+  test,
+  healthOf,
+}: Pick<IntegrationRouteParts, 'db' | 'integrations'> & {
+  test: (settings: ProviderSettings) => Promise<TestResult>;
+  healthOf: (number: number) => Promise<Health | undefined>;
+}): Route[] => {
+  const find = ({ params }: { params: Record<string, string> }) => integrations.find(params.integration_id!);
+  return [
+    route({
+      id: 'testObservabilityIntegration',
+      method: 'POST',
+      path: `${integrationPath}/test`,
+      tag,
+      summary: 'Send one sample span; a success lets a paused delivery go on',
+      find,
+      answer: testResult,
+      handler: async ({ found, principal, requestId }) => {
+        const result = await test(integrations.open(found));
+        if (result.ok) {
+          await db.tx(async (tx) => {
+            await record(tx, principal, {
+              action: 'integration.test',
+              targetType: 'integration',
+              targetId: found.id,
+              requestId,
+            });
+            await notify(tx, testedChannel, String(found.number));
+          });
+        }
+        return result;
+      },
+    }),
+    route({
+      id: 'testObservabilitySettings',
+      method: 'POST',
+      path: '/observability/integrations/test',
+      tag,
+      summary: 'Send one sample span with settings that are not saved',
+      body: testBody,
+      answer: testResult,
+      handler: ({ body }) => test(body.settings),
+    }),
+    route({
+      id: 'getObservabilityHealth',
+      method: 'GET',
+      path: `${integrationPath}/health`,
+      tag,
+      summary: 'Whether an integration delivers, and what became of every span',
+      find,
+      answer: health,
+      handler: async ({ found }) => {
+        const told = (await healthOf(found.number)) ?? { ...unused, state: 'delivering' as const };
+        return found.is_enabled ? told : { ...told, state: 'disabled' as const };
+      },
+    }),
+  ];
+};

@@ -1,0 +1,77 @@
+import type { Reader } from '../database/index.ts';
+import { isId } from '../lib/ids.ts';
+import type { Integrations } from './integrations.ts';
+import type { ProviderSettings } from './settings.ts';
+import { listEffective } from './store.ts';
+import { literalHost, type Placeholders, resolveUrl } from './urls.ts';
+
+export interface TraceLink {
+  integration_id: string;
+  description: string | null;
+  url: string;
+}
+
+/** `base` with more path behind its own; its query stays. */
+const below = (base: string, path: string): URL => {
+  const url = new URL(base);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
+  return url;
+};
+
+/** The explore page of a dashboard, opened with the trace as its query. */
+const explore = (base: string, traceId: string): string => {
+  const url = below(base, '/explore');
+  const pane = {
+    queries: [{ refId: 'A', queryType: 'traceql', query: traceId }],
+    range: { from: 'now-7d', to: 'now' },
+  };
+  url.searchParams.set('schemaVersion', '1');
+  url.searchParams.set('panes', JSON.stringify({ trace: pane }));
+  return url.href;
+};
+
+/**
+ * The address of a stack's dashboard, from the url that its traces are sent to. The ingest host and the
+ * dashboards are siblings: the ingest host's first label gives way to the stack's name, so
+ * `https://otlp-gateway-prod-eu-west-0.example.net/otlp/v1/traces` with `acme` is `https://acme.example.net`.
+ * A host of two labels is the domain itself. Null for an address or a single name, which have no domain.
+ */
+const dashboardOf = (ingestUrl: string, stackName: string): string | null => {
+  const labels = new URL(ingestUrl).hostname.split('.');
+  if (literalHost(ingestUrl) !== null || labels.length < 2) return null;
+  const domain = labels.length === 2 ? labels : labels.slice(1);
+  return `https://${stackName.toLowerCase()}.${domain.join('.')}`;
+};
+
+/** Where a person sees the trace (32 hex digits), or null where the settings do not say (product, section 8). */
+export const traceUrl = (
+  settings: ProviderSettings,
+  placeholders: Placeholders,
+  traceId: string,
+): string | null => {
+  if (settings.provider === 'llm_tracing') return null;
+  if (settings.provider === 'hosted_dashboard') {
+    const resolved = resolveUrl(settings.url, placeholders);
+    if (!settings.stack_name || !('url' in resolved)) return null;
+    const dashboard = dashboardOf(resolved.url, settings.stack_name);
+    return dashboard && explore(dashboard, traceId);
+  }
+  const { trace_view_url: base, trace_ui_type: type } = settings;
+  if (!base) return null;
+  if (type === 'span_ui') return below(base, `/trace/${traceId}`).href;
+  return type === 'dashboard_ui' ? explore(base, traceId) : base;
+};
+
+/** One link for each enabled integration in scope for the agent that can build one; null: the agent is gone. */
+export const traceLinks = async (
+  reader: Reader,
+  parts: { open: Integrations['open']; placeholders: Placeholders },
+  agentId: string | null,
+  traceId: string,
+): Promise<TraceLink[]> => {
+  const rows = await listEffective(reader, agentId !== null && isId(agentId) ? agentId : null);
+  return rows.flatMap((row) => {
+    const url = traceUrl(parts.open(row), parts.placeholders, traceId);
+    return url === null ? [] : [{ integration_id: row.id, description: row.description, url }];
+  });
+};

@@ -1,0 +1,66 @@
+import { isIP } from 'node:net';
+
+/** The longest url that is taken, in characters. */
+export const maxUrlLength = 2_048;
+
+/** The variables that `${NAME}` may name, with their values; undefined where unset. */
+export type Placeholders = ReadonlyMap<string, string | undefined>;
+
+const placeholder = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** What a placeholder could stand for, to see whether a url around it can be one: a scheme, an origin, a part, IPv6. */
+const samples = ['https', 'https://h', '1', '::1'];
+
+const parse = (text: string): URL | null =>
+  /^https?:\/\/[^/\\]/i.test(text) && URL.canParse(text) ? new URL(text) : null;
+
+const hasCredentials = (url: URL): boolean => url.username !== '' || url.password !== '';
+
+const credentialsFault = 'must not contain credentials (user:password@); they have fields of their own';
+
+/** Why `url` cannot be an http or https address, or null. The message does not repeat it. */
+export const urlFault = (url: string): string | null => {
+  if (url.length > maxUrlLength) return `must have at most ${maxUrlLength.toLocaleString('en')} characters`;
+  if (/[\s\u0000-\u001f\u007f]/.test(url)) return 'must not contain spaces or control characters';
+  const parsed = parse(url);
+  if (!parsed) return 'must be an http or https address';
+  return hasCredentials(parsed) ? credentialsFault : null;
+};
+
+/** The same for a url that may contain `${NAME}` anywhere: some value must make it an address, none credentials. */
+export const templateFault = (url: string): string | null => {
+  if (url.length > maxUrlLength) return `must have at most ${maxUrlLength.toLocaleString('en')} characters`;
+  if (url.replace(placeholder, '').includes('${')) {
+    return `has a placeholder that is not of the form \${NAME}, with letters, digits and _ in the name`;
+  }
+  const faults = samples.map((sample) => urlFault(url.replace(placeholder, () => sample)));
+  if (faults.includes(credentialsFault)) return credentialsFault;
+  return faults.includes(null) ? null : faults.at(-1)!;
+};
+
+/**
+ * `url` with its placeholders replaced, or why that is impossible. Only permitted names are looked up, values
+ * are not expanded again, and the reason holds no value.
+ */
+export const resolveUrl = (
+  url: string,
+  placeholders: Placeholders,
+): { url: string } | { problem: string } => {
+  for (const [, name] of url.matchAll(placeholder)) {
+    if (!placeholders.has(name!)) {
+      return { problem: `The url names \${${name}}, which URL_PLACEHOLDERS does not permit.` };
+    }
+    if (!placeholders.get(name!)) return { problem: `The url names \${${name}}, which is not set.` };
+  }
+  const resolved = url.replace(placeholder, (_, name: string) => placeholders.get(name)!);
+  const fault = urlFault(resolved);
+  return fault === null
+    ? { url: resolved }
+    : { problem: `With its placeholders replaced, the url ${fault}.` };
+};
+
+/** The host of a url where it is an address and not a name: what can be judged without looking anything up. */
+export const literalHost = (url: string): string | null => {
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+  return isIP(host) === 0 ? null : host;
+};
