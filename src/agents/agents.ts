@@ -55,7 +55,7 @@ export const lockAgent = async (tx: Tx, id: string, strength: AgentLock = 'chang
 };
 
 /** 400 with `message` where the agent is no Worker agent. */
-export const requireWorker = (agent: Agent, message: string): void => {
+export const requireWorker = (agent: Pick<Agent, 'mode'>, message: string): void => {
   if (agent.mode !== 'worker') throw badRequest(message);
 };
 

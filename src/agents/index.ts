@@ -1,3 +1,3 @@
-export { type AgentHooks, findAgent, lockAgent, requireWorker } from './agents.ts';
+export { type AgentHooks, findAgent, holdAgent, lockAgent, requireWorker } from './agents.ts';
 export { agentRoutes } from './routes.ts';
-export type { Agent, AgentLock, AgentSettings } from './store.ts';
+export type { Agent, AgentSettings } from './store.ts';

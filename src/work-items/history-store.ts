@@ -1,0 +1,99 @@
+import { sql } from 'kysely';
+import { json, type Reader, type Tx } from '../database/index.ts';
+import { newId } from '../lib/ids.ts';
+import type { Principal } from '../lib/principal.ts';
+import type { Status } from './states.ts';
+
+/** One row of history: a transition, or what happened without one (`from` equals `to`). */
+export interface WorkItemEvent {
+  id: string;
+  from: Status | null;
+  to: Status;
+  action: string;
+  principal: { kind: string; id: string; name: string };
+  details: Record<string, unknown>;
+  at: Date;
+}
+
+export interface WorkItemMessage {
+  id: string;
+  conversation_id: string;
+  role: string;
+  content: unknown;
+  created_at: Date;
+}
+
+/** What happened to some Work Items together, in one statement however many they are. */
+export const recordEvents = async (
+  tx: Tx,
+  action: string,
+  { kind, id, name }: Pick<Principal, 'kind' | 'id' | 'name'>,
+  moved: readonly { id: string; from: Status | null; to: Status }[],
+  details: Record<string, unknown> = {},
+): Promise<void> => {
+  if (moved.length === 0) return;
+  await sql`insert into work_item_events (id, work_item_id, from_status, to_status, action, principal, details)
+    select e.id, e.work_item_id, e.from_status, e.to_status, ${action}, ${json({ kind, id, name })}::jsonb,
+      ${json(details)}::jsonb
+    from unnest(${moved.map(() => newId())}::uuid[], ${moved.map((m) => m.id)}::uuid[],
+      ${moved.map((m) => m.from)}::text[], ${moved.map((m) => m.to)}::text[])
+      as e(id, work_item_id, from_status, to_status)`.execute(tx);
+};
+
+interface PageOf {
+  limit: number;
+  /** The id of the last one seen. */
+  before: string | null;
+}
+
+/** Newest first, one more than `limit`. */
+export const selectEvents = async (
+  reader: Reader,
+  workItemId: string,
+  page: PageOf,
+): Promise<WorkItemEvent[]> => {
+  const { rows } = await sql<WorkItemEvent>`
+    select id, from_status as from, to_status as to, action, principal, details, at from work_item_events
+    where work_item_id = ${workItemId} and (${page.before}::uuid is null or seq < (
+      select seq from work_item_events where work_item_id = ${workItemId} and id = ${page.before}::uuid))
+    order by seq desc limit ${page.limit + 1}`.execute(reader);
+  return rows;
+};
+
+/** Store a message as it happens. `content` is any JSON: text, or the parts of it. Answers its id. */
+export const appendMessage = async (
+  tx: Tx,
+  message: { work_item_id: string; conversation_id: string; role: string; content: unknown },
+): Promise<string> => {
+  const id = newId();
+  await sql`insert into work_item_messages (id, work_item_id, conversation_id, role, content)
+    values (${id}, ${message.work_item_id}, ${message.conversation_id}, ${message.role},
+      ${json(message.content)}::jsonb)`.execute(tx);
+  return id;
+};
+
+/** The messages of one conversation of a Work Item, oldest first. */
+export const messagesOf = async (
+  reader: Reader,
+  workItemId: string,
+  conversationId: string,
+): Promise<WorkItemMessage[]> => {
+  const { rows } = await sql<WorkItemMessage>`
+    select id, conversation_id, role, content, created_at from work_item_messages
+    where work_item_id = ${workItemId} and conversation_id = ${conversationId} order by seq`.execute(reader);
+  return rows;
+};
+
+/** All messages of a Work Item, newest first, one more than `limit`. */
+export const selectMessages = async (
+  reader: Reader,
+  workItemId: string,
+  page: PageOf,
+): Promise<WorkItemMessage[]> => {
+  const { rows } = await sql<WorkItemMessage>`
+    select id, conversation_id, role, content, created_at from work_item_messages
+    where work_item_id = ${workItemId} and (${page.before}::uuid is null or seq < (
+      select seq from work_item_messages where work_item_id = ${workItemId} and id = ${page.before}::uuid))
+    order by seq desc limit ${page.limit + 1}`.execute(reader);
+  return rows;
+};

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { id, jsonObject, jsonValue, timestamp } from '../http/index.ts';
+import { actionNames, allowedActions, statuses } from './states.ts';
+import type { WorkItem } from './store.ts';
+
+export const status = z.enum(statuses);
+
+export const publicWorkItem = z
+  .object({
+    id,
+    agent_id: id.describe('The Worker agent that carries it out. The Work Item outlives it.'),
+    schedule_id: id.nullable().describe('The schedule that it came from; null where there is none.'),
+    work_item_name: z.string().nullable(),
+    message: z.string(),
+    payload: jsonObject,
+    status,
+    allowed_actions: z.array(z.enum(actionNames)).describe('What can be done with it as it stands.'),
+    result: jsonValue.describe('What the agent answered; null before.'),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    usage: z.object({ input_tokens: z.int(), output_tokens: z.int() }).nullable(),
+    attempts: z.int().describe('Attempts begun since it was created, continued or restarted.'),
+    created_by: z
+      .string()
+      .describe('The id of the API key or person; `scheduler` for what a schedule fired.'),
+    created_at: timestamp,
+    updated_at: timestamp,
+    started_at: timestamp.nullable().describe('When the present or last attempt began.'),
+    finished_at: timestamp.nullable(),
+    cancel_requested_at: timestamp
+      .nullable()
+      .describe('When a cancel was asked for while it executes; null else.'),
+  })
+  .meta({ id: 'PublicWorkItem' });
+
+/** A Work Item as answered; what the schema does not name is left out by it. */
+export const presentWorkItem = (item: WorkItem): z.input<typeof publicWorkItem> => ({
+  ...item,
+  allowed_actions: allowedActions(item.status, item.agent_exists),
+});
+
+export const publicEvent = z
+  .object({
+    id,
+    from: status.nullable().describe('null at the creation.'),
+    to: status,
+    action: z.string(),
+    principal: z.object({ kind: z.string(), id: z.string(), name: z.string() }),
+    at: timestamp,
+    details: jsonObject,
+  })
+  .meta({ id: 'WorkItemEvent' });
+
+export const publicMessage = z
+  .object({
+    id,
+    conversation_id: id.describe('A restart begins another conversation.'),
+    role: z.string(),
+    content: jsonValue,
+    created_at: timestamp,
+  })
+  .meta({ id: 'WorkItemMessage' });

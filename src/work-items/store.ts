@@ -1,0 +1,209 @@
+import { type RawBuilder, sql } from 'kysely';
+import { json, notify, type Reader, type Tx } from '../database/index.ts';
+import { isId } from '../lib/ids.ts';
+import type { Principal } from '../lib/principal.ts';
+import { recordEvents } from './history-store.ts';
+import { finishedStatuses, type Status } from './states.ts';
+
+/** The channel on which replicas hear that there may be something to claim. */
+export const workItemsChannel = 'work_items';
+
+/** The channel on which the worker that has a Work Item hears that it shall be cancelled; the payload is its id. */
+export const cancelsChannel = 'work_item_cancels';
+
+export interface WorkItemError {
+  code: string;
+  message: string;
+}
+
+/** Tokens of all model calls. */
+export interface WorkItemUsage {
+  input_tokens: number;
+  output_tokens: number;
+}
+
+export interface WorkItem {
+  id: string;
+  agent_id: string;
+  schedule_id: string | null;
+  work_item_name: string | null;
+  message: string;
+  payload: Record<string, unknown>;
+  status: Status;
+  result: unknown;
+  error: WorkItemError | null;
+  usage: WorkItemUsage | null;
+  attempts: number;
+  created_by: string;
+  created_at: Date;
+  updated_at: Date;
+  /** When the present or last attempt began. */
+  started_at: Date | null;
+  finished_at: Date | null;
+  cancel_requested_at: Date | null;
+  conversation_id: string;
+  trace_id: string | null;
+  /** The token of the last claim: only its bearer may write. */
+  fencing: number;
+  agent_exists: boolean;
+}
+
+/** Of `work_items w`. Listed, because a named statement with `*` fails after a migration that adds a column. */
+export const columns = sql`w.id, w.agent_id, w.schedule_id, w.work_item_name, w.message, w.payload, w.status,
+  w.result, w.error, w.usage, w.attempts, w.created_by, w.created_at, w.updated_at, w.started_at, w.finished_at,
+  w.cancel_requested_at, w.conversation_id, w.trace_id, w.fencing,
+  exists (select from agents a where a.id = w.agent_id) as agent_exists`;
+
+export interface NewWorkItem {
+  id: string;
+  agent_id: string;
+  schedule_id: string | null;
+  /** The nominal time that fired it; null where no schedule did. */
+  occurrence: Date | null;
+  work_item_name: string | null;
+  message: string;
+  payload: Record<string, unknown>;
+}
+
+/**
+ * Insert many at once, with their history, in three statements however many they are. One whose schedule and
+ * occurrence are there already is left out, whoever made the other. Answers the ids of those inserted.
+ */
+export const insertWorkItems = async (
+  tx: Tx,
+  items: readonly NewWorkItem[],
+  status: 'DRAFT' | 'PENDING',
+  principal: Principal,
+): Promise<string[]> => {
+  if (items.length === 0) return [];
+  const { rows } = await sql<{ id: string }>`
+    insert into work_items (id, conversation_id, agent_id, schedule_id, occurrence, work_item_name, message,
+      payload, status, created_by)
+    select i.id, i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload::jsonb,
+      ${status}, ${principal.id}
+    from unnest(${items.map((i) => i.id)}::uuid[], ${items.map((i) => i.agent_id)}::uuid[],
+      ${items.map((i) => i.schedule_id)}::uuid[],
+      ${items.map((i) => i.occurrence?.toISOString() ?? null)}::timestamptz[],
+      ${items.map((i) => i.work_item_name)}::text[], ${items.map((i) => i.message)}::text[],
+      ${items.map((i) => json(i.payload))}::text[])
+      as i(id, agent_id, schedule_id, occurrence, work_item_name, message, payload)
+    on conflict (schedule_id, occurrence) do nothing
+    returning id`.execute(tx);
+  const inserted = rows.map((row) => row.id);
+  await recordEvents(
+    tx,
+    'create',
+    principal,
+    inserted.map((id) => ({ id, from: null, to: status })),
+  );
+  if (inserted.length > 0 && status === 'PENDING') await notify(tx, workItemsChannel);
+  return inserted;
+};
+
+/** undefined where there is none, and for a malformed id. */
+export const selectWorkItem = async (reader: Reader, id: string): Promise<WorkItem | undefined> => {
+  if (!isId(id)) return undefined;
+  const { rows } = await sql<WorkItem>`select ${columns} from work_items w where w.id = ${id}`.execute(
+    reader,
+  );
+  return rows[0];
+};
+
+export interface WorkItemFilter {
+  agent_id?: string;
+  schedule_id?: string;
+  status?: Status;
+}
+
+/** Newest first, with how many match in all: one statement, so that both are of the same moment. */
+export const selectWorkItems = async (
+  reader: Reader,
+  filter: WorkItemFilter,
+  page: { limit: number; offset: number },
+): Promise<{ items: WorkItem[]; total: number }> => {
+  const conditions: RawBuilder<unknown>[] = [sql`true`];
+  for (const name of ['agent_id', 'schedule_id'] as const) {
+    const id = filter[name];
+    if (id === undefined) continue;
+    if (!isId(id)) return { items: [], total: 0 };
+    conditions.push(sql`w.${sql.ref(name)} = ${id}`);
+  }
+  if (filter.status !== undefined) conditions.push(sql`w.status = ${filter.status}`);
+  const where = sql.join(conditions, sql` and `);
+  const { rows } = await sql<{ total: number } & ({ id: null } | WorkItem)>`
+    select matching.total, page.*
+    from (select count(*)::integer as total from work_items w where ${where}) matching
+    left join lateral (select ${columns} from work_items w where ${where}
+      order by w.id desc limit ${page.limit} offset ${page.offset}) page on true
+    order by page.id desc`.execute(reader);
+  return {
+    items: rows.filter((row): row is WorkItem & { total: number } => row.id !== null),
+    total: rows[0]!.total,
+  };
+};
+
+/** A transition of all Work Items that `where` names, `w` being the row as it was. */
+export interface Transition {
+  where: RawBuilder<unknown>;
+  /** The next status, as an expression of `w`. */
+  to: RawBuilder<unknown>;
+  /** Further assignments; they may use `w` and `moving.to_status`. */
+  set?: readonly RawBuilder<unknown>[];
+  /** At most so many, without those that another transaction has at hand. */
+  limit?: number;
+  action: string;
+  principal: Pick<Principal, 'kind' | 'id' | 'name'>;
+  details?: Record<string, unknown>;
+}
+
+const finished = sql.join(finishedStatuses.map((status) => sql.lit(status)));
+
+/**
+ * One conditional UPDATE and its history. The condition is checked on the locked row, so that of two that would
+ * move the same Work Item the second finds what the first has made of it. Whoever leaves EXECUTING gives up the
+ * lease; and since that makes room for another Work Item of the agent, workers are told of it.
+ */
+export const transition = async (tx: Tx, move: Transition): Promise<WorkItem[]> => {
+  const bound = move.limit === undefined ? sql`` : sql`limit ${move.limit}`;
+  const skip = move.limit === undefined ? sql`` : sql`skip locked`;
+  const { rows } = await sql<WorkItem & { from_status: Status }>`
+    with moving as (
+      select w.id, w.status as from_status, ${move.to} as to_status from work_items w
+      where ${move.where} ${bound} for update of w ${skip}
+    )
+    update work_items w set ${sql.join([
+      sql`status = moving.to_status`,
+      sql`updated_at = platform_now()`,
+      sql`finished_at = case when moving.to_status in (${finished}) then platform_now() end`,
+      sql`lease_owner = case when moving.to_status = 'EXECUTING' then w.lease_owner end`,
+      sql`lease_expires_at = case when moving.to_status = 'EXECUTING' then w.lease_expires_at end`,
+      sql`unsafe_tool_in_flight = moving.to_status = 'EXECUTING' and w.unsafe_tool_in_flight`,
+      ...(move.set ?? []),
+    ])}
+    from moving where w.id = moving.id
+    returning ${columns}, moving.from_status`.execute(tx);
+  const moved = rows.map(({ id, from_status, status }) => ({ id, from: from_status, to: status }));
+  await recordEvents(tx, move.action, move.principal, moved, move.details);
+  const tellWorkers = moved.some((m) => m.to === 'PENDING' || (m.from === 'EXECUTING' && m.to !== m.from));
+  if (tellWorkers) await notify(tx, workItemsChannel);
+  return rows;
+};
+
+/**
+ * Remove up to `limit` Work Items that finished more than `days` ago, with their messages and events. Answers
+ * how many they were.
+ */
+export const retainWorkItems = async (tx: Tx, days: number, limit: number): Promise<number> => {
+  if (days <= 0) return 0;
+  const { rows } = await sql<{ n: number }>`
+    with old as (
+      select id from work_items where finished_at < platform_now() - make_interval(days => ${days}::integer)
+      order by finished_at limit ${limit} for update skip locked
+    ), events as (
+      delete from work_item_events where work_item_id in (select id from old)
+    ), removed as (
+      delete from work_items where id in (select id from old) returning 1
+    )
+    select count(*)::integer as n from removed`.execute(tx);
+  return rows[0]!.n;
+};
