@@ -47,12 +47,16 @@ export const findAgent = async (reader: Reader, id: string): Promise<Agent> => {
   return agent;
 };
 
-/** The agent, locked until the transaction ends (see AgentLock); 404 where there is none. */
+/** The agent, which nobody else changes, deletes or locks until the transaction ends; 404 where there is none. */
 export const lockAgent = async (tx: Tx, id: string, strength: AgentLock = 'change'): Promise<Agent> => {
   const agent = await selectLockedAgent(tx, id, strength);
   if (!agent) throw notFound('agent');
   return agent;
 };
+
+/** Keep the agent from being deleted until the transaction ends; false where there is none. */
+export const holdAgent = async (tx: Tx, id: string): Promise<boolean> =>
+  (await selectLockedAgent(tx, id, 'use')) !== undefined;
 
 /** 400 with `message` where the agent is no Worker agent. */
 export const requireWorker = (agent: Pick<Agent, 'mode'>, message: string): void => {

@@ -32,7 +32,10 @@ export const findWorkItem = async (reader: Reader, id: string): Promise<WorkItem
 export const checkNewWorkItem = async (db: Database, body: Record<string, unknown>): Promise<void> => {
   const { agent_id, payload } = body;
   if (typeof agent_id === 'string') {
-    requireWorker(await db.read((reader) => findAgent(reader, agent_id)), 'Work Items');
+    requireWorker(
+      await db.read((reader) => findAgent(reader, agent_id)),
+      'Work Items can only be created for worker agents.',
+    );
   }
   if (payload === undefined || payload === null) return;
   const bytes = Buffer.byteLength(JSON.stringify(payload));
