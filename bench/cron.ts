@@ -1,7 +1,7 @@
 import { CronExpressionParser } from 'cron-parser';
 import { Cron } from 'croner';
 import { parseCron } from '../src/schedules/cron.ts';
-import { Occurrences } from '../src/schedules/occurrences.ts';
+import { compileSchedule, Occurrences } from '../src/schedules/occurrences.ts';
 import { openZone, zoneRulesVersion } from '../src/schedules/zones.ts';
 
 // The cron engine beside croner and cron-parser: the same expressions, zones and starting instants for all three.
@@ -176,6 +176,35 @@ const countCost = (): number => {
   return 1e6 / rounds;
 };
 
+/** What a firing loop does with many different schedules: find each compiled, ask it once, at no instant asked before. */
+const scattered = (zones: string[]): number => {
+  const schedules = zones.flatMap((zone) => typical.map((expression) => [expression, zone] as const));
+  const starts = instants(10_007);
+  let turn = 0;
+  return rate(2, () => {
+    for (const [expression, zone] of schedules) {
+      compileSchedule(expression, zone).next(starts[turn]!);
+      turn = (turn + 1) % starts.length;
+    }
+    return schedules.length;
+  });
+};
+
+/** Compiling schedules that are not kept, in a zone that is loaded. */
+const compiling = (): number => {
+  let n = 0;
+  return rate(1, () => {
+    for (let k = 0; k < 1_000; k++) {
+      n = (n + 1) % 31_248;
+      compileSchedule(
+        `${n % 56}-59/3 ${Math.floor(n / 56) % 18} ${Math.floor(n / 1_008) + 1} * *`,
+        'Europe/Berlin',
+      );
+    }
+    return 1_000;
+  });
+};
+
 /** Prints one table: parsing and the next occurrence, ours, croner and cron-parser; and our slowest cases. */
 export async function run(): Promise<void> {
   const zones = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC');
@@ -200,6 +229,8 @@ export async function run(): Promise<void> {
     row('next, typical expressions over all zones', next),
     own(`slowest: ${slowest.what}`, `${slowest.microseconds.toFixed(2)} µs`),
     own('countBetween over ten years', `${countCost().toFixed(2)} µs`),
+    own('find compiled and next, from scattered instants', short(scattered(zones))),
+    own('compile', short(compiling())),
     own('load a zone, both timelines', `${load.toFixed(2)} ms`),
   ]);
 }

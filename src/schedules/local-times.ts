@@ -9,7 +9,7 @@ const monthCount = (2101 - firstYear + 1) * 12;
 export const LOCAL_ORIGIN = Date.UTC(firstYear, 0, 1);
 
 /** Greater than every local minute. */
-export const NEVER = 0x7fff_ffff;
+const NEVER = 0x7fff_ffff;
 
 const MINUTES_PER_DAY = 1_440;
 

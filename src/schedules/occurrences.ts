@@ -147,9 +147,14 @@ export class Occurrences {
   }
 }
 
-/** The most schedules that are kept compiled, about 1 KB each. */
-const KEPT = 10_000;
-const compiled = new Map<string, Occurrences>();
+/**
+ * Half of the schedules that are kept compiled, about 1 KB each. Two generations instead of one list in the order of
+ * use: when the recent half is full it becomes the older half, whose schedules are let go unless they are asked for
+ * meanwhile. Nothing is deleted one by one, which costs 20 µs in a Map of this size.
+ */
+const GENERATION = 5_000;
+let recent = new Map<string, Occurrences>();
+let older = new Map<string, Occurrences>();
 
 /**
  * The occurrences of `expression` in `timezone`, kept for the next time that they are asked for.
@@ -159,18 +164,22 @@ const compiled = new Map<string, Occurrences>();
 export const compileSchedule = (expression: string, timezone: string): Occurrences => {
   // Neither an accepted expression nor a zone contains NUL, so no other pair has the key of a kept one.
   const key = `${timezone}\0${expression}`;
-  let occurrences = compiled.get(key);
-  if (occurrences) compiled.delete(key);
-  else {
-    const zone = openZone(timezone);
-    occurrences = new Occurrences(parseCron(expression), zone);
-    if (occurrences.next(FIRST_INSTANT - 1) === null) {
-      throw new CronError(
-        `The expression never occurs in ${timezone} before the year 2101: write a day that one of its months has, such as \`28\`.`,
-      );
-    }
-    if (compiled.size >= KEPT) compiled.delete(compiled.keys().next().value!);
+  const kept = recent.get(key);
+  if (kept) return kept;
+  const occurrences = older.get(key) ?? compile(expression, timezone);
+  if (recent.size >= GENERATION) {
+    older = recent;
+    recent = new Map();
   }
-  compiled.set(key, occurrences);
+  recent.set(key, occurrences);
   return occurrences;
+};
+
+const compile = (expression: string, timezone: string): Occurrences => {
+  const zone = openZone(timezone);
+  const occurrences = new Occurrences(parseCron(expression), zone);
+  if (occurrences.next(FIRST_INSTANT - 1) !== null) return occurrences;
+  throw new CronError(
+    `The expression never occurs in ${timezone} before the year 2101: write a day that one of its months has, such as \`28\`.`,
+  );
 };

@@ -4,7 +4,7 @@ import { fields } from './cron-fields.ts';
 import { compileSchedule, type Explanation } from './occurrences.ts';
 
 /** One coming occurrence: `at` in UTC (RFC 3339 with milliseconds), and how it looks in its zone. */
-export interface PreviewedOccurrence extends Explanation {
+interface PreviewedOccurrence extends Explanation {
   at: string;
 }
 
