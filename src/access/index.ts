@@ -1,4 +1,4 @@
-export { newKeyValue } from './key-format.ts';
+export { makeFirstKey } from './first-key.ts';
 export { Authenticator } from './keys.ts';
 export { requiredRoles, roleOf } from './permissions.ts';
 export { apiKeyRoutes } from './routes.ts';

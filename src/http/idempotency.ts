@@ -81,7 +81,10 @@ export const once = async <T>(
   return result;
 };
 
-/** Remove what is older than 24 h. */
-export const forgetOldKeys = async (tx: Tx): Promise<void> => {
-  await sql`delete from idempotency_keys where created_at < platform_now() - interval '24 hours'`.execute(tx);
+/** Remove at most `limit` keys that are older than 24 h; answers how many. */
+export const forgetOldKeys = async (tx: Tx, limit: number): Promise<number> => {
+  const { numAffectedRows } = await sql`delete from idempotency_keys where (principal_id, key) in (
+    select principal_id, key from idempotency_keys where created_at < platform_now() - interval '24 hours'
+    limit ${limit})`.execute(tx);
+  return Number(numAffectedRows ?? 0);
 };

@@ -25,8 +25,8 @@ export interface ServerOptions {
   db: Database;
   vault: Vault;
   log: Logger;
-  /** Address shown in the document. */
-  publicUrl: string;
+  /** The address shown in the document; asked for once the server listens. */
+  publicUrl: () => string;
   version: string;
   trustProxy?: string[];
   buckets: TokenBuckets;
@@ -234,7 +234,6 @@ export const createServer = (options: ServerOptions): Server => {
   return {
     document: documentOf,
     listen: async (port, host) => {
-      for (const base of bases) documentOf(base);
       await app.listen({ port, host });
       return (app.server.address() as AddressInfo).port;
     },

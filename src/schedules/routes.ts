@@ -15,10 +15,9 @@ import {
   timestamp,
   toPage,
 } from '../http/index.ts';
-import { createWorkItem, presentWorkItem, publicWorkItem } from '../work-items/index.ts';
+import { checkPayloadSize, createWorkItem, presentWorkItem, publicWorkItem } from '../work-items/index.ts';
 import { preview } from './preview.ts';
 import {
-  checkPayloadSize,
   createSchedule,
   findSchedule,
   findWorker,

@@ -1,4 +1,4 @@
-import { findAgent, lockAgent, requireWorker } from '../agents/index.ts';
+import { type Agent, findAgent, lockAgent, requireWorker } from '../agents/index.ts';
 import { record } from '../audit/index.ts';
 import { type Database, databaseNow, notify, type Tx } from '../database/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
@@ -48,21 +48,13 @@ const occurrencesOfStored = (row: ScheduleRow): Occurrences | null => {
   }
 };
 
-/** 400 for a payload over MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB, measured as compact UTF-8 JSON. */
-export const checkPayloadSize = async (db: Database, payload: unknown): Promise<void> => {
-  if (payload === undefined || payload === null) return;
-  const { MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: kb } = await db.read(readSettings);
-  const bytes = Buffer.byteLength(JSON.stringify(payload));
-  if (bytes > kb * 1024) {
-    throw badRequest(`payload: has ${bytes} bytes as JSON; the maximum is ${kb} KB (${kb * 1024} bytes).`, {
-      setting: 'MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB',
-    });
-  }
-};
+/** 400 for an agent that is no Worker agent (description, 7.3). */
+const checkWorker = (agent: Pick<Agent, 'mode'>): void =>
+  requireWorker(agent, 'Schedules can only be created for worker agents.');
 
 /** The agent of a schedule's path, a Worker agent: 404, or 400 for another kind. */
 export const findWorker = async (db: Database, agentId: string): Promise<void> => {
-  requireWorker(await db.read((reader) => findAgent(reader, agentId)));
+  checkWorker(await db.read((reader) => findAgent(reader, agentId)));
 };
 
 /** The schedule that a path names, of a Worker agent: 404 of the agent, 400 for its kind, 404 of the schedule. */
@@ -78,7 +70,7 @@ export const findSchedule = async (
   }
   const found = await db.read((reader) => findOfAgent(reader, agentId, scheduleId));
   if (!found) throw notFound('agent');
-  requireWorker(found);
+  checkWorker(found);
   if (!found.schedule) throw notFound('schedule');
   return found.schedule;
 };
@@ -108,7 +100,7 @@ export const createSchedule = async (
 ): Promise<ScheduleRow> => {
   const occurrences = occurrencesOf(definition.cron_expression, definition.timezone);
   // Locked, so that of many creates at once none counts too few.
-  requireWorker(await lockAgent(tx, agentId));
+  checkWorker(await lockAgent(tx, agentId));
   const { MAX_SCHEDULES_PER_AGENT: most } = await readSettings(tx);
   if ((await countOfAgent(tx, agentId)) >= most) {
     throw badRequest(`The agent has ${most} schedules, the maximum. Delete one first.`, {

@@ -52,7 +52,7 @@ export const findOfAgent = async (
   reader: Reader,
   agentId: string,
   scheduleId: string,
-): Promise<{ mode: string; schedule: ScheduleRow | null } | undefined> => {
+): Promise<{ mode: 'worker' | 'conversational'; schedule: ScheduleRow | null } | undefined> => {
   const row = await reader
     .selectFrom('agents as a')
     .leftJoin('schedules as s', (join) => join.onRef('s.agent_id', '=', 'a.id').on('s.id', '=', scheduleId))
@@ -156,8 +156,9 @@ export const listOccurrences = (
   return (page.before ? query.where('id', '<', page.before) : query).execute();
 };
 
-/** Remove what happened more than `days` ago, at most `limit` rows; answers how many. */
+/** Remove what happened more than `days` ago (0: nothing), at most `limit` rows; answers how many. */
 export const retainOccurrences = async (tx: Tx, days: number, limit: number): Promise<number> => {
+  if (days <= 0) return 0;
   const { numAffectedRows } = await sql`delete from occurrences where (schedule_id, id) in (
     select schedule_id, id from occurrences where at < platform_now() - ${days}::int * interval '1 day'
     order by at limit ${limit})`.execute(tx);

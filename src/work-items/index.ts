@@ -24,6 +24,7 @@ export {
 } from './store.ts';
 export {
   cancelOpenOf,
+  checkPayloadSize,
   createWorkItem,
   type FiredItem,
   findWorkItem,

@@ -37,6 +37,11 @@ export const checkNewWorkItem = async (db: Database, body: Record<string, unknow
       'Work Items can only be created for worker agents.',
     );
   }
+  await checkPayloadSize(db, payload);
+};
+
+/** 400 for a payload over MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB, measured as compact UTF-8 JSON. */
+export const checkPayloadSize = async (db: Database, payload: unknown): Promise<void> => {
   if (payload === undefined || payload === null) return;
   const bytes = Buffer.byteLength(JSON.stringify(payload));
   const { MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: kb } = await db.read(readSettings);

@@ -1,0 +1,39 @@
+import { record } from '../audit/index.ts';
+import { type Database, sql } from '../database/index.ts';
+import { fingerprint, sha256 } from '../lib/crypto.ts';
+import { newId } from '../lib/ids.ts';
+import type { Principal } from '../lib/principal.ts';
+import { keyPrefix, newKeyValue } from './key-format.ts';
+import { countKeys, insertKey } from './store.ts';
+
+const system: Principal = { kind: 'system', id: 'system', name: 'the platform', role: 'admin', keyId: null };
+
+/**
+ * At the first start, where no key exists: make an admin's service-account key and answer its value, to be
+ * printed this once. Null at every later start. Of replicas that start together one makes it.
+ */
+export const makeFirstKey = (db: Database): Promise<string | null> =>
+  db.tx(async (tx) => {
+    if (db.kind === 'postgres') await sql`select pg_advisory_xact_lock(7301968116)`.execute(tx);
+    if ((await countKeys(tx)) > 0) return null;
+    const value = newKeyValue();
+    const id = newId();
+    await insertKey(tx, {
+      id,
+      name: 'first administrator',
+      kind: 'service_account',
+      role: 'admin',
+      user_id: null,
+      value_hash: sha256(value),
+      prefix: keyPrefix(value),
+      created_by: system.id,
+      expires_at: null,
+    });
+    await record(tx, system, {
+      action: 'api_key.create',
+      targetType: 'api_key',
+      targetId: id,
+      details: { name: 'first administrator', role: 'admin', value: fingerprint(value) },
+    });
+    return value;
+  });

@@ -1,0 +1,69 @@
+import { ConfigError, readConfig } from './config.ts';
+import { messageOf } from './lib/errors.ts';
+import { createLogger } from './lib/log.ts';
+import { startPlatform } from './platform.ts';
+
+/** What is in flight has this long; whatever is left then goes back when its lease runs out. */
+const stopWithinMs = 19_500;
+
+const refuse = (mistakes: string[]): never => {
+  for (const mistake of mistakes) process.stderr.write(`configuration: ${mistake}\n`);
+  process.exit(1);
+};
+
+const main = async (): Promise<void> => {
+  const config = readConfig(process.env);
+  const log = createLogger(config.logLevel, process.stdout.isTTY);
+  const fatal = (error: unknown): void => {
+    log.fatal(
+      { error: messageOf(error), stack: error instanceof Error ? error.stack : undefined },
+      'unexpected error',
+    );
+    process.exit(1);
+  };
+  process.on('uncaughtException', fatal);
+  process.on('unhandledRejection', fatal);
+
+  let stopping = false;
+  let stop: () => Promise<void> = async () => {};
+  const onSignal = (signal: string): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    setTimeout(() => {
+      log.error('not everything in flight ended in time; it will be taken up again elsewhere');
+      process.exit(0);
+    }, stopWithinMs).unref();
+    stop().then(() => {
+      log.info('stopped');
+      process.exit(0);
+    }, fatal);
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+
+  const platform = await startPlatform(config, { log });
+  stop = () => platform.stop();
+  if (stopping) return;
+  if (platform.firstKey) {
+    process.stdout.write(
+      `\nThe first administrator's API key, shown this once: ${platform.firstKey}\nKeep it: it is stored as a hash only.\n\n`,
+    );
+  }
+  log.info(
+    { url: platform.url, api: `${platform.url}/api/v2`, database: platform.database },
+    'Agent Platform is ready',
+  );
+};
+
+const [major = 0] = process.versions.node.split('.').map(Number);
+if (major < 26) {
+  refuse([
+    `Node ${process.versions.node} is too old; \`npm start\` runs the platform on the Node that \`npm ci\` installed`,
+  ]);
+}
+main().catch((error) => {
+  if (error instanceof ConfigError) refuse(error.mistakes);
+  process.stderr.write(`${messageOf(error)}\n`);
+  process.exit(1);
+});

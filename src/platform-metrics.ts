@@ -1,0 +1,133 @@
+import type { Database } from './database/index.ts';
+import { sql } from './database/index.ts';
+import { counter, createMetrics, gauge, histogram, type Metrics } from './lib/metrics.ts';
+import type { FiringReport } from './schedules/index.ts';
+import type { Telemetry } from './telemetry/index.ts';
+
+/** What `/metrics` tells beside the process's own figures. docs/operations.md lists the names and their alerts. */
+export interface PlatformMetrics {
+  registry: Metrics;
+  answered(request: { operation: string; method: string; status: number; seconds: number }): void;
+  fired(reports: FiringReport[]): void;
+  workItemFinished(status: string): void;
+  read(): Promise<{ contentType: string; text: string }>;
+}
+
+const latenessBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 3_600];
+
+export const createPlatformMetrics = (parts: {
+  db: Database;
+  telemetry: () => Telemetry;
+  /** The id of the integration with this number; its number as text once it is deleted. */
+  integrationId: (number: number) => string;
+}): PlatformMetrics => {
+  const registry = createMetrics();
+  const requests = histogram(
+    registry,
+    'agent_platform_http_request_duration_seconds',
+    'Duration of API requests',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    ['operation', 'method', 'status'],
+  );
+  const occurrences = counter(
+    registry,
+    'agent_platform_occurrences_total',
+    'Occurrences by what happened to them',
+    ['outcome', 'reason'],
+  );
+  const lateness = histogram(
+    registry,
+    'agent_platform_occurrence_lateness_seconds',
+    'How late occurrences became Work Items, after their nominal time',
+    latenessBuckets,
+  );
+  const finished = counter(
+    registry,
+    'agent_platform_work_items_finished_total',
+    'Work Items that this replica brought to an end, by their status',
+    ['status'],
+  );
+  gauge(
+    registry,
+    'agent_platform_schedules_overdue',
+    'Schedules that are due for more than 5 s and not fired',
+    [],
+    async (g) => {
+      const { rows } = await parts.db.read((reader) =>
+        sql<{
+          n: number;
+        }>`select count(*) as n from schedules where next_run_at < platform_now() - interval '5 seconds'`.execute(
+          reader,
+        ),
+      );
+      g.set(rows[0]!.n);
+    },
+  );
+  const spans = ['delivered', 'rejected', 'dead_lettered', 'expired', 'discarded', 'queued'] as const;
+  gauge(
+    registry,
+    'agent_platform_integration_spans',
+    'Spans routed to an integration, by where they are; they sum to what was accepted for it',
+    ['integration', 'state'],
+    (g) => {
+      g.reset();
+      for (const { number, totals } of parts.telemetry().accounts()) {
+        for (const state of spans) g.set({ integration: parts.integrationId(number), state }, totals[state]);
+      }
+    },
+  );
+  gauge(
+    registry,
+    'agent_platform_integration_paused',
+    '1 while the delivery to an integration is paused and holds its spans',
+    ['integration'],
+    async (g) => {
+      g.reset();
+      for (const { number, removed } of parts.telemetry().accounts()) {
+        if (removed) continue;
+        const health = await parts.telemetry().health(number);
+        g.set({ integration: parts.integrationId(number) }, health?.state === 'paused' ? 1 : 0);
+      }
+    },
+  );
+  gauge(
+    registry,
+    'agent_platform_integration_backlog_age_seconds',
+    'Age of the oldest span that an integration has not been given yet',
+    ['integration'],
+    async (g) => {
+      g.reset();
+      for (const { number, removed } of parts.telemetry().accounts()) {
+        if (removed) continue;
+        const health = await parts.telemetry().health(number);
+        g.set({ integration: parts.integrationId(number) }, health?.backlog_age_seconds ?? 0);
+      }
+    },
+  );
+  gauge(
+    registry,
+    'agent_platform_telemetry_spans',
+    'Spans that this replica received, by whether they were accepted',
+    ['outcome'],
+    (g) => {
+      const counts = parts.telemetry().receiver.counts();
+      g.set({ outcome: 'accepted' }, counts.accepted);
+      g.set({ outcome: 'refused' }, counts.refused);
+    },
+  );
+  return {
+    registry,
+    answered: ({ operation, method, status, seconds }) =>
+      requests.observe({ operation, method, status }, seconds),
+    fired: (reports) => {
+      for (const { outcome, count, latenessMs, reason } of reports) {
+        // A poison's reason is free text: one label for all of them.
+        const label = reason === null || reason === 'missed' ? (reason ?? '') : 'cannot fire';
+        occurrences.inc({ outcome, reason: label }, count);
+        if (outcome !== 'skipped') lateness.observe(latenessMs / 1000);
+      }
+    },
+    workItemFinished: (status) => finished.inc({ status }),
+    read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  };
+};

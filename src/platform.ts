@@ -1,0 +1,270 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { Authenticator, apiKeyRoutes, makeFirstKey, roleOf } from './access/index.ts';
+import { agentRoutes } from './agents/index.ts';
+import { auditRoutes, chainLoop, record } from './audit/index.ts';
+import type { Config } from './config.ts';
+import { lockFolder, migrate } from './database/index.ts';
+import { createServer, type Route, TokenBuckets } from './http/index.ts';
+import { type Clock, systemClock } from './lib/clock.ts';
+import { createEgress } from './lib/egress.ts';
+import { messageOf } from './lib/errors.ts';
+import type { Logger } from './lib/log.ts';
+import type { Loop } from './lib/loop.ts';
+import { llmExists, llmRoutes } from './llm-configurations/index.ts';
+import { createObservability } from './observability/index.ts';
+import { createPlatformMetrics } from './platform-metrics.ts';
+import { retentionLoop } from './retention.ts';
+import { createRuntime } from './runtime/index.ts';
+import { Firing, scheduleRoutes } from './schedules/index.ts';
+import { settingsRoutes, watchSettings } from './settings/index.ts';
+import { openDatabase, openVault } from './start-up.ts';
+import { createTelemetry, type Telemetry } from './telemetry/index.ts';
+import { telemetryRoute } from './telemetry-route.ts';
+import { workItemTraceRoute } from './work-item-trace.ts';
+import { cancelOpenOf, workItemRoutes } from './work-items/index.ts';
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as {
+  version: string;
+};
+
+const readinessWithinMs = 2_000;
+
+export interface Platform {
+  /** The address shown to users. */
+  url: string;
+  port: number;
+  database: 'embedded' | 'postgres';
+  /** The first administrator's key, where this start made it; to be shown once. */
+  firstKey: string | null;
+  telemetry: Telemetry;
+  firing: Firing;
+  routes: readonly Route[];
+  /** The OpenAPI text of the public base. */
+  openapi(): Record<string, unknown>;
+  /** Stop taking work, finish or hand back what is in flight, close everything. */
+  stop(): Promise<void>;
+}
+
+/** What is started is put here, and stopped in the opposite order, whatever the others do. */
+class Started {
+  readonly #stops: [name: string, stop: () => unknown][] = [];
+  readonly #log: Logger;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  add(name: string, stop: () => unknown): void {
+    this.#stops.push([name, stop]);
+  }
+
+  async stop(): Promise<void> {
+    for (const [name, stop] of this.#stops.splice(0).reverse()) {
+      try {
+        await stop();
+      } catch (error) {
+        this.#log.error({ part: name, error: messageOf(error) }, 'did not stop cleanly');
+      }
+    }
+  }
+}
+
+/**
+ * The composition root: the one visible list of what depends on what. Opens the database, builds the features,
+ * starts the loops that `config.roles` names, and listens. Tests build it too. Rejects with ConfigError, or with
+ * an Error that says who holds the data folder, and leaves nothing running.
+ */
+export const startPlatform = async (
+  config: Config,
+  { log, clock = systemClock }: { log: Logger; clock?: Clock },
+): Promise<Platform> => {
+  const started = new Started(log);
+  try {
+    return await build(config, log, clock, started);
+  } catch (error) {
+    await started.stop();
+    throw error;
+  }
+};
+
+const build = async (config: Config, log: Logger, clock: Clock, started: Started): Promise<Platform> => {
+  const lock = lockFolder(config.dataDir);
+  started.add('folder lock', () => lock.release());
+  const vault = openVault(config);
+  const db = await openDatabase(config, log);
+  started.add('database', () => db.close());
+  await migrate(db, log);
+
+  const settings = await watchSettings(db, log);
+  const authenticator = new Authenticator(db, log, config.bootstrapKey);
+  const firstKey = config.bootstrapKey ? null : await makeFirstKey(db);
+  const egress = createEgress({ deny: config.egress.deny ?? undefined, allow: config.egress.allow });
+  started.add('outgoing connections', () => egress.close());
+
+  const observability = createObservability({
+    db,
+    vault,
+    egress,
+    log,
+    placeholders: config.urlPlaceholders,
+    projectHeader: config.llmTracingProjectHeader,
+    telemetry: {
+      health: (number) => telemetry.health(number),
+      resume: (number) => telemetry.resume(number),
+    },
+  });
+  await observability.start();
+  started.add('observability', () => observability.stop());
+  const { destinations } = observability;
+
+  const telemetry = await createTelemetry({
+    directory: join(config.dataDir, 'telemetry'),
+    destinations,
+    egress,
+    log,
+    clock,
+    settings: {
+      retentionHours: () => settings.get().TELEMETRY_RETENTION_HOURS,
+      retentionMegabytes: () => settings.get().TELEMETRY_RETENTION_MB,
+    },
+  });
+  started.add('telemetry', () => telemetry.stop());
+  const { tracing } = telemetry;
+
+  const metrics = createPlatformMetrics({
+    db,
+    telemetry: () => telemetry,
+    integrationId: (number) => destinations.get(number)?.id ?? String(number),
+  });
+
+  const runtime = createRuntime({
+    db,
+    vault,
+    egress,
+    log,
+    settings,
+    tracing,
+    flush: () => telemetry.flush(),
+    onFinished: (status) => metrics.workItemFinished(status),
+  });
+  const firing = new Firing({
+    db,
+    log,
+    onFired: metrics.fired,
+    span: (name, attributes, fn) => tracing.withSpan(name, { application: true, attributes }, fn),
+  });
+
+  const nothingYet = async () => false;
+  const routes: Route[] = [
+    ...agentRoutes(db, {
+      llmExists,
+      toolServerExists: nothingYet,
+      semanticDataModelExists: nothingYet,
+      onDelete: [cancelOpenOf],
+    }),
+    ...scheduleRoutes(db),
+    ...workItemRoutes(db),
+    workItemTraceRoute(db, observability.traceLinks),
+    ...observability.routes,
+    ...llmRoutes(db, vault, runtime.probe),
+    ...apiKeyRoutes(db, authenticator),
+    ...settingsRoutes(db),
+    ...auditRoutes(db),
+  ];
+
+  let url = config.publicUrl ?? '';
+  // A replica without the role `api` answers for its health only.
+  const isApi = config.roles.has('api');
+  const server = createServer({
+    routes: isApi ? routes : [],
+    rawRoutes: isApi ? [telemetryRoute(() => telemetry.receiver)] : [],
+    roleOf,
+    authenticate: ({ token }) => authenticator.authenticate(token),
+    db,
+    vault,
+    log,
+    publicUrl: () => url,
+    version,
+    trustProxy: config.trustProxy,
+    buckets: new TokenBuckets(clock),
+    rateLimit: () => ({
+      perSecond: settings.get().RATE_LIMIT_REQUESTS_PER_SECOND,
+      burst: settings.get().RATE_LIMIT_BURST,
+    }),
+    onRefused: (principal, { operation, path, requestId }) => {
+      db.tx((tx) =>
+        record(tx, principal, {
+          action: operation,
+          targetType: 'operation',
+          targetId: path.slice(0, 500),
+          outcome: 'refused',
+          requestId,
+        }),
+      ).catch((error) =>
+        log.error({ error: messageOf(error) }, 'a refusal could not be written to the audit log'),
+      );
+    },
+    onAnswered: metrics.answered,
+    trace: async (request, fn) => {
+      const { method, route, traceparent } = request;
+      await tracing.withSpan(
+        `${method} ${route}`,
+        {
+          application: true,
+          kind: SpanKind.SERVER,
+          attributes: { 'http.request.method': method, 'http.route': route },
+          ...(traceparent ? { traceparent } : {}),
+        },
+        async (span) => {
+          const status = await fn(tracing.traceparent()!);
+          span.setAttribute('http.response.status_code', status);
+          if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        },
+      );
+    },
+    readiness: () =>
+      Promise.race([
+        db.ping().then(
+          () => null,
+          () => 'the database does not answer',
+        ),
+        new Promise<string>((resolve) => {
+          setTimeout(() => resolve('the database does not answer'), readinessWithinMs).unref();
+        }),
+      ]),
+    metrics: metrics.read,
+  });
+
+  const loop = (one: Loop): void => {
+    one.start();
+    started.add('loop', () => one.stop());
+  };
+  const { roles } = config;
+  loop(chainLoop(db, log));
+  loop(retentionLoop(db, log));
+  if (roles.has('delivery')) telemetry.start();
+  if (roles.has('worker')) {
+    runtime.start();
+    started.add('runtime', () => runtime.stop());
+  }
+  if (roles.has('scheduler')) {
+    firing.start();
+    started.add('firing', () => firing.stop());
+  }
+  const port = await server.listen(config.port, config.host);
+  started.add('http', () => server.close());
+  url ||= `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+  return {
+    url,
+    port,
+    database: db.kind,
+    firstKey,
+    telemetry,
+    firing,
+    routes,
+    openapi: () => server.document('/api/v2').value,
+    stop: () => started.stop(),
+  };
+};

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config, ConfigError } from './config.ts';
+import { type Database, openEmbedded, openPostgres, sql } from './database/index.ts';
+import { Vault } from './lib/crypto.ts';
+import { messageOf } from './lib/errors.ts';
+import type { Logger } from './lib/log.ts';
+
+/** How long a database that does not answer at start is tried again. */
+const databasePatienceMs = 60_000;
+const oldestPostgres = 150_000;
+
+/** SQLSTATEs that say the database answers, and will not have us: no use in trying again. */
+const refusals: Record<string, string> = {
+  '28P01': 'the password is wrong',
+  '28000': 'the user may not connect',
+  '3D000': 'the database does not exist',
+};
+
+/** The configured database, open. Waits for a PostgreSQL that does not answer yet. */
+export const openDatabase = async (config: Config, log: Logger): Promise<Database> => {
+  if (!config.databaseUrl) return openEmbedded(config.dataDir, log);
+  const until = Date.now() + databasePatienceMs;
+  for (;;) {
+    try {
+      const db = await openPostgres(config.databaseUrl, log);
+      const { rows } = await db.read((reader) =>
+        sql<{ version: number }>`select current_setting('server_version_num')::int as version`.execute(
+          reader,
+        ),
+      );
+      if (rows[0]!.version >= oldestPostgres) return db;
+      await db.close();
+      throw new ConfigError(['DATABASE_URL: PostgreSQL 15 or newer is needed']);
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      const refusal = refusals[(error as { code?: string }).code ?? ''];
+      if (refusal) throw new ConfigError([`DATABASE_URL: ${refusal}`]);
+      if (Date.now() >= until) {
+        throw new ConfigError([
+          `DATABASE_URL: no answer within ${databasePatienceMs / 1000} s: ${messageOf(error)}`,
+        ]);
+      }
+      log.warn({ error: messageOf(error) }, 'the database does not answer yet');
+      await sleep(1_000);
+    }
+  }
+};
+
+/** The vault under ENCRYPTION_KEY, or under a key generated into the data folder at the first start. */
+export const openVault = (config: Config): Vault => {
+  if (config.encryptionKeys) return new Vault(config.encryptionKeys);
+  const path = join(config.dataDir, 'encryption.key');
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  try {
+    // Fails where the file is there: a key is never overwritten, since what it sealed would be lost.
+    writeFileSync(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64');
+  if (key.length !== 32)
+    throw new ConfigError([`ENCRYPTION_KEY: the file ${path} does not hold 32 bytes in base64`]);
+  return new Vault([key]);
+};

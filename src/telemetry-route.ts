@@ -1,0 +1,41 @@
+import type { Readable } from 'node:stream';
+import type { RawAnswer, RawRequest, RawRoute } from './http/index.ts';
+import { ApiError } from './lib/errors.ts';
+import { encodingOf, errorAnswer, type ReceiveAnswer, type Receiver } from './telemetry/index.ts';
+
+const one = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(',') : value;
+
+const toRaw = (answer: ReceiveAnswer, headers: Record<string, string> = {}): RawAnswer => ({
+  status: answer.status,
+  headers: { 'content-type': answer.contentType, ...answer.headers, ...headers },
+  body: answer.body,
+});
+
+/** OTLP/HTTP for traces: any API key may send; errors are `Status` bodies in the request's encoding. */
+export const telemetryRoute = (receiver: () => Receiver): RawRoute => ({
+  paths: ['/api/v2/telemetry/v1/traces', '/api/v1/telemetry/v1/traces', '/v1/traces'],
+  handler: async ({ method, headers, body, authenticate }: RawRequest) => {
+    const contentType = one(headers['content-type']);
+    const encoding = encodingOf(contentType) ?? 'json';
+    try {
+      await authenticate();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return toRaw(errorAnswer(encoding, error.status, error.message), {
+        ...error.headers,
+        ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      });
+    }
+    if (method !== 'POST') {
+      return toRaw(errorAnswer(encoding, 405, 'Traces are sent with POST.'), { allow: 'POST' });
+    }
+    return toRaw(
+      await receiver().receive({
+        contentType,
+        contentEncoding: one(headers['content-encoding']),
+        body: body as Readable,
+      }),
+    );
+  },
+});
