@@ -33,7 +33,7 @@ test('64-bit integers are exact as strings and as bare numbers, hex ids are read
     a: 9007199254740993n,
     b: -9223372036854775808n,
     c: -9007199254740995n,
-    d: 1544712660300000001,
+    d: 1544712660300000000,
   });
 });
 

@@ -6,12 +6,12 @@ export interface TestSpan {
   traceId?: string;
   spanId?: string;
   name: string;
-  attributes?: Record<string, TestValue>;
+  attributes?: Record<string, TestValue | undefined>;
   /** Raw bytes of further fields. */
   unknown?: Buffer;
 }
 export interface TestResource {
-  attributes?: Record<string, TestValue>;
+  attributes?: Record<string, TestValue | undefined>;
   /** The resource field stands behind the spans. */
   resourceLast?: boolean;
   unknown?: Buffer;
@@ -31,20 +31,22 @@ export const lengthField = (number: number, content: Buffer | string): Buffer =>
   return Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
 };
 
-const valueOf = (value: TestValue): Buffer => {
+const encodeValue = (value: TestValue): Buffer => {
   if (typeof value === 'string') return lengthField(1, value);
   if (typeof value === 'boolean') return Buffer.from([0x10, value ? 1 : 0]);
   if (typeof value === 'number') return Buffer.concat([Buffer.from([0x18]), varint(value)]);
   if (Array.isArray(value)) {
-    return lengthField(5, Buffer.concat(value.map((one) => lengthField(1, valueOf(one)))));
+    return lengthField(5, Buffer.concat(value.map((one) => lengthField(1, encodeValue(one)))));
   }
   return lengthField(6, attributes(1, value));
 };
 
-const attributes = (number: number, given: Record<string, TestValue> = {}): Buffer =>
+const attributes = (number: number, given: Record<string, TestValue | undefined> = {}): Buffer =>
   Buffer.concat(
     Object.entries(given).map(([key, value]) =>
-      lengthField(number, Buffer.concat([lengthField(1, key), lengthField(2, valueOf(value))])),
+      value === undefined
+        ? Buffer.alloc(0)
+        : lengthField(number, Buffer.concat([lengthField(1, key), lengthField(2, encodeValue(value))])),
     ),
   );
 

@@ -14,6 +14,7 @@ export interface Segment {
   path: string;
   /** Of its head; 0 where that is damaged, so that the first record is looked for from the beginning. */
   headLength: number;
+  /** No record before it is younger: the time of the last one. */
   created: number;
   /** Accepted before it; null where its head is damaged. */
   totals: AcceptedTotals | null;

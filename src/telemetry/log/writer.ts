@@ -97,9 +97,7 @@ export class SegmentWriter {
     this.pendingBytes += bytes;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ slices: stored, bytes, resolve, reject });
-      this.#writing ??= this.#drain().finally(() => {
-        this.#writing = null;
-      });
+      this.#writing ??= this.#drain();
     });
   }
 
@@ -141,8 +139,13 @@ export class SegmentWriter {
         (error) => errorOf(error),
       );
       this.pendingBytes -= bytes;
-      for (const one of group) failure === null ? one.resolve() : one.reject(failure);
+      for (const one of group) {
+        if (failure === null) one.resolve();
+        else one.reject(failure);
+      }
     }
+    // In the same breath as the check that nobody waits: who comes next starts anew.
+    this.#writing = null;
   }
 
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
@@ -207,7 +210,13 @@ export class SegmentWriter {
       this.segments.pop();
       this.end = last.base;
     }
-    const { segment, file } = await createSegment(directory, this.end, now(), this.totals, write);
+    const { segment, file } = await createSegment(
+      directory,
+      this.end,
+      this.#lastTime || now(),
+      this.totals,
+      write,
+    );
     this.segments.push(segment);
     this.#active = { segment, file };
     this.end = segment.base + segment.headLength;

@@ -1,0 +1,289 @@
+import { appendFile, mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
+import { spansNamed } from '../../../tests/harness/otlp-encode.ts';
+import { type FileLogOptions, openFileLog } from './file.ts';
+import type { Batch, Slice, TelemetryLog, Totals } from './log.ts';
+import { writeAll } from './writer.ts';
+
+let directory: string;
+let log: TelemetryLog;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'ap-log-'));
+  log = await openFileLog({ directory });
+});
+afterEach(async () => {
+  await log.close();
+  await rm(directory, { recursive: true });
+});
+
+const reopen = async (options: Partial<FileLogOptions> = {}): Promise<void> => {
+  await log.close();
+  log = await openFileLog({ directory, ...options });
+};
+const slice = (prefix: string, spans: number, routes: number[], padding = 0): Slice => ({
+  bytes: spansNamed(prefix, spans, undefined, padding),
+  spans,
+  routes,
+});
+const names = (batch: Batch | null): string[] =>
+  (batch?.parts ?? []).flatMap(({ bytes }) => decodeProtobuf(bytes).map(({ name }) => name));
+const sum = (t: Totals) => t.delivered + t.rejected + t.dead_lettered + t.expired + t.discarded + t.queued;
+const segments = async () => (await readdir(directory)).filter((name) => name.endsWith('.segment')).sort();
+const lastSegment = async () => join(directory, (await segments()).at(-1)!);
+/** Reads and delivers everything; answers the names. */
+const drain = async (number: number, maxBytes = 10_000): Promise<string[]> => {
+  const all: string[] = [];
+  for (;;) {
+    const batch = await log.read(number, maxBytes);
+    if (batch === null) return all;
+    all.push(...names(batch));
+    expect(await log.commit(batch, batch.spans, { delivered: batch.spans })).toBe(true);
+  }
+};
+
+test('each integration reads its own spans, in order, at its own pace, over a restart', async () => {
+  await Promise.all([
+    log.append([slice('a', 2, [1, 2]), slice('b', 1, [2])]),
+    log.append([slice('c', 1, [1])]),
+    log.append([slice('nowhere', 5, [])]),
+  ]);
+  expect(log.totals(1)).toMatchObject({ queued: 3 });
+  expect(await drain(1)).toEqual(['a-0', 'a-1', 'c-0']);
+  await reopen();
+  expect(log.totals(1)).toMatchObject({ delivered: 3, queued: 0, backlog_bytes: 0 });
+  expect(await drain(2)).toEqual(['a-0', 'a-1', 'b-0']);
+  await log.append([slice('d', 1, [1])]);
+  expect(await drain(1)).toEqual(['d-0']);
+});
+
+test('a cursor inside a record survives a restart, to the span', async () => {
+  await log.append([slice('a', 5, [1]), slice('b', 5, [1, 2])]);
+  const batch = (await log.read(1, 10_000))!;
+  await log.commit(batch, 3, { delivered: 2, rejected: 1 });
+  await log.commit(batch, 6, { delivered: 2, dead_lettered: 1 });
+  await reopen();
+  const rest = (await log.read(1, 10_000))!;
+  expect(rest.start).toBe(6);
+  expect(names(rest)).toEqual(['b-1', 'b-2', 'b-3', 'b-4']);
+  expect(log.totals(1)).toMatchObject({ delivered: 4, rejected: 1, dead_lettered: 1, queued: 4 });
+  // A commit that does not fit the cursor changes nothing.
+  expect(await log.commit(batch, 6, { delivered: 6 })).toBe(false);
+  expect(sum(log.totals(1))).toBe(10);
+});
+
+test('a torn tail is cut off and what was acknowledged before it stays', async () => {
+  await log.append([slice('a', 3, [1])]);
+  const whole = (await stat(await lastSegment())).size;
+  await log.append([slice('torn', 3, [1], 1_000)]);
+  const size = (await stat(await lastSegment())).size;
+  for (const length of [size - 1, size - 1_500, whole + 30, whole + 3]) {
+    await log.close();
+    await truncate(await lastSegment(), length);
+    log = await openFileLog({ directory });
+    expect((await stat(await lastSegment())).size).toBe(whole);
+    expect(log.totals(1).queued).toBe(3);
+  }
+  await log.close();
+  await appendFile(await lastSegment(), Buffer.alloc(5_000, 7));
+  log = await openFileLog({ directory });
+  await log.append([slice('b', 1, [1])]);
+  expect(await drain(1)).toEqual(['a-0', 'a-1', 'a-2', 'b-0']);
+});
+
+test('a damaged record is passed and counted as discarded, its header intact or not', async () => {
+  const damage = async (at: (size: number) => number) => {
+    const before = (await stat(await lastSegment())).size;
+    await log.append([slice('bad', 4, [1, 2])]);
+    const file = await open(await lastSegment(), 'r+');
+    await file.write(Buffer.from('DAMAGE'), 0, 6, before + at((await file.stat()).size - before));
+    await file.close();
+  };
+  await log.append([slice('a', 2, [1, 2])]);
+  await damage((size) => size - 20);
+  await log.append([slice('b', 2, [1])]);
+  await damage(() => 10);
+  await damage(() => 30);
+  await log.append([slice('c', 2, [1, 2])]);
+  await damage((size) => size - 20);
+  await reopen();
+  expect(await drain(1)).toEqual(['a-0', 'a-1', 'b-0', 'b-1', 'c-0', 'c-1']);
+  expect(log.totals(1)).toMatchObject({ delivered: 6, discarded: 16, queued: 0 });
+  expect(await drain(2)).toEqual(['a-0', 'a-1', 'c-0', 'c-1']);
+  expect(log.totals(2)).toMatchObject({ delivered: 4, discarded: 16, queued: 0 });
+});
+
+test('a damaged cursor slot falls back to the other, two lose no span and no count goes missing', async () => {
+  await log.append([slice('a', 4, [1])]);
+  const batch = (await log.read(1, 10_000))!;
+  await log.commit(batch, 1, { delivered: 1 });
+  await log.commit(batch, 2, { delivered: 1 });
+  const spoil = async (slot: number) => {
+    await log.close();
+    const file = await open(join(directory, 'cursors', '1'), 'r+');
+    await file.write(Buffer.from('x'), 0, 1, slot * 4096 + 30);
+    await file.close();
+    log = await openFileLog({ directory });
+  };
+  await spoil(0);
+  expect(names(await log.read(1, 10_000))).toEqual(['a-1', 'a-2', 'a-3']);
+  await spoil(1);
+  expect(names(await log.read(1, 10_000))).toHaveLength(4);
+  expect(sum(log.totals(1))).toBe(4);
+});
+
+test('a segment goes when every integration has passed it, an idle one pins none', async () => {
+  await reopen({ segmentBytes: 4_000 });
+  await log.append([slice('idle', 1, [3])]);
+  await drain(3);
+  for (let i = 0; i < 20; i++) await log.append([slice(`s${i}`, 1, [1, 2], 1_000)]);
+  expect((await segments()).length).toBeGreaterThan(3);
+  await drain(1);
+  expect((await segments()).length).toBeGreaterThan(3);
+  await drain(2);
+  expect(await segments()).toHaveLength(1);
+  await reopen({ segmentBytes: 4_000 });
+  await log.append([slice('late', 1, [3])]);
+  expect(await drain(3)).toEqual(['late-0']);
+  expect([1, 2, 3].map((n) => log.totals(n).delivered)).toEqual([20, 20, 2]);
+});
+
+test('retention expires the oldest first, by age and by size, counted before they go', async () => {
+  let now = 1_000_000;
+  await reopen({ segmentBytes: 4_000, now: () => now });
+  for (let i = 0; i < 12; i++) {
+    now += 1_000;
+    await log.append([slice(`s${i}`, 1, [1, 2], 1_000)]);
+  }
+  const early = (await log.read(1, 100))!;
+  await log.expire(1_006_000, 1e9);
+  const aged = log.totals(1).expired;
+  expect(aged).toBeGreaterThanOrEqual(3);
+  expect(aged).toBeLessThanOrEqual(6);
+  expect(names(await log.read(1, 100))).toEqual([`s${aged}-0`]);
+  expect(await log.oldest(1)).toBe(1_001_000 + aged * 1_000);
+  // What was read before is expired now, so it is not delivered as well.
+  expect(await log.commit(early, 1, { delivered: 1 })).toBe(false);
+  await log.expire(0, 4_500);
+  expect(log.totals(1).queued).toBeLessThanOrEqual(4);
+  expect(log.totals(1).expired).toBe(12 - log.totals(1).queued);
+  now += 3_600_000;
+  await log.expire(now - 1_000, 1e9);
+  expect(log.totals(2)).toMatchObject({ expired: 12, queued: 0 });
+  await reopen({ now: () => now });
+  await log.append([slice('after', 1, [1])]);
+  expect(await drain(1)).toEqual(['after-0']);
+  expect(sum(log.totals(1))).toBe(13);
+});
+
+test('a full disk refuses cleanly, what was there stays readable, and it goes on when there is room', async () => {
+  let room = true;
+  await reopen({
+    write: async (file, bytes, at) => {
+      if (room) return writeAll(file, bytes, at);
+      await writeAll(file, [Buffer.concat(bytes).subarray(0, 40)], at);
+      throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    },
+  });
+  await log.append([slice('a', 1, [1])]);
+  room = false;
+  const refused = [1, 2, 3].map(() => log.append([slice('lost', 1, [1])]));
+  for (const one of refused)
+    await expect(one).rejects.toMatchObject({ name: 'TelemetryLogError', kind: 'full' });
+  await expect(log.append([slice('lost', 1, [1])])).rejects.toMatchObject({ kind: 'full' });
+  expect(log.pendingBytes()).toBe(0);
+  expect(names(await log.read(1, 10_000))).toEqual(['a-0']);
+  room = true;
+  await log.append([slice('b', 1, [1])]);
+  await reopen();
+  expect(await drain(1)).toEqual(['a-0', 'b-0']);
+  expect(log.totals(1)).toMatchObject({ delivered: 2, discarded: 0 });
+});
+
+test('a removed integration is counted out for good', async () => {
+  await log.append([slice('a', 4, [1, 2])]);
+  const batch = (await log.read(1, 10_000))!;
+  await log.commit(batch, 2, { delivered: 1, dead_lettered: 1 });
+  await log.remove(1);
+  await log.append([slice('late', 1, [1])]);
+  await reopen();
+  expect(log.totals(1)).toMatchObject({ delivered: 1, dead_lettered: 0, discarded: 4, queued: 0 });
+  expect(await log.read(1, 10_000)).toBeNull();
+  expect(log.integrations()).toEqual([
+    { number: 1, removed: true },
+    { number: 2, removed: false },
+  ]);
+});
+
+test('a lost segment file is counted as discarded, and the rest is delivered', async () => {
+  await reopen({ segmentBytes: 3_000 });
+  for (let i = 0; i < 9; i++) await log.append([slice(`s${i}`, 1, [1], 1_000)]);
+  await rm(join(directory, (await segments())[1]!));
+  const delivered = await drain(1);
+  expect(delivered.length + log.totals(1).discarded).toBe(9);
+  expect(delivered).toContain('s0-0');
+  expect(delivered).toContain('s8-0');
+  expect(log.totals(1).discarded).toBeGreaterThan(0);
+});
+
+test('the account adds up after any sequence of appends, deliveries, expiries and restarts', async () => {
+  const step = fc.oneof(
+    fc.record({
+      do: fc.constant('append' as const),
+      spans: fc.integer({ min: 1, max: 6 }),
+      routes: fc.uniqueArray(fc.integer({ min: 1, max: 3 })),
+    }),
+    fc.record({
+      do: fc.constant('deliver' as const),
+      number: fc.integer({ min: 1, max: 3 }),
+      part: fc.nat(8),
+    }),
+    fc.record({ do: fc.constant('expire' as const), bytes: fc.integer({ min: 500, max: 6_000 }) }),
+    fc.record({ do: fc.constant('restart' as const) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const own = await mkdtemp(join(tmpdir(), 'ap-log-'));
+      const options = { directory: own, segmentBytes: 1_500 };
+      let one = await openFileLog(options);
+      const queues = new Map<number, string[]>([1, 2, 3].map((n) => [n, []]));
+      const accepted = new Map<number, number>([1, 2, 3].map((n) => [n, 0]));
+      try {
+        for (const [i, action] of steps.entries()) {
+          if (action.do === 'append') {
+            await one.append([slice(`${i}`, action.spans, action.routes)]);
+            for (const n of action.routes) {
+              accepted.set(n, accepted.get(n)! + action.spans);
+              for (let s = 0; s < action.spans; s++) queues.get(n)!.push(`${i}-${s}`);
+            }
+          } else if (action.do === 'deliver') {
+            const batch = await one.read(action.number, 500);
+            const queue = queues.get(action.number)!;
+            expect(names(batch)).toEqual(queue.slice(0, batch?.spans ?? 0));
+            expect(batch === null).toBe(queue.length === 0);
+            const through = Math.min(action.part, batch?.spans ?? 0);
+            if (batch && through > 0) await one.commit(batch, through, { delivered: through });
+            queue.splice(0, through);
+          } else if (action.do === 'expire') {
+            await one.expire(0, action.bytes);
+            for (const [n, queue] of queues) queue.splice(0, queue.length - one.totals(n).queued);
+          } else {
+            await one.close();
+            one = await openFileLog(options);
+          }
+          for (const [n, queue] of queues) {
+            expect(one.totals(n).queued).toBe(queue.length);
+            expect(sum(one.totals(n))).toBe(accepted.get(n));
+          }
+        }
+      } finally {
+        await one.close();
+        await rm(own, { recursive: true });
+      }
+    }),
+    { numRuns: 40 },
+  );
+}, 30_000);
