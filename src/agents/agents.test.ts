@@ -1,0 +1,215 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serveRoutes } from '../../tests/harness/api.ts';
+import { eachDatabase } from '../../tests/harness/database.ts';
+import { newId } from '../lib/ids.ts';
+import { agentRoutes } from './index.ts';
+
+const told: string[] = [];
+
+eachDatabase((_name, open) => {
+  let knownLlm: string;
+  let api: Awaited<ReturnType<typeof serveRoutes>>;
+  beforeAll(async () => {
+    const { rows } = await open().read((reader) =>
+      sql<{ id: string }>`select id from llm_configurations limit 1`.execute(reader),
+    );
+    knownLlm = rows[0]!.id;
+    const routes = agentRoutes(open(), {
+      llmExists: async (_tx, id) => id === knownLlm,
+      toolServerExists: async () => false,
+      semanticDataModelExists: async () => false,
+      onDelete: [
+        async (tx, id) => {
+          const { rows } = await sql`select 1 from agents where id = ${id}`.execute(tx);
+          told.push(`${id} ${rows.length}`);
+        },
+      ],
+    });
+    api = await serveRoutes(open(), routes);
+  });
+  afterAll(() => api?.close());
+
+  const create = async (body: Record<string, unknown> = {}) => {
+    const { status, body: agent } = await api.v2.post('/agents', { name: 'A', mode: 'worker', ...body });
+    expect(status).toBe(200);
+    return agent;
+  };
+
+  describe('create', () => {
+    test('answers 200 with the defaults and an ETag', async () => {
+      const { status, body, headers } = await api.v2.post('/agents', { name: 'A', mode: 'worker' });
+      expect(status).toBe(200);
+      expect(headers.get('etag')).toBe('"1"');
+      expect(body).toEqual({
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        name: 'A',
+        description: null,
+        mode: 'worker',
+        instructions: '',
+        llm_id: null,
+        model: null,
+        tool_server_ids: [],
+        semantic_data_model_ids: [],
+        settings: { max_concurrency: 4, max_attempts: 3, timeout_seconds: 600, max_steps: 20 },
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        updated_at: expect.stringMatching(/Z$/),
+      });
+      expect((await api.v1.get(`/agents/${body.id}`)).body).toEqual(body);
+    });
+
+    test('keeps everything that was given', async () => {
+      const given = {
+        name: '名'.repeat(200),
+        description: 'd',
+        mode: 'conversational',
+        instructions: 'Do it.',
+        llm_id: knownLlm,
+        model: 'm',
+        settings: { max_concurrency: 1, max_attempts: null, timeout_seconds: 86_400 },
+      };
+      const agent = await create(given);
+      expect(agent).toMatchObject({
+        ...given,
+        settings: { max_concurrency: 1, max_attempts: 3, timeout_seconds: 86_400, max_steps: 20 },
+      });
+    });
+
+    test.each([
+      [400, 'no name', { name: undefined }],
+      [400, 'no mode', { mode: undefined }],
+      [422, 'an empty name', { name: '' }],
+      [422, 'a name of 201 characters', { name: 'a'.repeat(201) }],
+      [422, 'an unknown mode', { mode: 'robot' }],
+      [422, 'null as mode', { mode: null }],
+      [422, '100,001 characters of instructions', { instructions: 'a'.repeat(100_001) }],
+      [422, 'a setting below its range', { settings: { max_concurrency: 0 } }],
+      [422, 'a setting that is no whole number', { settings: { max_steps: 1.5 } }],
+      [422, 'a list as settings', { settings: [] }],
+    ])('answers %i to %s', async (status, _what, body) => {
+      expect((await api.v2.post('/agents', { name: 'A', mode: 'worker', ...body })).status).toBe(status);
+    });
+
+    test.each([
+      ['llm_id', { llm_id: newId() }],
+      ['llm_id', { llm_id: 'nonsense' }],
+      ['tool_server_ids[0]', { tool_server_ids: [newId()] }],
+      ['semantic_data_model_ids[0]', { semantic_data_model_ids: ['x'] }],
+    ])('names %s where it refers to nothing', async (path, fields) => {
+      const { status, body } = await api.v2.post('/agents', { name: 'A', mode: 'worker', ...fields });
+      expect(status).toBe(422);
+      expect(body.error.details).toEqual([{ path, message: expect.any(String) }]);
+      if ('llm_id' in fields) expect(body.error.llm_id).toBe(fields.llm_id);
+    });
+
+    test('under one Idempotency-Key makes one agent', async () => {
+      const options = { headers: { 'idempotency-key': newId() } };
+      const first = await api.v2.post('/agents', { name: 'A', mode: 'worker' }, options);
+      const second = await api.v2.post('/agents', { name: 'A', mode: 'worker' }, options);
+      expect(second.body).toEqual(first.body);
+    });
+  });
+
+  describe('change', () => {
+    test('changes only what it names, merges settings key by key, and null gives a default back', async () => {
+      const agent = await create({ description: 'd', settings: { max_steps: 7, max_attempts: 9 } });
+      const { status, body, headers } = await api.v2.patch(`/agents/${agent.id}`, {
+        name: 'B',
+        description: null,
+        mode: 'worker',
+        settings: { max_steps: null, max_concurrency: 2 },
+      });
+      expect(status).toBe(200);
+      expect(headers.get('etag')).toBe('"2"');
+      expect(body).toEqual({
+        ...agent,
+        name: 'B',
+        description: null,
+        settings: { ...agent.settings, max_steps: 20, max_attempts: 9, max_concurrency: 2 },
+        updated_at: expect.any(String),
+      });
+    });
+
+    test('takes back what GET gave', async () => {
+      const agent = await create({ llm_id: knownLlm });
+      const { status, body } = await api.v2.patch(`/agents/${agent.id}`, agent);
+      expect([status, body.llm_id, body.created_at]).toEqual([200, knownLlm, agent.created_at]);
+    });
+
+    test('never changes the mode', async () => {
+      const agent = await create();
+      const { status, body } = await api.v2.patch(`/agents/${agent.id}`, { mode: 'conversational' });
+      expect([status, body.error.details[0].path]).toEqual([422, 'mode']);
+    });
+
+    test.each([{ name: null }, { instructions: null }, { settings: null }, { tool_server_ids: null }])(
+      'answers 422 to %j, which cannot be null',
+      async (body) => {
+        const agent = await create();
+        expect((await api.v2.patch(`/agents/${agent.id}`, body)).status).toBe(422);
+      },
+    );
+
+    test('with an If-Match of another revision is a 412, after the checks of the body', async () => {
+      const agent = await create();
+      const stale = { headers: { 'if-match': '"7"' } };
+      expect((await api.v2.patch(`/agents/${agent.id}`, { name: 'B' }, stale)).status).toBe(412);
+      expect((await api.v2.patch(`/agents/${agent.id}`, { llm_id: newId() }, stale)).status).toBe(422);
+      expect((await api.v2.delete(`/agents/${agent.id}`, stale)).status).toBe(412);
+      const fresh = { headers: { 'if-match': '"1"' } };
+      expect((await api.v2.patch(`/agents/${agent.id}`, { name: 'B' }, fresh)).status).toBe(200);
+    });
+
+    test('by many at once loses none of them', async () => {
+      const agent = await create();
+      await Promise.all(
+        ['max_concurrency', 'max_attempts', 'timeout_seconds', 'max_steps'].map((name) =>
+          api.v2.patch(`/agents/${agent.id}`, { settings: { [name]: 17 } }),
+        ),
+      );
+      const { body, headers } = await api.v2.get(`/agents/${agent.id}`);
+      expect(new Set(Object.values(body.settings))).toEqual(new Set([17]));
+      expect(headers.get('etag')).toBe('"5"');
+    });
+  });
+
+  test.each(['nonsense', newId(), "' or 1=1", '%00'])('the id %s is unknown: 404', async (id) => {
+    const path = `/agents/${encodeURIComponent(id)}`;
+    expect((await api.v2.get(path)).status).toBe(404);
+    expect((await api.v2.patch(path, { mode: 'wrong' })).status).toBe(404);
+    expect((await api.v2.delete(path)).status).toBe(404);
+  });
+
+  test('delete answers 204, then 404, and tells the others once the agent is gone', async () => {
+    const { id } = await create();
+    expect((await api.v2.delete(`/agents/${id}`)).status).toBe(204);
+    expect((await api.v2.delete(`/agents/${id}`)).status).toBe(404);
+    expect(told).toContain(`${id} 0`);
+  });
+
+  test('every change is audited in its transaction', async () => {
+    const { id } = await create();
+    await api.v2.patch(`/agents/${id}`, { name: 'B' });
+    await api.v2.delete(`/agents/${id}`);
+    const rows = await open().read((reader) =>
+      reader.selectFrom('audits').select('action').where('target_id', '=', id).orderBy('id').execute(),
+    );
+    expect(rows.map((row) => row.action)).toEqual(['agent.create', 'agent.update', 'agent.delete']);
+  });
+
+  test('pages hold all agents, newest first, whatever is made meanwhile', async () => {
+    const made = [];
+    for (let i = 0; i < 5; i++) made.push((await create()).id);
+    const seen: string[] = [];
+    let next = '';
+    do {
+      const { body } = await api.v2.get(`/agents?limit=2&next=${next}`);
+      seen.push(...body.data.map((agent: { id: string }) => agent.id));
+      next = body.next;
+      expect(body.has_more).toBe(next !== '');
+      await create();
+    } while (next !== '');
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.filter((id) => made.includes(id))).toEqual(made.toReversed());
+  });
+});
