@@ -139,12 +139,17 @@ export const finish = (tx: Tx, { status, result, error, usage, ...lease }: Outco
   });
 
 /**
- * After a failed attempt: PENDING again after 2, 4, 8 … at most 300 s while attempts are left, else ERROR;
- * CANCELLED where that was asked for. null where the lease was lost.
+ * After a failed attempt: PENDING again after 2, 4, 8 … at most 300 s while attempts are left, but not before
+ * `waitSeconds`; else ERROR; CANCELLED where that was asked for. null where the lease was lost.
  */
 export const retry = (
   tx: Tx,
-  { error, usage, ...lease }: Lease & { error: WorkItemError; usage?: WorkItemUsage | null },
+  {
+    error,
+    usage,
+    waitSeconds = 0,
+    ...lease
+  }: Lease & { error: WorkItemError; usage?: WorkItemUsage | null; waitSeconds?: number },
 ) =>
   endWith(tx, lease, {
     to: sql`case when w.cancel_requested_at is not null then 'CANCELLED' when ${attemptsLeft} then 'PENDING'
@@ -153,7 +158,8 @@ export const retry = (
       sql`error = case when moving.to_status = 'ERROR' then ${json(error)}::jsonb end`,
       sql`usage = coalesce(${jsonOrNull(usage)}::jsonb, w.usage)`,
       sql`not_before = case when moving.to_status = 'PENDING'
-        then platform_now() + least(300, 2 ^ least(w.attempts, 10)) * interval '1 second' end`,
+        then platform_now() + greatest(${waitSeconds}::double precision, least(300, 2 ^ least(w.attempts, 10)))
+          * interval '1 second' end`,
     ],
     action: 'retry',
     details: { error },

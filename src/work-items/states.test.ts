@@ -30,7 +30,8 @@ const model = (action: Action, from: Status): Status | undefined => {
 
 test('every action from every state leads where the description says, or nowhere', () => {
   for (const action of actionNames) {
-    for (const from of statuses) expect([action, from, nextStatus(action, from)]).toEqual([action, from, model(action, from)]);
+    for (const from of statuses)
+      expect([action, from, nextStatus(action, from)]).toEqual([action, from, model(action, from)]);
   }
 });
 

@@ -26,6 +26,8 @@ export interface WorkItem {
   id: string;
   agent_id: string;
   schedule_id: string | null;
+  /** The nominal time that fired it; null where no schedule did. */
+  occurrence: Date | null;
   work_item_name: string | null;
   message: string;
   payload: Record<string, unknown>;
@@ -49,8 +51,8 @@ export interface WorkItem {
 }
 
 /** Of `work_items w`. Listed, because a named statement with `*` fails after a migration that adds a column. */
-export const columns = sql`w.id, w.agent_id, w.schedule_id, w.work_item_name, w.message, w.payload, w.status,
-  w.result, w.error, w.usage, w.attempts, w.created_by, w.created_at, w.updated_at, w.started_at, w.finished_at,
+export const columns = sql`w.id, w.agent_id, w.schedule_id, w.occurrence, w.work_item_name, w.message, w.payload,
+  w.status,  w.result, w.error, w.usage, w.attempts, w.created_by, w.created_at, w.updated_at, w.started_at, w.finished_at,
   w.cancel_requested_at, w.conversation_id, w.trace_id, w.fencing,
   exists (select from agents a where a.id = w.agent_id) as agent_exists`;
 

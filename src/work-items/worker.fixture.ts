@@ -1,0 +1,68 @@
+import { sql } from 'kysely';
+import { tester } from '../../tests/harness/api.ts';
+import type { Database, Tx } from '../database/index.ts';
+import { newId } from '../lib/ids.ts';
+import type { Status } from './states.ts';
+import { selectWorkItem, type WorkItem } from './store.ts';
+import { createWorkItem } from './work-items.ts';
+
+/** A Worker agent straight in the table. */
+export const makeAgent = async (
+  db: Database,
+  settings: { max_concurrency?: number; max_attempts?: number } = {},
+  mode = 'worker',
+): Promise<string> => {
+  const id = newId();
+  const { max_concurrency = 4, max_attempts = 3 } = settings;
+  await db.tx((tx) =>
+    sql`insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
+      values (${id}, 'A', ${mode}, ${max_concurrency}, ${max_attempts}, 600, 20)`.execute(tx),
+  );
+  return id;
+};
+
+/** `n` PENDING Work Items of the agent, oldest first. */
+export const makeItems = (db: Database, agentId: string, n: number): Promise<WorkItem[]> =>
+  db.tx(async (tx) => {
+    const items: WorkItem[] = [];
+    for (let i = 0; i < n; i++) {
+      items.push(
+        await createWorkItem(tx, {
+          agentId,
+          scheduleId: null,
+          workItemName: null,
+          message: '',
+          payload: {},
+          draft: false,
+          principal: tester,
+        }),
+      );
+    }
+    return items.sort((a, b) => (a.id < b.id ? -1 : 1));
+  });
+
+/** Put a Work Item into a state, however it would have come there. */
+export const force = async (db: Database, id: string, status: Status): Promise<void> => {
+  const lease = status === 'EXECUTING' ? sql`platform_now() + interval '1 hour'` : sql`null`;
+  await db.tx((tx) =>
+    sql`update work_items set status = ${status}, lease_expires_at = ${lease} where id = ${id}`.execute(tx),
+  );
+};
+
+export const itemOf = async (db: Database, id: string): Promise<WorkItem> =>
+  (await db.read((reader) => selectWorkItem(reader, id)))!;
+
+/** A transaction `seconds` from now by the database's clock. */
+export const later = <T>(db: Database, seconds: number, fn: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.tx(async (tx) => {
+    await sql`select set_config('platform.clock_offset_ms', ${String(seconds * 1000)}, true)`.execute(tx);
+    return fn(tx);
+  });
+
+/** Take away what other tests of the same database left to claim. */
+export const cancelEverything = async (db: Database): Promise<void> => {
+  await db.tx((tx) =>
+    sql`update work_items set status = 'CANCELLED', lease_expires_at = null
+      where status in ('PENDING', 'EXECUTING')`.execute(tx),
+  );
+};
