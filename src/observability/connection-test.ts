@@ -23,13 +23,14 @@ export interface TestResult {
 /** All of it, in milliseconds: the answer comes within 5 s. */
 const budgetMs = 4_500;
 
-const noAnswer = (what: string) => new EgressError('timeout', `no answer in time (${what})`);
-
-/** `promise`, or a timeout at `deadline`. */
+/** `promise`, or a failure at `deadline` that says `what` took so long. */
 const before = async <T>(promise: Promise<T>, deadline: number, what: string): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(noAnswer(what)), Math.max(0, deadline - Date.now()));
+    timer = setTimeout(
+      () => reject(new EgressError('timeout', `no answer in time (${what})`)),
+      Math.max(0, deadline - Date.now()),
+    );
   });
   try {
     return await Promise.race([promise, late]);
@@ -111,7 +112,9 @@ export const testConnection = async (
     });
     passed('connect', 'The host takes connections.');
     const body = sampleRequest(Date.now());
-    response = await postSpans(egress, destination, body, Math.max(1, deadline - Date.now()));
+    const left = Math.max(1, deadline - Date.now());
+    // A handshake that hangs is not ended by the request's own time limit.
+    response = await before(postSpans(egress, destination, body, left), deadline, 'TLS and the answer');
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     return failed(failedStep(error), `${error.message}.`);

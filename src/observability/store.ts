@@ -160,7 +160,7 @@ export const listScopes = (reader: Reader, integrationId: string): Promise<Scope
     .select(scopeColumns)
     .where('integration_id', '=', integrationId)
     .orderBy('created_at')
-    .orderBy('agent_id', sql`asc nulls first`)
+    .orderBy('agent_id', (order) => order.asc().nullsFirst())
     .execute();
 
 const scopeIs = (integrationId: string, agentId: string | null) =>

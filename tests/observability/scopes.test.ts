@@ -1,0 +1,244 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { newId } from '../../src/lib/ids.ts';
+import { until } from '../harness/wait.ts';
+import { examples, type Ground, integrations, startGround } from './ground.ts';
+
+describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (kind) => {
+  let ground: Ground;
+  beforeAll(async () => {
+    ground = await startGround(kind === 'postgres' ? inject('postgresUrl') : null);
+  });
+  afterAll(() => ground?.close());
+
+  /** A new integration: its scopes' path and its number. */
+  const create = async (more: object = {}) => {
+    const body = { settings: examples.otlp_basic_auth, version: '1', ...more };
+    const { id } = (await ground.admin.post(integrations, body)).body;
+    const { rows } = await ground.db.read((reader) =>
+      sql<{ number: number }>`select number from observability_integrations where id = ${id}`.execute(reader),
+    );
+    return {
+      id,
+      path: `${integrations}/${id}`,
+      scopes: `${integrations}/${id}/scopes`,
+      number: rows[0]!.number,
+    };
+  };
+  const names = async (path: string) =>
+    (await ground.admin.get(path)).body.map((row: { scope: string; agent_id: string | null }) => [
+      row.scope,
+      row.agent_id,
+    ]);
+
+  test('POST answers 201 with the scope, and again with the one that exists', async () => {
+    const { id, scopes } = await create();
+    const agent_id = await ground.agent();
+    const first = await ground.admin.post(scopes, { scope: 'agent', agent_id });
+    expect(first.status).toBe(201);
+    expect(first.body).toEqual({
+      integration_id: id,
+      scope: 'agent',
+      agent_id,
+      created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+    });
+    const again = await ground.admin.post(scopes, { scope: 'agent', agent_id: agent_id.toUpperCase() });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expect(await names(scopes)).toEqual([
+      ['global', null],
+      ['agent', agent_id],
+    ]);
+  });
+
+  test('equal POSTs at once make one scope', async () => {
+    const { scopes } = await create();
+    const body = { scope: 'agent', agent_id: await ground.agent() };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => ground.admin.post(scopes, body)));
+    expect(new Set(answers.map((answer) => `${answer.status} ${answer.text}`)).size).toBe(1);
+    expect(await names(scopes)).toHaveLength(2);
+  });
+
+  test('an agent_id beside global is ignored, whatever it is', async () => {
+    const { scopes } = await create();
+    await ground.admin.delete(`${scopes}?scope=global`);
+    for (const agent_id of [newId(), 'nonsense', null, 5]) {
+      const answer = await ground.admin.post(scopes, { scope: 'global', agent_id });
+      expect(answer.status).toBe(201);
+      expect(answer.body).toMatchObject({ scope: 'global', agent_id: null });
+    }
+    expect(await names(scopes)).toEqual([['global', null]]);
+    const removed = await ground.admin.delete(`${scopes}?scope=global&agent_id=${newId()}`);
+    expect([removed.status, removed.text]).toEqual([204, '']);
+  });
+
+  test.each<[unknown, number]>([
+    [{}, 400],
+    [{ agent_id: newId() }, 400],
+    [{ scope: 'agent' }, 400],
+    [{ scope: 'all' }, 422],
+    [{ scope: null }, 422],
+    [{ scope: 7 }, 422],
+    [[], 422],
+    [{ scope: 'agent', agent_id: 7 }, 422],
+    [{ scope: 'agent', agent_id: null }, 422],
+    [{ scope: 'agent', agent_id: newId() }, 404],
+    [{ scope: 'agent', agent_id: 'nonsense' }, 404],
+    [{ scope: 'agent', agent_id: '' }, 404],
+  ])('POST of %j is %i', async (body, status) => {
+    const { scopes } = await create();
+    const answer = await ground.admin.post(scopes, body);
+    expect(answer.status, answer.text).toBe(status);
+    expect(await names(scopes)).toHaveLength(1);
+  });
+
+  test.each<[string, number]>([
+    ['', 400],
+    ['?agent_id=x', 400],
+    ['?scope=agent', 400],
+    ['?scope=', 422],
+    ['?scope=all', 422],
+    ['?scope=global&scope=agent', 422],
+    [`?scope=agent&agent_id=${newId()}`, 404],
+    ['?scope=agent&agent_id=nonsense', 404],
+    ['?scope=agent&agent_id=', 404],
+  ])('DELETE with "%s" is %i', async (query, status) => {
+    const { scopes } = await create();
+    const answer = await ground.admin.delete(`${scopes}${query}`);
+    expect(answer.status, answer.text).toBe(status);
+    expect(await names(scopes)).toHaveLength(1);
+  });
+
+  test('DELETE removes one scope, the second time it is 404', async () => {
+    const { scopes } = await create();
+    const agent_id = await ground.agent();
+    await ground.admin.post(scopes, { scope: 'agent', agent_id });
+    const query = `${scopes}?scope=agent&agent_id=${agent_id}`;
+    expect((await ground.admin.delete(query)).status).toBe(204);
+    expect((await ground.admin.delete(query)).status).toBe(404);
+    expect(await names(scopes)).toEqual([['global', null]]);
+    expect((await ground.admin.delete(`${scopes}?scope=global`)).status).toBe(204);
+    expect((await ground.admin.delete(`${scopes}?scope=global`)).status).toBe(404);
+    expect(await names(scopes)).toEqual([]);
+  });
+
+  test('changes of scopes are in the audit log, repeated ones are not', async () => {
+    const { id, scopes } = await create();
+    const agent_id = await ground.agent();
+    for (const _ of [1, 2]) await ground.admin.post(scopes, { scope: 'agent', agent_id });
+    for (const _ of [1, 2]) await ground.admin.delete(`${scopes}?scope=agent&agent_id=${agent_id}`);
+    const { rows } = await ground.db.read((reader) =>
+      sql<{ action: string; details: object }>`select action, details from audits
+        where target_id = ${id} and action like 'integration_scope.%' order by id`.execute(reader),
+    );
+    const details = { scope: 'agent', agent_id };
+    expect(rows).toEqual([
+      { action: 'integration_scope.create', details },
+      { action: 'integration_scope.delete', details },
+    ]);
+  });
+
+  test('an integration goes to the agents in its scopes, at once here and within a second elsewhere', async () => {
+    const { path, scopes, number } = await create();
+    const [mine, others] = [await ground.agent(), await ground.agent()];
+    const goes = (agentId: string | null, where = ground.observability) =>
+      where.destinations.table().forAgent(agentId, 'agent').includes(number);
+    const debugGoes = (agentId: string | null) =>
+      ground.observability.destinations.table().forAgent(agentId, 'application').includes(number);
+
+    expect([goes(mine), goes('never-heard-of'), debugGoes(null), debugGoes(mine)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    await until(() => goes(mine, ground.other), 1_000);
+
+    await ground.admin.post(scopes, { scope: 'agent', agent_id: mine });
+    await ground.admin.delete(`${scopes}?scope=global`);
+    await ground.admin.patch(path, { debug: true });
+    expect([goes(mine), goes(mine.toUpperCase()), goes(others), goes('never-heard-of')]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect([debugGoes(mine), debugGoes(others), debugGoes(null)]).toEqual([true, false, true]);
+    await until(() => goes(mine, ground.other) && !goes(others, ground.other), 1_000);
+
+    await ground.admin.patch(path, { is_enabled: false });
+    expect([goes(mine), debugGoes(mine), debugGoes(null)]).toEqual([false, false, false]);
+    await ground.admin.patch(path, { is_enabled: true });
+
+    await ground.db.tx((tx) => sql`delete from agents where id = ${mine}`.execute(tx));
+    expect(await names(scopes)).toEqual([]);
+    for (const where of [ground.observability, ground.other]) await until(() => !goes(mine, where), 1_000);
+
+    await ground.admin.delete(path);
+    expect(ground.observability.destinations.get(number)).toBeUndefined();
+    await until(() => ground.other.destinations.get(number) === undefined, 1_000);
+  });
+
+  test('a number is never given twice', async () => {
+    const { path, number } = await create();
+    await ground.admin.delete(path);
+    expect((await create()).number).toBeGreaterThan(number);
+  });
+
+  test('a destination says where to, with what headers, and why it cannot be sent to; edits raise its revision', async () => {
+    const { destinations } = ground.observability;
+    const { id, path, number } = await create();
+    let heard = 0;
+    const off = destinations.onChange(() => void heard++);
+    const before = destinations.get(number)!;
+    expect(before).toMatchObject({ id, provider: 'otlp_basic_auth', enabled: true });
+    expect(before.problem).toBeUndefined();
+    expect(before.url).toBe(examples.otlp_basic_auth.url);
+    expect(JSON.stringify(before)).not.toContain('secret');
+
+    await ground.admin.put(path, {
+      settings: { ...examples.llm_tracing, url: `https://\${NOPE}.example.com` },
+    });
+    const after = destinations.get(number)!;
+    expect(after.revision).toBeGreaterThan(before.revision);
+    expect(after).toMatchObject({ provider: 'llm_tracing', url: '' });
+    expect(after.problem).toContain('URL_PLACEHOLDERS');
+    expect(heard).toBeGreaterThan(0);
+    off();
+    const soFar = heard;
+    await ground.admin.patch(path, { debug: true });
+    expect(heard).toBe(soFar);
+    expect(destinations.all().map((destination) => destination.number)).toContain(number);
+  });
+
+  test('trace links come from the enabled integrations in scope that can build them', async () => {
+    const trace = 'a'.repeat(32);
+    const mine = await ground.agent();
+    const links = async (agent: string | null) =>
+      (await ground.db.read((reader) => ground.observability.traceLinks(reader, agent, trace))).map(
+        (link) => link.integration_id,
+      );
+    const spanUi = await create({ description: 'ours' });
+    const llm = await create({ settings: examples.llm_tracing });
+    const off = await create();
+    await ground.admin.patch(off.path, { is_enabled: false });
+    const own = await create({ settings: examples.hosted_dashboard });
+    await ground.admin.post(own.scopes, { scope: 'agent', agent_id: mine });
+    await ground.admin.delete(`${own.scopes}?scope=global`);
+
+    const forMine = await links(mine);
+    expect(forMine).toEqual(expect.arrayContaining([spanUi.id, own.id]));
+    expect(forMine).not.toContain(llm.id);
+    expect(forMine).not.toContain(off.id);
+    for (const other of [null, newId(), 'nonsense']) {
+      expect(await links(other)).toContain(spanUi.id);
+      expect(await links(other)).not.toContain(own.id);
+    }
+    const all = await ground.db.read((reader) => ground.observability.traceLinks(reader, mine, trace));
+    expect(all.find((link) => link.integration_id === spanUi.id)).toEqual({
+      integration_id: spanUi.id,
+      description: 'ours',
+      url: `https://ui.example.com/base/trace/${trace}`,
+    });
+    expect(JSON.stringify(all)).not.toContain('secret');
+  });
+});
