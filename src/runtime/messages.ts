@@ -35,3 +35,50 @@ export const splitUserMessage = (
     return { message: text, payload: null };
   }
 };
+
+/** Text that the database can hold: without NUL and halves of surrogate pairs. */
+export const storable = (text: string): string => text.replaceAll('\u0000', '').toWellFormed();
+
+/** What a message's role is stored beside: the text alone where there is nothing else to it. */
+export const toContent = (message: Message): unknown => {
+  if (message.role === 'system' || message.role === 'user') return message.text;
+  const { role: _, ...content } = message;
+  return content;
+};
+
+/** A stored message; what a person wrote (`continue`) is text. */
+export const fromStored = ({ role, content }: { role: string; content: unknown }): Message => {
+  if (role === 'assistant' || role === 'tool') return { role, ...(content as object) } as Message;
+  return { role: role === 'system' ? 'system' : 'user', text: String(content) };
+};
+
+/** The calls of the last assistant message that have no result yet, in their order. */
+export const openCalls = (messages: readonly Message[]): ToolCall[] => {
+  const at = messages.findLastIndex((message) => message.role === 'assistant');
+  const last = messages[at];
+  if (last?.role !== 'assistant') return [];
+  const answered = new Set(messages.slice(at).flatMap((m) => (m.role === 'tool' ? [m.tool_call_id] : [])));
+  return last.tool_calls.filter((call) => !answered.has(call.id));
+};
+
+/**
+ * The conversation as models take it: each tool result right after the message that asked for it, though a
+ * person may have written something between.
+ */
+export const inOrder = (messages: readonly Message[]): Message[] => {
+  const ordered: Message[] = [];
+  const moved = new Set<Message>();
+  messages.forEach((message, at) => {
+    if (moved.has(message)) return;
+    ordered.push(message);
+    if (message.role !== 'assistant') return;
+    const wanted = new Set(message.tool_calls.map((call) => call.id));
+    for (const later of messages.slice(at + 1)) {
+      if (later.role === 'assistant') break;
+      if (later.role !== 'tool' || !wanted.has(later.tool_call_id)) continue;
+      ordered.push(later);
+      moved.add(later);
+    }
+  });
+  return ordered;
+};

@@ -4,7 +4,7 @@ import type { Secret } from '../lib/crypto.ts';
 import { EgressError } from '../lib/egress.ts';
 import { nestsDeeperThan } from '../lib/text.ts';
 import type { ResolvedLlm } from '../llm-configurations/index.ts';
-import type { Message, ToolCall } from './messages.ts';
+import { type Message, storable, type ToolCall } from './messages.ts';
 import { mockModel } from './mock.ts';
 import { type Model, ModelError, type StepRequest, type StepResult } from './step.ts';
 
@@ -50,9 +50,6 @@ const toSdkTools = (tools: StepRequest['tools']): ToolSet =>
     ]),
   );
 
-/** Text that the database can hold. */
-const storable = (text: string): string => text.replaceAll('\u0000', '').toWellFormed();
-
 const toToolCall = (call: {
   toolCallId: string;
   toolName: string;
@@ -70,6 +67,16 @@ const toToolCall = (call: {
   }
   const clean = (_key: string, value: unknown) => (typeof value === 'string' ? storable(value) : value);
   return { ...known, arguments: JSON.parse(text, clean) };
+};
+
+/** Some endpoints give every call the same id, or none: results are told apart by it. */
+const distinct = (calls: ToolCall[]): ToolCall[] => {
+  const seen = new Set<string>();
+  return calls.map((call, i) => {
+    const id = call.id === '' || seen.has(call.id) ? `${call.id || 'call'}_${i + 1}` : call.id;
+    seen.add(id);
+    return { ...call, id };
+  });
 };
 
 /** `text` without any of `secrets`, nor what a provider shows of a key with stars in it; at most 300 characters. */
@@ -190,7 +197,7 @@ const openAiCompatible = (llm: ResolvedLlm, name: string, fetch: typeof globalTh
         });
         return {
           text: storable(result.text),
-          toolCalls: result.toolCalls.map(toToolCall),
+          toolCalls: distinct(result.toolCalls.map(toToolCall)),
           usage: {
             input_tokens: result.usage.inputTokens ?? 0,
             output_tokens: result.usage.outputTokens ?? 0,

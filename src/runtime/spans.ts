@@ -1,0 +1,147 @@
+import { type Attributes, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions';
+import {
+  ATTR_GEN_AI_AGENT_ID,
+  ATTR_GEN_AI_AGENT_NAME,
+  ATTR_GEN_AI_CONVERSATION_ID,
+  ATTR_GEN_AI_INPUT_MESSAGES,
+  ATTR_GEN_AI_OPERATION_NAME,
+  ATTR_GEN_AI_OUTPUT_MESSAGES,
+  ATTR_GEN_AI_PROVIDER_NAME,
+  ATTR_GEN_AI_REQUEST_MODEL,
+  ATTR_GEN_AI_RESPONSE_FINISH_REASONS,
+  ATTR_GEN_AI_RESPONSE_ID,
+  ATTR_GEN_AI_RESPONSE_MODEL,
+  ATTR_GEN_AI_SYSTEM_INSTRUCTIONS,
+  ATTR_GEN_AI_TOOL_CALL_ARGUMENTS,
+  ATTR_GEN_AI_TOOL_CALL_ID,
+  ATTR_GEN_AI_TOOL_CALL_RESULT,
+  ATTR_GEN_AI_TOOL_NAME,
+  ATTR_GEN_AI_TOOL_TYPE,
+  ATTR_GEN_AI_USAGE_INPUT_TOKENS,
+  ATTR_GEN_AI_USAGE_OUTPUT_TOKENS,
+} from '@opentelemetry/semantic-conventions/incubating';
+import type { Agent } from '../agents/index.ts';
+import type { SpanOptions } from '../telemetry/index.ts';
+import type { WorkItem } from '../work-items/index.ts';
+import type { Message, ToolCall } from './messages.ts';
+import type { Model, StepResult, Usage } from './step.ts';
+
+/** The names and attributes of a run's spans: OpenTelemetry's semantic conventions for generative AI. */
+
+export interface SpanShape {
+  name: string;
+  options: SpanOptions;
+}
+
+export const invokeAgentSpan = (item: WorkItem, agent: Agent, model: Model): SpanShape => ({
+  name: `invoke_agent ${agent.name}`,
+  options: {
+    kind: SpanKind.INTERNAL,
+    agentId: agent.id,
+    attributes: {
+      [ATTR_GEN_AI_OPERATION_NAME]: 'invoke_agent',
+      [ATTR_GEN_AI_PROVIDER_NAME]: model.provider,
+      [ATTR_GEN_AI_AGENT_ID]: agent.id,
+      [ATTR_GEN_AI_AGENT_NAME]: agent.name,
+      [ATTR_GEN_AI_REQUEST_MODEL]: model.name,
+      [ATTR_GEN_AI_CONVERSATION_ID]: item.conversation_id,
+      'agent_platform.work_item.id': item.id,
+      'agent_platform.work_item.attempt': item.attempts,
+      ...(item.schedule_id === null ? {} : { 'agent_platform.schedule.id': item.schedule_id }),
+      ...(item.occurrence === null
+        ? {}
+        : { 'agent_platform.schedule.occurrence': item.occurrence.toISOString() }),
+    },
+  },
+});
+
+export const chatSpan = (item: WorkItem, model: Model): SpanShape => ({
+  name: `chat ${model.name}`,
+  options: {
+    kind: SpanKind.CLIENT,
+    attributes: {
+      [ATTR_GEN_AI_OPERATION_NAME]: 'chat',
+      [ATTR_GEN_AI_PROVIDER_NAME]: model.provider,
+      [ATTR_GEN_AI_REQUEST_MODEL]: model.name,
+      [ATTR_GEN_AI_CONVERSATION_ID]: item.conversation_id,
+    },
+  },
+});
+
+export const toolSpan = (call: ToolCall): SpanShape => ({
+  name: `execute_tool ${call.name}`,
+  options: {
+    kind: SpanKind.INTERNAL,
+    attributes: {
+      [ATTR_GEN_AI_OPERATION_NAME]: 'execute_tool',
+      [ATTR_GEN_AI_TOOL_NAME]: call.name,
+      [ATTR_GEN_AI_TOOL_CALL_ID]: call.id,
+      [ATTR_GEN_AI_TOOL_TYPE]: 'function',
+    },
+  },
+});
+
+export const usageAttributes = (usage: Usage): Attributes => ({
+  [ATTR_GEN_AI_USAGE_INPUT_TOKENS]: usage.input_tokens,
+  [ATTR_GEN_AI_USAGE_OUTPUT_TOKENS]: usage.output_tokens,
+});
+
+export const answerAttributes = (answer: StepResult): Attributes => ({
+  [ATTR_GEN_AI_RESPONSE_MODEL]: answer.responseModel,
+  [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [answer.finishReason],
+  ...(answer.responseId === null ? {} : { [ATTR_GEN_AI_RESPONSE_ID]: answer.responseId }),
+  ...usageAttributes(answer.usage),
+});
+
+const textPart = (content: string) => ({ type: 'text', content });
+const callPart = ({ id, name, arguments: args }: ToolCall) => ({
+  type: 'tool_call',
+  id,
+  name,
+  arguments: args,
+});
+
+const toPart = (message: Message) => {
+  if (message.role === 'assistant') {
+    const text = message.text === '' ? [] : [textPart(message.text)];
+    return { role: 'assistant', parts: [...text, ...message.tool_calls.map(callPart)] };
+  }
+  if (message.role === 'tool') {
+    const part = { type: 'tool_call_response', id: message.tool_call_id, response: message.text };
+    return { role: 'tool', parts: [part] };
+  }
+  return { role: message.role, parts: [textPart(message.text)] };
+};
+
+/** What was asked and answered, as JSON: only where CAPTURE_MESSAGE_CONTENT is on. */
+export const contentAttributes = (messages: readonly Message[], answer: StepResult | null): Attributes => {
+  const instructions = messages.flatMap((m) => (m.role === 'system' ? [textPart(m.text)] : []));
+  const asked = messages.filter((m) => m.role !== 'system').map(toPart);
+  return {
+    ...(instructions.length === 0 ? {} : { [ATTR_GEN_AI_SYSTEM_INSTRUCTIONS]: JSON.stringify(instructions) }),
+    [ATTR_GEN_AI_INPUT_MESSAGES]: JSON.stringify(asked),
+    ...(answer === null
+      ? {}
+      : {
+          [ATTR_GEN_AI_OUTPUT_MESSAGES]: JSON.stringify([
+            {
+              ...toPart({ role: 'assistant', text: answer.text, tool_calls: answer.toolCalls }),
+              finish_reason: answer.finishReason,
+            },
+          ]),
+        }),
+  };
+};
+
+/** As above, of a tool call. */
+export const toolContentAttributes = (call: ToolCall, result: string): Attributes => ({
+  [ATTR_GEN_AI_TOOL_CALL_ARGUMENTS]: JSON.stringify(call.arguments),
+  [ATTR_GEN_AI_TOOL_CALL_RESULT]: result,
+});
+
+/** Mark a span as failed. `type` is a code of few values. */
+export const failSpan = (span: Span, type: string, message?: string): void => {
+  span.setAttribute(ATTR_ERROR_TYPE, type);
+  span.setStatus({ code: SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) });
+};
