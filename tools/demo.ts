@@ -109,7 +109,7 @@ const tree = (spans: ReceivedSpan[]): string[] => {
 const shown = new Set<string>();
 const showFirings = async (): Promise<void> => {
   const page = await must(app.get(`/agents/${agent.id}/schedules/${schedule.id}/occurrences`));
-  for (const o of [...(page.data as Record<string, never>[])].reverse()) {
+  for (const o of [...(page.data as unknown as Record<string, never>[])].reverse()) {
     const id = `occurrence ${o.scheduled_for}`;
     if (shown.has(id)) continue;
     shown.add(id);
@@ -122,7 +122,7 @@ const showFirings = async (): Promise<void> => {
 let traces = 0;
 const showWorkItems = async (): Promise<void> => {
   const page = await must(api.get(`/work-items?agent_id=${agent.id}`));
-  for (const item of [...(page.records as Record<string, never>[])].reverse()) {
+  for (const item of [...(page.records as unknown as Record<string, never>[])].reverse()) {
     const id = `${item.id} ${item.status}`;
     if (shown.has(id)) continue;
     shown.add(id);
