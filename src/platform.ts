@@ -20,6 +20,7 @@ import { createRuntime } from './runtime/index.ts';
 import { Firing, scheduleRoutes } from './schedules/index.ts';
 import { settingsRoutes, watchSettings } from './settings/index.ts';
 import { openDatabase, openVault } from './start-up.ts';
+import { tags } from './tags.ts';
 import { createTelemetry, type Telemetry } from './telemetry/index.ts';
 import { telemetryRoute } from './telemetry-route.ts';
 import { workItemTraceRoute } from './work-item-trace.ts';
@@ -187,6 +188,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     log,
     publicUrl: () => url,
     version,
+    tags,
     trustProxy: config.trustProxy,
     buckets: new TokenBuckets(clock),
     rateLimit: () => ({

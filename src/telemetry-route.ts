@@ -12,9 +12,37 @@ const toRaw = (answer: ReceiveAnswer, headers: Record<string, string> = {}): Raw
   body: answer.body,
 });
 
+const content = (json: Record<string, unknown>) => ({
+  'application/json': { schema: json },
+  'application/x-protobuf': { schema: { type: 'string', format: 'binary' } },
+});
+
 /** OTLP/HTTP for traces: any API key may send; errors are `Status` bodies in the request's encoding. */
 export const telemetryRoute = (receiver: () => Receiver): RawRoute => ({
   paths: ['/api/v2/telemetry/v1/traces', '/api/v1/telemetry/v1/traces', '/v1/traces'],
+  document: {
+    path: '/telemetry/v1/traces',
+    id: 'sendTraces',
+    operation: {
+      summary: 'Send traces: OTLP/HTTP',
+      description:
+        'ExportTraceServiceRequest in protobuf or JSON, gzip or not, as any OpenTelemetry SDK sends it. The agent is named by `gen_ai.agent.id` on the span or its resource. 200 means that every accepted span is durable. Errors are google.rpc.Status in the encoding of the request.',
+      tags: ['Telemetry'],
+      requestBody: { required: true, content: content({ type: 'object' }) },
+      responses: {
+        200: {
+          description: 'ExportTraceServiceResponse, with `partialSuccess` where spans were refused.',
+          content: content({ type: 'object' }),
+        },
+        ...Object.fromEntries(
+          [400, 401, 405, 413, 415, 429, 503].map((status) => [
+            status,
+            { description: 'google.rpc.Status', content: content({ type: 'object' }) },
+          ]),
+        ),
+      },
+    },
+  },
   handler: async ({ method, headers, body, authenticate }: RawRequest) => {
     const contentType = one(headers['content-type']);
     const encoding = encodingOf(contentType) ?? 'json';

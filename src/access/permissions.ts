@@ -48,6 +48,8 @@ export const requiredRoles: Record<string, Role> = {
   testObservabilitySettings: 'admin',
   getObservabilityHealth: 'admin',
 
+  sendTraces: 'member',
+
   listLlmConfigurations: 'builder',
   getLlmConfiguration: 'builder',
   createLlmConfiguration: 'admin',

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../lib/errors.ts';
 import { errorStatus } from '../lib/errors.ts';
 import type { Role } from '../lib/principal.ts';
 import type { Base } from './addresses.ts';
+import type { RawRoute } from './raw.ts';
 import type { Route } from './route.ts';
 
 type Json = Record<string, unknown>;
@@ -64,6 +65,9 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
+      // Later releases may answer more: a client's generated types must let it pass.
+      if ((jsonSchema as Json).additionalProperties === false)
+        delete (jsonSchema as Json).additionalProperties;
       const given = (jsonSchema as Json).openapi as Json | undefined;
       if (!given) return;
       const { description } = jsonSchema;
@@ -194,9 +198,11 @@ const operationOf = (route: Route, role: Role, components: Json): Json => ({
 export const describeApi = (api: {
   base: Base;
   routes: readonly Route[];
+  rawRoutes: readonly RawRoute[];
   roleOf: (operationId: string) => Role;
   publicUrl: string;
   version: string;
+  tags: Readonly<Record<string, string>>;
 }): ApiDocument => {
   const components: Json = { Error: errorSchema };
   const paths: Record<string, Json> = {};
@@ -204,7 +210,14 @@ export const describeApi = (api: {
     paths[route.path] ??= {};
     paths[route.path]![route.method.toLowerCase()] = operationOf(route, api.roleOf(route.id), components);
   }
-  const tags = [...new Set(api.routes.map((route) => route.tag))].map((name) => ({ name }));
+  for (const { document } of api.base === '/app/api' ? [] : api.rawRoutes) {
+    const { path, id, operation } = document;
+    paths[path] = { post: { operationId: id, 'x-required-role': api.roleOf(id), ...operation } };
+  }
+  const used = Object.values(paths).flatMap((path) =>
+    Object.values(path).flatMap((o) => (o as { tags: string[] }).tags),
+  );
+  const tags = [...new Set(used)].map((name) => ({ name, description: api.tags[name] }));
   const value: Json = {
     openapi: '3.1.0',
     info: {

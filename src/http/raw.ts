@@ -4,6 +4,8 @@ import type { Principal } from '../lib/principal.ts';
 /** What answers requests that are no JSON API: it reads and writes as it likes (the telemetry receiver). */
 export interface RawRoute {
   paths: readonly string[];
+  /** Its operation in the documents of the public bases, POST at `path` below the base. */
+  document: { path: string; id: string; operation: Record<string, unknown> };
   handler: (request: RawRequest) => Promise<RawAnswer>;
 }
 

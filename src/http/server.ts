@@ -28,6 +28,8 @@ export interface ServerOptions {
   /** The address shown in the document; asked for once the server listens. */
   publicUrl: () => string;
   version: string;
+  /** What the groups of operations are about, by their tag. */
+  tags?: Readonly<Record<string, string>>;
   trustProxy?: string[];
   buckets: TokenBuckets;
   /** Requests per second and burst for one principal; 0 a second switches the limit off. */
@@ -85,8 +87,12 @@ export const createServer = (options: ServerOptions): Server => {
     let document = documents.get(base);
     if (!document) {
       document = describeApi({
-        ...options,
         base,
+        roleOf: options.roleOf,
+        publicUrl: options.publicUrl(),
+        version: options.version,
+        tags: options.tags ?? {},
+        rawRoutes: options.rawRoutes ?? [],
         routes: routes.filter((r) => routeBases(r).includes(base)),
       });
       documents.set(base, document);
