@@ -1,5 +1,5 @@
 import { record } from '../audit/index.ts';
-import { type Database, sql } from '../database/index.ts';
+import { type Database, takeTurn } from '../database/index.ts';
 import { fingerprint, sha256 } from '../lib/crypto.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
@@ -14,7 +14,7 @@ const system: Principal = { kind: 'system', id: 'system', name: 'the platform', 
  */
 export const makeFirstKey = (db: Database): Promise<string | null> =>
   db.tx(async (tx) => {
-    if (db.kind === 'postgres') await sql`select pg_advisory_xact_lock(7301968116)`.execute(tx);
+    await takeTurn(tx, 'first key');
     if ((await countKeys(tx)) > 0) return null;
     const value = newKeyValue();
     const id = newId();

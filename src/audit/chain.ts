@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import type { Database, Reader } from '../database/index.ts';
+import { type Database, type Reader, takeTurn } from '../database/index.ts';
 import { sha256 } from '../lib/crypto.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
@@ -27,7 +26,7 @@ const hashOf = (before: string, position: number, row: AuditRow): string => {
 export const chainOnce = (db: Database): Promise<boolean> =>
   db.tx(async (tx) => {
     // One replica at a time; another's turn waits, and finds nothing left.
-    if (db.kind === 'postgres') await sql`select pg_advisory_xact_lock(7301968115)`.execute(tx);
+    await takeTurn(tx, 'audit chain');
     const last = await lastChained(tx);
     let { position, hash } = last ?? { position: 0, hash: genesis };
     const rows = await unchained(tx, batch);

@@ -1,4 +1,5 @@
 export { sql } from 'kysely';
+export { takeTurn } from './advisory-lock.ts';
 export {
   type Database,
   databaseNow,

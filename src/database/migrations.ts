@@ -2,13 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Logger } from '../lib/log.ts';
+import { takeTurn } from './advisory-lock.ts';
 import type { Database } from './database.ts';
 
 /** `at` as a folder of `NNNN_name.sql`, in order. */
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
-
-/** One number, agreed on by all replicas, for the advisory lock under which one of them migrates. */
-const advisoryLock = 7_301_968_114;
 
 /**
  * Bring the schema up to date: each file of `migrations/` that the database has not seen, in the order of its
@@ -20,7 +18,7 @@ export const migrate = async (db: Database, log: Logger): Promise<void> => {
     .filter((name) => name.endsWith('.sql'))
     .sort();
   await db.tx(async (tx) => {
-    if (db.kind === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(advisoryLock)})`.execute(tx);
+    await takeTurn(tx, 'migrations');
     await sql`create table if not exists migrations (name text primary key, applied_at timestamptz(3) not null default now())`.execute(
       tx,
     );

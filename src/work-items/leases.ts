@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { json, type Reader, type Tx } from '../database/index.ts';
+import { json, type Reader, type Tx, takeTurn } from '../database/index.ts';
 import { recordEvents } from './history-store.ts';
 import type { Status } from './states.ts';
 import {
@@ -14,8 +14,33 @@ import {
 /** What the history says of the platform's own moves. */
 const worker = { kind: 'system', id: 'worker', name: 'worker' } as const;
 
-/** One number, agreed on by all replicas, for the advisory lock under which one of them claims. */
-const claimLock = 7_301_968_115;
+/** The ids of what can be claimed now, locked; oldest first, agents that are full left out. */
+const choose = async (tx: Tx, limit: number): Promise<string[]> => {
+  const executing = await sql<{ agent_id: string; room: number }>`
+    select a.id as agent_id, a.max_concurrency - count(*)::integer as room
+    from work_items w join agents a on a.id = w.agent_id where w.status = 'EXECUTING' group by a.id`.execute(
+    tx,
+  );
+  const rooms = new Map(executing.rows.map(({ agent_id, room }) => [agent_id, room]));
+  const ids: string[] = [];
+  for (;;) {
+    const full = [...rooms].filter(([, room]) => room <= 0).map(([agent]) => agent);
+    const wanted = limit - ids.length;
+    const { rows } = await sql<{ id: string; agent_id: string; max_concurrency: number }>`
+      select w.id, w.agent_id, a.max_concurrency from work_items w join agents a on a.id = w.agent_id
+      where w.status = 'PENDING' and (w.not_before is null or w.not_before <= (select platform_now()))
+        and w.agent_id <> all(${full}::uuid[]) and w.id <> all(${ids}::uuid[])
+      order by w.created_at, w.id limit ${wanted} for update of w skip locked`.execute(tx);
+    for (const { id, agent_id, max_concurrency } of rows) {
+      const room = rooms.get(agent_id) ?? max_concurrency;
+      if (room <= 0) continue;
+      rooms.set(agent_id, room - 1);
+      ids.push(id);
+    }
+    // Either nothing else is due; or an agent has become full, and what lies behind it is looked at.
+    if (rows.length < wanted || ids.length === limit) return ids;
+  }
+};
 
 /**
  * Take up to `limit` Work Items that are due, oldest first, for `leaseSeconds`, never more of an agent than its
@@ -28,40 +53,17 @@ export const claimWorkItems = async (
   tx: Tx,
   { owner, limit, leaseSeconds }: { owner: string; limit: number; leaseSeconds: number },
 ): Promise<WorkItem[]> => {
-  await sql`select pg_advisory_xact_lock(${sql.lit(claimLock)})`.execute(tx);
-  const claimed: WorkItem[] = [];
-  while (claimed.length < limit) {
-    const { rows } = await sql<{ id: string; agent_id: string; room: number }>`
-      select w.id, w.agent_id, a.max_concurrency - coalesce(e.executing, 0) as room
-      from work_items w
-      join agents a on a.id = w.agent_id
-      left join (select agent_id, count(*)::integer as executing from work_items
-        where status = 'EXECUTING' group by agent_id) e on e.agent_id = w.agent_id
-      where w.status = 'PENDING' and (w.not_before is null or w.not_before <= (select platform_now()))
-        and coalesce(e.executing, 0) < a.max_concurrency
-      order by w.id limit ${limit - claimed.length}
-      for update of w skip locked`.execute(tx);
-    const taken = new Map<string, number>();
-    const ids: string[] = [];
-    for (const { id, agent_id, room } of rows) {
-      const n = taken.get(agent_id) ?? 0;
-      if (n === room) continue;
-      taken.set(agent_id, n + 1);
-      ids.push(id);
-    }
-    if (ids.length === 0) break;
-    const executing = await sql<WorkItem>`
-      update work_items w set status = 'EXECUTING', attempts = attempts + 1, fencing = fencing + 1,
-        lease_owner = ${owner}, lease_expires_at = platform_now() + make_interval(secs => ${leaseSeconds}),
-        started_at = platform_now(), updated_at = platform_now(), not_before = null
-      where w.id = any(${ids}::uuid[]) returning ${columns}`.execute(tx);
-    claimed.push(...executing.rows.sort((a, b) => (a.id < b.id ? -1 : 1)));
-    // Fewer than asked for were due; else the rest of the look was of agents that are full now: look on.
-    if (ids.length === rows.length) break;
-  }
-  const moved = claimed.map(({ id }) => ({ id, from: 'PENDING', to: 'EXECUTING' }) as const);
+  await takeTurn(tx, 'work item claims');
+  const ids = await choose(tx, limit);
+  if (ids.length === 0) return [];
+  const { rows } = await sql<WorkItem>`
+    update work_items w set status = 'EXECUTING', attempts = attempts + 1, fencing = fencing + 1,
+      lease_owner = ${owner}, lease_expires_at = platform_now() + make_interval(secs => ${leaseSeconds}),
+      started_at = platform_now(), updated_at = platform_now(), not_before = null
+    where w.id = any(${ids}::uuid[]) returning ${columns}`.execute(tx);
+  const moved = ids.map((id) => ({ id, from: 'PENDING', to: 'EXECUTING' }) as const);
   await recordEvents(tx, 'claim', worker, moved, { owner });
-  return claimed;
+  return rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
 };
 
 /** A claim: the Work Item and the token that the claim gave. */
