@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { isId, newId } from './ids.ts';
+
+test('ids are UUIDs of version 7 that sort in the order in which they were made', () => {
+  const ids = Array.from({ length: 100_000 }, newId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.toSorted()).toEqual(ids);
+  expect(
+    ids.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)),
+  ).toBe(true);
+});
+
+test('an id tells its time to the millisecond', () => {
+  const before = Date.now();
+  const at = Number.parseInt(newId().replace('-', '').slice(0, 12), 16);
+  // The ids of the test before ran ahead of the clock by 4,096 a millisecond at most.
+  expect(at).toBeGreaterThanOrEqual(before);
+  expect(at).toBeLessThanOrEqual(Date.now() + 1_000);
+});
+
+test.each([
+  '',
+  'x',
+  '01980000-0000-7000-8000-00000000000',
+  '01980000-0000-7000-8000-0000000000001',
+  "' or 1=1",
+])('%j has not the form of an id', (text) => {
+  expect(isId(text)).toBe(false);
+});
