@@ -36,7 +36,8 @@ create table work_items (
 create unique index work_items_occurrence on work_items (schedule_id, occurrence);
 create index work_items_agent on work_items (agent_id, id);
 -- What workers look for: the oldest that wait, those that wait for a moment, the leases that are out.
-create index work_items_pending on work_items (id) include (agent_id, not_before) where status = 'PENDING';
+create index work_items_pending on work_items (created_at, id) include (agent_id, not_before)
+  where status = 'PENDING';
 create index work_items_not_before on work_items (not_before) where status = 'PENDING' and not_before is not null;
 create index work_items_leases on work_items (lease_expires_at) include (agent_id) where status = 'EXECUTING';
 create index work_items_finished on work_items (finished_at) where finished_at is not null;

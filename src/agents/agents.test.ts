@@ -198,7 +198,7 @@ eachDatabase((_name, open) => {
   });
 
   test('pages hold all agents, newest first, whatever is made meanwhile', async () => {
-    const made = [];
+    const made: string[] = [];
     for (let i = 0; i < 5; i++) made.push((await create()).id);
     const seen: string[] = [];
     let next = '';

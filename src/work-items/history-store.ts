@@ -23,18 +23,23 @@ export interface WorkItemMessage {
   created_at: Date;
 }
 
+type Actor = Pick<Principal, 'kind' | 'id' | 'name'>;
+
+/** Who did it, as the history keeps it: still true when the key or person is gone. */
+export const principalJson = ({ kind, id, name }: Actor): string => json({ kind, id, name });
+
 /** What happened to some Work Items together, in one statement however many they are. */
 export const recordEvents = async (
   tx: Tx,
   action: string,
-  { kind, id, name }: Pick<Principal, 'kind' | 'id' | 'name'>,
+  principal: Actor,
   moved: readonly { id: string; from: Status | null; to: Status }[],
   details: Record<string, unknown> = {},
 ): Promise<void> => {
   if (moved.length === 0) return;
-  await sql`insert into work_item_events (id, work_item_id, from_status, to_status, action, principal, details)
-    select e.id, e.work_item_id, e.from_status, e.to_status, ${action}, ${json({ kind, id, name })}::jsonb,
-      ${json(details)}::jsonb
+  await sql`insert into work_item_events (id, work_item_id, from_status, to_status, action, principal, details, at)
+    select e.id, e.work_item_id, e.from_status, e.to_status, ${action}, ${principalJson(principal)}::jsonb,
+      ${json(details)}::jsonb, (select platform_now())
     from unnest(${moved.map(() => newId())}::uuid[], ${moved.map((m) => m.id)}::uuid[],
       ${moved.map((m) => m.from)}::text[], ${moved.map((m) => m.to)}::text[])
       as e(id, work_item_id, from_status, to_status)`.execute(tx);

@@ -38,7 +38,7 @@ export const makeItems = (db: Database, agentId: string, n: number): Promise<Wor
         }),
       );
     }
-    return items.sort((a, b) => (a.id < b.id ? -1 : 1));
+    return items;
   });
 
 /** Put a Work Item into a state, however it would have come there. */
