@@ -1,21 +1,32 @@
 import { randomUUIDv7 } from 'node:crypto';
 
-let last = '';
+let time = 0;
+let timeHex = '';
+let counter = 0;
+
+const setTime = (milliseconds: number): void => {
+  time = milliseconds;
+  const hex = milliseconds.toString(16).padStart(12, '0');
+  timeHex = `${hex.slice(0, 8)}-${hex.slice(8)}-7`;
+};
 
 /**
  * A new id: UUID version 7 (RFC 9562), so that ids sort by the time they were made. Those of one process sort in
- * the order of the calls, also within a millisecond and when the clock goes back: its time and the 12 bits behind
- * it only grow (section 6.2, method 1).
+ * the order of the calls, also within a millisecond and when the clock goes back: the 12 bits behind the time
+ * count on from a random number (section 6.2, method 1), and where they are used up the time runs ahead.
  */
 export const newId = (): string => {
-  const id = randomUUIDv7();
-  if (id > last) last = id;
-  else {
-    const next = BigInt(`0x${last.slice(0, 8)}${last.slice(9, 13)}${last.slice(15, 18)}`) + 1n;
-    const head = next.toString(16).padStart(15, '0');
-    last = `${head.slice(0, 8)}-${head.slice(8, 12)}-7${head.slice(12)}${id.slice(18)}`;
+  const random = randomUUIDv7();
+  const now = Date.now();
+  if (now > time) {
+    setTime(now);
+    // Below one half, so that there is room to count.
+    counter = Number.parseInt(random.slice(15, 18), 16) >> 1;
+  } else if (++counter > 0xfff) {
+    setTime(time + 1);
+    counter = 0;
   }
-  return last;
+  return timeHex + counter.toString(16).padStart(3, '0') + random.slice(18);
 };
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
