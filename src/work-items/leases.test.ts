@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { tester } from '../../tests/harness/api.ts';
 import { eachDatabase } from '../../tests/harness/database.ts';
+import { cancelEverything, itemOf, later, makeAgent, makeItems } from '../../tests/harness/work-items.ts';
 import { selectEvents } from './history-store.ts';
 import {
   claimWorkItems,
@@ -14,7 +15,6 @@ import {
   setToolInFlight,
 } from './leases.ts';
 import { act, cancelOpenOf } from './work-items.ts';
-import { cancelEverything, itemOf, later, makeAgent, makeItems } from './worker.fixture.ts';
 
 const actor = { principal: tester, requestId: 'r' };
 const failure = { code: 'model_failed', message: 'The model did not answer.' };

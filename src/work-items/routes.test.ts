@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serveRoutes } from '../../tests/harness/api.ts';
 import { eachDatabase } from '../../tests/harness/database.ts';
+import { cancelEverything, force, itemOf, makeAgent } from '../../tests/harness/work-items.ts';
 import { newId } from '../lib/ids.ts';
 import { claimWorkItems } from './leases.ts';
 import { workItemRoutes } from './routes.ts';
 import { actionNames, allowedActions, nextStatus, statuses } from './states.ts';
-import { cancelEverything, force, itemOf, makeAgent } from './worker.fixture.ts';
 
 eachDatabase((_name, open) => {
   let api: Awaited<ReturnType<typeof serveRoutes>>;

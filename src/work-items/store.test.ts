@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { until } from '../../tests/harness/wait.ts';
+import { cancelEverything, itemOf, later, makeAgent, makeItems } from '../../tests/harness/work-items.ts';
 import { newId } from '../lib/ids.ts';
 import { appendMessage, messagesOf, recordEvents, selectEvents } from './history-store.ts';
 import { retainWorkItems, workItemsChannel } from './store.ts';
 import { type FiredItem, insertFired } from './work-items.ts';
-import { cancelEverything, itemOf, later, makeAgent, makeItems } from './worker.fixture.ts';
 
 const firing = (agent_id: string, more: Partial<FiredItem> = {}): FiredItem => ({
   id: newId(),

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import { tester } from '../../tests/harness/api.ts';
-import type { Database, Tx } from '../database/index.ts';
-import { newId } from '../lib/ids.ts';
-import type { Status } from './states.ts';
-import { selectWorkItem, type WorkItem } from './store.ts';
-import { createWorkItem } from './work-items.ts';
+import type { Database, Tx } from '../../src/database/index.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Status } from '../../src/work-items/states.ts';
+import { selectWorkItem, type WorkItem } from '../../src/work-items/store.ts';
+import { createWorkItem } from '../../src/work-items/work-items.ts';
+import { tester } from './api.ts';
 
 /** A Worker agent straight in the table. */
 export const makeAgent = async (
