@@ -1,6 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TelemetryLog } from './log/log.ts';
+import { syncDirectory } from './log/segments.ts';
 
 /** A span that its backend refused for itself. */
 export interface DeadLetter {
@@ -30,6 +31,7 @@ type End = 'delivered' | 'discarded' | 'expired';
 type Head = Omit<DeadLetter, 'id'>;
 
 const idPattern = /^\d{16}$/;
+const idOf = (ordinal: number): string => String(ordinal).padStart(16, '0');
 
 /**
  * Dead letters on disk: one file a span, named by the span's ordinal in its integration, so that writing one
@@ -50,13 +52,19 @@ export class DeadLetterStore {
   /** Durable when it resolves; counted by the caller's commit. */
   async put(number: number, ordinal: number, letter: Head, span: Buffer): Promise<void> {
     await mkdir(this.#folder(number), { recursive: true });
-    const file = await open(join(this.#folder(number), String(ordinal).padStart(16, '0')), 'w');
+    const file = await open(join(this.#folder(number), idOf(ordinal)), 'w');
     try {
       await file.writeFile(Buffer.concat([Buffer.from(`${JSON.stringify(letter)}\n`), span]));
       await file.datasync();
     } finally {
       await file.close();
     }
+    await syncDirectory(this.#folder(number));
+  }
+
+  /** Takes back letters whose commit came to nothing. */
+  async withdraw(number: number, ordinals: readonly number[]): Promise<void> {
+    for (const ordinal of ordinals) await rm(join(this.#folder(number), idOf(ordinal)), { force: true });
   }
 
   async ids(number: number): Promise<string[]> {
@@ -132,22 +140,25 @@ export class DeadLetterStore {
     const counts = this.#log.totals(number);
     const passed =
       counts.delivered + counts.rejected + counts.dead_lettered + counts.expired + counts.discarded;
-    let kept = 0;
+    const kept: string[] = [];
     const ending: { name: string; as: End }[] = [];
     for (const name of await this.#names(number)) {
       const [id, as] = name.split('.');
       // Written, but its commit was not: the span is still queued and is refused again, or is accepted.
       if (Number(id) >= passed) await rm(join(folder, name), { force: true });
-      else if (as === undefined) kept++;
+      else if (as === undefined) kept.push(name);
       else ending.push({ name, as: as as End });
     }
     // More counted than kept: the letters on their way out were not yet counted out.
-    let open = counts.dead_lettered - kept;
+    let open = counts.dead_lettered - kept.length;
     for (const { name, as } of ending) {
       if (open > 0) await this.#log.move(number, { dead_lettered: -1, [as]: 1 });
       open--;
       await rm(join(folder, name), { force: true });
     }
+    // Written, then expired before they were counted: the oldest.
+    for (const name of kept.slice(0, Math.max(0, -open - ending.length)))
+      await rm(join(folder, name), { force: true });
     // Files that someone took away.
     if (open > 0) await this.#log.move(number, { dead_lettered: -open, discarded: open });
   }

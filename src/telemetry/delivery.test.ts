@@ -292,6 +292,21 @@ test('once a span was accepted, sixteen bad ones in a row are bad spans', async 
   await until(async () => (await health()).expired === 20);
 });
 
+test('a backend that fails now and then does not make the search for a bad span start anew', async () => {
+  destinations.set(1, backend.url);
+  backend.respondWith((request, index) =>
+    index % 3 === 2 ? { status: 503 } : has((name) => name === 'a-700', 400)(request),
+  );
+  await send('a', 1_000);
+  await until(async () => {
+    later(60_000);
+    return (await health()).queued === 0;
+  });
+  expect(await health()).toMatchObject({ delivered: 999, dead_lettered: 1 });
+  expect(new Set(names(backend.requests.filter(({ status }) => status === 200))).size).toBe(999);
+  expect(backend.spans()).toHaveLength(999);
+});
+
 test('413 halves the batch, and what the backend takes is learnt', async () => {
   destinations.set(1, backend.url);
   backend.respondWith((request) => (request.payload.length > 20_000 ? 413 : 200));
@@ -354,13 +369,13 @@ test('a wrong certificate pauses; a url that does not resolve pauses and says wh
   );
   await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve));
   destinations.set(1, `https://127.0.0.1:${(tls.address() as AddressInfo).port}/`);
-  destinations.set(2, '', { problem: 'the placeholder ${X} is not permitted' });
+  destinations.set(2, '', { problem: 'the placeholder X is not permitted' });
   await send('a', 1);
   expect((await inState('paused')).last_error).toContain('TLS failed');
   expect(await health(2)).toMatchObject({
     state: 'paused',
     queued: 1,
-    last_error: 'the placeholder ${X} is not permitted',
+    last_error: 'the placeholder X is not permitted',
   });
   tls.closeAllConnections();
   await new Promise((resolve) => tls.close(resolve));

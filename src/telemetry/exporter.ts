@@ -45,6 +45,16 @@ interface Refused {
   span: Buffer;
 }
 
+/** A batch on its way, and how far its halving has come: kept over retries, lost with the process. */
+interface Work {
+  batch: Batch;
+  bytes: Buffer;
+  /** What is still to be sent, the next range last. */
+  ranges: [from: number, to: number][];
+  /** Refused ones right before the next range. */
+  refused: Refused[];
+}
+
 /**
  * The delivery of one integration: reads its spans in order, sends them one request at a time, and moves its
  * cursor. Knows nothing of the others, so none can hold another up.
@@ -64,6 +74,7 @@ export class Exporter {
   #nextAttemptAt = 0;
   #acceptedSinceEdit = false;
   #refusedSinceEdit = 0;
+  #work: Work | null = null;
   lastSuccessAt: number | null = null;
   lastError: string | null = null;
 
@@ -85,6 +96,7 @@ export class Exporter {
   /** A test of the integration has succeeded: what is paused goes on, and what is refused now is refused for itself. */
   resume(): void {
     this.#acceptedSinceEdit = true;
+    this.#work = null;
     this.#goOn();
     this.#loop.wake();
   }
@@ -121,6 +133,7 @@ export class Exporter {
       this.#acceptedSinceEdit = false;
       this.#refusedSinceEdit = 0;
       this.#limit = firstLimit;
+      this.#work = null;
       this.#goOn();
     }
     if (!destination.enabled) return null;
@@ -130,68 +143,70 @@ export class Exporter {
     }
     const wait = this.#nextAttemptAt - clock.now();
     if (wait > 0) return wait;
-    const batch = await telemetryLog.read(this.number, this.#limit);
-    if (batch === null || this.#stopping) return null;
-    return this.#deliver(destination, batch);
+    this.#work ??= await this.#take();
+    if (this.#work === null || this.#stopping) return null;
+    return this.#deliver(destination, this.#work);
+  }
+
+  /** The next batch; while paused only its first span, to probe with. */
+  async #take(): Promise<Work | null> {
+    const batch = await this.#parts.telemetryLog.read(this.number, this.#limit);
+    if (batch === null) return null;
+    const bytes =
+      batch.parts.length === 1 ? batch.parts[0]!.bytes : Buffer.concat(batch.parts.map((part) => part.bytes));
+    return { batch, bytes, ranges: [[0, this.#paused === null ? batch.spans : 1]], refused: [] };
   }
 
   /** Sends a batch, halving what is refused until the bad spans are found. Answers how long to sleep. */
-  async #deliver(destination: Destination, batch: Batch): Promise<number | null> {
-    const bytes =
-      batch.parts.length === 1 ? batch.parts[0]!.bytes : Buffer.concat(batch.parts.map((p) => p.bytes));
+  async #deliver(destination: Destination, work: Work): Promise<number | null> {
+    const { batch, bytes, ranges, refused } = work;
     const probing = this.#paused !== null;
-    // What is still to be sent, the next range last.
-    const ranges: [from: number, to: number][] = [[0, probing ? 1 : batch.spans]];
-    const refused: Refused[] = [];
     while (ranges.length > 0) {
-      const [from, to] = ranges.pop()!;
+      const [from, to] = ranges.at(-1)!;
       const spans = to - from;
-      const halves = (): void => {
+      const halve = (): void => {
         const middle = from + Math.ceil(spans / 2);
-        ranges.push([middle, to], [from, middle]);
+        ranges.splice(-1, 1, [middle, to], [from, middle]);
       };
       const body = spans === batch.spans ? bytes : takeSpans(bytes, from, to);
       if (body.length > this.#limit && spans > 1) {
-        halves();
+        halve();
         continue;
       }
       const outcome = await this.#send(destination, body, spans);
       if (outcome === null) return null;
-      switch (outcome.kind) {
-        case 'accepted':
-          this.#succeeded(outcome.error ?? refused.at(-1)?.reason ?? null);
-          if (!(await this.#commit(batch, to, refused, spans - outcome.rejected, outcome.rejected))) return 0;
-          break;
-        // A single span that is too large is refused like any other.
-        case 'too large':
-        case 'refused':
-          if (spans > 1) {
-            if (outcome.kind === 'too large') this.#limit = Math.floor(body.length / 2);
-            halves();
-            break;
-          }
-          if (probing) return this.#pause(this.#paused!, outcome.error);
-          refused.push({
-            ordinal: batch.start + from,
-            status: outcome.status,
-            reason: outcome.error,
-            span: body,
-          });
-          if (!this.#acceptedSinceEdit && ++this.#refusedSinceEdit >= refusalsUntilPause) {
-            return this.#pause(`every span is refused: ${outcome.error}`, outcome.error);
-          }
-          this.lastError = outcome.error;
-          if (this.#acceptedSinceEdit && !(await this.#commit(batch, to, refused, 0, 0))) return 0;
-          break;
-        case 'pause':
-          return this.#pause(outcome.error, outcome.error);
-        case 'retry':
-          return this.#retry(outcome.error, outcome.afterMs);
+      if (outcome.kind === 'pause') return this.#pause(outcome.error, outcome.error);
+      if (outcome.kind === 'retry') return this.#retry(outcome.error, outcome.afterMs);
+      let moved = true;
+      if (outcome.kind === 'accepted') {
+        ranges.pop();
+        this.#succeeded(outcome.error ?? refused.at(-1)?.reason ?? null);
+        moved = await this.#commit(batch, to, refused, spans - outcome.rejected, outcome.rejected);
+      } else if (spans > 1) {
+        // A single span that is too large is refused like any other; the limit is learnt from more than one.
+        if (outcome.kind === 'too large') this.#limit = Math.floor(body.length / 2);
+        halve();
+      } else {
+        if (probing) return this.#pause(this.#paused!, outcome.error);
+        ranges.pop();
+        const { status, error } = outcome;
+        refused.push({ ordinal: batch.start + from, status, reason: error, span: body });
+        this.lastError = error;
+        if (this.#acceptedSinceEdit) moved = await this.#commit(batch, to, refused, 0, 0);
+        else if (++this.#refusedSinceEdit >= refusalsUntilPause) {
+          return this.#pause(`every span is refused: ${error}`, error);
+        }
+      }
+      if (!moved) {
+        // Expired meanwhile.
+        this.#work = null;
+        return 0;
       }
       if (this.#stopping || this.#edited(destination)) return 0;
     }
     // Fewer refusals than would tell a wrong integration from bad spans: these spans are taken for the bad ones.
     await this.#commit(batch, batch.spans, refused, 0, 0);
+    this.#work = null;
     return 0;
   }
 
@@ -221,7 +236,17 @@ export class Exporter {
     for (const { ordinal, status, reason, span } of letters) {
       await deadLetters.put(this.number, ordinal, { at, status, reason, bytes: span.length }, span);
     }
-    return telemetryLog.commit(batch, to, { delivered, rejected, dead_lettered: letters.length });
+    const moved = await telemetryLog.commit(batch, to, {
+      delivered,
+      rejected,
+      dead_lettered: letters.length,
+    });
+    if (!moved)
+      await deadLetters.withdraw(
+        this.number,
+        letters.map(({ ordinal }) => ordinal),
+      );
+    return moved;
   }
 
   #edited(destination: Destination): boolean {
@@ -248,6 +273,7 @@ export class Exporter {
     this.#paused = reason;
     this.lastError = error;
     this.#refusedSinceEdit = 0;
+    this.#work = null;
     this.#nextAttemptAt = this.#parts.clock.now() + probeEveryMs;
     return probeEveryMs;
   }

@@ -29,6 +29,8 @@ export interface TelemetryOptions {
   random?: () => number;
   /** Of a request to a backend. Default 30 s. */
   requestTimeoutMs?: number;
+  /** Of the log's segments. Default 64 MiB. */
+  segmentBytes?: number;
 }
 
 /** The telemetry path: in at the receiver and the tracer, through the log, out by delivery. */
@@ -63,7 +65,11 @@ export const createTelemetry = async (options: TelemetryOptions): Promise<Teleme
     clock = systemClock,
     random = Math.random,
   } = options;
-  const telemetryLog = await openFileLog({ directory, now: () => clock.now() });
+  const telemetryLog = await openFileLog({
+    directory,
+    now: () => clock.now(),
+    ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+  });
   const letters = new DeadLetterStore(join(directory, 'dead-letters'), telemetryLog);
   await letters.reconcile();
   const routes = () => destinations.table();
