@@ -1,3 +1,3 @@
-export { type AgentHooks, findAgent, holdAgent, lockAgent, requireWorker } from './agents.ts';
+export { findAgent, holdAgent, lockAgent, requireWorker } from './agents.ts';
 export { agentRoutes } from './routes.ts';
-export type { Agent, AgentSettings } from './store.ts';
+export type { Agent } from './store.ts';

@@ -1,4 +1,4 @@
-export { appendMessage, messagesOf, type WorkItemMessage } from './history-store.ts';
+export { appendMessage, messagesOf } from './history-store.ts';
 export {
   claimWorkItems,
   finish,
@@ -6,7 +6,6 @@ export {
   heartbeat,
   type Lease,
   nextWorkIn,
-  type Outcome,
   recoverLost,
   retry,
   setToolInFlight,
@@ -19,7 +18,6 @@ export {
   retainWorkItems,
   type WorkItem,
   type WorkItemError,
-  type WorkItemUsage,
   workItemsChannel,
 } from './store.ts';
 export {
