@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TelemetryLog } from './log/log.ts';
+import { passed, type TelemetryLog } from './log/log.ts';
 import { syncDirectory } from './log/segments.ts';
 
 /** A span that its backend refused for itself. */
@@ -138,14 +138,12 @@ export class DeadLetterStore {
   async #reconcile(number: number): Promise<void> {
     const folder = this.#folder(number);
     const counts = this.#log.totals(number);
-    const passed =
-      counts.delivered + counts.rejected + counts.dead_lettered + counts.expired + counts.discarded;
     const kept: string[] = [];
     const ending: { name: string; as: End }[] = [];
     for (const name of await this.#names(number)) {
       const [id, as] = name.split('.');
       // Written, but its commit was not: the span is still queued and is refused again, or is accepted.
-      if (Number(id) >= passed) await rm(join(folder, name), { force: true });
+      if (Number(id) >= passed(counts)) await rm(join(folder, name), { force: true });
       else if (as === undefined) kept.push(name);
       else ending.push({ name, as: as as End });
     }

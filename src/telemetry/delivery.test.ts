@@ -211,9 +211,25 @@ test('an outage of 71 hours loses nothing; beyond the retention it expires, coun
   await inState('retrying');
   later(2 * 3_600_000);
   await until(async () => (await health()).expired === 2);
+  expect(await health()).toMatchObject({ state: 'retrying', queued: 3 });
   destinations.set(1, backend.url);
   await settled();
   expect(names(backend.requests)).toEqual(['new-0', 'new-1', 'new-2']);
+});
+
+test('what expires while it is retried is not sent any more', async () => {
+  destinations.set(1, backend.url);
+  backend.respondWith(503);
+  await send('old', 2);
+  await inState('retrying');
+  backend.clear();
+  backend.respondWith(200);
+  clock.advance(73 * 3_600_000);
+  await send('new', 1);
+  await settled();
+  const { delivered, expired } = await health();
+  expect(names(backend.requests)).toHaveLength(delivered);
+  expect(delivered + expired).toBe(3);
 });
 
 for (const status of [401, 403, 404, 302, 307]) {

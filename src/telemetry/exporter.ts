@@ -7,7 +7,7 @@ import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { backoffMs } from './backoff.ts';
 import type { DeadLetterStore } from './dead-letters.ts';
-import type { Batch, TelemetryLog } from './log/log.ts';
+import { type Batch, passed, type TelemetryLog } from './log/log.ts';
 import { mediaType } from './messages.ts';
 import { type Outcome, outcomeOf, outcomeOfFailure } from './outcome.ts';
 import type { Destination, Destinations } from './routing.ts';
@@ -143,9 +143,21 @@ export class Exporter {
     }
     const wait = this.#nextAttemptAt - clock.now();
     if (wait > 0) return wait;
+    if (this.#work !== null && !this.#isNext(this.#work)) this.#work = null;
     this.#work ??= await this.#take();
     if (this.#work === null || this.#stopping) return null;
-    return this.#deliver(destination, this.#work);
+    try {
+      return await this.#deliver(destination, this.#work);
+    } catch (error) {
+      this.#work = null;
+      throw error;
+    }
+  }
+
+  /** Whether the cursor still stands where the work goes on: what expired meanwhile is not sent any more. */
+  #isNext({ batch, ranges, refused }: Work): boolean {
+    const next = ranges.at(-1)?.[0] ?? batch.spans;
+    return passed(this.#parts.telemetryLog.totals(this.number)) === batch.start + next - refused.length;
   }
 
   /** The next batch; while paused only its first span, to probe with. */

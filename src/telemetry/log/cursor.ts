@@ -1,18 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { Counts } from './log.ts';
+import { type Counts, countNames } from './log.ts';
 
 /** How far an integration has come: the sum of its counts says it to the span, `at` is where to read on from. */
 export interface CursorState extends Counts {
   at: number;
   removed: boolean;
 }
-
-export const countNames = ['delivered', 'rejected', 'dead_lettered', 'expired', 'discarded'] as const;
-
-/** Spans that are behind the cursor. */
-export const passed = (state: Counts): number =>
-  state.delivered + state.rejected + state.dead_lettered + state.expired + state.discarded;
 
 const magic = 0x52435041;
 const slotLength = 88;

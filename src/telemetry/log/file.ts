@@ -1,11 +1,18 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
-import { takeSpans } from '../wire.ts';
-import { CursorFile, type CursorState, countNames, passed } from './cursor.ts';
-import type { Batch, Counts, Slice, TelemetryLog, Totals } from './log.ts';
+import { CursorFile, type CursorState } from './cursor.ts';
+import { gather } from './gather.ts';
+import {
+  type Batch,
+  type Counts,
+  countNames,
+  passed,
+  type Slice,
+  type TelemetryLog,
+  type Totals,
+} from './log.ts';
 import { RecordReader } from './reader.ts';
-import type { Accepted, AcceptedTotals, RecordHead } from './record.ts';
+import type { Accepted, AcceptedTotals } from './record.ts';
 import { recover } from './segments.ts';
 import { SegmentWriter, type Write, writeAll } from './writer.ts';
 
@@ -133,74 +140,20 @@ class FileLog implements TelemetryLog {
     for (;;) {
       const state = one.cursor.state;
       if (this.#queued(number, state) === 0) return null;
-      const batch = await this.#gather(one, passed(state), maxBytes);
+      const start = passed(state);
+      const accepted = this.#writer.totals.get(number)!.spans;
+      const found = await gather(one.reader, number, one.at, start, accepted, maxBytes);
       if (one.cursor.state !== state) continue;
-      if (typeof batch !== 'number') return batch;
+      one.at = Math.max(one.at, found.at);
+      if ('batch' in found) {
+        one.oldest = { ordinal: start, time: found.time };
+        return found.batch;
+      }
       // A hole in the log: its spans are gone, and everyone who looks at the account shall see it.
       await one.cursor.update((now) =>
-        now === state ? { ...now, discarded: now.discarded + batch, at: one.at } : null,
+        now === state ? { ...now, discarded: now.discarded + found.lost, at: one.at } : null,
       );
     }
-  }
-
-  /** The spans behind the first `start`; or, where the next ones cannot be read, how many are lost there. */
-  async #gather(one: Integration, start: number, maxBytes: number): Promise<Batch | number> {
-    const { number } = one.cursor;
-    const parts: { bytes: Buffer; spans: number; at: number; next: number }[] = [];
-    const accepted = this.#writer.totals.get(number)!.spans;
-    let bytes = 0;
-    let spans = 0;
-    let at = one.at;
-    while (parts.length === 0 || bytes < maxBytes) {
-      const record = await one.reader.next(at);
-      if (record === null) {
-        if (parts.length === 0) return accepted - start;
-        break;
-      }
-      at = record.next;
-      const after = record.totals.get(number)?.spans;
-      if (after === undefined) {
-        if (parts.length === 0) one.at = at;
-        continue;
-      }
-      const slices = record.slices.filter(({ routes }) => routes.includes(number));
-      const before = after - slices.reduce((sum, slice) => sum + slice.spans, 0);
-      if (before > start + spans) {
-        if (parts.length === 0) return before - start;
-        break;
-      }
-      if (after <= start + spans) continue;
-      if (spans > 0 && bytes + slices.reduce((sum, slice) => sum + slice.length, 0) > maxBytes) break;
-      if (!(await this.#intact(one.reader, record))) continue;
-      if (parts.length === 0) {
-        one.at = record.at;
-        one.oldest = { ordinal: start, time: record.time };
-      }
-      const first = start + spans - before;
-      let seen = 0;
-      for (const slice of slices) {
-        const body = (await one.reader.bytes(slice.at, slice.length))!;
-        // Spans that are done already are cut off by whoever sends: a slice stays whole here.
-        const done = Math.min(slice.spans, Math.max(0, first - seen));
-        seen += slice.spans;
-        if (done === slice.spans) continue;
-        parts.push({
-          bytes: done === 0 ? body : takeSpans(body, done, slice.spans),
-          spans: slice.spans - done,
-          at: record.at,
-          next: seen === after - before ? record.next : record.at,
-        });
-        spans += slice.spans - done;
-        bytes += slice.length;
-      }
-    }
-    return { number, start, parts, spans, bytes };
-  }
-
-  async #intact(reader: RecordReader, record: RecordHead): Promise<boolean> {
-    const length = record.next - record.bodyAt;
-    const bodies = await reader.bytes(record.bodyAt, length);
-    return bodies !== null && crc32(bodies) === record.bodyCrc;
   }
 
   async commit(batch: Batch, through: number, counts: Partial<Counts>): Promise<boolean> {

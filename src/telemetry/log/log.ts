@@ -15,6 +15,12 @@ export interface Counts {
   discarded: number;
 }
 
+export const countNames = ['delivered', 'rejected', 'dead_lettered', 'expired', 'discarded'] as const;
+
+/** Spans that are behind the cursor. */
+export const passed = (state: Counts): number =>
+  state.delivered + state.rejected + state.dead_lettered + state.expired + state.discarded;
+
 /** The account of one integration: everything that was accepted for it is in exactly one of these. */
 export interface Totals extends Counts {
   queued: number;
