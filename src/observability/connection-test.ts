@@ -7,7 +7,7 @@ import type { ProviderSettings } from './settings.ts';
 
 export const stepNames = ['url', 'name_lookup', 'connect', 'tls', 'authentication', 'sample_span'] as const;
 
-export interface Step {
+interface Step {
   step: (typeof stepNames)[number];
   ok: boolean;
   /** For a person. Never a credential, nor the url, which may hold one. */

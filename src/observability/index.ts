@@ -13,8 +13,6 @@ import { testedChannel, testRoutes } from './test-routes.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 import type { Placeholders } from './urls.ts';
 
-export type { Placeholders, TraceLink };
-
 export interface ObservabilityOptions {
   db: Database;
   vault: Vault;

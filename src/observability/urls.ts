@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 /** The longest url that is taken, in characters. */
-export const maxUrlLength = 2_048;
+const maxUrlLength = 2_048;
 
 /** The variables that `${NAME}` may name, with their values; undefined where unset. */
 export type Placeholders = ReadonlyMap<string, string | undefined>;

@@ -290,7 +290,10 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     await ground.db.tx((tx) =>
       sql`update observability_credential_reads set read_at = read_at - interval '1 hour'`.execute(tx),
     );
+    await reader.put(path, { settings: basic });
+    expect(await by()).toEqual(['reader', 'another']);
     await reader.patch(path, { debug: true });
+    expect(await by()).toEqual(['reader', 'another', 'reader']);
     await reader.get(path);
     expect(await by()).toEqual(['reader', 'another', 'reader']);
   });

@@ -58,6 +58,14 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     expect(await names(scopes)).toHaveLength(2);
   });
 
+  test('the database itself refuses a second global scope', async () => {
+    const { id } = await create();
+    const twice = ground.db.tx((tx) =>
+      sql`insert into observability_scopes (integration_id, scope) values (${id}, 'global')`.execute(tx),
+    );
+    await expect(twice).rejects.toMatchObject({ code: '23505' });
+  });
+
   test('an agent_id beside global is ignored, whatever it is', async () => {
     const { scopes } = await create();
     await ground.admin.delete(`${scopes}?scope=global`);
