@@ -5,7 +5,7 @@ import { Authenticator, apiKeyRoutes, makeFirstKey, roleOf } from './access/inde
 import { agentRoutes } from './agents/index.ts';
 import { auditRoutes, chainLoop, record } from './audit/index.ts';
 import type { Config } from './config.ts';
-import { lockFolder, migrate } from './database/index.ts';
+import { type Database, lockFolder, migrate } from './database/index.ts';
 import { createServer, type Route, TokenBuckets } from './http/index.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { createEgress } from './lib/egress.ts';
@@ -39,6 +39,7 @@ export interface Platform {
   database: 'embedded' | 'postgres';
   /** The first administrator's key, where this start made it; to be shown once. */
   firstKey: string | null;
+  db: Database;
   telemetry: Telemetry;
   firing: Firing;
   routes: readonly Route[];
@@ -263,6 +264,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     port,
     database: db.kind,
     firstKey,
+    db,
     telemetry,
     firing,
     routes,

@@ -1,0 +1,193 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import type { Database, sql } from '../../src/database/index.ts';
+import type { Answer, Client, RequestOptions } from '../harness/http.ts';
+import { databases, startTestPlatform, type TestPlatform } from '../harness/platform.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
+type Json = any;
+
+export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+export const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+export const unknownId = '019a0000-0000-7000-8000-000000000000';
+
+/** Whether an answer is what the OpenAPI document says its operation answers: status, body, no field more. */
+export class Contract {
+  readonly document: Json;
+  readonly seen = new Set<string>();
+  readonly #ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    formats: { uuid: /^[0-9a-f-]{36}$/, 'date-time': time },
+  });
+  readonly #paths: { pattern: RegExp; path: string }[];
+
+  constructor(document: Json) {
+    this.document = document;
+    this.#ajv.addSchema(document, 'document');
+    this.#paths = Object.keys(document.paths)
+      .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
+      .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
+  }
+
+  check(method: string, url: string, answer: Answer): void {
+    const path = this.#paths.find(({ pattern }) => pattern.test(url.split('?')[0]!))?.path;
+    const operation = path && this.document.paths[path][method.toLowerCase()];
+    if (!operation) return;
+    const where = `${method} ${url} → ${answer.status} ${answer.text.slice(0, 500)}`;
+    this.seen.add(`${operation.operationId} ${answer.status}`);
+    expect(Object.keys(operation.responses), where).toContain(String(answer.status));
+    const content = operation.responses[answer.status].content?.['application/json'];
+    if (!content) {
+      expect(answer.text, where).toBe('');
+      return;
+    }
+    expect(answer.headers.get('content-type'), where).toBe('application/json; charset=utf-8');
+    const pointer = [
+      'paths',
+      path,
+      method.toLowerCase(),
+      'responses',
+      String(answer.status),
+      'content',
+      'application/json',
+      'schema',
+    ]
+      .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/');
+    const valid = this.#ajv.validate({ $ref: `document#/${pointer}` }, answer.body);
+    expect(valid ? null : this.#ajv.errors, where).toBeNull();
+  }
+
+  /** `inner`, each of whose answers is checked. */
+  client(inner: Client): Client {
+    const checked = async (method: string, path: string, answer: Promise<Answer>): Promise<Answer> => {
+      const got = await answer;
+      this.check(method, path, got);
+      return got;
+    };
+    return {
+      get: (path, options) => checked('GET', path, inner.get(path, options)),
+      post: (path, body, options) => checked('POST', path, inner.post(path, body, options)),
+      put: (path, body, options) => checked('PUT', path, inner.put(path, body, options)),
+      patch: (path, body, options) => checked('PATCH', path, inner.patch(path, body, options)),
+      delete: (path, options) => checked('DELETE', path, inner.delete(path, options)),
+      raw: (method, path, body, options) => checked(method, path, inner.raw(method, path, body, options)),
+    };
+  }
+}
+
+/** The platform under examination; every answer through its clients is checked against the OpenAPI document. */
+export interface Ground {
+  test: TestPlatform;
+  db: Database;
+  api: Client;
+  app: Client;
+  contract: Contract;
+  as(key: string | undefined, base?: '/api/v2' | '/api/v1' | '/app/api'): Client;
+}
+
+export const startGround = async (
+  database: (typeof databases)[number],
+  env: Record<string, string> = {},
+): Promise<Ground> => {
+  const test = await startTestPlatform(database, env);
+  const contracts = new Map<string, Contract>();
+  for (const base of ['/api/v2', '/api/v1', '/app/api']) {
+    contracts.set(base, new Contract((await test.as(undefined, base).get('')).body));
+  }
+  const as: Ground['as'] = (key, base = '/api/v2') => contracts.get(base)!.client(test.as(key, base));
+  return {
+    test,
+    db: test.platform.db,
+    contract: contracts.get('/api/v2')!,
+    api: contracts.get('/api/v2')!.client(test.api),
+    app: contracts.get('/app/api')!.client(test.app),
+    as,
+  };
+};
+
+/** One platform for a block of tests. */
+export const withPlatform = (
+  database: (typeof databases)[number],
+  tests: (at: () => Ground) => void,
+  env: Record<string, string> = {},
+): void => {
+  let ground: Ground;
+  beforeAll(async () => {
+    ground = await startGround(database, env);
+  });
+  afterAll(() => ground?.test.stop());
+  tests(() => ground);
+};
+
+/** The same tests on both databases, each with a platform of its own. */
+export const onEachDatabase = (tests: (at: () => Ground) => void, env: Record<string, string> = {}): void =>
+  describe.each(databases)('on the %s database', (database) => withPlatform(database, tests, env));
+
+const codes: Record<number, string> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  412: 'precondition_failed',
+  422: 'unprocessable_entity',
+  429: 'too_many_requests',
+};
+
+/** That `answer` is the error of `status`: its body's exact keys, code, a message that matches, context fields. */
+export const expectError = (
+  answer: Pick<Answer, 'status' | 'body' | 'text'>,
+  status: number,
+  message: RegExp = /./,
+  context: Record<string, unknown> = {},
+): void => {
+  expect(answer.status, answer.text).toBe(status);
+  expect(Object.keys(answer.body)).toEqual(['error']);
+  const { error_id, code, message: said, details, ...rest } = answer.body.error;
+  expect(error_id).toMatch(uuid);
+  expect(code).toBe(codes[status]);
+  expect(said).toMatch(message);
+  expect(said).not.toMatch(/select |insert |\bat .*\.ts|node_modules|\/src\//i);
+  expect(rest).toEqual(context);
+  if (status === 422) expect(details.length).toBeGreaterThan(0);
+  for (const detail of details ?? []) {
+    expect(detail).toEqual({ path: expect.any(String), message: expect.any(String) });
+  }
+};
+
+/** The paths that an error's details name. */
+export const faults = (answer: Answer): string[] =>
+  (answer.body.error.details ?? []).map((d: { path: string }) => d.path);
+
+export const ok = async (answer: Promise<Answer>, status = 200): Promise<Json> => {
+  const got = await answer;
+  expect(got.status, got.text).toBe(status);
+  return got.body;
+};
+
+/** A new agent; a Worker agent unless `fields` says otherwise. */
+export const newAgent = (ground: Ground, fields: object = {}): Promise<Json> =>
+  ok(ground.api.post('/agents', { name: 'examined', mode: 'worker', ...fields }));
+
+export const newKey = async (
+  ground: Ground,
+  role: string,
+  more: object = {},
+  by = ground.api,
+): Promise<Json> => ok(by.post('/api-keys', { name: `a ${role}`, role, ...more }), 201);
+
+export const newSchedule = async (
+  ground: Ground,
+  agentId: string,
+  fields: object = {},
+  options?: RequestOptions,
+): Promise<Json> =>
+  ok(ground.api.post(`/agents/${agentId}/schedules`, { cron_expression: '0 9 * * 1-5', ...fields }, options));
+
+/** One statement of SQL, for what no endpoint can bring about. */
+export const query = async (ground: Ground, statement: ReturnType<typeof sql>): Promise<Json[]> =>
+  (await ground.db.read((reader) => statement.execute(reader))).rows;
+
+export const setSettings = (ground: Ground, settings: object): Promise<Json> =>
+  ok(ground.api.patch('/advanced-settings', settings));

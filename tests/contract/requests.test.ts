@@ -1,0 +1,335 @@
+import { describe, expect, test } from 'vitest';
+import { rawRequest } from '../harness/http.ts';
+import { adminKey } from '../harness/process.ts';
+import { expectError, faults, newAgent, ok, unknownId, uuid, withPlatform } from './ground.ts';
+
+const json = { 'content-type': 'application/json' };
+const nested = (depth: number) =>
+  `{"name":"n","mode":"worker","x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+
+describe('requests', () =>
+  withPlatform('embedded', (at) => {
+    const raw = (
+      path: string,
+      body: string | Uint8Array | undefined,
+      headers: Record<string, string> = json,
+    ) => at().api.raw('POST', path, body, { headers });
+    const wire = (lines: string[], body: string | Uint8Array = '') =>
+      rawRequest(
+        at().test.platform.port,
+        Buffer.concat([
+          Buffer.from(`${[...lines, 'Host: x', '', ''].join('\r\n')}`, 'latin1'),
+          Buffer.from(body),
+        ]),
+      );
+    const bearer = `Authorization: Bearer ${adminKey}`;
+
+    describe('bodies', () => {
+      test.each([
+        ['nothing', undefined, json],
+        ['an empty text', '', json],
+        ['no JSON', '{', json],
+        ['two values', '{} {}', json],
+        ['a trailing comma', '{"name":"x",}', json],
+        ['NaN', '{"name":NaN}', json],
+        ['a byte order mark', '\ufeff{}', json],
+        ['blanks', '   ', json],
+        ['no content type', '{"name":"x","mode":"worker"}', {}],
+        ['text/plain', '{"name":"x","mode":"worker"}', { 'content-type': 'text/plain' }],
+        ['a form', 'name=x', { 'content-type': 'application/x-www-form-urlencoded' }],
+        ['an unreadable content type', '{}', { 'content-type': ';;;' }],
+        [
+          'another charset',
+          '{"name":"x","mode":"worker"}',
+          { 'content-type': 'application/json; charset=latin1' },
+        ],
+        ['a content encoding', '{"name":"x","mode":"worker"}', { ...json, 'content-encoding': 'gzip' }],
+        ['no UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), json],
+        ['a lack of what is required', '{}', json],
+        ['a lack beside what is wrong', '{"name":5}', json],
+      ])('%s is 400', async (_what, body, headers) => {
+        expectError(await raw('/agents', body, headers as Record<string, string>), 400);
+      });
+
+      test.each([
+        ['an array', '[]'],
+        ['null', 'null'],
+        ['a string', '"text"'],
+        ['a number', '5'],
+        ['true', 'true'],
+        ['a wrong type', '{"name":5,"mode":"worker"}'],
+        ['null where it cannot be', '{"name":null,"mode":"worker"}'],
+        ['another value than those allowed', '{"name":"x","mode":"both"}'],
+        ['an empty name', '{"name":"","mode":"worker"}'],
+        ['NUL in a value', '{"name":"a\\u0000b","mode":"worker"}'],
+        ['half a surrogate pair', '{"name":"\\ud800","mode":"worker"}'],
+        ['the other half', '{"name":"\\udc00","mode":"worker"}'],
+      ])('%s is 422 with details', async (_what, body) => {
+        expectError(await raw('/agents', body), 422);
+      });
+
+      test.each([
+        ['a key', '{"payload":{"\\u0000":1}}', 'payload'],
+        ['a nested key', '{"payload":{"a":[{"\\ud800":1}]}}', 'payload.a[0]'],
+        ['a nested value', '{"payload":{"a":["ok",{"b":"\\u0000"}]}}', 'payload.a[1].b'],
+        ['metadata', '{"metadata":{"a":"\\udfff"}}', 'metadata.a'],
+      ])('NUL or half a pair in %s of a free-form object is 422 at its path', async (_what, body, path) => {
+        const agent = await newAgent(at());
+        const text = body.replace('{', '{"cron_expression":"* * * * *",');
+        const answer = await raw(`/agents/${agent.id}/schedules`, text);
+        expectError(answer, 422);
+        expect(faults(answer)).toEqual([path]);
+      });
+
+      test('every fault is named, each at its path', async () => {
+        const answer = await at().api.post('/agents', {
+          name: 5,
+          mode: 'x',
+          settings: { max_steps: 0, max_attempts: 'x' },
+        });
+        expectError(answer, 422);
+        expect(faults(answer).sort()).toEqual([
+          'mode',
+          'name',
+          'settings.max_attempts',
+          'settings.max_steps',
+        ]);
+      });
+
+      test.each([
+        'application/json',
+        'APPLICATION/JSON',
+        'application/json; charset=utf-8',
+        'application/json;charset="UTF-8"',
+        'application/vnd.x+json',
+      ])('the content type %s is JSON', async (type) => {
+        await ok(raw('/agents', '{"name":"x","mode":"worker"}', { 'content-type': type }));
+      });
+
+      test('unknown fields are ignored, and names of prototypes are only names', async () => {
+        const text = '{"name":"x","mode":"worker","zzz":1,"__proto__":{"name":"y"},"constructor":1}';
+        expect((await ok(raw('/agents', text))).name).toBe('x');
+      });
+
+      test('free-form objects keep __proto__, deep nesting, big numbers as JSON has them, and all of Unicode', async () => {
+        const agent = await newAgent(at());
+        const payload =
+          '{"__proto__":{"a":1},"constructor":null,"":0,"e":1e21,"n":-0.5,"t":"😀\\u001f\\"\\\\/"}';
+        const made = await raw(
+          `/agents/${agent.id}/schedules`,
+          `{"cron_expression":"* * * * *","payload":${payload}}`,
+        );
+        expect(made.status).toBe(200);
+        expect(JSON.parse(made.text).payload).toEqual(JSON.parse(payload));
+        expect(Object.hasOwn(made.body.payload, '__proto__')).toBe(true);
+      });
+
+      test('200 levels are read, 201 are 400, and so is a million', async () => {
+        await ok(raw('/agents', nested(200)));
+        expectError(await raw('/agents', nested(201)), 400, /200/);
+        expectError(await raw('/agents', nested(1_000_000)), 400, /200/);
+        await ok(raw('/agents', `{"name":"${'['.repeat(190)}","mode":"worker"}`));
+      });
+
+      test('a body over the limit is 400, with its length or in chunks, and needs a key first', async () => {
+        const body = `{"name":"${'x'.repeat(10 * 1024 * 1024)}","mode":"worker"}`;
+        expectError(await raw('/agents', body), 400, /10,485,760 bytes/);
+        const head = [
+          'POST /api/v2/agents HTTP/1.1',
+          'Content-Type: application/json',
+          'Transfer-Encoding: chunked',
+        ];
+        const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+        const chunked = await wire([...head, bearer], chunk);
+        expect([chunked.status, chunked.text]).toEqual([400, expect.stringContaining('bad_request')]);
+        expect((await wire(head, chunk)).status).toBe(401);
+        expect(
+          (await wire(['POST /api/v2/agents HTTP/1.1', `Content-Length: ${2 ** 40}`, bearer])).status,
+        ).toBe(400);
+      });
+
+      test('a body where none is read is ignored', async () => {
+        const agent = await newAgent(at());
+        expect((await at().api.raw('DELETE', `/agents/${agent.id}`, '{', { headers: json })).status).toBe(
+          204,
+        );
+      });
+    });
+
+    describe('queries', () => {
+      test.each([
+        'limit=0',
+        'limit=201',
+        'limit=-1',
+        'limit=1.5',
+        'limit=',
+        'limit=x',
+        'limit=1e2',
+        'limit=%20',
+        'limit=1&limit=1',
+        'limit=99999999999999999999',
+        'next=garbage',
+        'next=%00',
+        'next=a&next=b',
+      ])('?%s is 422 naming the parameter', async (query) => {
+        for (const path of ['/agents', '/api-keys', '/audits']) {
+          const answer = await at().api.get(`${path}?${query}`);
+          expectError(answer, 422);
+          expect(faults(answer)).toEqual([query.split('=')[0]]);
+        }
+      });
+
+      test.each(['limit=1', 'limit=200', 'next=', 'unknown=1&unknown=2', ''])(
+        '?%s is fine',
+        async (query) => {
+          for (const path of ['/agents', '/api-keys', '/audits', '/work-items']) {
+            if (query !== 'next=' || path !== '/work-items') await ok(at().api.get(`${path}?${query}`));
+          }
+        },
+      );
+
+      test.each([
+        'limit=0',
+        'limit=201',
+        'offset=-1',
+        'offset=x',
+        'offset=1&offset=2',
+        'status=PENDING&status=PENDING',
+        'status=DONE',
+        'agent_id=%00',
+      ])('Work Items: ?%s is 422', async (query) => {
+        const answer = await at().api.get(`/work-items?${query}`);
+        expectError(answer, 422);
+        expect(faults(answer)).toEqual([query.split('=')[0]]);
+      });
+
+      test('an unknown or malformed id as a filter matches nothing', async () => {
+        for (const id of [unknownId, 'x', '%', "'"]) {
+          for (const name of ['agent_id', 'schedule_id']) {
+            expect(await ok(at().api.get(`/work-items?${name}=${id}`))).toEqual({
+              records: [],
+              total_count: 0,
+              next_offset: null,
+            });
+          }
+          expect((await ok(at().api.get(`/audits?target_id=${id}`))).data).toEqual([]);
+        }
+      });
+
+      test('paging parameters of the schedule list are ignored', async () => {
+        const agent = await newAgent(at());
+        await ok(at().api.get(`/agents/${agent.id}/schedules?limit=0&next=x&offset=-1`));
+      });
+    });
+
+    describe('headers', () => {
+      test('a request id comes back as it was sent, else a new one, also with errors', async () => {
+        const agents = (id: string | null, path = '/agents') =>
+          at().api.get(path, { headers: { 'x-request-id': id } });
+        expect((await agents('abc-123')).headers.get('x-request-id')).toBe('abc-123');
+        expect((await agents('e/1', '/agents/x')).headers.get('x-request-id')).toBe('e/1');
+        for (const bad of [null, 'a b', 'x'.repeat(129), 'é', '']) {
+          expect((await agents(bad)).headers.get('x-request-id')).toMatch(uuid);
+        }
+        const [one, two] = [await agents(null), await agents(null)];
+        expect(one.headers.get('x-request-id')).not.toBe(two.headers.get('x-request-id'));
+      });
+
+      test('each error has an id of its own', async () => {
+        const ids = new Set<string>();
+        for (let n = 0; n < 20; n++) ids.add((await at().api.get('/agents/x')).body.error.error_id);
+        expect(ids.size).toBe(20);
+      });
+
+      test('nothing that is sent becomes a header of the answer', async () => {
+        const inject = '%0d%0aX-Injected:%201';
+        for (const path of [`/api/v2/agents/${inject}`, `/${inject}/api/v2/agents`, `/api/v2/${inject}`]) {
+          const answer = await wire([`GET ${path} HTTP/1.1`, bearer, 'X-Request-Id: a\tb']);
+          expect(answer.headers).not.toHaveProperty('x-injected');
+          expect(answer.headers['x-request-id']).toMatch(uuid);
+        }
+        const folded = await wire([
+          'GET /api/v2/agents HTTP/1.1',
+          bearer,
+          'X-Request-Id: a\r\n X-Injected: 1',
+        ]);
+        expect(folded.headers).not.toHaveProperty('x-injected');
+        const lf = await wire(['GET /api/v2/agents HTTP/1.1', bearer, 'X-Request-Id: a\nX-Injected: 1']);
+        expect(lf.headers).not.toHaveProperty('x-injected');
+      });
+
+      test('traceparent: the trace goes on under a span of ours, errors included; a wrong one begins another', async () => {
+        const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+        const get = async (value: string | null, path = '/agents') =>
+          (await at().api.get(path, { headers: { traceparent: value } })).headers.get('traceparent')!;
+        for (const path of ['/agents', '/agents/x']) {
+          const own = await get(`00-${trace}-00f067aa0ba902b7-01`, path);
+          expect(own).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-0[01]$`));
+          expect(own).not.toContain('00f067aa0ba902b7');
+        }
+        for (const bad of [
+          null,
+          'x',
+          `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
+          `00-${trace}-${'0'.repeat(16)}-01`,
+          `ff-${trace}-00f067aa0ba902b7-01`,
+        ]) {
+          const own = await get(bad);
+          expect(own).toMatch(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[01]$/);
+          expect(own).not.toContain(trace);
+        }
+      });
+
+      test('a malformed If-Match, or Idempotency-Key, is no server error', async () => {
+        const agent = await newAgent(at());
+        const headers = { 'if-match': 'garbage' };
+        expectError(await at().api.patch(`/agents/${agent.id}`, { name: 'y' }, { headers }), 412);
+        for (const key of ['a b', 'x'.repeat(256), 'é', '']) {
+          expectError(
+            await at().api.post(
+              '/agents',
+              { name: 'x', mode: 'worker' },
+              { headers: { 'idempotency-key': key } },
+            ),
+            422,
+            /Idempotency-Key/,
+          );
+        }
+        const twice = await wire(
+          [
+            'POST /api/v2/agents HTTP/1.1',
+            bearer,
+            'Content-Type: application/json',
+            'Content-Length: 28',
+            'Idempotency-Key: a',
+            'Idempotency-Key: b',
+          ],
+          '{"name":"x","mode":"worker"}',
+        );
+        expect(twice.status).toBe(422);
+      });
+
+      test.each([
+        ['a header without a colon', 'GET /api/v2 HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n'],
+        ['no version', 'GET /api/v2 HTTQ\r\n\r\n'],
+        ['a blank in a name', 'GET /api/v2 HTTP/1.1\r\nHo st: x\r\n\r\n'],
+        [
+          'two lengths',
+          'POST /api/v2/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}',
+        ],
+        [
+          'a length and chunks',
+          'POST /api/v2/agents HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+        ],
+        [
+          'too many bytes of headers',
+          `GET /api/v2 HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(100_000)}\r\n\r\n`,
+        ],
+        ['bytes that are no HTTP', '\u0016\u0003\u0001\u0002\u0000'],
+      ])('%s is 400 with the error body, on a connection that ends', async (_what, bytes) => {
+        const answer = await rawRequest(at().test.platform.port, bytes);
+        expectError({ status: answer.status, text: answer.text, body: JSON.parse(answer.text) }, 400);
+        expect(answer.closed).toBe(true);
+      });
+    });
+  }));
