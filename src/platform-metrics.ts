@@ -47,6 +47,11 @@ export const createPlatformMetrics = (parts: {
     'Work Items that this replica brought to an end, by their status',
     ['status'],
   );
+  // A series that appears with 1 shows no increase to an alert: those that are watched begin at 0.
+  for (const reason of ['missed', 'cannot fire']) occurrences.inc({ outcome: 'skipped', reason }, 0);
+  for (const status of ['COMPLETED', 'NEEDS_REVIEW', 'INDETERMINATE', 'ERROR', 'CANCELLED']) {
+    finished.inc({ status }, 0);
+  }
   gauge(
     registry,
     'agent_platform_schedules_overdue',
