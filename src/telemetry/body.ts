@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import { gunzip, gunzipSync } from 'node:zlib';
 
-/** Reads a stream up to `limit` bytes; null, and the stream is given up, where it holds more. Rejects where it breaks off. */
+/**
+ * Reads a stream up to `limit` bytes. Where it holds more, or memory is short, the rest stays unread and the stream
+ * open, so that an answer can still go out over its connection. Rejects where it breaks off.
+ */
 export const readBody = async (
   stream: Readable,
   limit: number,
@@ -9,7 +12,7 @@ export const readBody = async (
 ): Promise<Buffer | 'too large' | 'no memory'> => {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > limit) return 'too large';
     if (!reserve(chunk.length)) return 'no memory';

@@ -9,7 +9,7 @@ import { type Scan, scan, selectSpans } from './wire.ts';
 export interface ReceiveRequest {
   contentType: string | undefined;
   contentEncoding: string | undefined;
-  /** The body as it came over the wire (still encoded). A stream is read up to the limit, then destroyed. */
+  /** The body as it came over the wire (still encoded). A stream is read up to the limit: close its connection after 413 and 503. */
   body: Buffer | Readable;
 }
 
@@ -22,7 +22,7 @@ export interface ReceiveAnswer {
 
 /** OTLP/HTTP for traces. */
 export interface Receiver {
-  /** Never rejects; 200 only when everything accepted is durable. */
+  /** 200 only when everything accepted is durable. Rejects only on a defect. */
   receive(request: ReceiveRequest): Promise<ReceiveAnswer>;
   /** Since start: spans that were accepted, and those refused one by one. */
   counts(): { accepted: number; refused: number };

@@ -203,6 +203,22 @@ test('a full disk refuses cleanly, what was there stays readable, and it goes on
   expect(log.totals(1)).toMatchObject({ delivered: 2, discarded: 0 });
 });
 
+test('what was refused is gone, even where its bytes had reached the file', async () => {
+  let fails = true;
+  await reopen({
+    write: async (file, bytes, at) => {
+      await writeAll(file, bytes, at);
+      if (fails && at > 0) throw Object.assign(new Error('bad disk'), { code: 'EIO' });
+    },
+  });
+  await expect(log.append([slice('lost', 1, [1])])).rejects.toMatchObject({ kind: 'failed' });
+  await reopen();
+  expect(log.totals(1).queued).toBe(0);
+  fails = false;
+  await log.append([slice('a', 1, [1])]);
+  expect(await drain(1)).toEqual(['a-0']);
+});
+
 test('a removed integration is counted out for good', async () => {
   await log.append([slice('a', 4, [1, 2])]);
   const batch = (await log.read(1, 10_000))!;
