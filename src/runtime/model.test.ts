@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { completion, type Reply, startEndpoint, wireCall } from '../../tests/harness/llm-endpoint.ts';
 import { until } from '../../tests/harness/wait.ts';
 import { Secret } from '../lib/crypto.ts';
 import { createEgress } from '../lib/egress.ts';
 import type { ResolvedLlm } from '../llm-configurations/index.ts';
-import { completion, type Reply, startEndpoint, wireCall } from './endpoint.fixture.ts';
 import type { Message } from './messages.ts';
 import { createModel } from './model.ts';
 import { ModelError } from './step.ts';
@@ -121,6 +121,16 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     expect(text).toBe('ab\ufffd');
     expect(toolCalls[0]).toMatchObject({ arguments: {}, fault: 'the arguments are not valid JSON' });
     expect(toolCalls[1]).toMatchObject({ arguments: { timezone: 'x' } });
+  });
+
+  it('tells calls apart to which the endpoint gave the same id', async () => {
+    const calls = ['', '', 'c', 'c'].map((id) => wireCall(id, 'current_time', {}));
+    await using endpoint = await startEndpoint(() => ({
+      body: completion({ tool_calls: calls }, 'tool_calls'),
+    }));
+    const ids = (await ask(endpoint.url)).toolCalls.map((call) => call.id);
+    expect(new Set(ids).size).toBe(4);
+    expect(ids).not.toContain('');
   });
 
   it('does not try a refused key again, and shows neither key nor header', async () => {

@@ -30,14 +30,26 @@ const lookAgainMs = 60_000;
 /** Where a row that is due is held by another transaction, it is looked for again after this. */
 const soonMs = 100;
 const recoverAtOnce = 100;
+/** A turn that waits for a database that is away is not waited for. */
+const turnWithinMs = 3_000;
 /** After the hand-back began; what is not done by then is left to the leases. */
-const handBackWithinMs = 12_000;
+const handBackWithinMs = 10_000;
+
+/** Resolves with `promise`, or after `milliseconds`. */
+const atMost = (promise: Promise<unknown>, milliseconds: number): Promise<void> => {
+  let timer: NodeJS.Timeout;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  return Promise.race([promise.then(() => {}), over]).finally(() => clearTimeout(timer));
+};
 
 /** The loop of one replica: claims Work Items, runs them side by side, takes over from workers that were lost. */
 export const createWorker = (deps: WorkerDeps): Worker => {
   const { db, log, settings, tracing, graceMs = 5_000 } = deps;
   const owner = `${hostname()}:${process.pid}`;
   const running = new Map<string, { held: HeldLease; done: Promise<void> }>();
+  let handingBack = false;
 
   const run = async (item: WorkItem, held: HeldLease): Promise<void> => {
     try {
@@ -53,6 +65,7 @@ export const createWorker = (deps: WorkerDeps): Worker => {
 
   const begin = (item: WorkItem, leaseSeconds: number): void => {
     const held = holdLease(db, log, { id: item.id, fencing: item.fencing, leaseSeconds });
+    if (handingBack) held.end('stopped');
     const key = `${item.id} ${item.fencing}`;
     const done = run(item, held).finally(() => {
       running.delete(key);
@@ -95,18 +108,12 @@ export const createWorker = (deps: WorkerDeps): Worker => {
   return {
     start: () => void loop.start(),
     stop: async () => {
-      await loop.stop();
       const all = () => Promise.all([...running.values()].map(({ done }) => done));
-      const atMost = (milliseconds: number) => {
-        let timer: NodeJS.Timeout;
-        const over = new Promise<void>((resolve) => {
-          timer = setTimeout(resolve, milliseconds);
-        });
-        return Promise.race([all(), over]).finally(() => clearTimeout(timer));
-      };
-      await atMost(graceMs);
+      await atMost(loop.stop(), turnWithinMs);
+      await atMost(all(), graceMs);
+      handingBack = true;
       for (const { held } of running.values()) held.end('stopped');
-      await atMost(handBackWithinMs);
+      await atMost(all(), handBackWithinMs);
       for (const { held } of running.values()) held.release();
     },
   };

@@ -41,7 +41,9 @@ export const wireCall = (id: string, name: string, args: unknown) => ({
 });
 
 /** An OpenAI-compatible endpoint on 127.0.0.1 that gives `reply` of each request, the first numbered 0. */
-export const startEndpoint = async (reply: (asked: Asked, n: number) => Reply): Promise<Endpoint> => {
+export const startEndpoint = async (
+  reply: (asked: Asked, n: number) => Reply | Promise<Reply>,
+): Promise<Endpoint> => {
   const asked: Asked[] = [];
   const waiting: (() => void)[] = [];
   const server = createServer(async (request, response) => {
@@ -50,7 +52,7 @@ export const startEndpoint = async (reply: (asked: Asked, n: number) => Reply): 
     const body = JSON.parse(Buffer.concat(chunks).toString());
     asked.push({ path: request.url!, headers: request.headers, body });
     for (const tell of waiting.splice(0)) tell();
-    const answer = reply(asked.at(-1)!, asked.length - 1);
+    const answer = await reply(asked.at(-1)!, asked.length - 1);
     if (answer === 'hang') {
       response.on('close', () => {
         endpoint.hungUp = true;

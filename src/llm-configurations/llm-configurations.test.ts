@@ -1,0 +1,198 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serveRoutes, tester } from '../../tests/harness/api.ts';
+import { eachDatabase } from '../../tests/harness/database.ts';
+import type { Client } from '../../tests/harness/http.ts';
+import { Vault } from '../lib/crypto.ts';
+import { newId } from '../lib/ids.ts';
+import { llmExists, llmRoutes, type ResolvedLlm, resolveLlm } from './index.ts';
+
+const vault = new Vault([Buffer.alloc(32, 1)]);
+const key = 'sk-0123456789-abcdef';
+const body = {
+  name: 'Ours',
+  kind: 'openai_compatible',
+  model: 'model-1',
+  base_url: 'https://models.example.com/v1',
+  api_key: key,
+  headers: { 'X-Team': 'team-secret' },
+};
+
+eachDatabase((_name, open) => {
+  let http: Client;
+  let close: () => Promise<void>;
+  let probed: ResolvedLlm | null = null;
+
+  beforeAll(async () => {
+    const routes = llmRoutes(open(), vault, async (llm) => {
+      probed = llm;
+      return { ok: false, detail: 'no answer' };
+    });
+    const served = await serveRoutes(open(), routes);
+    http = served.v2;
+    close = served.close;
+  });
+  afterAll(() => close());
+
+  const create = async (changes: Record<string, unknown> = {}) =>
+    (await http.post('/llm-configurations', { ...body, ...changes })).body;
+  const fault = async (changes: Record<string, unknown>) => {
+    const answer = await http.post('/llm-configurations', { ...body, ...changes });
+    return `${answer.status} ${answer.body.error.details?.map((d: { path: string }) => d.path)}`;
+  };
+
+  describe('a new installation', () => {
+    test('has one configuration, the built-in mock, and it is the default', async () => {
+      const defaults = (await http.get('/llm-configurations/defaults')).body;
+      const one = await http.get(`/llm-configurations/${defaults.llm_id}`);
+      expect(one.body).toMatchObject({ kind: 'mock', model: 'mock', base_url: null, api_key_set: false });
+      const resolved = await open().read((reader) => resolveLlm(reader, vault, null));
+      expect(resolved).toMatchObject({ id: defaults.llm_id, kind: 'mock', apiKey: null, headers: {} });
+    });
+  });
+
+  describe('secrets', () => {
+    test('are never returned, are sealed in the database for their row, and audited as fingerprints', async () => {
+      const answer = await http.post('/llm-configurations', body);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toMatchObject({ api_key_set: true, header_names: ['X-Team'] });
+      const list = await http.get('/llm-configurations');
+      const one = await http.get(`/llm-configurations/${answer.body.id}`);
+      const { rows } = await open().read((reader) =>
+        sql<{ api_key: string; headers: string }>`select api_key, headers from llm_configurations
+          where id = ${answer.body.id}`.execute(reader),
+      );
+      const audits = await open().read((reader) =>
+        sql<{ details: { api_key: string; headers: Record<string, string> } }>`select details from audits
+          where target_id = ${answer.body.id}`.execute(reader),
+      );
+      const seen = [
+        answer.text,
+        list.text,
+        one.text,
+        JSON.stringify(rows),
+        JSON.stringify(audits.rows),
+      ].join();
+      expect(seen).not.toContain(key);
+      expect(seen).not.toContain('team-secret');
+      expect(audits.rows[0]!.details).toMatchObject({
+        api_key: expect.stringMatching(/^sha256:/),
+        headers: { 'X-Team': expect.stringMatching(/^sha256:/) },
+      });
+
+      const other = await create();
+      await open().tx((tx) =>
+        sql`update llm_configurations set api_key = ${rows[0]!.api_key} where id = ${other.id}`.execute(tx),
+      );
+      await expect(open().read((reader) => resolveLlm(reader, vault, other.id))).rejects.toThrow();
+    });
+
+    test('reach the runtime as they were given', async () => {
+      const { id } = await create();
+      const llm = await open().read((reader) => resolveLlm(reader, vault, id));
+      expect(llm).toMatchObject({ kind: 'openai_compatible', model: 'model-1', base_url: body.base_url });
+      expect(llm.apiKey!.reveal()).toBe(key);
+      expect(llm.headers['X-Team']!.reveal()).toBe('team-secret');
+      expect(JSON.stringify(llm)).not.toContain('secret');
+    });
+  });
+
+  describe('validation', () => {
+    test('answers 400 for what is missing and 422 for what is wrong', async () => {
+      expect(await fault({ kind: undefined })).toBe('400 kind');
+      expect(await fault({ base_url: undefined })).toBe('400 base_url');
+      expect(await fault({ model: null })).toBe('422 model');
+      expect(await fault({ name: '' })).toBe('422 name');
+      expect(await fault({ base_url: 'ftp://example.com' })).toBe('422 base_url');
+      expect(await fault({ base_url: 'https://user:word@example.com' })).toBe('422 base_url');
+      expect(await fault({ base_url: 'https://example.com/v1?key=1' })).toBe('422 base_url');
+      expect(await fault({ api_key: 'two words' })).toBe('422 api_key');
+      expect(await fault({ headers: { Host: 'x' } })).toBe('422 headers.Host');
+      expect(await fault({ headers: { 'a b': 'x' } })).toBe('422 headers.a b');
+      expect(await fault({ headers: { a: 'x\ny' } })).toBe('422 headers.a');
+      expect(await fault({ headers: { a: 'x', A: 'y' } })).toBe('422 headers.A');
+    });
+
+    test('says of a kind of other releases which ones are supported now', async () => {
+      const answer = await http.post('/llm-configurations', { ...body, kind: 'anthropic' });
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.message).toContain('supported now: openai_compatible, mock');
+    });
+  });
+
+  describe('a change', () => {
+    test('leaves what is not named, and clears by null', async () => {
+      const { id } = await create();
+      const renamed = await http.patch(`/llm-configurations/${id}`, { name: 'New' });
+      expect(renamed.body).toMatchObject({ name: 'New', model: 'model-1', api_key_set: true });
+      const cleared = await http.patch(`/llm-configurations/${id}`, { api_key: null, headers: null });
+      expect(cleared.body).toMatchObject({ api_key_set: false, header_names: [], base_url: body.base_url });
+      expect((await http.patch(`/llm-configurations/${id}`, cleared.body)).status).toBe(200);
+      expect((await http.patch(`/llm-configurations/${id}`, { kind: 'mock' })).status).toBe(422);
+    });
+  });
+
+  describe('the default', () => {
+    test('can be moved, to what exists only, and cannot be deleted', async () => {
+      const { llm_id: before } = (await http.get('/llm-configurations/defaults')).body;
+      const { id } = await create();
+      const moved = await http.put('/llm-configurations/defaults', { llm_id: id });
+      expect(moved.body).toEqual({ llm_id: id });
+      const refused = await http.delete(`/llm-configurations/${id}`);
+      expect([refused.status, refused.body.error.code]).toEqual([412, 'precondition_failed']);
+      for (const llm_id of [newId(), 'nonsense']) {
+        const unknown = await http.put('/llm-configurations/defaults', { llm_id });
+        expect([unknown.status, unknown.body.error.llm_id]).toEqual([422, llm_id]);
+      }
+      expect((await http.put('/llm-configurations/defaults', {})).status).toBe(400);
+      await http.put('/llm-configurations/defaults', { llm_id: before });
+      expect((await http.delete(`/llm-configurations/${id}`)).status).toBe(204);
+      expect((await http.delete(`/llm-configurations/${id}`)).status).toBe(404);
+    });
+  });
+
+  test('a configuration that an agent uses cannot be deleted until it does no more', async () => {
+    const { id } = await create();
+    const agent = newId();
+    await open().tx(async (tx) => {
+      expect(await llmExists(tx, id)).toBe(true);
+      expect(await llmExists(tx, newId())).toBe(false);
+      await sql`insert into agents (id, name, mode, llm_id, max_concurrency, max_attempts, timeout_seconds,
+        max_steps) values (${agent}, 'A', 'worker', ${id}, 1, 1, 60, 5)`.execute(tx);
+    });
+    const refused = await http.delete(`/llm-configurations/${id}`);
+    expect([refused.status, refused.body.error.message]).toEqual([
+      412,
+      expect.stringContaining('Agents use'),
+    ]);
+    await open().tx((tx) => sql`delete from agents where id = ${agent}`.execute(tx));
+    expect((await http.delete(`/llm-configurations/${id}`)).status).toBe(204);
+  });
+
+  test('a list is paged, newest first', async () => {
+    const a = await create();
+    const b = await create();
+    const first = (await http.get('/llm-configurations?limit=1')).body;
+    expect(first.data.map((row: { id: string }) => row.id)).toEqual([b.id]);
+    const second = (await http.get(`/llm-configurations?limit=1&next=${first.next}`)).body;
+    expect(second.data.map((row: { id: string }) => row.id)).toEqual([a.id]);
+  });
+
+  test('a builder sees id, name, kind and model, and nothing else', async () => {
+    const { id } = await create();
+    const get = llmRoutes(open(), vault, async () => ({ ok: true, detail: '' })).find(
+      (route) => route.id === 'getLlmConfiguration',
+    )!;
+    const principal = { ...tester, role: 'builder' as const };
+    const found = await get.find!({ params: { llm_id: id }, principal });
+    const shown = get.answer!.parse(await get.handler({ found, principal } as never));
+    expect(shown).toEqual({ id, name: 'Ours', kind: 'openai_compatible', model: 'model-1' });
+  });
+
+  test('a test asks the model with the opened secrets and tells how it went', async () => {
+    const { id } = await create();
+    const answer = await http.post(`/llm-configurations/${id}/test`);
+    expect(answer.body).toEqual({ ok: false, detail: 'no answer', latency_ms: expect.any(Number) });
+    expect(probed!.apiKey!.reveal()).toBe(key);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import {
+  firstUserMessage,
+  inOrder,
+  type Message,
+  openCalls,
+  splitUserMessage,
+  storable,
+} from './messages.ts';
+
+const call = (id: string) => ({ id, name: 'tool', arguments: {} });
+const asking = (...ids: string[]): Message => ({ role: 'assistant', text: '', tool_calls: ids.map(call) });
+const result = (id: string): Message => ({
+  role: 'tool',
+  tool_call_id: id,
+  tool_name: 'tool',
+  text: id,
+  is_error: false,
+});
+const user = (text: string): Message => ({ role: 'user', text });
+
+describe('a conversation', () => {
+  it('has open the calls of its last answer that have no result', () => {
+    expect(openCalls([user('a'), asking('1'), result('1'), asking('2', '3'), result('2')])).toEqual([
+      call('3'),
+    ]);
+    expect(openCalls([user('a'), asking('1'), result('1')])).toEqual([]);
+    expect(openCalls([])).toEqual([]);
+  });
+
+  it('is given to models with each result right after its call, whatever a person wrote between', () => {
+    const [ask1, ask2] = [asking('1', '2'), asking('3')];
+    const stored = [user('a'), ask1, result('1'), user('go on'), result('2'), ask2, result('3'), user('b')];
+    expect(inOrder(stored)).toEqual([
+      user('a'),
+      ask1,
+      result('1'),
+      result('2'),
+      user('go on'),
+      ask2,
+      result('3'),
+      user('b'),
+    ]);
+  });
+
+  it('keeps message and payload of a Work Item apart', () => {
+    for (const [message, payload] of [
+      ['Do it', { a: 1 }],
+      ['', { b: '\n\nPayload (JSON):\n{}' }],
+      ['Payload (JSON):\n{"x":1}', {}],
+    ] as const) {
+      const first = firstUserMessage(message, payload) as { text: string };
+      expect(splitUserMessage(first.text)).toEqual({
+        message,
+        payload: Object.keys(payload).length === 0 ? null : payload,
+      });
+    }
+  });
+
+  it('holds no text that the database could not', () => {
+    expect(storable('a\u0000b\ud800c😀')).toBe('ab\ufffdc😀');
+  });
+});

@@ -1,0 +1,246 @@
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eachDatabase } from '../../tests/harness/database.ts';
+import { completion, type Reply, startEndpoint, wireCall } from '../../tests/harness/llm-endpoint.ts';
+import {
+  becomes,
+  conversationOf,
+  historyOf,
+  itemOf,
+  loseLease,
+  makeAgent,
+  makeItem,
+  makeLlm,
+  newRuntime,
+  type TestRuntime,
+} from '../../tests/harness/runtime.ts';
+import type { Database } from '../database/index.ts';
+import { silentLogger } from '../lib/log.ts';
+import { claimWorkItems, retry } from '../work-items/index.ts';
+import { holdLease, RunEnded } from './lease.ts';
+import type { Tool } from './tools.ts';
+
+const reasonOf = (signal: AbortSignal) => (signal.reason as RunEnded | undefined)?.reason;
+const poll = { timeout: 5_000 };
+
+eachDatabase((_name, open) => {
+  const runtimes: TestRuntime[] = [];
+  /** The ids of the Work Items, one for each call. */
+  const called: string[] = [];
+  const stuck: Tool = {
+    name: 'stuck',
+    description: 'Never ends.',
+    inputSchema: { type: 'object' },
+    idempotent: false,
+    call: (_args, { workItemId }) => {
+      called.push(workItemId);
+      return new Promise(() => {});
+    },
+  };
+  const count: Tool = {
+    ...stuck,
+    name: 'count',
+    call: async (_args, { workItemId }) => {
+      called.push(workItemId);
+      return { text: 'counted' };
+    },
+  };
+
+  /** Made before any is started, as the platform does it: on the embedded database nobody may LISTEN later. */
+  const make = async (given: Parameters<typeof newRuntime>[1] = {}): Promise<TestRuntime> => {
+    const runtime = await newRuntime(open(), { tools: [stuck, count], ...given });
+    runtimes.push(runtime);
+    return runtime;
+  };
+  const start = async (given: Parameters<typeof newRuntime>[1] = {}): Promise<TestRuntime> => {
+    const runtime = await make(given);
+    runtime.start();
+    return runtime;
+  };
+  beforeEach(() => void called.splice(0));
+  afterEach(async () => {
+    await Promise.all(runtimes.splice(0).map((runtime) => runtime.stop()));
+    await open().tx((tx) =>
+      sql`update work_items set status = 'CANCELLED', lease_expires_at = null
+        where status in ('PENDING', 'EXECUTING')`.execute(tx),
+    );
+  });
+
+  test('many workers carry each Work Item out once', async () => {
+    const agent = await makeAgent(open());
+    const steps = [{ tool: 'count', delay_ms: 5 }, { text: 'done' }];
+    const items = await Promise.all(Array.from({ length: 40 }, () => makeItem(open(), agent, { steps })));
+    for (let i = 0; i < 4; i++) await make();
+    for (const runtime of runtimes) runtime.start();
+    for (const { id } of items) await becomes(open(), id, 'COMPLETED');
+    expect(called.toSorted()).toEqual(items.map((item) => item.id).toSorted());
+    for (const { id } of items) {
+      expect(await historyOf(open(), id)).toEqual(['create→PENDING', 'claim→EXECUTING', 'finish→COMPLETED']);
+    }
+  });
+
+  test('a worker runs no more at once than it may, and takes the next when one is done', async () => {
+    const agent = await makeAgent(open());
+    const items = await Promise.all(
+      Array.from({ length: 5 }, () => makeItem(open(), agent, { delay_ms: 30 })),
+    );
+    await start({ settings: { MAX_CONCURRENT_WORK_ITEMS: 2 } });
+    let most = 0;
+    await expect
+      .poll(
+        async () => {
+          const now = await Promise.all(items.map(({ id }) => itemOf(open(), id)));
+          most = Math.max(most, now.filter(({ status }) => status === 'EXECUTING').length);
+          return now.every(({ status }) => status === 'COMPLETED');
+        },
+        { interval: 5, ...poll },
+      )
+      .toBe(true);
+    expect(most).toBe(2);
+  });
+
+  describe('a stop', () => {
+    test('hands what is in flight back without using an attempt, and another worker goes on with it', async () => {
+      await using endpoint = await startEndpoint((_asked, n): Reply => {
+        if (n === 0) return { body: completion({ tool_calls: [wireCall('c1', 'count', {})] }, 'tool_calls') };
+        return n === 1 ? 'hang' : { body: completion({ content: 'Done.' }) };
+      });
+      const agent = await makeAgent(open(), { llm_id: await makeLlm(open(), endpoint.url, 'key') });
+      const { id } = await makeItem(open(), agent);
+      const second = await make();
+      const first = await start();
+      await endpoint.heard(2);
+      await first.stop();
+      expect(await itemOf(open(), id)).toMatchObject({ status: 'PENDING', attempts: 0, error: null });
+      expect((await historyOf(open(), id)).at(-1)).toBe('hand_back→PENDING');
+      second.start();
+      const done = await becomes(open(), id, 'COMPLETED');
+      expect(done).toMatchObject({ result: 'Done.', attempts: 1 });
+      expect(called).toEqual([id]);
+    });
+
+    test('lets what is nearly done finish', async () => {
+      const { id } = await makeItem(open(), await makeAgent(open()), {
+        steps: [{ text: 'ok', delay_ms: 200 }],
+      });
+      const runtime = await start({ graceMs: 5_000 });
+      await becomes(open(), id, 'EXECUTING');
+      await runtime.stop();
+      expect(await itemOf(open(), id)).toMatchObject({ status: 'COMPLETED', result: 'ok' });
+    });
+
+    test('in a call that must not be repeated leaves it to a person', async () => {
+      const { id } = await makeItem(open(), await makeAgent(open()), { steps: [{ tool: 'stuck' }] });
+      const runtime = await start();
+      await expect.poll(() => called.length, poll).toBe(1);
+      await runtime.stop();
+      expect(await itemOf(open(), id)).toMatchObject({
+        status: 'INDETERMINATE',
+        error: { code: 'indeterminate' },
+      });
+    });
+  });
+
+  describe('a lost lease', () => {
+    test('gives the Work Item to another worker; the late result changes nothing and is recorded', async () => {
+      let release = (_reply: Reply) => {};
+      await using endpoint = await startEndpoint((_asked, n) =>
+        n === 0
+          ? new Promise<Reply>((resolve) => {
+              release = resolve;
+            })
+          : { body: completion({ content: 'In time.' }) },
+      );
+      const agent = await makeAgent(open(), { llm_id: await makeLlm(open(), endpoint.url, 'key') });
+      const { id } = await makeItem(open(), agent);
+      // A long lease: its heartbeat does not notice the loss before the answer comes.
+      await start({ settings: { WORK_ITEM_LEASE_SECONDS: 3_600 } });
+      await endpoint.heard(1);
+      await loseLease(open(), id);
+      const done = await becomes(open(), id, 'COMPLETED');
+      release({ body: completion({ content: 'Too late.' }) });
+      await expect
+        .poll(() => historyOf(open(), id), poll)
+        .toEqual([
+          'create→PENDING',
+          'claim→EXECUTING',
+          'lease_lost→PENDING',
+          'claim→EXECUTING',
+          'finish→COMPLETED',
+          'late_result→COMPLETED',
+        ]);
+      expect(await itemOf(open(), id)).toEqual(done);
+      expect((await conversationOf(open(), done)).join()).not.toContain('Too late.');
+    });
+
+    test('in a call that must not be repeated makes it INDETERMINATE', async () => {
+      const { id } = await makeItem(open(), await makeAgent(open()), { steps: [{ tool: 'stuck' }] });
+      await start({ settings: { WORK_ITEM_LEASE_SECONDS: 3_600 } });
+      await expect.poll(() => called.length, poll).toBe(1);
+      await loseLease(open(), id);
+      await becomes(open(), id, 'INDETERMINATE');
+      expect(called).toEqual([id]);
+    });
+  });
+
+  describe('the heartbeat', () => {
+    const held = async (leaseSeconds: number, db = open()) => {
+      const { id } = await makeItem(open(), await makeAgent(open()));
+      const [item] = await open().tx((tx) => claimWorkItems(tx, { owner: 'w', limit: 1, leaseSeconds: 60 }));
+      expect(item!.id).toBe(id);
+      const lease = { id, fencing: item!.fencing, leaseSeconds };
+      return { id, lease, held: holdLease(db, silentLogger, lease) };
+    };
+    const change = (id: string, set: ReturnType<typeof sql>) =>
+      open().tx((tx) => sql`update work_items set ${set} where id = ${id}`.execute(tx));
+    const secondsLeft = async (id: string) => {
+      const { rows } = await open().read((reader) =>
+        sql<{ left: number }>`select extract(epoch from lease_expires_at - platform_now())::float8 as left
+          from work_items where id = ${id}`.execute(reader),
+      );
+      return rows[0]!.left;
+    };
+
+    test('prolongs the lease until it is released', async () => {
+      const { id, held: one } = await held(0.3);
+      await expect.poll(() => secondsLeft(id), poll).toBeLessThan(1);
+      await change(id, sql`lease_expires_at = platform_now() - interval '1 hour'`);
+      await expect.poll(() => secondsLeft(id), poll).toBeGreaterThan(0);
+      one.release();
+      expect(one.signal.aborted).toBe(false);
+    });
+
+    test('hears of a cancel whose notification was lost, and of the loss of the lease', async () => {
+      const first = await held(0.15);
+      await change(first.id, sql`cancel_requested_at = platform_now()`);
+      await expect.poll(() => reasonOf(first.held.signal), poll).toBe('cancelled');
+      first.held.release();
+      const second = await held(0.15);
+      await change(second.id, sql`fencing = fencing + 1`);
+      await expect.poll(() => reasonOf(second.held.signal), poll).toBe('lost');
+      second.held.release();
+    });
+
+    test('takes the lease for lost where the database does not answer for that long', async () => {
+      const away = { ...open(), read: () => Promise.reject(new Error('away')) } as Database;
+      const { held: one } = await held(0.1, away);
+      await expect.poll(() => reasonOf(one.signal), poll).toBe('lost');
+      one.release();
+    });
+
+    test('nothing is stored without the lease', async () => {
+      const { id, held: one, lease } = await held(60);
+      expect(await one.store(async () => 'stored')).toBe('stored');
+      const error = { code: 'x', message: 'x' };
+      await open().tx((tx) => retry(tx, { ...lease, error, waitSeconds: 1_000 }));
+      await expect(one.store(async () => 'stored')).rejects.toThrow(RunEnded);
+      expect(reasonOf(one.signal)).toBe('lost');
+      one.release();
+      const { rows } = await open().read((reader) =>
+        sql<{ wait: number }>`select extract(epoch from not_before - platform_now())::float8 as wait
+          from work_items where id = ${id}`.execute(reader),
+      );
+      expect(rows[0]!.wait).toBeGreaterThan(900);
+    });
+  });
+});

@@ -1,0 +1,204 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+import type { Attributes, Span } from '@opentelemetry/api';
+import { sql } from 'kysely';
+import type { Database, Tx } from '../../src/database/index.ts';
+import { Vault } from '../../src/lib/crypto.ts';
+import { createEgress } from '../../src/lib/egress.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { silentLogger } from '../../src/lib/log.ts';
+import { createLlm } from '../../src/llm-configurations/llm-configurations.ts';
+import { createRuntime, type Runtime, type Tool } from '../../src/runtime/index.ts';
+import { builtInTools } from '../../src/runtime/tools.ts';
+import { type Settings, watchSettings } from '../../src/settings/index.ts';
+import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
+import { createWorkItem, findWorkItem, messagesOf, type WorkItem } from '../../src/work-items/index.ts';
+import { tester } from './api.ts';
+import { until } from './wait.ts';
+
+export const vault = new Vault([Buffer.alloc(32, 1)]);
+export const egress = createEgress({});
+
+export interface RecordedSpan {
+  name: string;
+  options: SpanOptions;
+  attributes: Attributes;
+  failed: boolean;
+  ended: boolean;
+  traceId: string;
+  parent: RecordedSpan | null;
+}
+
+/** Keeps the spans in memory, in the order in which they began. */
+export class Recorder implements Tracing {
+  readonly spans: RecordedSpan[] = [];
+  readonly #current = new AsyncLocalStorage<RecordedSpan>();
+
+  async withSpan<T>(name: string, options: SpanOptions, fn: (span: Span) => T | Promise<T>): Promise<T> {
+    const parent = this.#current.getStore() ?? null;
+    const traceId = parent?.traceId ?? randomBytes(16).toString('hex');
+    const attributes = { ...options.attributes };
+    const span: RecordedSpan = { name, options, attributes, failed: false, ended: false, traceId, parent };
+    this.spans.push(span);
+    const handle = {
+      setAttribute: (key: string, value: string) => void Object.assign(attributes, { [key]: value }),
+      setAttributes: (more: Attributes) => void Object.assign(attributes, more),
+      setStatus: () => {
+        span.failed = true;
+      },
+    } as unknown as Span;
+    try {
+      return await this.#current.run(span, () => fn(handle));
+    } finally {
+      span.ended = true;
+    }
+  }
+  traceId = () => this.#current.getStore()?.traceId ?? null;
+  traceparent = () => null;
+
+  /** The spans of the agent in one trace. */
+  of(traceId: string | null): RecordedSpan[] {
+    return this.spans.filter((span) => span.traceId === traceId && !span.options.application);
+  }
+}
+
+export interface TestRuntime extends Runtime {
+  tracing: Recorder;
+  finished: string[];
+}
+
+/** A runtime like one replica's; not started. */
+export const newRuntime = async (
+  db: Database,
+  {
+    settings = {},
+    tools = [],
+    flush = async () => {},
+    graceMs = 0,
+  }: {
+    settings?: Partial<Settings>;
+    tools?: Tool[];
+    flush?: () => Promise<void>;
+    graceMs?: number;
+  } = {},
+): Promise<TestRuntime> => {
+  const watched = await watchSettings(db, silentLogger);
+  const tracing = new Recorder();
+  const finished: string[] = [];
+  const runtime = createRuntime({
+    db,
+    vault,
+    egress,
+    log: silentLogger,
+    settings: { ...watched, get: () => ({ ...watched.get(), ...settings }) },
+    tracing,
+    flush,
+    graceMs,
+    toolsOf: async () => [...builtInTools, ...tools],
+    onFinished: (status) => finished.push(status),
+  });
+  return { ...runtime, tracing, finished };
+};
+
+export interface AgentGiven {
+  instructions?: string;
+  llm_id?: string | null;
+  max_concurrency?: number;
+  max_attempts?: number;
+  timeout_seconds?: number;
+  max_steps?: number;
+}
+
+/** A Worker agent straight in the table. */
+export const makeAgent = async (db: Database, given: AgentGiven = {}): Promise<string> => {
+  const id = newId();
+  const {
+    instructions = 'Be brief.',
+    llm_id = null,
+    max_concurrency = 100,
+    max_attempts = 3,
+    timeout_seconds = 60,
+    max_steps = 5,
+  } = given;
+  await db.tx((tx) =>
+    sql`insert into agents (id, name, mode, instructions, llm_id, max_concurrency, max_attempts,
+        timeout_seconds, max_steps)
+      values (${id}, 'Reporter', 'worker', ${instructions}, ${llm_id}, ${max_concurrency}, ${max_attempts},
+        ${timeout_seconds}, ${max_steps})`.execute(tx),
+  );
+  return id;
+};
+
+export const makeItem = (db: Database, agentId: string, mock?: unknown): Promise<WorkItem> =>
+  db.tx((tx) =>
+    createWorkItem(tx, {
+      agentId,
+      scheduleId: null,
+      workItemName: 'Report',
+      message: 'Write the report',
+      payload: mock === undefined ? {} : { mock },
+      draft: false,
+      principal: tester,
+    }),
+  );
+
+export const itemOf = (db: Database, id: string): Promise<WorkItem> =>
+  db.read((reader) => findWorkItem(reader, id));
+
+/** The Work Item as soon as it has this status. */
+export const becomes = (
+  db: Database,
+  id: string,
+  status: WorkItem['status'],
+  timeoutMs = 10_000,
+): Promise<WorkItem> =>
+  until(async () => {
+    const item = await itemOf(db, id);
+    return item.status === status && item;
+  }, timeoutMs);
+
+/** Its conversation as `role: text`, a tool call as `→tool`. */
+export const conversationOf = async (db: Database, item: WorkItem): Promise<string[]> => {
+  const messages = await db.read((reader) => messagesOf(reader, item.id, item.conversation_id));
+  return messages.map(({ role, content }) => {
+    if (typeof content === 'string') return `${role}: ${content}`;
+    const { text, tool_calls = [] } = content as { text: string; tool_calls?: { name: string }[] };
+    return [`${role}: ${text}`, ...tool_calls.map((call) => `→${call.name}`)].join(' ').trim();
+  });
+};
+
+/** What the history says, oldest first: `action→status`. */
+export const historyOf = async (db: Database, id: string): Promise<string[]> => {
+  const { rows } = await db.read((reader) =>
+    sql<{ action: string; to_status: string }>`select action, to_status from work_item_events
+      where work_item_id = ${id} order by seq`.execute(reader),
+  );
+  return rows.map((row) => `${row.action}→${row.to_status}`);
+};
+
+/** What a worker hears when something was written. */
+const tellWorkers = (tx: Tx) => sql`select pg_notify('work_items', '')`.execute(tx);
+
+/** As if the worker had not been heard of for longer than its lease. */
+export const loseLease = async (db: Database, id: string): Promise<void> => {
+  await db.tx(async (tx) => {
+    await sql`update work_items set lease_expires_at = platform_now() - interval '1 second'
+      where id = ${id} and status = 'EXECUTING'`.execute(tx);
+    await tellWorkers(tx);
+  });
+};
+
+/** As if the pause before a retry were over. */
+export const endPause = async (db: Database, id: string): Promise<void> => {
+  await db.tx(async (tx) => {
+    await sql`update work_items set not_before = null where id = ${id}`.execute(tx);
+    await tellWorkers(tx);
+  });
+};
+
+/** A configuration for the endpoint at `url`; answers its id. */
+export const makeLlm = async (db: Database, url: string, apiKey: string): Promise<string> => {
+  const fields = { name: 'Ours', model: 'model-1', base_url: url, api_key: apiKey };
+  const actor = { principal: tester, requestId: 'r' };
+  return (await db.tx((tx) => createLlm(tx, vault, actor, { kind: 'openai_compatible', ...fields }))).id;
+};
