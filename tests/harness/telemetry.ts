@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { ShiftedClock } from '../../src/lib/clock.ts';
+import { createEgress, type Egress } from '../../src/lib/egress.ts';
+import { silentLogger } from '../../src/lib/log.ts';
+import {
+  createTelemetry,
+  type Destination,
+  type Destinations,
+  type Health,
+  type Telemetry,
+} from '../../src/telemetry/index.ts';
+import { spansNamed } from './otlp-encode.ts';
+import { type OtlpReceiver, type ReceivedRequest, startOtlpReceiver } from './otlp-receiver.ts';
+import { until } from './wait.ts';
+
+/** Integrations as observability keeps them: every agent's spans go to all that are enabled. */
+export class TestDestinations implements Destinations {
+  readonly #known = new Map<number, Destination>();
+  readonly #listeners = new Set<() => void>();
+  set(number: number, url: string, more: Partial<Destination> = {}): void {
+    const before = this.#known.get(number);
+    this.#known.set(number, {
+      number,
+      id: `integration-${number}`,
+      provider: 'otlp_custom_headers',
+      headers: [],
+      enabled: true,
+      ...before,
+      url,
+      revision: (before?.revision ?? 0) + 1,
+      ...more,
+    });
+    for (const changed of this.#listeners) changed();
+  }
+  remove(number: number): void {
+    this.#known.delete(number);
+    for (const changed of this.#listeners) changed();
+  }
+  get = (number: number) => this.#known.get(number);
+  all = () => [...this.#known.values()];
+  table = () => ({
+    forAgent: (agent: string | null) =>
+      agent === null ? [] : this.all().flatMap((one) => (one.enabled ? [one.number] : [])),
+  });
+  onChange = (changed: () => void) => {
+    this.#listeners.add(changed);
+    return () => this.#listeners.delete(changed);
+  };
+}
+
+/** The telemetry path on a folder of its own with one real backend and a clock that tests move. */
+export class TelemetryRig {
+  directory = '';
+  clock = new ShiftedClock();
+  destinations = new TestDestinations();
+  telemetry!: Telemetry;
+  backend!: OtlpReceiver;
+  #egress!: Egress;
+  #accepted = new Map<number, number>();
+
+  async setUp(): Promise<void> {
+    this.directory = await mkdtemp(join(tmpdir(), 'ap-delivery-'));
+    this.clock = new ShiftedClock();
+    this.destinations = new TestDestinations();
+    this.#accepted = new Map();
+    this.#egress = createEgress({ deny: [] });
+    this.backend = await startOtlpReceiver();
+    await this.start();
+  }
+
+  async start(): Promise<void> {
+    this.telemetry = await createTelemetry({
+      directory: this.directory,
+      destinations: this.destinations,
+      egress: this.#egress,
+      clock: this.clock,
+      random: () => 1,
+      log: silentLogger,
+      requestTimeoutMs: 2_000,
+      settings: { retentionHours: () => 72, retentionMegabytes: () => 10_240 },
+    });
+    this.telemetry.start();
+  }
+
+  /** Checks the account of every integration: what was accepted is somewhere, to the span. */
+  async tearDown(): Promise<void> {
+    for (const { number, totals } of this.telemetry.accounts()) {
+      const { delivered, rejected, dead_lettered, expired, discarded, queued } = totals;
+      const accounted = delivered + rejected + dead_lettered + expired + discarded + queued;
+      expect(accounted).toBe(this.#accepted.get(number) ?? 0);
+    }
+    await this.telemetry.stop();
+    await this.backend.close();
+    await this.#egress.close();
+    await rm(this.directory, { recursive: true });
+  }
+
+  /** Spans `PREFIX-0`, `PREFIX-1`, … of one agent, accepted by the receiver. */
+  send = async (prefix: string, count: number, padding = 0): Promise<void> => {
+    const routes = this.destinations.table().forAgent('agent');
+    const answer = await this.telemetry.receiver.receive({
+      contentType: 'application/x-protobuf',
+      contentEncoding: undefined,
+      body: spansNamed(prefix, count, 'agent', padding),
+    });
+    expect(answer.status).toBe(200);
+    for (const number of routes) this.#accepted.set(number, (this.#accepted.get(number) ?? 0) + count);
+  };
+
+  health = async (number = 1): Promise<Health> => (await this.telemetry.health(number))!;
+
+  /** Nothing is queued any more. */
+  settled = (number = 1) => until(async () => (await this.health(number)).queued === 0, 5_000);
+
+  inState = (state: Health['state'], number = 1): Promise<Health> =>
+    until(
+      async () => {
+        const now = await this.health(number);
+        return now.state === state ? now : null;
+      },
+      5_000,
+      5,
+    );
+
+  later = (milliseconds: number): void => {
+    this.clock.advance(milliseconds);
+    this.telemetry.wake();
+  };
+}
+
+export const names = (requests: ReceivedRequest[]): string[] =>
+  requests.flatMap(({ spans }) => spans.map(({ name }) => name));
+
+/** Long enough for a request that must not come. */
+export const quiet = () => new Promise((resolve) => setTimeout(resolve, 60));
+
+/** Answers `status` to requests with a span that is bad, 200 to others. */
+export const refuse = (bad: (name: string) => boolean, status: number) => (request: ReceivedRequest) =>
+  request.spans.some(({ name }) => bad(name)) ? status : 200;
+
+/** A rig for each test of the file. */
+export const useTelemetry = (): TelemetryRig => {
+  const rig = new TelemetryRig();
+  beforeEach(() => rig.setUp());
+  afterEach(() => rig.tearDown());
+  return rig;
+};
