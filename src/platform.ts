@@ -172,7 +172,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     ...observability.routes,
     ...llmRoutes(db, vault, runtime.probe),
     ...apiKeyRoutes(db, authenticator),
-    ...settingsRoutes(db),
+    ...settingsRoutes(db, settings.refresh),
     ...auditRoutes(db),
   ];
 

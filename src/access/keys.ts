@@ -36,6 +36,8 @@ export class Authenticator {
   readonly #db: Database;
   readonly #log: Logger;
   readonly #bootstrapHash: Buffer | null;
+  /** Raised by `forget`, so that a look-up from before it is not remembered after it. */
+  #forgotten = 0;
   readonly #remembered = new Map<string, { principal: Principal | null; at: number }>();
   readonly #touched = new Map<string, number>();
 
@@ -48,6 +50,7 @@ export class Authenticator {
 
   /** Ask the database again for every key: one was revoked, or a role changed. */
   forget(): void {
+    this.#forgotten++;
     this.#remembered.clear();
   }
 
@@ -65,10 +68,11 @@ export class Authenticator {
     if (remembered && Date.now() - remembered.at < believedForMs) principal = remembered.principal;
     else {
       const at = Date.now();
+      const forgotten = this.#forgotten;
       const key = await this.#db.read((reader) => findKeyByHash(reader, hash));
       principal = key ? principalOf(key) : null;
       if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
-      this.#remembered.set(hash, { principal, at });
+      if (forgotten === this.#forgotten) this.#remembered.set(hash, { principal, at });
     }
     if (!principal) throw unauthorized('The API key is not valid, was revoked, or has expired.');
     this.#touch(principal.keyId!);

@@ -80,6 +80,11 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       description:
         'A key of a service account has `role`, never above your own; `kind: personal` follows your role.',
       body: createBody,
+      checkBody: ({ kind, role }) => {
+        if (kind !== 'personal' && (role === undefined || role === null)) {
+          throw badRequest('role: is required for a key of a service account');
+        }
+      },
       status: 201,
       answer: createdApiKey,
       handler: ({ body, principal, change, requestId }) => {
@@ -89,8 +94,6 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
             { path: 'role', message: 'a personal key has its person’s role: leave it out' },
           ]);
         }
-        if (!personal && body.role === undefined)
-          throw badRequest('role: is required for a key of a service account');
         if (personal && principal.kind !== 'person') {
           throw unprocessable([{ path: 'kind', message: 'only a person can have a personal key' }]);
         }

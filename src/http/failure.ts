@@ -36,7 +36,8 @@ export const fail = (
 ): FastifyReply => {
   const shown = toApiError(error);
   const errorId = newId();
-  log[shown.status >= 500 ? 'error' : 'debug'](
+  // At the default level: a client that quotes an error_id must be found in the logs.
+  log[shown.status >= 500 ? 'error' : 'info'](
     {
       error_id: errorId,
       request_id: request.id,

@@ -156,6 +156,11 @@ export const createServer = (options: ServerOptions): Server => {
     throw tooMany(`The limit of ${perSecond} requests a second for one API key is reached.`, retryAfter);
   };
 
+  const refused = (request: FastifyRequest, route: Route): void => {
+    const path = request.url.split('?')[0]!;
+    options.onRefused?.(request.principal!, { operation: route.id, path, requestId: request.id });
+  };
+
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
@@ -178,8 +183,7 @@ export const createServer = (options: ServerOptions): Server => {
           request.principal = principal;
           limitRate(principal, reply);
           if (roleAllows(principal.role, role)) return;
-          const path = request.url.split('?')[0]!;
-          options.onRefused?.(principal, { operation: route.id, path, requestId: request.id });
+          refused(request, route);
           throw new ApiError(
             'forbidden',
             `This needs the role ${role}; the API key has the role ${principal.role}.`,
@@ -193,6 +197,7 @@ export const createServer = (options: ServerOptions): Server => {
             try {
               await serve(route, request.principal!, options, request, reply);
             } catch (error) {
+              if (error instanceof ApiError && error.code === 'forbidden') refused(request, route);
               fail(log, error, request, reply);
             }
             return reply.statusCode;

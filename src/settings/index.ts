@@ -13,19 +13,27 @@ export { readSettings, type Settings, settingsRoutes };
  */
 export interface CurrentSettings {
   get(): Settings;
+  /** Read them again now: a change was made here, and its notification has yet to come. */
+  refresh(): Promise<void>;
   onChange(listener: () => void): void;
 }
 
 export const watchSettings = async (db: Database, log: Logger): Promise<CurrentSettings> => {
   let current = defaultSettings;
   const listeners: (() => void)[] = [];
+  let reading: Promise<void> = Promise.resolve();
   const read = async (): Promise<void> => {
     current = await db.read(readSettings);
     for (const listener of listeners) listener();
   };
+  // One after the other, or an older answer that comes late would stay.
+  const refresh = (): Promise<void> => {
+    reading = reading.catch(() => {}).then(read);
+    return reading;
+  };
   db.listen(settingsChannel, () => {
-    read().catch((error) => log.warn({ error: messageOf(error) }, 'cannot read the advanced settings'));
+    refresh().catch((error) => log.warn({ error: messageOf(error) }, 'cannot read the advanced settings'));
   });
-  await read();
-  return { get: () => current, onChange: (listener) => void listeners.push(listener) };
+  await refresh();
+  return { get: () => current, refresh, onChange: (listener) => void listeners.push(listener) };
 };

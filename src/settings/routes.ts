@@ -47,7 +47,8 @@ const checkChanges = (body: Record<string, unknown>): [SettingName, unknown][] =
     return [name as SettingName, parsed.data];
   });
 
-export const settingsRoutes = (db: Database): Route[] => [
+/** `changed` is waited for after each change, so that it holds here once it is answered. */
+export const settingsRoutes = (db: Database, changed: () => Promise<void>): Route[] => [
   route({
     id: 'getAdvancedSettings',
     method: 'GET',
@@ -65,9 +66,9 @@ export const settingsRoutes = (db: Database): Route[] => [
     summary: 'Change some advanced settings, at once on every replica',
     body: jsonObject,
     answer: advancedSettings,
-    handler: ({ body, change, principal, requestId }) => {
+    handler: async ({ body, change, principal, requestId }) => {
       const changes = checkChanges(body);
-      return change(async (tx) => {
+      const settings = await change(async (tx) => {
         const before = await readSettings(tx);
         for (const [name, value] of changes) {
           if (before[name] === value) continue;
@@ -83,6 +84,8 @@ export const settingsRoutes = (db: Database): Route[] => [
         await notify(tx, settingsChannel);
         return readSettings(tx);
       });
+      await changed();
+      return settings;
     },
   }),
   route({

@@ -1,0 +1,364 @@
+import { describe, expect, test } from 'vitest';
+import { requiredRoles } from '../../src/access/index.ts';
+import { sql } from '../../src/database/index.ts';
+import { roleAllows, roles } from '../../src/lib/principal.ts';
+import { rawRequest } from '../harness/http.ts';
+import { adminKey } from '../harness/process.ts';
+import { until } from '../harness/wait.ts';
+import {
+  expectError,
+  faults,
+  newAgent,
+  newKey,
+  ok,
+  onEachDatabase,
+  query,
+  setSettings,
+  time,
+  unknownId,
+  uuid,
+  withPlatform,
+} from './ground.ts';
+
+describe('API keys', () => {
+  onEachDatabase((at) => {
+    test('a key is shown once, answered with 201, and works with its role', async () => {
+      const made = await newKey(at(), 'builder');
+      expect(made).toEqual({
+        id: expect.stringMatching(uuid),
+        name: 'a builder',
+        kind: 'service_account',
+        role: 'builder',
+        prefix: made.value.slice(0, made.prefix.length),
+        created_by: 'bootstrap',
+        created_at: expect.stringMatching(time),
+        last_used_at: null,
+        expires_at: null,
+        value: expect.stringMatching(/^ap_[0-9A-Za-z]{43}[0-9A-Za-z]+$/),
+      });
+      expect(made.prefix.length).toBeLessThan(16);
+      const { value, ...shown } = made;
+      expect(await ok(at().api.get(`/api-keys/${made.id}`))).toEqual(shown);
+      const { data } = await ok(at().api.get('/api-keys'));
+      expect(data[0]).toEqual(shown);
+      expect((await at().as(value).post('/agents', { name: 'x', mode: 'worker' })).status).toBe(200);
+    });
+
+    test('only a hash is stored, and neither it nor the value is in the audit log', async () => {
+      const { value } = await newKey(at(), 'member');
+      const stored = await query(at(), sql`select k.*, a.* from api_keys k, audits a`);
+      expect(stored.length).toBeGreaterThan(0);
+      expect(JSON.stringify(stored)).not.toContain(value.slice(12));
+    });
+
+    test('last_used_at is written', async () => {
+      const made = await newKey(at(), 'member');
+      await ok(at().as(made.value).get('/agents'));
+      const used = await until(async () => (await at().api.get(`/api-keys/${made.id}`)).body.last_used_at);
+      expect(used).toMatch(time);
+    });
+
+    test('a revoked key is refused at once, while it is in use', async () => {
+      for (let n = 0; n < 5; n++) {
+        const made = await newKey(at(), 'member');
+        const using = at().as(made.value);
+        let revoked = false;
+        const late: number[] = [];
+        const busy = Array.from({ length: 4 }, async () => {
+          for (;;) {
+            const after = revoked;
+            const { status } = await using.get('/agents?limit=1');
+            if (after) return late.push(status);
+          }
+        });
+        await ok(using.get('/agents'));
+        await ok(at().api.delete(`/api-keys/${made.id}`), 204);
+        revoked = true;
+        expectError(await using.get('/agents'), 401, /revoked/);
+        await Promise.all(busy);
+        expect(late).toEqual([401, 401, 401, 401]);
+        expectError(await at().api.delete(`/api-keys/${made.id}`), 404);
+        expectError(await at().api.get(`/api-keys/${made.id}`), 404);
+      }
+    });
+
+    test('a key works until it expires', async () => {
+      const expires_at = new Date(Date.now() + 60_000).toISOString();
+      const made = await newKey(at(), 'member', { expires_at });
+      expect(made.expires_at).toBe(expires_at);
+      await ok(at().as(made.value).get('/agents'));
+      await query(
+        at(),
+        sql`update api_keys set expires_at = platform_now() - interval '1 ms' where id = ${made.id}`,
+      );
+      await until(async () => (await at().as(made.value).get('/agents')).status === 401, 2_000);
+      const offset = await newKey(at(), 'member', { expires_at: '2099-01-01T02:00:00+02:00' });
+      expect(offset.expires_at).toBe('2099-01-01T00:00:00.000Z');
+    });
+
+    test('a key is refused for what it cannot be', async () => {
+      const { api } = at();
+      expectError(await api.post('/api-keys', { name: 'x' }), 400, /role/);
+      expectError(await api.post('/api-keys', { role: 'admin' }), 400, /name/);
+      expectError(await api.post('/api-keys', { name: 5 }), 400, /role/);
+      for (const [fields, path] of [
+        [{ role: 'root' }, 'role'],
+        [{ name: '', role: 'member' }, 'name'],
+        [{ name: 'x'.repeat(201), role: 'member' }, 'name'],
+        [{ role: 'member', kind: 'robot' }, 'kind'],
+        [{ role: 'member', kind: 'personal' }, 'role'],
+        [{ kind: 'personal' }, 'kind'],
+        [{ role: 'member', expires_at: 'tomorrow' }, 'expires_at'],
+        [{ role: 'member', expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
+        [{ role: 'member', expires_at: '2027-02-30T00:00:00Z' }, 'expires_at'],
+      ] as const) {
+        const answer = await api.post('/api-keys', { name: 'x', ...fields });
+        expectError(answer, 422);
+        expect(faults(answer)).toEqual([path]);
+      }
+    });
+
+    test('nobody makes a key above their own role, and the attempt is audited', async () => {
+      for (const own of roles) {
+        const { id, value } = await newKey(at(), own);
+        for (const wanted of roles) {
+          const answer = await at().as(value).post('/api-keys', { name: 'x', role: wanted });
+          if (roleAllows(own, wanted)) expect(answer.body).toMatchObject({ role: wanted, created_by: id });
+          else expectError(answer, 403, new RegExp(own));
+        }
+        if (own === 'admin') continue;
+        const refusals = await until(async () => {
+          const { data } = await ok(at().api.get(`/audits?principal_id=${id}&outcome=refused`));
+          return data.length === roles.filter((r) => !roleAllows(own, r)).length && data;
+        });
+        expect(refusals[0]).toMatchObject({ action: 'createApiKey', outcome: 'refused' });
+      }
+    });
+
+    test('everyone sees and revokes the keys they made, an admin all', async () => {
+      const [one, other] = [await newKey(at(), 'member'), await newKey(at(), 'builder')];
+      const [a, b] = [at().as(one.value), at().as(other.value)];
+      const made = await newKey(at(), 'member', {}, a);
+      expect((await ok(a.get('/api-keys'))).data.map((key: { id: string }) => key.id)).toEqual([made.id]);
+      expect((await ok(b.get('/api-keys'))).data).toEqual([]);
+      expectError(await b.get(`/api-keys/${made.id}`), 404);
+      expectError(await b.delete(`/api-keys/${made.id}`), 404);
+      expectError(await a.delete(`/api-keys/${other.id}`), 404);
+      expect(
+        (await ok(at().api.get('/api-keys?limit=200'))).data.map((key: { id: string }) => key.id),
+      ).toContain(made.id);
+      await ok(a.delete(`/api-keys/${made.id}`), 204);
+    });
+
+    test('a personal key acts as its person, with the role that the person has now', async () => {
+      const user = '019a0000-0000-7000-8000-00000000000a';
+      const id = '019a0000-0000-7000-8000-00000000000b';
+      const { value, id: model } = await newKey(at(), 'member');
+      await query(
+        at(),
+        sql`insert into users (id, subject, name, role) values (${user}, 's', 'Ada', 'builder')`,
+      );
+      // The value of the first key becomes a personal one's.
+      await query(
+        at(),
+        sql`with gone as (delete from api_keys where id = ${model} returning value_hash, prefix)
+          insert into api_keys (id, name, kind, user_id, value_hash, prefix, created_by)
+          select ${id}, 'hers', 'personal', ${user}, value_hash, prefix, ${user} from gone`,
+      );
+      const hers = at().as(value);
+      await ok(hers.post('/agents', { name: 'x', mode: 'worker' }));
+      const second = await ok(hers.post('/api-keys', { name: 'second', kind: 'personal' }), 201);
+      expect(second).toMatchObject({ kind: 'personal', role: 'builder', created_by: user });
+      await query(at(), sql`update users set role = 'member' where id = ${user}`);
+      await until(
+        async () => (await hers.post('/agents', { name: 'x', mode: 'worker' })).status === 403,
+        2_000,
+      );
+      expect(
+        (await ok(hers.get('/api-keys'))).data.every((key: { role: string }) => key.role === 'member'),
+      ).toBe(true);
+      await query(at(), sql`delete from users where id = ${user}`);
+      await until(async () => (await at().as(second.value).get('/agents')).status === 401, 2_000);
+    });
+  });
+});
+
+describe('authentication', () =>
+  withPlatform('embedded', (at) => {
+    const get = (authorization: string | null) => at().api.get('/agents', { headers: { authorization } });
+
+    test.each([
+      ['none', null],
+      ['an empty one', 'Bearer'],
+      ['a blank one', 'Bearer  '],
+      ['another scheme', `Basic ${Buffer.from(`x:${adminKey}`).toString('base64')}`],
+      ['no scheme', adminKey],
+      ['more than a key', `Bearer ${adminKey} x`],
+      ['a wrong key', 'Bearer wrong'],
+      ['one of the right form', `Bearer ap_${'a'.repeat(49)}`],
+      ['a part of the key', `Bearer ${adminKey.slice(0, -1)}`],
+      ['the key in other case', `Bearer ${adminKey.toUpperCase()}`],
+      ['20,000 characters', `Bearer ${'x'.repeat(10_000)}`],
+    ])('%s is 401', async (_what, header) => {
+      const answer = await get(header);
+      expectError(answer, 401);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    });
+
+    test('the scheme is read in any case', async () => {
+      for (const scheme of ['Bearer', 'bearer', 'BEARER']) await ok(get(`${scheme} ${adminKey}`));
+    });
+
+    test('a key in the query or in another header is none', async () => {
+      expectError(
+        await at().test.as(undefined).get(`/agents?api_key=${adminKey}&access_token=${adminKey}`),
+        401,
+      );
+      expectError(
+        await at().api.get('/agents', { headers: { authorization: null, 'x-api-key': adminKey } }),
+        401,
+      );
+    });
+
+    test('of two Authorization headers a wrong one first is refused', async () => {
+      const { port } = at().test.platform;
+      const two = await rawRequest(
+        port,
+        `GET /api/v2/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\nAuthorization: Bearer ${adminKey}\r\n\r\n`,
+      );
+      expect(two.status).toBe(401);
+    });
+
+    test('401 comes before 403, that before 404, and that before what is wrong with the body', async () => {
+      const member = at().as((await newKey(at(), 'member')).value);
+      const path = `/agents/${unknownId}/schedules`;
+      expectError(await at().as(undefined).raw('POST', path, '{'), 401);
+      expectError(await member.raw('POST', path, '{'), 403);
+      expectError(await at().api.raw('POST', path, '{'), 404);
+      const { id } = await newAgent(at(), { mode: 'conversational' });
+      expectError(await at().api.raw('POST', `/agents/${id}/schedules`, '{'), 400, /worker agents/);
+      expectError(await at().api.put(`/agents/${id}/schedules/${unknownId}`, {}), 400, /worker agents/);
+      const worker = await newAgent(at());
+      expectError(
+        await at().api.raw('PUT', `/agents/${worker.id}/schedules/${unknownId}`, '{'),
+        404,
+        /schedule/,
+      );
+      expectError(await member.get('/observability/integrations/x'), 403);
+    });
+  }));
+
+describe('roles', () =>
+  withPlatform('embedded', (at) => {
+    test('every operation answers 403 exactly to the roles below the one it needs, as the document says', async () => {
+      const keys = new Map<string, string>();
+      for (const role of roles) keys.set(role, (await newKey(at(), role)).value);
+      const tried = new Set<string>();
+      for (const base of ['/api/v2', '/api/v1', '/app/api'] as const) {
+        const { body: document } = await at().test.as(undefined, base).get('');
+        for (const [path, operations] of Object.entries<
+          Record<string, { operationId: string; 'x-required-role'?: string }>
+        >(document.paths)) {
+          for (const [method, operation] of Object.entries(operations)) {
+            if (path.startsWith('/telemetry')) continue;
+            const needed = requiredRoles[operation.operationId]!;
+            expect(operation['x-required-role'], operation.operationId).toBe(needed);
+            tried.add(operation.operationId);
+            for (const role of roles) {
+              const url = path.replace(/\{\w+\}/g, unknownId);
+              const body = ['post', 'put', 'patch'].includes(method) ? '[' : undefined;
+              const { status } = await at()
+                .test.as(keys.get(role), base)
+                .raw(method.toUpperCase(), url, body);
+              const where = `${role}: ${method} ${base}${path} → ${status}`;
+              expect(status === 403, where).toBe(!roleAllows(role, needed));
+              expect([401, 429].includes(status) || status >= 500, where).toBe(false);
+            }
+            expect(
+              (
+                await at()
+                  .test.as(undefined, base)
+                  .raw(method.toUpperCase(), path.replace(/\{\w+\}/g, 'x'))
+              ).status,
+            ).toBe(401);
+          }
+        }
+      }
+      expect([...tried].sort()).toEqual(
+        Object.keys(requiredRoles)
+          .filter((operation) => operation !== 'sendTraces')
+          .sort(),
+      );
+    });
+
+    test('the table follows the description: observability is for admins, and so are settings and audit', () => {
+      for (const [operation, role] of Object.entries(requiredRoles)) {
+        if (/Observability|Settings|Audits/.test(operation))
+          expect([operation, role]).toEqual([operation, 'admin']);
+      }
+    });
+
+    test('a refusal by role is in the audit log', async () => {
+      const { id, value } = await newKey(at(), 'member');
+      expectError(
+        await at()
+          .as(value)
+          .get('/audits', { headers: { 'x-request-id': 'refused-1' } }),
+        403,
+        /admin.*member/,
+      );
+      const row = await until(
+        async () => (await ok(at().api.get(`/audits?principal_id=${id}&outcome=refused`))).data[0],
+      );
+      expect(row).toMatchObject({
+        action: 'listAudits',
+        outcome: 'refused',
+        request_id: 'refused-1',
+        principal: { id },
+      });
+    });
+  }));
+
+describe('limits of requests', () =>
+  withPlatform('embedded', (at) => {
+    test('over its burst a key waits: 429 with Retry-After; others do not, nor does it a moment later', async () => {
+      const { value } = await newKey(at(), 'member');
+      await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1, RATE_LIMIT_BURST: 5 });
+      const answers = [];
+      for (let n = 0; n < 7; n++) answers.push(await at().as(value).get('/agents'));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429]);
+      expectError(answers[6]!, 429);
+      expect(answers[6]!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect(answers[0]!.headers.get('ratelimit-policy')).toBe('"default";q=5;w=5');
+      expect(answers[0]!.headers.get('ratelimit')).toMatch(/^"default";r=4;t=\d+$/);
+      expect(answers[6]!.headers.get('ratelimit')).toMatch(/^"default";r=0;t=[1-9]\d*$/);
+      expect((await at().api.get('/agents')).status).toBe(200);
+      at().test.clock.advance(Number(answers[6]!.headers.get('retry-after')) * 1000);
+      expect((await at().as(value).get('/agents')).status).toBe(200);
+      at().test.clock.advance(60_000);
+      await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 0 });
+      const free = await Promise.all(Array.from({ length: 30 }, () => at().as(value).get('/agents')));
+      expect(new Set(free.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(free[0]!.headers.get('ratelimit')).toBeNull();
+      await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1_000, RATE_LIMIT_BURST: 2_000 });
+    });
+
+    test('failed authentication is throttled after 200, and a valid key from there is never refused', async () => {
+      at().test.clock.advance(60_000);
+      const statuses: number[] = [];
+      const fail = () => at().test.as('wrong').get('/agents');
+      for (let n = 0; n < 220; n++) statuses.push((await fail()).status);
+      expect(statuses.slice(0, 200).every((status) => status === 401)).toBe(true);
+      expect(statuses).toContain(429);
+      const refused = await until(async () => {
+        const answer = await fail();
+        return answer.status === 429 && answer;
+      });
+      expectError(refused, 429);
+      expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect((await at().api.get('/agents')).status).toBe(200);
+      expect((await at().test.as(undefined).get('')).status).toBe(200);
+      at().test.clock.advance(1_000);
+      expect((await fail()).status).toBe(401);
+    });
+  }));

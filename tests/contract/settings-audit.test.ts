@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest';
+import { sql } from '../../src/database/index.ts';
+import { until } from '../harness/wait.ts';
+import {
+  expectError,
+  newAgent,
+  newKey,
+  newSchedule,
+  ok,
+  onEachDatabase,
+  query,
+  setSettings,
+  time,
+  unknownId,
+  uuid,
+} from './ground.ts';
+
+const defaults = { MAX_SCHEDULES_PER_AGENT: 20, MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: 100 };
+
+onEachDatabase((at) => {
+  const audits = async (filter: string) => (await ok(at().api.get(`/audits?limit=200&${filter}`))).data;
+
+  test('the settings are one flat record, with the defaults that the description names', async () => {
+    const settings = await ok(at().api.get('/advanced-settings'));
+    expect(settings).toMatchObject({
+      ...defaults,
+      SCHEDULE_MISFIRE_GRACE_SECONDS: 60,
+      WORK_ITEM_RETENTION_DAYS: 90,
+      RATE_LIMIT_REQUESTS_PER_SECOND: 1_000,
+      RATE_LIMIT_BURST: 2_000,
+      TELEMETRY_RETENTION_HOURS: 72,
+      TELEMETRY_RETENTION_MB: 10_240,
+      CAPTURE_MESSAGE_CONTENT: false,
+    });
+    const schema = await ok(at().api.get('/advanced-settings/schema'));
+    expect(schema.map((one: { name: string }) => one.name).sort()).toEqual(Object.keys(settings).sort());
+    for (const one of schema)
+      expect(one).toMatchObject({ default: settings[one.name], description: expect.stringMatching(/\.$/) });
+  });
+
+  test('a change answers the whole record, is kept, and leaves the others as they were', async () => {
+    const before = await ok(at().api.get('/advanced-settings'));
+    const after = await setSettings(at(), { MAX_SCHEDULES_PER_AGENT: 21 });
+    expect(after).toEqual({ ...before, MAX_SCHEDULES_PER_AGENT: 21 });
+    expect(await ok(at().api.get('/advanced-settings'))).toEqual(after);
+    expect(await setSettings(at(), {})).toEqual(after);
+    expect(await setSettings(at(), before)).toEqual(before);
+  });
+
+  test.each([
+    ['an unknown name', { NOTHING: 1 }, 'NOTHING'],
+    ['a name of the prototype', { constructor: 1 }, 'constructor'],
+    ['a text', { MAX_SCHEDULES_PER_AGENT: '20' }, 'MAX_SCHEDULES_PER_AGENT'],
+    ['null', { MAX_SCHEDULES_PER_AGENT: null }, 'MAX_SCHEDULES_PER_AGENT'],
+    ['a fraction', { MAX_SCHEDULES_PER_AGENT: 1.5 }, 'MAX_SCHEDULES_PER_AGENT'],
+    ['a negative number', { MAX_SCHEDULES_PER_AGENT: -1 }, 'MAX_SCHEDULES_PER_AGENT'],
+    ['a number for a boolean', { CAPTURE_MESSAGE_CONTENT: 1 }, 'CAPTURE_MESSAGE_CONTENT'],
+    ['an object', { RATE_LIMIT_BURST: {} }, 'RATE_LIMIT_BURST'],
+    ['one wrong of two', { MAX_SCHEDULES_PER_AGENT: 7, RATE_LIMIT_BURST: -1 }, 'RATE_LIMIT_BURST'],
+  ])('%s is 422 naming the setting, and nothing changes', async (_what, body, setting) => {
+    const before = await ok(at().api.get('/advanced-settings'));
+    expectError(await at().api.patch('/advanced-settings', body), 422, new RegExp(setting), { setting });
+    expect(await ok(at().api.get('/advanced-settings'))).toEqual(before);
+  });
+
+  test('an array, null and nothing are no settings', async () => {
+    expectError(await at().api.patch('/advanced-settings', []), 422);
+    expectError(await at().api.patch('/advanced-settings', null), 422);
+    expectError(await at().api.raw('PATCH', '/advanced-settings', undefined), 400);
+  });
+
+  test('a limit changed takes effect with the next request', async () => {
+    const { id } = await newAgent(at());
+    const path = `/agents/${id}/schedules`;
+    for (const kilobytes of [1, 2, 1]) {
+      await setSettings(at(), { MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: kilobytes });
+      const answer = await at().api.post(path, {
+        cron_expression: '0 0 * * *',
+        payload: { a: 'x'.repeat(1_500) },
+      });
+      if (kilobytes === 2) expect(answer.status).toBe(200);
+      else expectError(answer, 400, /payload.*1 KB/, { setting: 'MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB' });
+    }
+    for (const most of [1, 2]) {
+      await setSettings(at(), { MAX_SCHEDULES_PER_AGENT: most });
+      const answer = await at().api.post(path, { cron_expression: '0 0 * * *' });
+      if (most === 2) expect(answer.status).toBe(200);
+      else expectError(answer, 400, /1 schedule/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
+    }
+    const { value } = await newKey(at(), 'member');
+    for (let n = 0; n < 5; n++) {
+      await setSettings(at(), { RATE_LIMIT_BURST: 100 + n });
+      const policy = (await at().as(value).get('/agents')).headers.get('ratelimit-policy');
+      expect(policy).toMatch(`q=${100 + n};`);
+    }
+    await setSettings(at(), { ...defaults, RATE_LIMIT_BURST: 2_000 });
+  });
+
+  test('each change is audited with who, what, before and after; a change to the same is none', async () => {
+    await setSettings(at(), { ...defaults, RATE_LIMIT_BURST: 2_000 });
+    const headers = { 'x-request-id': 'settings-1' };
+    await ok(
+      at().api.patch(
+        '/advanced-settings',
+        { MAX_SCHEDULES_PER_AGENT: 30, RATE_LIMIT_BURST: 2_000 },
+        { headers },
+      ),
+    );
+    const rows = (await audits('action=advanced_setting.update')).filter(
+      (row: { request_id: string }) => row.request_id === 'settings-1',
+    );
+    expect(rows).toEqual([
+      {
+        id: expect.stringMatching(uuid),
+        at: expect.stringMatching(time),
+        principal: { kind: 'service_account', id: 'bootstrap', name: 'bootstrap administrator' },
+        action: 'advanced_setting.update',
+        target_type: 'advanced_setting',
+        target_id: 'MAX_SCHEDULES_PER_AGENT',
+        outcome: 'done',
+        details: { before: 20, after: 30 },
+        request_id: 'settings-1',
+        position: rows[0].position,
+        hash: rows[0].hash,
+      },
+    ]);
+    await setSettings(at(), defaults);
+  });
+
+  test('changes are audited, reads are not', async () => {
+    const agent = await newAgent(at());
+    const schedule = await newSchedule(at(), agent.id);
+    const path = `/agents/${agent.id}/schedules/${schedule.id}`;
+    await ok(at().api.put(path, { cron_expression: '1 1 * * *' }));
+    await ok(at().app.post(`${path}/pause`, { reason: 'holiday' }));
+    await ok(at().app.post(`${path}/pause`));
+    await ok(at().app.post(`${path}/resume`));
+    await ok(at().app.post(`${path}/run`));
+    await ok(at().api.get(path));
+    await ok(at().api.get(`/agents/${agent.id}`));
+    expectError(await at().api.put(path, {}), 400);
+    await ok(at().api.delete(path), 204);
+    const rows = await audits(`target_type=schedule&target_id=${schedule.id}`);
+    expect(rows.map((row: { action: string }) => row.action)).toEqual(
+      ['delete', 'run', 'resume', 'pause', 'update', 'create'].map((verb) => `schedule.${verb}`),
+    );
+    expect(rows[3].details).toEqual({ reason: 'holiday' });
+    expect((await audits(`target_id=${agent.id}`)).map((row: { action: string }) => row.action)).toEqual([
+      'agent.create',
+    ]);
+  });
+
+  test('filters, limit with offset, and next walk through the same list, newest first', async () => {
+    for (let n = 0; n < 7; n++) await newAgent(at());
+    const all = await audits('action=agent.create');
+    const ids = all.map((row: { id: string }) => row.id);
+    expect(ids).toEqual([...ids].sort().reverse());
+    const walk: string[] = [];
+    for (let next = ''; ; ) {
+      const page = await ok(at().api.get(`/audits?action=agent.create&limit=3${next && `&next=${next}`}`));
+      walk.push(...page.data.map((row: { id: string }) => row.id));
+      expect(page.has_more).toBe(page.next !== '');
+      next = page.next;
+      if (next === '') break;
+      // Stable under inserts.
+      await newAgent(at());
+    }
+    expect(walk).toEqual(ids);
+    const some = await ok(at().api.get('/audits?action=agent.create&limit=2&offset=3'));
+    expect((await audits('action=agent.create')).slice(3, 5)).toEqual(some.data);
+    const { next } = await ok(at().api.get('/audits?limit=1'));
+    expectError(await at().api.get(`/audits?next=${next}&offset=1`), 422, /offset/);
+    expect((await ok(at().api.get('/audits?offset=1000000'))).data).toEqual([]);
+    expect(await audits(`principal_id=nobody`)).toEqual([]);
+    expect(await audits(`target_id=${unknownId}`)).toEqual([]);
+  });
+
+  test('the chain holds within a second, and breaks where a row was changed behind it', async () => {
+    await newAgent(at());
+    const done = await until(async () => {
+      const rows = await audits('');
+      return rows[0].position !== null && rows;
+    }, 3_000);
+    const good = await ok(at().api.get('/audits/verify'));
+    expect(good).toMatchObject({ ok: true, broken_at: null });
+    expect(good.checked).toBeGreaterThanOrEqual(done.length);
+    expect(good.last_hash).toMatch(/^[0-9a-f]{64}$/);
+    await expect(query(at(), sql`update audits set action = 'x' where position = 2`)).rejects.toThrow(
+      'append-only',
+    );
+    await expect(query(at(), sql`delete from audits where position = 2`)).rejects.toThrow('append-only');
+    await query(at(), sql`alter table audits disable trigger audits_append_only`);
+    const [{ principal_name }] = await query(at(), sql`select principal_name from audits where position = 2`);
+    await query(at(), sql`update audits set principal_name = 'somebody else' where position = 2`);
+    expect(await ok(at().api.get('/audits/verify'))).toMatchObject({ ok: false, broken_at: 2, checked: 1 });
+    await query(at(), sql`update audits set principal_name = ${principal_name} where position = 2`);
+    await query(at(), sql`alter table audits enable trigger audits_append_only`);
+    expect(await ok(at().api.get('/audits/verify'))).toMatchObject({ ok: true });
+  });
+});
