@@ -3,6 +3,9 @@ import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { createDatabase, type Database, outsideTransaction } from './database.ts';
 
+/** How often the listening connection is asked whether it lives. */
+const heartbeatMs = 5_000;
+
 /** One connection that hears notifications, opened again whenever it is lost. */
 class Listener {
   readonly #url: string;
@@ -31,12 +34,17 @@ class Listener {
       connectionString: this.#url,
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
     });
-    const lost = (error?: Error) => {
-      if (this.#client !== client && this.#client !== null) return;
-      this.#client = null;
+    const leave = (): void => {
       client.removeAllListeners('end');
       client.end().catch(() => {});
+    };
+    const lost = (error?: Error): void => {
+      if (this.#client !== client && this.#client !== null) return;
+      this.#client = null;
+      clearInterval(heartbeat);
+      leave();
       if (this.#closed || this.#retry) return;
       if (error) this.#log.warn({ error: messageOf(error) }, 'the listening database connection was lost');
       this.#retry = setTimeout(() => {
@@ -44,6 +52,11 @@ class Listener {
         this.open(true).catch(() => {});
       }, 500);
     };
+    // A connection that died in silence is found out: nothing else would ever use it.
+    const heartbeat = setInterval(() => {
+      client.query('select 1').catch(lost);
+    }, heartbeatMs);
+    heartbeat.unref();
     client.on('error', lost);
     client.on('end', () => lost());
     client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
@@ -52,9 +65,11 @@ class Listener {
       for (const channel of this.#listeners.keys())
         await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
-      lost(error as Error);
-      if (!again) throw error;
-      return;
+      if (again) return lost(error as Error);
+      clearInterval(heartbeat);
+      client.removeAllListeners('error').on('error', () => {});
+      leave();
+      throw error;
     }
     this.#client = client;
     if (again) for (const channel of this.#listeners.keys()) this.#tell(channel, null);
