@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher, fetch as undiciFetch } from 'undici';
 
 /** Link-local addresses and the metadata services of the clouds: never a place to send customer data to. */
-export const defaultEgressDeny = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '100.100.100.200/32'];
+const defaultEgressDeny = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '100.100.100.200/32'];
 
 /** What went wrong before an answer came. The message holds no url, header or body. */
 export type EgressFailure = 'denied' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed';
@@ -18,7 +18,7 @@ export class EgressError extends Error {
   }
 }
 
-export interface EgressRequest {
+interface EgressRequest {
   method: string;
   headers?: Record<string, string>;
   body?: Buffer | string;

@@ -2,8 +2,9 @@ import type { Readable } from 'node:stream';
 import { gunzip, gunzipSync } from 'node:zlib';
 
 /**
- * Reads a stream up to `limit` bytes. Where it holds more, or memory is short, the rest stays unread and the stream
- * open, so that an answer can still go out over its connection. Rejects where it breaks off.
+ * Reads a stream up to `limit` bytes. Where it holds more, or memory is short, the rest flows away unread and the
+ * stream stays open, so that the client gets to read an answer; the connection must be closed behind that.
+ * Rejects where the stream breaks off.
  */
 export const readBody = async (
   stream: Readable,
@@ -14,8 +15,11 @@ export const readBody = async (
   let size = 0;
   for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > limit) return 'too large';
-    if (!reserve(chunk.length)) return 'no memory';
+    const fault = size > limit ? 'too large' : reserve(chunk.length) ? null : 'no memory';
+    if (fault !== null) {
+      setImmediate(() => stream.resume());
+      return fault;
+    }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

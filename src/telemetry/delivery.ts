@@ -5,7 +5,7 @@ import { Exporter, type ExporterParts, postSpans } from './exporter.ts';
 import type { Totals } from './log/log.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 
-export type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
+type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
 
 /** `GET /observability/integrations/{id}/health`: counts in spans, times RFC 3339 or null. */
 export interface Health extends Totals {

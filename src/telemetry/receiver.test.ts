@@ -1,3 +1,5 @@
+import { type ClientRequest, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -32,13 +34,13 @@ test('protobuf goes into the log byte for byte, plain or gzipped in any spelling
   const { appended, receiver } = startReceiver();
   const second = spansNamed('t', 1, 'agent');
   const zipped = gzipSync(body);
-  for (const request of [
+  for (const asked of [
     protobuf,
     { ...protobuf, contentEncoding: 'Identity' },
     { ...protobuf, contentEncoding: 'GZIP', contentType: 'APPLICATION/X-PROTOBUF; x=y', body: zipped },
     { ...protobuf, body: Readable.from([body.subarray(0, 5), body.subarray(5)]) },
   ]) {
-    const answer = await receiver.receive(request);
+    const answer = await receiver.receive(asked);
     expect(answer).toMatchObject({ status: 200, contentType: 'application/x-protobuf' });
     expect(answer.body).toHaveLength(0);
     expect(appended.pop()).toMatchObject({ spans: 3, routes: [1, 2] });
@@ -96,8 +98,8 @@ test('errors are Status messages in the encoding of the request', async () => {
     [json('{'), 400],
     [json('{}', 'deflate'), 415],
   ];
-  for (const [request, status] of cases) {
-    const asked = { ...protobuf, ...request };
+  for (const [change, status] of cases) {
+    const asked = { ...protobuf, ...change };
     const answer = await receiver.receive(asked);
     expect(answer.status).toBe(status);
     if (asked.contentType === 'application/x-protobuf') {
@@ -163,4 +165,44 @@ test('a body that breaks off is 400 and gives its memory back', async () => {
     expect((await receiver.receive({ ...protobuf, body: broken })).status).toBe(400);
   }
   expect((await receiver.receive(protobuf)).status).toBe(200);
+});
+
+test('a client that sends too much reads its 413, and one that never ends is cut off', async () => {
+  const { receiver } = startReceiver({ maxBodyBytes: 100_000 });
+  const server = createServer(async (incoming, response) => {
+    const {
+      status,
+      contentType,
+      headers,
+      body: text,
+    } = await receiver.receive({
+      contentType: incoming.headers['content-type'],
+      contentEncoding: undefined,
+      body: incoming,
+    });
+    response.writeHead(status, { 'content-type': contentType, ...headers }).end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const post = (write: (outgoing: ClientRequest) => void) =>
+    new Promise<number>((resolve, reject) => {
+      const headers = { 'content-type': 'application/x-protobuf' };
+      const outgoing = request({ port, host: '127.0.0.1', method: 'POST', headers }, (answer) => {
+        answer.resume().on('end', () => resolve(answer.statusCode!));
+      });
+      outgoing.on('error', reject);
+      write(outgoing);
+    });
+  expect(await post((outgoing) => outgoing.end(Buffer.alloc(30_000_000)))).toBe(413);
+  const closed = new Promise<void>((resolve) =>
+    server.on('connection', (socket) => socket.on('close', resolve)),
+  );
+  const endless = post((outgoing) => {
+    const timer = setInterval(() => outgoing.write(Buffer.alloc(50_000)), 5);
+    outgoing.on('close', () => clearInterval(timer));
+  });
+  expect(await endless).toBe(413);
+  await closed;
+  expect(await post((outgoing) => outgoing.end(body))).toBe(200);
+  await new Promise((resolve) => server.close(resolve));
 });

@@ -6,10 +6,10 @@ import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from
 import type { RoutingTable } from './routing.ts';
 import { type Scan, scan, selectSpans } from './wire.ts';
 
-export interface ReceiveRequest {
+interface ReceiveRequest {
   contentType: string | undefined;
   contentEncoding: string | undefined;
-  /** The body as it came over the wire (still encoded). A stream is read up to the limit: close its connection after 413 and 503. */
+  /** The body as it came over the wire (still encoded). A stream is read up to the limit. */
   body: Buffer | Readable;
 }
 
@@ -135,8 +135,11 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
         return errorAnswer(encoding, 400, 'the body broke off');
       }
     }
-    if (body === 'no memory') return overloaded(encoding);
-    if (!Buffer.isBuffer(body)) return tooLarge(encoding);
+    if (!Buffer.isBuffer(body)) {
+      const refusal = body === 'no memory' ? overloaded(encoding) : tooLarge(encoding);
+      // The rest of the body is not waited for.
+      return { ...refusal, headers: { ...refusal.headers, connection: 'close' } };
+    }
     if (gzip && body.length > 0) {
       const inflated = await inflate(body, maxBodyBytes);
       if (inflated === 'too large') return tooLarge(encoding);

@@ -1,7 +1,7 @@
 import type { Secret } from '../lib/crypto.ts';
 
 /** Agent spans go to the integrations in scope; application and infrastructure spans only to those with `debug`. */
-export type SpanKind = 'agent' | 'application';
+type SpanKind = 'agent' | 'application';
 
 /**
  * Which integrations a span goes to, as of now (product, section 9, Routing). The answer is decided when a

@@ -12,12 +12,12 @@ import type { Destinations } from './routing.ts';
 import { createTracing, type Tracing } from './spans.ts';
 
 /** Advanced settings, asked for whenever they are needed, so that a change takes effect at once. */
-export interface TelemetrySettings {
+interface TelemetrySettings {
   retentionHours(): number;
   retentionMegabytes(): number;
 }
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   /** The folder of the telemetry log; made where it is missing. One process at a time. */
   directory: string;
   destinations: Destinations;

@@ -38,7 +38,7 @@ const segmentMagic = 0x47535041;
 export const recordStart = 20;
 const fixedLength = recordStart + 8 + 4 + 4;
 /** No header is longer; a length beyond it is damage. */
-export const longestHeader = 4 * 1024 * 1024;
+const longestHeader = 4 * 1024 * 1024;
 export const recordMagicBytes = Buffer.from([0x41, 0x50, 0x52, 0x54]);
 
 /** The totals after `slices`, for the integrations that they go to. */
