@@ -5,7 +5,7 @@ import { ModelError } from './step.ts';
 import { builtInTools, type Tool } from './tools.ts';
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts';
 
-export type { Tool, ToolContext, ToolResult } from './tools.ts';
+export type { Tool } from './tools.ts';
 
 export interface Runtime extends Worker {
   /** Asks a model for one short answer, within 10 s. */

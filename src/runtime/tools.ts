@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** In what a tool call takes place. */
-export interface ToolContext {
+interface ToolContext {
   workItemId: string;
   agentId: string;
   /** Aborted when the Work Item is cancelled, its time is over or its lease is lost. */
