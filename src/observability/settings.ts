@@ -68,7 +68,7 @@ const checks = {
   stackName,
   traceViewUrl: faultless(urlFault).meta({ openapi: { type: 'string', format: 'uri', maxLength: 2048 } }),
   traceUiType: z.enum(traceUiTypes),
-  isEnabled: z.boolean(),
+  isEnabled: optional(z.boolean()),
 };
 
 const answeredMap = z
@@ -97,7 +97,7 @@ const shapes = (
 ) => {
   const shared = {
     url: check.url.describe(`The full OTLP traces endpoint. \${NAME} stands for a permitted variable.`),
-    is_enabled: maybe(check.isEnabled).describe('Whether telemetry is exported. Default true.'),
+    is_enabled: check.isEnabled.describe('Whether telemetry is exported. Default true.'),
   };
   const traceUi = {
     trace_view_url: maybe(check.traceViewUrl).describe('Base address of the trace UI, to build trace links.'),
