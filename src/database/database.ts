@@ -98,6 +98,8 @@ export const createDatabase = (parts: {
 }): Database => {
   const { kind, pool, log } = parts;
   pool.on('error', (error) => log.warn({ error: messageOf(error) }, 'an idle database connection was lost'));
+  // One that is lost while it is used rejects its statement; its `error` event, unheard, would end the process.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: namingPool(pool) }) });
 
   const use = async <T>(fn: () => Promise<T>): Promise<T> => {

@@ -12,6 +12,8 @@ class Listener {
   readonly #log: Logger;
   readonly #listeners = new Map<string, ((payload: string | null) => void)[]>();
   #client: pg.Client | null = null;
+  /** A connection takes one statement at a time. */
+  #listening: Promise<unknown> = Promise.resolve();
   #closed = false;
   #retry: NodeJS.Timeout | null = null;
 
@@ -25,54 +27,62 @@ class Listener {
     if (known) known.push(listener);
     else {
       this.#listeners.set(channel, [listener]);
-      this.#client?.query(`listen ${pg.escapeIdentifier(channel)}`).catch(() => {});
+      const client = this.#client;
+      if (!client) return;
+      // Where it fails, the connection is lost, and the next one listens on all channels.
+      this.#listening = this.#listening.then(() => this.#listen(client, channel)).catch(() => {});
     }
   }
 
-  async open(again = false): Promise<void> {
+  #listen(client: pg.Client, channel: string): Promise<unknown> {
+    return client.query(`listen ${pg.escapeIdentifier(channel)}`);
+  }
+
+  /** The first connection; rejects where it cannot be made. */
+  async open(): Promise<void> {
+    await this.#connect();
+  }
+
+  async #connect(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#url,
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
-      query_timeout: 5_000,
     });
-    const leave = (): void => {
-      client.removeAllListeners('end');
-      client.end().catch(() => {});
-    };
     const lost = (error?: Error): void => {
-      if (this.#client !== client && this.#client !== null) return;
+      // Of what goes wrong with one connection only the first counts, and only while it is the one in use.
+      if (this.#client !== client) return;
       this.#client = null;
-      clearInterval(heartbeat);
-      leave();
-      if (this.#closed || this.#retry) return;
-      if (error) this.#log.warn({ error: messageOf(error) }, 'the listening database connection was lost');
-      this.#retry = setTimeout(() => {
-        this.#retry = null;
-        this.open(true).catch(() => {});
-      }, 500);
+      client.end().catch(() => {});
+      if (this.#closed) return;
+      this.#log.warn({ error: error && messageOf(error) }, 'the listening database connection was lost');
+      this.#reconnectLater();
     };
-    // A connection that died in silence is found out: nothing else would ever use it.
-    const heartbeat = setInterval(() => {
-      client.query('select 1').catch(lost);
-    }, heartbeatMs);
-    heartbeat.unref();
     client.on('error', lost);
     client.on('end', () => lost());
     client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
     try {
       await client.connect();
-      for (const channel of this.#listeners.keys())
-        await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+      for (const channel of this.#listeners.keys()) await this.#listen(client, channel);
     } catch (error) {
-      if (again) return lost(error as Error);
-      clearInterval(heartbeat);
-      client.removeAllListeners('error').on('error', () => {});
-      leave();
+      client.end().catch(() => {});
       throw error;
     }
-    this.#client = client;
-    if (again) for (const channel of this.#listeners.keys()) this.#tell(channel, null);
+    if (this.#closed) await client.end();
+    else this.#client = client;
+  }
+
+  #reconnectLater(): void {
+    this.#retry = setTimeout(async () => {
+      try {
+        await this.#connect();
+      } catch {
+        if (!this.#closed) this.#reconnectLater();
+        return;
+      }
+      // What was said meanwhile was not heard.
+      for (const channel of this.#listeners.keys()) this.#tell(channel, null);
+    }, 500);
   }
 
   #tell(channel: string, payload: string | null): void {

@@ -177,6 +177,9 @@ export const createEgress = (rules: {
   } as buildConnector.BuildOptions);
   const agent = new Agent({
     allowH2: false,
+    // Whoever asks says how long an answer may take: a model may think for longer than any default.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     connect: (options, callback) => {
       // An address literal is never looked up.
       if (isIP(options.hostname) !== 0 && !permitted(options.hostname)) callback(denied(), null);
@@ -215,8 +218,6 @@ export const createEgress = (rules: {
           headers: headers ?? {},
           body: body ?? null,
           signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
-          headersTimeout: 0,
-          bodyTimeout: 0,
         });
         const read = await readBounded(answer.body, maxBodyBytes);
         return { status: answer.statusCode, headers: joinHeaders(answer.headers), ...read };
