@@ -12,8 +12,7 @@ class Listener {
   readonly #log: Logger;
   readonly #listeners = new Map<string, ((payload: string | null) => void)[]>();
   #client: pg.Client | null = null;
-  /** A connection takes one statement at a time. */
-  #listening: Promise<unknown> = Promise.resolve();
+  #saying: Promise<unknown> = Promise.resolve();
   #closed = false;
   #retry: NodeJS.Timeout | null = null;
 
@@ -29,13 +28,15 @@ class Listener {
       this.#listeners.set(channel, [listener]);
       const client = this.#client;
       if (!client) return;
-      // Where it fails, the connection is lost, and the next one listens on all channels.
-      this.#listening = this.#listening.then(() => this.#listen(client, channel)).catch(() => {});
+      this.#say(client, `listen ${pg.escapeIdentifier(channel)}`);
     }
   }
 
-  #listen(client: pg.Client, channel: string): Promise<unknown> {
-    return client.query(`listen ${pg.escapeIdentifier(channel)}`);
+  /** One statement after the other. One that fails loses the connection, and the next one listens on all channels. */
+  #say(client: pg.Client, text: string): void {
+    this.#saying = this.#saying
+      .then(() => (this.#client === client ? client.query(text) : null))
+      .catch((error) => client.emit('error', error));
   }
 
   /** The first connection; rejects where it cannot be made. */
@@ -48,28 +49,41 @@ class Listener {
       connectionString: this.#url,
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
     });
+    // A connection that died in silence is found out: nothing else would ever use it.
+    const heartbeat = setInterval(() => this.#say(client, 'select 1'), heartbeatMs);
+    heartbeat.unref();
     const lost = (error?: Error): void => {
       // Of what goes wrong with one connection only the first counts, and only while it is the one in use.
       if (this.#client !== client) return;
       this.#client = null;
+      clearInterval(heartbeat);
       client.end().catch(() => {});
       if (this.#closed) return;
       this.#log.warn({ error: error && messageOf(error) }, 'the listening database connection was lost');
       this.#reconnectLater();
     };
+    // A connection that died in silence is found out: nothing else would ever use it.
+    const heartbeat = setInterval(() => {
+      if (this.#client !== client) return clearInterval(heartbeat);
+      this.#listening = this.#listening.then(() => client.query('select 1')).catch(lost);
+    }, heartbeatMs);
+    heartbeat.unref();
     client.on('error', lost);
     client.on('end', () => lost());
     client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
     try {
       await client.connect();
-      for (const channel of this.#listeners.keys()) await this.#listen(client, channel);
+      for (const channel of this.#listeners.keys())
+        await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+      if (this.#closed) throw new Error('closed meanwhile');
     } catch (error) {
+      clearInterval(heartbeat);
       client.end().catch(() => {});
       throw error;
     }
-    if (this.#closed) await client.end();
-    else this.#client = client;
+    this.#client = client;
   }
 
   #reconnectLater(): void {
