@@ -184,7 +184,7 @@ describe('API keys', () => {
 });
 
 describe('authentication', () =>
-  withPlatform('embedded', (at) => {
+  withPlatform('postgres', (at) => {
     const get = (authorization: string | null) => at().api.get('/agents', { headers: { authorization } });
 
     test.each([
@@ -249,7 +249,7 @@ describe('authentication', () =>
   }));
 
 describe('roles', () =>
-  withPlatform('embedded', (at) => {
+  withPlatform('postgres', (at) => {
     test('every operation answers 403 exactly to the roles below the one it needs, as the document says', async () => {
       const keys = new Map<string, string>();
       for (const role of roles) keys.set(role, (await newKey(at(), role)).value);
@@ -320,7 +320,7 @@ describe('roles', () =>
   }));
 
 describe('limits of requests', () =>
-  withPlatform('embedded', (at) => {
+  withPlatform('postgres', (at) => {
     test('over its burst a key waits: 429 with Retry-After; others do not, nor does it a moment later', async () => {
       const { value } = await newKey(at(), 'member');
       await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1, RATE_LIMIT_BURST: 5 });

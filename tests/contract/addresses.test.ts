@@ -3,7 +3,7 @@ import { adminKey } from '../harness/process.ts';
 import { expectError, newAgent, unknownId, withPlatform } from './ground.ts';
 
 describe('addresses', () =>
-  withPlatform('embedded', (at) => {
+  withPlatform('postgres', (at) => {
     const send = (method: string, path: string, key?: string) => at().test.as(key, '').raw(method, path);
 
     test.each([

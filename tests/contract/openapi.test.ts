@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { adminKey } from '../harness/process.ts';
+import { newAgent, newKey, newSchedule, ok, unknownId, withPlatform } from './ground.ts';
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  parameters?: { name: string; in: string; required: boolean }[];
+  requestBody?: object;
+  security?: unknown[];
+  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
+}
+
+describe('the OpenAPI document', () =>
+  withPlatform('postgres', (at) => {
+    const documentOf = async (base: string) => (await at().test.as(undefined, base).get('')).body;
+    const operations = async (): Promise<[string, Operation, string, string][]> => {
+      const all: [string, Operation, string, string][] = [];
+      for (const base of ['/api/v2', '/api/v1', '/app/api']) {
+        const { paths } = await documentOf(base);
+        for (const [path, methods] of Object.entries<Record<string, Operation>>(paths)) {
+          for (const [method, operation] of Object.entries(methods))
+            all.push([`${method} ${base}${path}`, operation, path, method]);
+        }
+      }
+      return all;
+    };
+
+    test('is OpenAPI 3.1, names the release, and says that it is alpha', async () => {
+      const document = await documentOf('/api/v2');
+      const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+      expect(document.openapi).toMatch(/^3\.1\./);
+      expect(document.info.version).toBe(version);
+      expect(`${document.info.summary} ${document.info.description}`).toMatch(/alpha/);
+    });
+
+    test('every operation has a unique operationId, a summary, tags that are described, and its parameters', async () => {
+      for (const base of ['/api/v2', '/api/v1', '/app/api']) {
+        const { paths, tags } = await documentOf(base);
+        const ids = Object.values<Record<string, Operation>>(paths).flatMap((one) =>
+          Object.values(one).map((o) => o.operationId),
+        );
+        expect(new Set(ids).size).toBe(ids.length);
+        for (const tag of tags) expect(tag.description, tag.name).toMatch(/./);
+      }
+      for (const [name, operation, path] of await operations()) {
+        expect(operation.operationId, name).toMatch(/^[a-z][A-Za-z]+$/);
+        expect(operation.summary, name).toMatch(/^[A-Z]/);
+        expect(operation.tags.length, name).toBe(1);
+        const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+        expect(
+          (operation.parameters ?? []).filter((p) => p.in === 'path').map((p) => p.name),
+          name,
+        ).toEqual(inPath);
+      }
+    });
+
+    test('every operation names each status that it can answer, with the schema of its body', async () => {
+      for (const [name, operation, path, method] of await operations()) {
+        if (operation.operationId === 'sendTraces') continue;
+        const statuses = Object.keys(operation.responses);
+        expect(statuses.filter((status) => status < '300').length, name).toBe(1);
+        expect(statuses, name).toEqual(expect.arrayContaining(['401', '403', '429', '500', '503']));
+        if (path.includes('{')) expect(statuses, name).toContain('404');
+        if (operation.requestBody) expect(statuses, name).toEqual(expect.arrayContaining(['400', '422']));
+        if (operation.parameters?.some((p) => p.in === 'query')) expect(statuses, name).toContain('422');
+        if (/schedules/.test(path)) expect(statuses, name).toContain('400');
+        if (method === 'delete') expect(statuses, name).toContain('204');
+        for (const [status, { content, description }] of Object.entries(operation.responses)) {
+          expect(description, name).toMatch(/./);
+          if (status === '204') expect(content, name).toBeUndefined();
+          else if (status >= '400') {
+            expect(content?.['application/json']?.schema, name).toEqual({
+              $ref: '#/components/schemas/Error',
+            });
+          } else expect(content?.['application/json']?.schema, name).toBeDefined();
+        }
+      }
+    });
+
+    test('has the operations and the statuses of success that the description names', async () => {
+      const { paths } = await documentOf('/api/v2');
+      const integrations = '/observability/integrations';
+      const schedules = '/agents/{agent_id}/schedules';
+      for (const [method, path, status] of [
+        ['get', integrations, 200],
+        ['post', integrations, 201],
+        ['get', `${integrations}/{integration_id}`, 200],
+        ['put', `${integrations}/{integration_id}`, 200],
+        ['patch', `${integrations}/{integration_id}`, 200],
+        ['delete', `${integrations}/{integration_id}`, 204],
+        ['get', `${integrations}/{integration_id}/scopes`, 200],
+        ['post', `${integrations}/{integration_id}/scopes`, 201],
+        ['delete', `${integrations}/{integration_id}/scopes`, 204],
+        ['get', schedules, 200],
+        ['post', schedules, 200],
+        ['get', `${schedules}/{schedule_id}`, 200],
+        ['put', `${schedules}/{schedule_id}`, 200],
+        ['delete', `${schedules}/{schedule_id}`, 204],
+        ['post', '/api-keys', 201],
+      ] as const) {
+        expect(Object.keys(paths[path]?.[method]?.responses ?? {}), `${method} ${path}`).toContain(
+          String(status),
+        );
+      }
+    });
+
+    test('has the description’s names and fields', async () => {
+      const { schemas } = (await documentOf('/api/v2')).components;
+      const fields = (name: string) => Object.keys(schemas[name].properties).sort();
+      const schedule =
+        'agent_id catch_up created_at cron_expression enabled id last_run_at message metadata next_run_at payload timezone updated_at work_item_name';
+      expect(fields('PublicSchedule')).toEqual(schedule.split(' '));
+      const integration =
+        'created_at debug description id is_system kind resolved_url settings updated_at version';
+      expect(fields('PublicObservabilityIntegration')).toEqual(integration.split(' '));
+      expect(fields('SchedulePage')).toEqual(['data', 'has_more', 'next']);
+      expect(fields('WorkItemPage')).toEqual(['next_offset', 'records', 'total_count']);
+      expect(fields('AgentPage')).toEqual(['data', 'has_more', 'next']);
+      expect(schemas.PublicSchedule.required.sort()).toEqual(schedule.split(' '));
+    });
+
+    test('bodies name what is required', async () => {
+      const { paths, components } = await documentOf('/api/v2');
+      const body = (path: string, method: string) => {
+        const { schema } = paths[path][method].requestBody.content['application/json'];
+        return schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)] : schema;
+      };
+      expect(body('/agents/{agent_id}/schedules', 'post').required).toEqual(['cron_expression']);
+      expect(body('/agents/{agent_id}/schedules/{schedule_id}', 'put').required).toEqual(['cron_expression']);
+      expect(body('/observability/integrations', 'post').required.sort()).toEqual(['settings', 'version']);
+      expect(body('/observability/integrations/{integration_id}', 'put').required ?? []).toEqual([]);
+      expect(body('/agents', 'post').required.sort()).toEqual(['mode', 'name']);
+    });
+
+    test('every operation that exists is described, and answers within its schema', async () => {
+      const agent = await newAgent(at());
+      const schedule = await newSchedule(at(), agent.id);
+      const integration = await ok(
+        at().api.post('/observability/integrations', {
+          version: '1',
+          settings: { provider: 'otlp_custom_headers', url: 'http://127.0.0.1:9/v1/traces' },
+        }),
+        201,
+      );
+      const item = await ok(at().api.post('/work-items', { agent_id: agent.id, draft: true }));
+      const key = await newKey(at(), 'member');
+      const known: Record<string, string> = {
+        agent_id: agent.id,
+        schedule_id: schedule.id,
+        integration_id: integration.id,
+        work_item_id: item.id,
+        api_key_id: key.id,
+        llm_configuration_id: '01980000-0000-7000-8000-000000000001',
+        llm_id: '01980000-0000-7000-8000-000000000001',
+      };
+      for (const base of ['/api/v2', '/api/v1', '/app/api'] as const) {
+        const { paths } = await documentOf(base);
+        for (const [path, methods] of Object.entries<Record<string, Operation>>(paths)) {
+          const fill = (id?: string) =>
+            path.replace(/\{(\w+)\}/g, (_all, name: string) => id ?? known[name] ?? unknownId);
+          if ('get' in methods) {
+            const one = await at().as(adminKey, base).get(fill());
+            expect(one.status, `${base}${path} ${one.text}`).toBe(200);
+            if (path.includes('{'))
+              expect((await at().as(adminKey, base).get(fill(unknownId))).status).toBe(404);
+          }
+          for (const method of ['post', 'put', 'patch'].filter((m) => m in methods)) {
+            if (methods[method]!.operationId === 'sendTraces') continue;
+            for (const body of [
+              '{',
+              '[]',
+              '{"name":5,"settings":5,"cron_expression":5,"scope":5,"reason":5,"message":5}',
+            ]) {
+              const answer = await at()
+                .as(adminKey, base)
+                .raw(method.toUpperCase(), fill(), body, { headers: { 'content-type': 'application/json' } });
+              expect(answer.status, `${method} ${path} ${body} ${answer.text}`).toBeLessThan(500);
+            }
+          }
+        }
+      }
+      expect(at().contract.seen.size).toBeGreaterThan(50);
+    });
+  }));
