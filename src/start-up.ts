@@ -24,17 +24,18 @@ export const openDatabase = async (config: Config, log: Logger): Promise<Databas
   if (!config.databaseUrl) return openEmbedded(config.dataDir, log);
   const until = Date.now() + databasePatienceMs;
   for (;;) {
+    let db: Database | null = null;
     try {
-      const db = await openPostgres(config.databaseUrl, log);
+      db = await openPostgres(config.databaseUrl, log);
       const { rows } = await db.read((reader) =>
         sql<{ version: number }>`select current_setting('server_version_num')::int as version`.execute(
           reader,
         ),
       );
       if (rows[0]!.version >= oldestPostgres) return db;
-      await db.close();
       throw new ConfigError(['DATABASE_URL: PostgreSQL 15 or newer is needed']);
     } catch (error) {
+      await db?.close();
       if (error instanceof ConfigError) throw error;
       const refusal = refusals[(error as { code?: string }).code ?? ''];
       if (refusal) throw new ConfigError([`DATABASE_URL: ${refusal}`]);

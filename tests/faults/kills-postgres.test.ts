@@ -1,0 +1,3 @@
+import { describeKills } from './scenarios/kills.describe.ts';
+
+describeKills({ database: 'postgres', replicas: 2, schedules: 40, kills: 4, seed: 1 });

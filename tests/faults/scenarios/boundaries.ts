@@ -1,0 +1,96 @@
+import { startPostgresProxy, type Verdict } from '../../harness/postgres-proxy.ts';
+import { until } from '../../harness/wait.ts';
+import { type Account, accountOf, makeSchedules } from './account.ts';
+import { Ground } from './ground.ts';
+
+const minute = 60_000;
+const env = { ROLES: 'api,scheduler,delivery' };
+
+export interface BoundariesReport {
+  /** The statements of a firing transaction, in order. */
+  statements: string[];
+  /** Where connections were cut: `before 3`, `after 8`. */
+  cuts: string[];
+  kills: number;
+  account: Account;
+}
+
+/** Whether the statements of a transaction so far are those of a firing. */
+const isFiring = (transaction: readonly string[]): boolean =>
+  transaction.some((text) => /from schedules s.*for update of s skip locked/s.test(text));
+
+/**
+ * Fires under a connection that is cut before and after each statement of the firing transaction in turn, COMMIT
+ * and its acknowledgement among them; at every `killEvery`th of these places the process is killed as well.
+ */
+export const runAtBoundaries = async (schedules: number, killEvery: number): Promise<BoundariesReport> => {
+  await using ground = await Ground.open('postgres');
+  await using proxy = await startPostgresProxy(ground.databaseUrl!);
+  await ground.start(0, { env, databaseUrl: proxy.url });
+  const made = await makeSchedules(ground.api(), schedules);
+
+  /** The next minute begins, and the loop is woken until `done`. */
+  const nextMinute = async (done: () => boolean): Promise<void> => {
+    await ground.moveClock(minute);
+    await ground.wake();
+    await until(done, 20_000, 10);
+  };
+  const allFired = () =>
+    until(async () => {
+      await ground.wake();
+      return ground.inspect(async (rows) => {
+        const due = await rows('select 1 from schedules where next_run_at <= platform_now()');
+        return due.length === 0;
+      });
+    }, 20_000);
+
+  let statements: string[] = [];
+  proxy.judge = ({ transaction, text }) => {
+    if (text === 'commit' && isFiring(transaction) && transaction.length > statements.length) {
+      statements = [...transaction];
+    }
+    return 'pass';
+  };
+  await allFired();
+  // Until one that has fired something, and not found the minute fired by the loop itself.
+  for (let tries = 0; tries < 5 && statements.length < 6; tries++) {
+    await nextMinute(() => statements.length > 0);
+    await allFired();
+  }
+
+  const cuts: string[] = [];
+  let kills = 0;
+  let place = 0;
+  // Of `begin` only its answer: before it nothing tells a firing from the rest.
+  for (let k = 1; k < statements.length; k++) {
+    for (const verdict of ['cut before', 'cut after'] satisfies Verdict[]) {
+      let done = false;
+      const kill = killEvery > 0 && place++ % killEvery === killEvery - 1;
+      proxy.judge = ({ transaction }) => {
+        if (done || !isFiring(transaction) || transaction.length !== k + 1) return 'pass';
+        done = true;
+        return verdict;
+      };
+      let over = false;
+      proxy.onCut = async () => {
+        if (kill) await ground.kill();
+        over = true;
+      };
+      await nextMinute(() => over);
+      cuts.push(`${verdict.slice(4)} ${k}`);
+      if (kill) {
+        kills++;
+        await ground.start(0, { env, databaseUrl: proxy.url });
+      }
+      await allFired();
+    }
+  }
+  const now = ground.now();
+  await ground.kill();
+  return {
+    statements,
+    cuts,
+    kills,
+    account: await ground.inspect((rows) => accountOf(rows, made, now)),
+  };
+};

@@ -1,0 +1,162 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { type Database, openEmbedded, sql } from '../../../src/database/index.ts';
+import { silentLogger } from '../../../src/lib/log.ts';
+import { setDatabaseClock } from '../../harness/database-clock.ts';
+import { type Client, client } from '../../harness/http.ts';
+import { type Postgres, startPostgres } from '../../harness/postgres.ts';
+import { adminKey, type PlatformProcess, spawnPlatform } from '../../harness/process.ts';
+import { until } from '../../harness/wait.ts';
+import { freePort } from '../../harness/watchdog.ts';
+
+export type Rows = <T>(text: string) => Promise<T[]>;
+
+interface Replica {
+  dataDir: string;
+  port: number;
+  process: PlatformProcess | null;
+}
+
+export interface StartOptions {
+  env?: Record<string, string>;
+  databaseUrl?: string | null;
+}
+
+/**
+ * Replicas of the platform that die and come back on their port and data folder, over one database whose clock the
+ * test moves: a PostgreSQL of its own with fsync on, or the embedded database of the one replica.
+ */
+export class Ground {
+  readonly kind: Database['kind'];
+  readonly postgres: Postgres | null;
+  /** The platform's database; null where it is embedded. */
+  readonly databaseUrl: string | null;
+  readonly replicas: Replica[];
+  readonly #base: string;
+  #offsetMs = 0;
+
+  private constructor(parts: {
+    base: string;
+    postgres: Postgres | null;
+    databaseUrl: string | null;
+    replicas: Replica[];
+  }) {
+    this.kind = parts.postgres ? 'postgres' : 'embedded';
+    this.postgres = parts.postgres;
+    this.databaseUrl = parts.databaseUrl;
+    this.replicas = parts.replicas;
+    this.#base = parts.base;
+  }
+
+  static async open(kind: Database['kind'], replicas = 1): Promise<Ground> {
+    const base = await mkdtemp(join(tmpdir(), 'ap-faults-'));
+    const postgres = kind === 'postgres' ? await startPostgres({ durable: true }) : null;
+    const databaseUrl = postgres ? await postgres.createDatabase() : null;
+    const places = await Promise.all(
+      Array.from({ length: replicas }, async (_, i) => ({
+        dataDir: join(base, `replica-${i}`),
+        port: await freePort(),
+        process: null,
+      })),
+    );
+    return new Ground({ base, postgres, databaseUrl, replicas: places });
+  }
+
+  /**
+   * Starts replica `i`, through another way to the database where one is given. Resolves when it is ready: true, or
+   * false where it was killed before that. Rejects where it ended by itself.
+   */
+  async start(i = 0, { env = {}, databaseUrl = this.databaseUrl }: StartOptions = {}): Promise<boolean> {
+    const replica = this.replicas[i]!;
+    const process = await spawnPlatform({
+      dataDir: replica.dataDir,
+      port: replica.port,
+      ...(databaseUrl ? { databaseUrl } : {}),
+      env: { LOG_LEVEL: 'warn', ...env },
+      readyWithinMs: null,
+    });
+    replica.process = process;
+    let ended = false;
+    process.exited.then(() => {
+      ended = true;
+    });
+    await until(async () => ended || (await fetch(`${process.url}/readyz`)).ok, 60_000);
+    if (ended && replica.process === process) throw new Error(`the platform ended: ${process.output()}`);
+    return !ended;
+  }
+
+  /** SIGKILL, where it runs. */
+  async kill(i = 0): Promise<void> {
+    const { process } = this.replicas[i]!;
+    this.replicas[i]!.process = null;
+    await process?.stop();
+  }
+
+  api(i = 0, base = '/api/v2'): Client {
+    return client(`http://127.0.0.1:${this.replicas[i]!.port}${base}`, adminKey);
+  }
+
+  /** The database's time, milliseconds since 1970. */
+  now(): number {
+    return Date.now() + this.#offsetMs;
+  }
+
+  /** Moves the database's clock: at once on PostgreSQL, from its next start on the embedded one. */
+  async moveClock(byMs: number): Promise<void> {
+    this.#offsetMs += byMs;
+    const directory = this.postgres?.dataDir ?? join(this.replicas[0]!.dataDir, 'database');
+    await setDatabaseClock(directory, this.#offsetMs, this.postgres?.pid);
+  }
+
+  /** Looks into the database itself; into the embedded one only while no replica runs. */
+  async inspect<T>(fn: (rows: Rows) => Promise<T>): Promise<T> {
+    if (this.databaseUrl) {
+      const direct = new pg.Client({ connectionString: this.databaseUrl, connectionTimeoutMillis: 10_000 });
+      direct.on('error', () => {});
+      try {
+        await direct.connect();
+        return await fn(async (text) => (await direct.query(text)).rows);
+      } finally {
+        await direct.end().catch(() => {});
+      }
+    }
+    const db = await openEmbedded(this.replicas[0]!.dataDir, silentLogger);
+    try {
+      return await fn(<R>(text: string) =>
+        db.read(async (reader) => (await sql.raw<R>(text).execute(reader)).rows),
+      );
+    } finally {
+      await db.close();
+    }
+  }
+
+  /** What a write to a schedule does on every replica: the firing loops look at once. PostgreSQL only. */
+  wake(): Promise<void> {
+    return this.inspect(async (rows) => void (await rows(`select pg_notify('schedules', '')`)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.replicas.map((_, i) => this.kill(i)));
+    await this.postgres?.stop();
+    await rm(this.#base, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** The body of a successful answer; throws on any other. */
+export const must = async (
+  answer: Promise<{ status: number; body: unknown; text: string }>,
+): Promise<Record<string, never>> => {
+  const { status, body, text } = await answer;
+  if (status >= 300) throw new Error(`${status} ${text}`);
+  return body as Record<string, never>;
+};
+
+/** A size of a long run, from the environment. */
+export const size = (name: string, otherwise: number): number => {
+  const value = Number(process.env[name] ?? otherwise);
+  if (!Number.isFinite(value) || value < 0)
+    throw new Error(`${name} must be a number, not ${process.env[name]}`);
+  return value;
+};

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { int, type Random, seeded } from '../../harness/cron-oracles.ts';
+import { startOtlpReceiver } from '../../harness/otlp-receiver.ts';
+import { until } from '../../harness/wait.ts';
+import { type Account, accountOf, makeSchedules, type TestSchedule } from './account.ts';
+import { Ground, must } from './ground.ts';
+import { Tracer, Writer } from './workloads.ts';
+
+const minute = 60_000;
+/** Work Items stay PENDING here: what becomes of those that execute is the subject of the leases. */
+const env = { ROLES: 'api,scheduler,delivery' };
+
+export interface KillsOptions {
+  database: 'embedded' | 'postgres';
+  /** More than one on PostgreSQL only. */
+  replicas: number;
+  schedules: number;
+  kills: number;
+  seed: number;
+}
+
+export interface KillsReport {
+  kills: number;
+  account: Account;
+  writes: { acknowledged: number; repeated: number; problems: string[] };
+  telemetry: { acknowledged: number; spans: number; duplicates: number; problems: string[] };
+}
+
+/** How far the clock goes from one kill to the next: mostly to the next minute, at times past the grace, or back. */
+const step = (random: Random): number => {
+  const kind = random();
+  if (kind < 0.7) return minute;
+  return kind < 0.85 ? int(random, 2, 11) * minute : -int(random, 1, 90) * 1_000;
+};
+
+/** Nothing is due any more, as the API shows it. */
+const allFired = async (ground: Ground, i: number, schedules: TestSchedule[]): Promise<boolean> => {
+  for (const agentId of new Set(schedules.map((schedule) => schedule.agentId))) {
+    const page = await must(ground.api(i).get(`/agents/${agentId}/schedules`));
+    const data = page.data as unknown as { next_run_at: string }[];
+    if (data.some(({ next_run_at }) => Date.parse(next_run_at) <= ground.now())) return false;
+  }
+  return true;
+};
+
+/** PostgreSQL: the clock moves under living replicas, and one of them dies within moments of that. */
+const killReplicas = async (ground: Ground, options: KillsOptions, schedules: TestSchedule[]) => {
+  const random = seeded(options.seed);
+  const starting: Promise<unknown>[] = ground.replicas.map(async () => {});
+  for (let kills = 0; kills < options.kills; kills++) {
+    const victim = int(random, 0, options.replicas - 1);
+    // Now and then one that is just starting.
+    if (random() < 0.85) await starting[victim];
+    await ground.moveClock(step(random));
+    await ground.wake();
+    await sleep(random() * 60);
+    await ground.kill(victim);
+    await starting[victim];
+    starting[victim] = ground.start(victim, { env });
+    starting[victim].catch(() => {});
+    if (random() < 0.5) {
+      await until(() => allFired(ground, int(random, 0, options.replicas - 1), schedules), 2_000).catch(
+        () => {},
+      );
+    }
+  }
+  await Promise.all(starting);
+};
+
+/** Embedded: the clock is set before each start so that a minute begins soon after it, and the kill is near that. */
+const killEmbedded = async (ground: Ground, options: KillsOptions) => {
+  const random = seeded(options.seed);
+  let startMs = 2_000;
+  for (let kills = 0; kills < options.kills; kills++) {
+    await ground.kill();
+    const ahead = minute - ((ground.now() + startMs + 300) % minute);
+    await ground.moveClock(ahead + (random() < 0.3 ? int(random, 1, 11) * minute : 0));
+    const begun = Date.now();
+    const due = ground.now() + startMs + 300;
+    const started = ground.start(0, { env });
+    if (random() < 0.15) {
+      // While it starts: migrations, recovery of the log, the first firing.
+      await Promise.race([started, sleep(random() * startMs)]);
+      started.catch(() => {});
+      continue;
+    }
+    await started;
+    startMs = Math.max(500, Math.min(10_000, (startMs + Date.now() - begun) / 2));
+    await sleep(Math.max(0, due - ground.now()) + random() * 80);
+  }
+};
+
+/** Schedules fire, clients write and spans flow while replicas die; then everything is counted. */
+export const runUnderKills = async (options: KillsOptions): Promise<KillsReport> => {
+  await using ground = await Ground.open(options.database, options.replicas);
+  await using good = await startOtlpReceiver();
+  await using difficult = await startOtlpReceiver();
+  await Promise.all(ground.replicas.map((_, i) => ground.start(i, { env })));
+  const schedules = await makeSchedules(ground.api(), options.schedules);
+  const traced = await must(ground.api().post('/agents', { name: 'Traced', mode: 'worker' }));
+  const tracer = await Tracer.start(ground.api(), traced.id!, 2, good, difficult);
+  const writer = new Writer(
+    ground.replicas.map((_, i) => ground.api(i)),
+    2,
+  );
+  try {
+    await (options.database === 'postgres' ? killReplicas : killEmbedded)(ground, options, schedules);
+  } finally {
+    await Promise.all([writer.stop(), tracer.stop()]);
+  }
+
+  // The last minute: later than all the clock has shown, and not so near the next that it begins while we count.
+  await ground.moveClock(5 * minute + 10_000 - (ground.now() % minute));
+  if (options.database === 'postgres') await ground.wake();
+  else {
+    await ground.kill();
+    await ground.start(0, { env });
+  }
+  await until(() => allFired(ground, 0, schedules), 30_000, 100);
+  await until(
+    async () => (await tracer.health(ground.api())).every(({ queued }) => queued === 0),
+    30_000,
+    100,
+  );
+  const kills = options.kills + (options.database === 'postgres' ? 0 : 1);
+  const traces = await tracer.problems(ground.api(), kills);
+  const now = ground.now();
+  for (let i = 0; i < options.replicas; i++) await ground.kill(i);
+  // Awaited here, or the database would be gone before.
+  return await ground.inspect(async (rows) => ({
+    kills,
+    account: await accountOf(rows, schedules, now),
+    writes: {
+      acknowledged: writer.acknowledged.size,
+      repeated: writer.repeated,
+      problems: await writer.problems(rows),
+    },
+    telemetry: { acknowledged: tracer.acknowledged.length * 3, ...traces },
+  }));
+};

@@ -1,0 +1,140 @@
+import type { AddressInfo } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** One statement that a client sends, before it is passed on. */
+export interface Statement {
+  text: string;
+  /** The statements of its transaction up to and with it, `begin` first; only itself outside of one. */
+  transaction: readonly string[];
+}
+
+/** What becomes of a statement: passed on; or the connection is cut before it, or after it was carried out and unanswered. */
+export type Verdict = 'pass' | 'cut before' | 'cut after';
+
+export interface PostgresProxy extends AsyncDisposable {
+  /** The database's url, by way of the proxy. */
+  readonly url: string;
+  /** Asked about every statement; the statement waits for the answer. */
+  judge: (statement: Statement) => Verdict;
+  /** Called at the moment of a cut, before the connection closes. */
+  onCut: () => Promise<void>;
+}
+
+/** Calls `message` for each whole message of a stream of the PostgreSQL protocol; the first of a client has no type. */
+const framed = (untypedFirst: boolean, message: (type: string, bytes: Buffer) => void) => {
+  let rest: Buffer = Buffer.alloc(0);
+  let untyped = untypedFirst;
+  return (chunk: Buffer): void => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    for (;;) {
+      const head = untyped ? 0 : 1;
+      if (rest.length < head + 4) return;
+      const length = head + rest.readInt32BE(head);
+      if (rest.length < length) return;
+      const bytes = rest.subarray(0, length);
+      rest = rest.subarray(length);
+      const type = untyped ? '' : String.fromCharCode(bytes[0]!);
+      untyped = false;
+      message(type, bytes);
+    }
+  };
+};
+
+const cString = (bytes: Buffer, from: number): [text: string, next: number] => {
+  const end = bytes.indexOf(0, from);
+  return [bytes.toString('utf8', from, end), end + 1];
+};
+
+/**
+ * A proxy before PostgreSQL that understands enough of its protocol to know each statement, and can cut the
+ * connection at its boundaries: so that a COMMIT is never sent, or is carried out and its acknowledgement lost.
+ */
+export const startPostgresProxy = async (databaseUrl: string): Promise<PostgresProxy> => {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const database = connect(Number(target.port), target.hostname);
+    const both = [client, database];
+    let cutting = false;
+    const close = () => {
+      for (const socket of both) socket.destroy();
+    };
+    for (const socket of both) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', close);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        close();
+      });
+    }
+    const cut = () => {
+      cutting = true;
+      proxy.onCut().finally(close);
+    };
+
+    const texts = new Map<string, string>();
+    let transaction: string[] = [];
+    let text = '';
+    /** The messages of one statement, up to its Query or Sync. */
+    const held: Buffer[] = [];
+    let cutAtReady = false;
+    client.on(
+      'data',
+      framed(true, (type, bytes) => {
+        if (cutting) return;
+        held.push(bytes);
+        if (type === 'P') {
+          const [name, next] = cString(bytes, 5);
+          text = cString(bytes, next)[0];
+          texts.set(name, text);
+        } else if (type === 'B') {
+          const [, next] = cString(bytes, 5);
+          text = texts.get(cString(bytes, next)[0]) ?? '';
+        } else if (type === 'Q') text = cString(bytes, 5)[0];
+        else if (type !== 'S') {
+          // Describe and Execute wait for their Sync; all else (start-up, password, end) goes on at once.
+          if (type === 'D' || type === 'E') return;
+          database.write(Buffer.concat(held.splice(0)));
+          return;
+        }
+        if (type === 'P' || type === 'B') return;
+        if (/^\s*(begin|start transaction)/i.test(text)) transaction = [];
+        const inside = transaction.length > 0 || /^\s*(begin|start transaction)/i.test(text);
+        if (inside) transaction.push(text);
+        const verdict = proxy.judge({ text, transaction: inside ? [...transaction] : [text] });
+        if (/^\s*(commit|rollback)/i.test(text)) transaction = [];
+        const message = Buffer.concat(held.splice(0));
+        if (verdict === 'cut before') return cut();
+        cutAtReady = verdict === 'cut after';
+        database.write(message);
+      }),
+    );
+    database.on(
+      'data',
+      framed(false, (type, bytes) => {
+        if (cutting) return;
+        if (!cutAtReady) client.write(bytes);
+        // Ready for query: the statement has been carried out.
+        else if (type === 'Z') cut();
+      }),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const url = new URL(databaseUrl);
+  url.port = String((server.address() as AddressInfo).port);
+  const proxy: PostgresProxy = {
+    url: url.href,
+    judge: () => 'pass',
+    onCut: async () => {},
+    [Symbol.asyncDispose]: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+  return proxy;
+};
