@@ -64,12 +64,6 @@ class Listener {
       this.#log.warn({ error: error && messageOf(error) }, 'the listening database connection was lost');
       this.#reconnectLater();
     };
-    // A connection that died in silence is found out: nothing else would ever use it.
-    const heartbeat = setInterval(() => {
-      if (this.#client !== client) return clearInterval(heartbeat);
-      this.#listening = this.#listening.then(() => client.query('select 1')).catch(lost);
-    }, heartbeatMs);
-    heartbeat.unref();
     client.on('error', lost);
     client.on('end', () => lost());
     client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
