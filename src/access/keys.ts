@@ -38,7 +38,7 @@ export class Authenticator {
   readonly #bootstrapHash: Buffer | null;
   /** Raised by `forget`, so that a look-up from before it is not remembered after it. */
   #forgotten = 0;
-  readonly #remembered = new Map<string, { principal: Principal | null; at: number }>();
+  readonly #remembered = new Map<string, { principal: Principal | null; until: number }>();
   readonly #touched = new Map<string, number>();
 
   constructor(db: Database, log: Logger, bootstrapKey: string | null) {
@@ -65,14 +65,17 @@ export class Authenticator {
     if (!isKeyValue(token)) throw unauthorized('The API key is not valid.');
     const remembered = this.#remembered.get(hash);
     let principal: Principal | null;
-    if (remembered && Date.now() - remembered.at < believedForMs) principal = remembered.principal;
+    if (remembered && Date.now() < remembered.until) principal = remembered.principal;
     else {
-      const at = Date.now();
+      const until = Date.now() + believedForMs;
       const forgotten = this.#forgotten;
       const key = await this.#db.read((reader) => findKeyByHash(reader, hash));
       principal = key ? principalOf(key) : null;
       if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
-      if (forgotten === this.#forgotten) this.#remembered.set(hash, { principal, at });
+      if (forgotten === this.#forgotten) {
+        const expires = key?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY;
+        this.#remembered.set(hash, { principal, until: Math.min(until, expires) });
+      }
     }
     if (!principal) throw unauthorized('The API key is not valid, was revoked, or has expired.');
     this.#touch(principal.keyId!);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Database } from '../database/index.ts';
 import type { Vault } from '../lib/crypto.ts';
-import { ApiError } from '../lib/errors.ts';
+import { ApiError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Principal, type Role, roleAllows } from '../lib/principal.ts';
@@ -61,7 +61,7 @@ const routerPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 const pathPattern = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 
 /** The bases under which a route is served. */
-export const routeBases = (route: Route): readonly Base[] => {
+const routeBases = (route: Route): readonly Base[] => {
   if (route.base === 'app') return ['/app/api'];
   return route.base === 'v2' ? ['/api/v2'] : ['/api/v2', '/api/v1'];
 };
@@ -112,6 +112,7 @@ export const createServer = (options: ServerOptions): Server => {
     routerOptions: { maxParamLength: 10_000 },
     forceCloseConnections: 'idle',
     requestTimeout: 60_000,
+    http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) =>
       void fail(log, error, request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler(error, socket) {
@@ -161,8 +162,32 @@ export const createServer = (options: ServerOptions): Server => {
     options.onRefused?.(request.principal!, { operation: route.id, path, requestId: request.id });
   };
 
+  const patterns = routes.flatMap((route) =>
+    routeBases(route).map((base) => ({ pattern: pathPattern(base + route.path), method: route.method })),
+  );
+  /** 404, under a base only for whoever has a key, with the methods that the path has. */
+  const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+    const path = request.url.split('?')[0]!;
+    const base = baseOf(path);
+    if (base) limitRate(await authenticate(request), reply);
+    const methods = patterns.filter((p) => p.pattern.test(path)).map((p) => p.method as string);
+    if (path === base) methods.push('GET');
+    throw new ApiError(
+      'not_found',
+      methods.length > 0
+        ? `There is no ${request.method} here. The methods of this path are: ${[...new Set(methods)].join(', ')}.`
+        : `There is nothing at this path.${base ? ` GET ${base} describes what there is.` : ''}`,
+    );
+  };
+
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    // Without Host a request is malformed (RFC 9112, 3.2); Node would answer it without a body.
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw badRequest('The request is not valid HTTP: it has no header Host.');
+    }
+    // Here, before any body is read.
+    if (request.is404) await refuseUnknown(request, reply);
   });
   app.addHook('onResponse', async (request, reply) => {
     const operation = (request.routeOptions.config as { operation?: string }).operation ?? 'none';
@@ -224,23 +249,6 @@ export const createServer = (options: ServerOptions): Server => {
     return reply.header('content-type', contentType).send(text);
   });
   mountRaw(app, options.rawRoutes ?? [], authenticate);
-
-  const patterns = routes.flatMap((route) =>
-    routeBases(route).map((base) => ({ pattern: pathPattern(base + route.path), method: route.method })),
-  );
-  app.setNotFoundHandler(async (request) => {
-    const path = request.url.split('?')[0]!;
-    const base = baseOf(path);
-    if (base) await authenticate(request);
-    const methods = patterns.filter((p) => p.pattern.test(path)).map((p) => p.method as string);
-    if (path === base) methods.push('GET');
-    throw new ApiError(
-      'not_found',
-      methods.length > 0
-        ? `There is no ${request.method} here. The methods of this path are: ${[...new Set(methods)].join(', ')}.`
-        : `There is nothing at this path.${base ? ` GET ${base} describes what there is.` : ''}`,
-    );
-  });
 
   return {
     document: documentOf,

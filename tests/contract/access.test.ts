@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { requiredRoles } from '../../src/access/index.ts';
 import { sql } from '../../src/database/index.ts';
@@ -92,6 +93,10 @@ describe('API keys', () => {
         sql`update api_keys set expires_at = platform_now() - interval '1 ms' where id = ${made.id}`,
       );
       await until(async () => (await at().as(made.value).get('/agents')).status === 401, 2_000);
+      const soon = await newKey(at(), 'member', { expires_at: new Date(Date.now() + 400).toISOString() });
+      await ok(at().as(soon.value).get('/agents'));
+      await setTimeout(401);
+      expectError(await at().as(soon.value).get('/agents'), 401, /expired/);
       const offset = await newKey(at(), 'member', { expires_at: '2099-01-01T02:00:00+02:00' });
       expect(offset.expires_at).toBe('2099-01-01T00:00:00.000Z');
     });
@@ -319,6 +324,21 @@ describe('roles', () =>
     });
   }));
 
+describe('a proxy', () =>
+  withPlatform(
+    'postgres',
+    (at) => {
+      test('that is trusted says from which address failures come', async () => {
+        const fail = (from: string) =>
+          at().api.get('/agents', { headers: { authorization: 'Bearer wrong', 'x-forwarded-for': from } });
+        const first = await Promise.all(Array.from({ length: 230 }, () => fail('192.0.2.1')));
+        expect(first.some(({ status }) => status === 429)).toBe(true);
+        expect((await fail('192.0.2.2')).status).toBe(401);
+      });
+    },
+    { TRUST_PROXY: '127.0.0.0/8' },
+  ));
+
 describe('limits of requests', () =>
   withPlatform('postgres', (at) => {
     test('over its burst a key waits: 429 with Retry-After; others do not, nor does it a moment later', async () => {
@@ -346,7 +366,11 @@ describe('limits of requests', () =>
     test('failed authentication is throttled after 200, and a valid key from there is never refused', async () => {
       at().test.clock.advance(60_000);
       const statuses: number[] = [];
-      const fail = () => at().test.as('wrong').get('/agents');
+      // Who is no trusted proxy does not say where a request comes from.
+      const fail = () =>
+        at()
+          .test.as('wrong')
+          .get('/agents', { headers: { 'x-forwarded-for': `192.0.2.${statuses.length}` } });
       for (let n = 0; n < 220; n++) statuses.push((await fail()).status);
       expect(statuses.slice(0, 200).every((status) => status === 401)).toBe(true);
       expect(statuses).toContain(429);

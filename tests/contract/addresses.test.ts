@@ -79,6 +79,7 @@ describe('addresses', () =>
       ['POST', '/app/api'],
       ['OPTIONS', '/api/v2/agents'],
       ['PROPFIND', '/api/v2/agents'],
+      ['QUERY', '/api/v2/agents'],
       ['GET', '/api/v2/%zz'],
       ['POST', `/api/v1/work-items/${unknownId}/cancel`],
     ])('%s %s is 401 without a key, else 404', async (method, path) => {

@@ -311,6 +311,7 @@ describe('requests', () =>
 
       test.each([
         ['a header without a colon', 'GET /api/v2 HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n'],
+        ['no Host', 'GET /api/v2 HTTP/1.1\r\nConnection: close\r\n\r\n'],
         ['no version', 'GET /api/v2 HTTQ\r\n\r\n'],
         ['a blank in a name', 'GET /api/v2 HTTP/1.1\r\nHo st: x\r\n\r\n'],
         [

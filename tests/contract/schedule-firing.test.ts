@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
+import { recomputeOlderRules } from '../../src/schedules/firing.ts';
 import { until } from '../harness/wait.ts';
 import {
   expectError,
@@ -250,6 +251,27 @@ describe('firing', () => {
         expect((await ok(at().api.put(broken.path, { cron_expression }))).next_run_at).toBe(iso(last + hour));
       });
 
+      test('a next run that older zone rules made is recomputed; newer ones and what is due are left alone', async () => {
+        const { cron_expression, last } = hourly();
+        const wrong = last + 10 * hour + 7 * minute;
+        const [older, newer] = [
+          await backdated(at(), wrong, { cron_expression }),
+          await backdated(at(), wrong, { cron_expression }),
+        ];
+        const due = await backdated(at(), last - 7 * minute, { cron_expression });
+        await query(
+          at(),
+          sql`update schedules set zone_rules = '2001a' where id in (${older.id}, ${due.id})`,
+        );
+        await query(at(), sql`update schedules set zone_rules = '2999a' where id = ${newer.id}`);
+        await recomputeOlderRules(at().db);
+        expect((await read(older.path)).next_run_at).toBe(iso(last + hour));
+        expect((await read(newer.path)).next_run_at).toBe(iso(wrong));
+        expect((await read(due.path)).next_run_at).toBe(iso(last - 7 * minute));
+        expect((await at().api.get(older.path)).headers.get('etag')).toBe('"1"');
+        await ok(at().api.delete(due.path), 204);
+      });
+
       test('deleting a schedule or its agent while an occurrence is due: nothing fires', async () => {
         const { cron_expression, last } = hourly();
         const [one, other] = [
@@ -296,6 +318,16 @@ describe('firing', () => {
 
 describe('the running platform', () =>
   withPlatform('postgres', (at) => {
+    test('fires within a moment of what is due, woken by the write', async () => {
+      const { path, id } = await backdated(at(), Date.now() + 24 * hour, { cron_expression: '* * * * *' });
+      const due = Date.now() + 700;
+      await query(at(), sql`update schedules set next_run_at = ${iso(due)} where id = ${id}`);
+      await query(at(), sql`select pg_notify('schedules', ${String(due)})`);
+      const row = await until(async () => (await ok(at().app.get(`${path}/occurrences`))).data.at(-1), 5_000);
+      expect(row.lateness_ms).toBeGreaterThanOrEqual(0);
+      expect(Date.parse(row.at) - due).toBeLessThan(1_000);
+    });
+
     test('fires by itself what is due, and its Worker agent carries the Work Item out', async () => {
       const { cron_expression, last } = hourly();
       const { path, id } = await backdated(at(), last, { cron_expression, message: 'hello' });
