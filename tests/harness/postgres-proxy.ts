@@ -49,7 +49,7 @@ const cString = (bytes: Buffer, from: number): [text: string, next: number] => {
  * A proxy before PostgreSQL that understands enough of its protocol to know each statement, and can cut the
  * connection at its boundaries: so that a COMMIT is never sent, or is carried out and its acknowledgement lost.
  */
-export const startPostgresProxy = async (databaseUrl: string): Promise<PostgresProxy> => {
+export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise<PostgresProxy> => {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   const server = createServer((client) => {
@@ -122,7 +122,7 @@ export const startPostgresProxy = async (databaseUrl: string): Promise<PostgresP
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.listen(port, '127.0.0.1', resolve);
   });
   const url = new URL(databaseUrl);
   url.port = String((server.address() as AddressInfo).port);

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../harness/wait.ts';
+import { type Account, accountOf, makeSchedules } from './account.ts';
+import { Ground, must } from './ground.ts';
+
+const minute = 60_000;
+
+export interface RestartReport {
+  restarts: number;
+  /** Answers by status. */
+  statuses: Record<number, number>;
+  /** The longest answer, in milliseconds. */
+  slowestMs: number;
+  /** From the database's return to the first 200 of /readyz, and to a firing that a notification asked for. */
+  readyMs: number[];
+  heardMs: number[];
+  problems: string[];
+  account: Account;
+}
+
+/** PostgreSQL goes away under load, cleanly or by a crash, and comes back; the platform is left alone. */
+export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): Promise<RestartReport> => {
+  await using ground = await Ground.open('postgres');
+  const postgres = ground.postgres!;
+  await ground.start(0, { env: { ROLES: 'api,scheduler,delivery' } });
+  const process = ground.replicas[0]!.process!;
+  const api = ground.api();
+  const schedules = await makeSchedules(api, 20);
+  const report = { statuses: {} as Record<number, number>, slowestMs: 0, problems: [] as string[] };
+  let stopped = false;
+  const load = (ask: () => Promise<{ status: number; text: string }>) => async (): Promise<void> => {
+    while (!stopped) {
+      const begun = Date.now();
+      try {
+        const { status, text } = await ask();
+        report.statuses[status] = (report.statuses[status] ?? 0) + 1;
+        if (status !== 200 && status !== 503) report.problems.push(`${status} ${text}`);
+      } catch (error) {
+        report.problems.push(`no answer: ${String(error)}`);
+      }
+      report.slowestMs = Math.max(report.slowestMs, Date.now() - begun);
+      await sleep(5);
+    }
+  };
+  let n = 0;
+  const agentId = schedules[0]!.agentId;
+  const clients = [
+    load(() => api.get('/work-items?limit=5')),
+    load(() => api.get(`/agents/${agentId}/schedules`)),
+    load(() => api.post('/agents', { name: `Made ${n++}`, mode: 'worker' })),
+    load(() => api.patch(`/agents/${agentId}`, { description: `Changed ${n++}` })),
+  ].map((one) => one());
+  const ready = async () => (await ground.api(0, '').get('/readyz')).status;
+  const dueGone = () =>
+    ground.inspect(async (rows) => {
+      const due = await rows('select 1 from schedules where next_run_at <= platform_now()');
+      return due.length === 0;
+    });
+  const readyMs: number[] = [];
+  const heardMs: number[] = [];
+  try {
+    for (const signal of signals) {
+      await postgres.kill(signal);
+      await until(async () => (await ready()) === 503, 10_000);
+      if ((await ground.api(0, '').get('/healthz')).status !== 200) report.problems.push('not alive');
+      await postgres.restart();
+      let begun = Date.now();
+      await until(async () => (await ready()) === 200, 20_000);
+      readyMs.push(Date.now() - begun);
+      await until(dueGone, 20_000);
+      await ground.moveClock(minute);
+      begun = Date.now();
+      // The loop sleeps for up to 15 s now: what is due is fired soon only where a notification is heard.
+      await until(
+        async () => {
+          await ground.wake();
+          return dueGone();
+        },
+        20_000,
+        100,
+      );
+      heardMs.push(Date.now() - begun);
+    }
+  } finally {
+    stopped = true;
+    await Promise.all(clients);
+  }
+  await must(api.get('/agents'));
+  const now = ground.now();
+  if (ground.replicas[0]!.process !== process) report.problems.push('the platform was started again');
+  await ground.kill();
+  const account = await ground.inspect((rows) => accountOf(rows, schedules, now));
+  return { restarts: signals.length, ...report, readyMs, heardMs, account };
+};

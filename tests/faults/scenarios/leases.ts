@@ -1,0 +1,127 @@
+import { spansNamed } from '../../harness/otlp-encode.ts';
+import { startOtlpReceiver } from '../../harness/otlp-receiver.ts';
+import { until } from '../../harness/wait.ts';
+import { Ground, must } from './ground.ts';
+
+export type Fault = 'SIGKILL' | 'SIGSTOP';
+
+export interface LeasesReport {
+  items: number;
+  /** How often an item was taken from a worker that was lost. */
+  takenOver: number;
+  problems: string[];
+}
+
+const leaseSeconds = 2;
+/** An agent whose items may be tried as often as the faults ask for. */
+const agentBody = {
+  name: 'Patient',
+  mode: 'worker',
+  settings: { max_attempts: 100, max_concurrency: 100 },
+};
+
+const thinkFor = (milliseconds: number) => ({
+  mock: { steps: [{ text: 'the answer', delay_ms: milliseconds }] },
+});
+
+interface ItemRow {
+  id: string;
+  status: string;
+  result: string;
+  attempts: number;
+  claims: number;
+  lost: number;
+  completions: number;
+  answers: number;
+}
+
+/**
+ * Two replicas carry out Work Items; at each fault the one that executes is killed and started again, or stopped
+ * until its leases have run out and its items are with the other, and then goes on with what it thinks is its own.
+ */
+export const runLeases = async (faults: readonly Fault[], itemsAFault: number): Promise<LeasesReport> => {
+  await using ground = await Ground.open('postgres', 2);
+  await Promise.all([ground.start(0), ground.start(1)]);
+  await must(ground.api().patch('/advanced-settings', { WORK_ITEM_LEASE_SECONDS: leaseSeconds }));
+  const agent = await must(ground.api().post('/agents', agentBody));
+  let items = 0;
+  for (const [n, fault] of faults.entries()) {
+    const victim = n % 2;
+    const api = ground.api(1 - victim);
+    const pid = ground.replicas[victim]!.process!.pid;
+    await Promise.all(
+      Array.from({ length: itemsAFault }, () =>
+        must(api.post('/work-items', { agent_id: agent.id, payload: thinkFor(1_500) })),
+      ),
+    );
+    items += itemsAFault;
+    const held = (): Promise<boolean> =>
+      ground.inspect(async (rows) => {
+        const found = await rows(
+          `select 1 from work_items where status = 'EXECUTING' and lease_owner like '%:${pid}'`,
+        );
+        return found.length > 0;
+      });
+    await until(held, 20_000);
+    if (fault === 'SIGKILL') {
+      await ground.kill(victim);
+      await until(async () => !(await held()), 20_000);
+      await ground.start(victim);
+    } else {
+      process.kill(pid, 'SIGSTOP');
+      try {
+        await until(async () => !(await held()), 20_000);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+      await until(async () => (await ground.api(victim, '').get('/readyz')).status === 200);
+    }
+  }
+  const rows = await until(
+    () =>
+      ground.inspect(async (query) => {
+        const all = await query<ItemRow>(`select w.id, w.status, w.result #>> '{}' as result, w.attempts,
+          (select count(*)::int from work_item_events e where e.work_item_id = w.id and e.action = 'claim') as claims,
+          (select count(*)::int from work_item_events e where e.work_item_id = w.id and e.action = 'lease_lost') as lost,
+          (select count(*)::int from work_item_events e where e.work_item_id = w.id and e.to_status = 'COMPLETED'
+            and e.from_status = 'EXECUTING') as completions,
+          (select count(*)::int from work_item_messages m where m.work_item_id = w.id and m.role = 'assistant') as answers
+          from work_items w`);
+        return all.every(({ status }) => status === 'COMPLETED' || status === 'ERROR') && all;
+      }),
+    60_000,
+    100,
+  );
+  const problems = rows.flatMap((row) => {
+    const once = row.completions === 1 && row.answers === 1 && row.result === 'the answer';
+    const counted = row.claims === row.attempts && row.claims === row.lost + 1;
+    return row.status === 'COMPLETED' && once && counted ? [] : [JSON.stringify(row)];
+  });
+  if (rows.length !== items) problems.push(`${rows.length} of ${items} Work Items`);
+  return { items, takenOver: rows.reduce((sum, { lost }) => sum + lost, 0), problems };
+};
+
+/** SIGTERM while a Work Item executes and a backend hangs: how it exits, and what becomes of the item. */
+export const runStop = async () => {
+  await using ground = await Ground.open('embedded');
+  await using hanging = await startOtlpReceiver();
+  hanging.respondWith({ hang: true });
+  await ground.start();
+  const api = ground.api();
+  const settings = { provider: 'otlp_custom_headers', url: hanging.url };
+  await must(api.post('/observability/integrations', { version: '1', settings }));
+  const agent = await must(api.post('/agents', agentBody));
+  const item = await must(api.post('/work-items', { agent_id: agent.id, payload: thinkFor(120_000) }));
+  await until(async () => (await must(api.get(`/work-items/${item.id}`))).status === 'EXECUTING');
+  await api.raw('POST', '/telemetry/v1/traces', spansNamed('span', 1, agent.id), {
+    headers: { 'content-type': 'application/x-protobuf' },
+  });
+  await hanging.waitForRequests(1);
+  const begun = Date.now();
+  const exit = await ground.replicas[0]!.process!.kill('SIGTERM');
+  const milliseconds = Date.now() - begun;
+  const [row] = await ground.inspect((rows) =>
+    rows<{ status: string; attempts: number }>('select status, attempts from work_items'),
+  );
+  return { exit, milliseconds, row };
+};

@@ -1,0 +1,108 @@
+import { createServer } from 'node:net';
+import { describe, expect, inject, test } from 'vitest';
+import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { startPostgresProxy } from '../harness/postgres-proxy.ts';
+import { type PlatformProcess, spawnPlatform } from '../harness/process.ts';
+import { until } from '../harness/wait.ts';
+import { freePort } from '../harness/watchdog.ts';
+
+/** A start that is refused: its exit code, and what it says on standard error and output. */
+const refused = async (options: Parameters<typeof spawnPlatform>[0]): Promise<[number | null, string[]]> => {
+  await using platform: PlatformProcess = await spawnPlatform({ ...options, readyWithinMs: null });
+  const { code } = await platform.exited;
+  return [code, platform.output().trim().split('\n')];
+};
+
+describe('two processes on one DATA_DIR', () => {
+  test('the second refuses and names the first; when that is killed, a new one starts at once', async () => {
+    await using first = await spawnPlatform();
+    const [code, lines] = await refused({ dataDir: first.dataDir });
+    expect(code).toBe(1);
+    expect(lines).toEqual([
+      expect.stringMatching(`^DATA_DIR ${first.dataDir} is held by process ${first.pid}, since .*Z\\.`),
+    ]);
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+    await first.kill('SIGKILL');
+    await using next = await spawnPlatform({ dataDir: first.dataDir });
+    expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
+  }, 90_000);
+});
+
+describe('configuration mistakes', () => {
+  test('every wrong variable gives one clear line, all at once, and exit code 1', async () => {
+    const env = {
+      PORT: '80800',
+      DATABASE_URL: 'mysql://localhost/x',
+      BOOTSTRAP_ADMIN_API_KEY: 'short',
+      ENCRYPTION_KEY: 'not 32 bytes',
+      PUBLIC_URL: 'ftp://example.com',
+      ROLES: 'api,cook',
+      URL_PLACEHOLDERS: 'A-B',
+      TELEMETRY_LOG_URL: 'http://localhost',
+      EGRESS_DENY: '10.0.0.0/33',
+      EGRESS_ALLOW: 'localhost',
+      TRUST_PROXY: 'proxy',
+      LOG_LEVEL: 'loud',
+      LLM_TRACING_PROJECT_HEADER: 'two words',
+    };
+    const [code, lines] = await refused({ env });
+    expect(code).toBe(1);
+    expect(lines.map((line) => line.match(/^configuration: ([A-Z_]+): \S/)?.[1]).sort()).toEqual(
+      Object.keys(env).sort(),
+    );
+  }, 30_000);
+
+  test.each([
+    [
+      'a key that is missing',
+      { DATABASE_URL: 'postgres://127.0.0.1/x' },
+      /^configuration: ENCRYPTION_KEY: is required/,
+    ],
+    ['a role that is missing', { ROLES: 'api,worker' }, /^configuration: ROLES: .*delivery/],
+  ])(
+    '%s is said in one line',
+    async (_what, env, line) => {
+      const [code, lines] = await refused({ env });
+      expect([code, lines.length]).toEqual([1, 1]);
+      expect(lines[0]).toMatch(line);
+    },
+    30_000,
+  );
+
+  test('a database that does not exist is said in one line', async () => {
+    const url = new URL(inject('postgresUrl'));
+    url.pathname = '/nobody_made_this';
+    const [code, lines] = await refused({ databaseUrl: url.href });
+    expect([code, lines]).toEqual([1, ['configuration: DATABASE_URL: the database does not exist']]);
+  }, 30_000);
+
+  test('a port that is taken is said in one line', async () => {
+    const port = await freePort();
+    const server = createServer().listen(port, '127.0.0.1');
+    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    try {
+      const [code, lines] = await refused({ port, databaseUrl, env: { LOG_LEVEL: 'silent' } });
+      expect([code, lines.length]).toEqual([1, 1]);
+      expect(lines[0]).toMatch(new RegExp(`PORT.*${port}`));
+    } finally {
+      server.close();
+      await dropDatabase(databaseUrl);
+    }
+  }, 30_000);
+});
+
+test('a database that answers later than the platform starts is waited for', async () => {
+  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  try {
+    const port = await freePort();
+    const later = new URL(databaseUrl);
+    later.port = String(port);
+    await using platform = await spawnPlatform({ databaseUrl: later.href, readyWithinMs: null });
+    await until(() => platform.output().includes('the database does not answer yet'), 30_000);
+    await using _proxy = await startPostgresProxy(databaseUrl, port);
+    await until(async () => (await fetch(`${platform.url}/readyz`)).status === 200, 30_000);
+    await platform.stop();
+  } finally {
+    await dropDatabase(databaseUrl);
+  }
+}, 90_000);
