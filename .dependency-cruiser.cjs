@@ -49,7 +49,6 @@ const oneImporter = {
   undici: '^src/lib/egress\\.ts$',
   ai: '^src/runtime/model\\.ts$',
   '@ai-sdk/.*': '^src/runtime/model\\.ts$',
-  '@modelcontextprotocol/client': '^src/runtime/tools\\.ts$',
   cronstrue: '^src/schedules/',
   'prom-client': '^src/lib/metrics\\.ts$',
   pino: '^src/lib/log\\.ts$',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** The loops that a replica can run. */
 const replicaRoles = ['api', 'scheduler', 'worker', 'delivery'] as const;
-export type ReplicaRole = (typeof replicaRoles)[number];
+type ReplicaRole = (typeof replicaRoles)[number];
 
 /** A mistake in the configuration: one clear line for each variable that is wrong. */
 export class ConfigError extends Error {
@@ -133,24 +133,23 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = environment.safeParse(given);
-  if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
-  }
-  const e = parsed.data;
-  const mistakes: string[] = [];
-  if (e.DATABASE_URL && !e.ENCRYPTION_KEY) {
+  const mistakes = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  if (given.DATABASE_URL && !given.ENCRYPTION_KEY) {
     mistakes.push(
       'ENCRYPTION_KEY: is required with DATABASE_URL, the same on every replica (`openssl rand -base64 32`)',
     );
   }
-  if (e.TELEMETRY_LOG_URL) {
+  if (given.TELEMETRY_LOG_URL) {
     mistakes.push('TELEMETRY_LOG_URL: this release keeps the telemetry log in DATA_DIR only; leave it unset');
-  } else if (!e.ROLES.includes('delivery')) {
+  } else if (given.ROLES && !list(given.ROLES).includes('delivery')) {
     mistakes.push(
       'ROLES: without TELEMETRY_LOG_URL each replica delivers its own telemetry log, so the list must contain delivery',
     );
   }
-  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  if (!parsed.success || mistakes.length > 0) throw new ConfigError(mistakes);
+  const e = parsed.data;
   return {
     port: e.PORT,
     host: e.HOST,

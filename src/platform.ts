@@ -4,7 +4,7 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { Authenticator, apiKeyRoutes, makeFirstKey, roleOf } from './access/index.ts';
 import { agentRoutes } from './agents/index.ts';
 import { auditRoutes, chainLoop, record } from './audit/index.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { type Database, lockFolder, migrate } from './database/index.ts';
 import { createServer, type Route, TokenBuckets } from './http/index.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
@@ -12,14 +12,14 @@ import { createEgress } from './lib/egress.ts';
 import { messageOf } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
 import type { Loop } from './lib/loop.ts';
-import { llmExists, llmRoutes } from './llm-configurations/index.ts';
-import { createObservability } from './observability/index.ts';
+import { llmExists, llmRoutes, llmSecrets } from './llm-configurations/index.ts';
+import { createObservability, integrationSecrets } from './observability/index.ts';
 import { createPlatformMetrics } from './platform-metrics.ts';
 import { retentionLoop } from './retention.ts';
 import { createRuntime } from './runtime/index.ts';
 import { Firing, scheduleRoutes } from './schedules/index.ts';
 import { settingsRoutes, watchSettings } from './settings/index.ts';
-import { openDatabase, openVault } from './start-up.ts';
+import { openDatabase, openVault, rotateCredentials } from './start-up.ts';
 import { tags } from './tags.ts';
 import { createTelemetry, type Telemetry } from './telemetry/index.ts';
 import { telemetryRoute } from './telemetry-route.ts';
@@ -99,6 +99,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   started.add('database', () => db.close());
   await migrate(db, log);
 
+  await rotateCredentials(db, vault, [...integrationSecrets, ...llmSecrets]);
   const settings = await watchSettings(db, log);
   const authenticator = new Authenticator(db, log, config.bootstrapKey);
   const firstKey = config.bootstrapKey ? null : await makeFirstKey(db);
@@ -133,6 +134,8 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     },
   });
   started.add('telemetry', () => telemetry.stop());
+  const known = telemetry.accounts().map(({ number }) => number);
+  if (known.length > 0) await observability.reserveNumbers(Math.max(...known));
   const { tracing } = telemetry;
 
   const metrics = createPlatformMetrics({
@@ -240,6 +243,16 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     metrics: metrics.read,
   });
 
+  // Before anything is taken up: a port that is taken is found out first.
+  const port = await server.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
+    const why = {
+      EADDRINUSE: 'is taken',
+      EACCES: 'may not be used by this user',
+      EADDRNOTAVAIL: 'is not on this machine',
+    }[error.code ?? ''];
+    throw why ? new ConfigError([`HOST, PORT: ${config.host}:${config.port} ${why}`]) : error;
+  });
+  url ||= `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   const loop = (one: Loop): void => {
     one.start();
     started.add('loop', () => one.stop());
@@ -256,9 +269,8 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     firing.start();
     started.add('firing', () => firing.stop());
   }
-  const port = await server.listen(config.port, config.host);
+  // Stopped first: nothing new comes in while the rest ends.
   started.add('http', () => server.close());
-  url ||= `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   return {
     url,
     port,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError } from './config.ts';
 import { type Database, openEmbedded, openPostgres, sql } from './database/index.ts';
-import { Vault } from './lib/crypto.ts';
+import { type SealedColumn, Vault } from './lib/crypto.ts';
 import { messageOf } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
 
@@ -66,3 +66,30 @@ export const openVault = (config: Config): Vault => {
     throw new ConfigError([`ENCRYPTION_KEY: the file ${path} does not hold 32 bytes in base64`]);
   return new Vault([key]);
 };
+
+/**
+ * Bring what is encrypted at rest under the first key of ENCRYPTION_KEY, so that an older one can be dropped from
+ * the list once every replica has started with the new one first. ConfigError where a value's key is not in the list.
+ */
+export const rotateCredentials = (
+  db: Database,
+  vault: Vault,
+  columns: readonly SealedColumn[],
+): Promise<void> =>
+  db.tx(async (tx) => {
+    for (const { table, column, boundTo } of columns) {
+      const [from, what] = [sql.table(table), sql.ref(column)];
+      const { rows } = await sql<{ id: string; sealed: string }>`select id, ${what} as sealed from ${from}
+        where ${what} is not null and split_part(${what}, '.', 2) <> ${vault.keyId} for update`.execute(tx);
+      for (const { id, sealed } of rows) {
+        const keyId = sealed.split('.')[1]!;
+        if (!vault.knows(keyId)) {
+          throw new ConfigError([
+            `ENCRYPTION_KEY: lacks the key ${keyId}, which credentials in ${table} are encrypted with; add it to the end of the list`,
+          ]);
+        }
+        const again = vault.seal(vault.open(sealed, boundTo(id)), boundTo(id));
+        await sql`update ${from} set ${what} = ${again} where id = ${id}`.execute(tx);
+      }
+    }
+  });

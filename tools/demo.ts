@@ -25,8 +25,8 @@ const start = (port: string) =>
   startPlatform(readConfig({ PORT: port, DATA_DIR: dataDir, BOOTSTRAP_ADMIN_API_KEY: key }), {
     log: createLogger('warn', process.stdout.isTTY),
   });
-const platform = await start(process.env.PORT ?? '8080').catch((error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EADDRINUSE') throw error;
+const platform = await start(process.env.PORT ?? '8080').catch((error: Error) => {
+  if (!error.message.includes('is taken')) throw error;
   say('start', 'port 8080 is taken; another one is used');
   return start('0');
 });

@@ -23,7 +23,7 @@ const hashOf = (before: string, position: number, row: AuditRow): string => {
 };
 
 /** Chain what is not chained yet. Answers whether there may be more. */
-export const chainOnce = (db: Database): Promise<boolean> =>
+const chainOnce = (db: Database): Promise<boolean> =>
   db.tx(async (tx) => {
     // One replica at a time; another's turn waits, and finds nothing left.
     await takeTurn(tx, 'audit chain');

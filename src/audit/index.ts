@@ -1,3 +1,3 @@
 export { chainLoop } from './chain.ts';
 export { auditRoutes } from './routes.ts';
-export { type AuditEntry, record } from './store.ts';
+export { record } from './store.ts';

@@ -5,7 +5,10 @@ import pg from 'pg';
 import { ApiError, messageOf, unavailable } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 
-/** The tables: each feature declares its own beside its SQL (`declare module`), so this names none. */
+/**
+ * The tables: each feature declares its own beside its SQL (`declare module`), so this names none.
+ * @public
+ */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by the features' stores
 export interface Schema {}
 

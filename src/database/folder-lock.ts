@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Holds `dataDir` for this process until `release`, or until the process dies: the kernel frees the lock. */
-export interface FolderLock {
+interface FolderLock {
   release(): void;
 }
 

@@ -7,10 +7,9 @@ export {
   notify,
   outsideTransaction,
   type Reader,
-  type Schema,
   type Tx,
 } from './database.ts';
 export { openEmbedded } from './embedded.ts';
-export { type FolderLock, lockFolder } from './folder-lock.ts';
+export { lockFolder } from './folder-lock.ts';
 export { migrate } from './migrations.ts';
 export { openPostgres } from './postgres.ts';

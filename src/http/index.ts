@@ -1,5 +1,5 @@
 export { forgetOldKeys } from './idempotency.ts';
-export { offsetPageOf, type Page, pageOf, readCursor, toPage } from './pages.ts';
+export { offsetPageOf, pageOf, readCursor, toPage } from './pages.ts';
 export { TokenBuckets } from './rate-limit.ts';
 export type { RawAnswer, RawRequest, RawRoute } from './raw.ts';
 export { type Context, type Route, route } from './route.ts';
@@ -11,8 +11,7 @@ export {
   optional,
   pageOrOffsetQuery,
   pageQuery,
-  queryInteger,
   text,
   timestamp,
 } from './schemas.ts';
-export { createServer, routeBases, type Server } from './server.ts';
+export { createServer } from './server.ts';

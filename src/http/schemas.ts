@@ -52,7 +52,7 @@ export const timestamp = described(z.union([z.date().transform((date) => date.to
 });
 
 /** A whole number in a query string. */
-export const queryInteger = (min: number, max: number, fallback: number) =>
+const queryInteger = (min: number, max: number, fallback: number) =>
   described(
     z
       .string()

@@ -62,6 +62,16 @@ export class Vault {
     return `v1.${id}.${nonce.toString('base64url')}.${sealed.toString('base64url')}`;
   }
 
+  /** The id of the key that `seal` uses: the second part of what it gives. */
+  get keyId(): string {
+    return this.#keys[0]!.id;
+  }
+
+  /** Whether one of the keys is the one that `sealed` was made with. */
+  knows(keyId: string): boolean {
+    return this.#keys.some((key) => key.id === keyId);
+  }
+
   /** The text; throws where no key fits, the value was changed, or it belongs to another row. */
   open(sealed: string, boundTo: string): string {
     const [version, id, nonce, body] = sealed.split('.');
@@ -74,4 +84,11 @@ export class Vault {
       .setAuthTag(bytes.subarray(bytes.length - 16));
     return decipher.update(bytes.subarray(0, bytes.length - 16), undefined, 'utf8') + decipher.final('utf8');
   }
+}
+
+/** A column of text that a Vault sealed, and what each of its values is bound to. The table's key is `id`. */
+export interface SealedColumn {
+  table: string;
+  column: string;
+  boundTo: (id: string) => string;
 }

@@ -11,7 +11,7 @@ export const showPath = (path: readonly PropertyKey[], whole = 'body'): string =
 };
 
 /** Why `text` cannot be stored, or null: PostgreSQL holds neither NUL nor half a surrogate pair. */
-export const textFault = (text: string): string | null => {
+const textFault = (text: string): string | null => {
   if (text.includes('\u0000')) return 'must not contain the character NUL';
   if (!text.isWellFormed()) return 'must not contain half of a surrogate pair';
   return null;

@@ -1,2 +1,2 @@
-export { llmExists, type ResolvedLlm, resolveLlm } from './llm-configurations.ts';
+export { llmExists, llmSecrets, type ResolvedLlm, resolveLlm } from './llm-configurations.ts';
 export { llmRoutes, type ProbeLlm } from './routes.ts';

@@ -1,6 +1,6 @@
 import { record } from '../audit/index.ts';
 import type { Reader, Tx } from '../database/index.ts';
-import { fingerprint, Secret, type Vault } from '../lib/crypto.ts';
+import { fingerprint, type SealedColumn, Secret, type Vault } from '../lib/crypto.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
@@ -43,6 +43,13 @@ export interface LlmFields {
 }
 
 const boundTo = (id: string, column: 'api_key' | 'headers') => `llm_configurations:${id}:${column}`;
+
+/** What of LLM configurations is encrypted at rest. */
+export const llmSecrets: SealedColumn[] = (['api_key', 'headers'] as const).map((column) => ({
+  table: 'llm_configurations',
+  column,
+  boundTo: (id) => boundTo(id, column),
+}));
 
 /** What the database is given for `fields`: secrets sealed for their row, absent fields absent. */
 const sealFields = (vault: Vault, id: string, { api_key, headers, ...rest }: LlmFields) => ({

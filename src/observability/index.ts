@@ -1,6 +1,6 @@
 import type { Database, Reader } from '../database/index.ts';
 import type { Route } from '../http/index.ts';
-import type { Vault } from '../lib/crypto.ts';
+import type { SealedColumn, Vault } from '../lib/crypto.ts';
 import type { Egress } from '../lib/egress.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Destinations, Health } from '../telemetry/index.ts';
@@ -9,9 +9,15 @@ import { IntegrationDestinations } from './destinations.ts';
 import { createIntegrations } from './integrations.ts';
 import { integrationRoutes } from './routes.ts';
 import { scopeRoutes } from './scope-routes.ts';
+import { boundTo, numbersAbove } from './store.ts';
 import { testedChannel, testRoutes } from './test-routes.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 import type { Placeholders } from './urls.ts';
+
+/** What of integrations is encrypted at rest. */
+export const integrationSecrets: SealedColumn[] = [
+  { table: 'observability_integrations', column: 'settings', boundTo },
+];
 
 export interface ObservabilityOptions {
   db: Database;
@@ -34,6 +40,8 @@ export interface Observability {
   destinations: Destinations;
   /** Loads the destinations and follows changes from then on. Before telemetry starts. */
   start(): Promise<void>;
+  /** Never give a number up to `number` again: the telemetry log knows it, though the database may not (a restored backup). */
+  reserveNumbers(number: number): Promise<void>;
   stop(): Promise<void>;
   /**
    * Where a trace (32 hex digits) of an agent can be seen: a link for each enabled integration in scope for the
@@ -67,6 +75,7 @@ export const createObservability = (options: ObservabilityOptions): Observabilit
       });
       await destinations.start();
     },
+    reserveNumbers: (number) => db.tx((tx) => numbersAbove(tx, number)),
     stop: () => destinations.stop(),
     traceLinks: (reader, agentId, traceId) =>
       traceLinks(reader, { open: integrations.open, placeholders }, agentId, traceId),

@@ -240,3 +240,9 @@ export const listEffective = (
     .where(inScope(agentId))
     .orderBy('number')
     .execute();
+
+/** The next integration gets a number above `number`. */
+export const numbersAbove = async (tx: Tx, number: number): Promise<void> => {
+  await sql`select setval(s::regclass, greatest(${number}::bigint, coalesce(pg_sequence_last_value(s::regclass), 1)))
+    from pg_get_serial_sequence('observability_integrations', 'number') as s`.execute(tx);
+};

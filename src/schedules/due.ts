@@ -109,3 +109,12 @@ export const setRecomputed = async (
     from unnest(${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.next)}::timestamptz[]) as r(id, next)
     where s.id = r.id`.execute(tx);
 };
+
+/** How many schedules have been due for more than 5 s. */
+export const countOverdue = async (reader: Reader): Promise<number> => {
+  const { rows } = await sql<{ n: number }>`
+    select count(*) as n from schedules where next_run_at < platform_now() - interval '5 seconds'`.execute(
+    reader,
+  );
+  return rows[0]!.n;
+};

@@ -21,7 +21,7 @@ export interface ScheduleRow {
   updated_at: Date;
 }
 
-export type Outcome = 'fired' | 'caught_up' | 'skipped' | 'manual';
+type Outcome = 'fired' | 'caught_up' | 'skipped' | 'manual';
 
 export interface OccurrenceRow {
   id: string;

@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config.ts';
+import { sql } from '../../src/database/index.ts';
+import { silentLogger } from '../../src/lib/log.ts';
+import { type Platform, startPlatform } from '../../src/platform.ts';
+import { client } from '../harness/http.ts';
+import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { adminKey } from '../harness/process.ts';
+
+const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+let dataDir: string;
+let running: Platform[];
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'ap-start-'));
+  running = [];
+});
+afterEach(async () => {
+  for (const platform of running) await platform.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const start = async (env: Record<string, string> = {}): Promise<Platform> => {
+  const config = readConfig({ PORT: '0', DATA_DIR: dataDir, BOOTSTRAP_ADMIN_API_KEY: adminKey, ...env });
+  const platform = await startPlatform(config, { log: silentLogger });
+  running.push(platform);
+  return platform;
+};
+const stop = async (): Promise<void> => running.pop()!.stop();
+const apiOf = ({ port }: Platform) => client(`http://127.0.0.1:${port}/api/v2`, adminKey);
+const connect = (platform: Platform, url: string) =>
+  apiOf(platform).post('/observability/integrations', {
+    version: '1',
+    settings: { provider: 'otlp_basic_auth', url, username: 'u', password: 'the-pass' },
+  });
+
+it('brings credentials under the first key, so that the older one can be dropped', async () => {
+  const { body } = await connect(await start({ ENCRYPTION_KEY: keyOf(1) }), 'http://127.0.0.1:9/v1/traces');
+  await stop();
+  await start({ ENCRYPTION_KEY: `${keyOf(2)},${keyOf(1)}` });
+  await stop();
+  const answer = await apiOf(await start({ ENCRYPTION_KEY: keyOf(2) })).get(
+    `/observability/integrations/${body.id}`,
+  );
+  expect(answer.body.settings.password).toBe('the-pass');
+});
+
+it('refuses to start without the key that credentials are encrypted with, and says which', async () => {
+  await connect(await start({ ENCRYPTION_KEY: keyOf(1) }), 'http://127.0.0.1:9/v1/traces');
+  await stop();
+  const refused = start({ ENCRYPTION_KEY: keyOf(2) });
+  await expect(refused).rejects.toThrow(ConfigError);
+  await expect(refused).rejects.toThrow(/^ENCRYPTION_KEY: lacks the key [0-9a-f]{8}/);
+});
+
+it('delivers to a new integration after an older database was restored beside a newer telemetry log', async () => {
+  await using receiver = await startOtlpReceiver();
+  const before = await start();
+  const { body } = await connect(before, receiver.url);
+  await apiOf(before).delete(`/observability/integrations/${body.id}`);
+  await before.db.read((r) =>
+    sql`select setval(pg_get_serial_sequence('observability_integrations', 'number'), 1, false)`.execute(r),
+  );
+  await stop();
+  const after = await start();
+  await connect(after, receiver.url);
+  const { status } = await client(`http://127.0.0.1:${after.port}`, adminKey).post('/v1/traces', {
+    resourceSpans: [
+      {
+        resource: { attributes: [{ key: 'gen_ai.agent.id', value: { stringValue: 'somebody' } }] },
+        scopeSpans: [
+          {
+            spans: [
+              {
+                traceId: '0af7651916cd43dd8448eb211c80319c',
+                spanId: 'b7ad6b7169203331',
+                name: 'chat',
+                kind: 1,
+                startTimeUnixNano: '1',
+                endTimeUnixNano: '2',
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  expect(status).toBe(200);
+  expect((await receiver.waitForSpans(1)).map((span) => span.name)).toEqual(['chat']);
+});
+
+it('says that a port is taken before it takes anything up', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as { port: number };
+  await expect(start({ PORT: String(port) })).rejects.toThrow(`HOST, PORT: 127.0.0.1:${port} is taken`);
+  await new Promise((resolve) => other.close(resolve));
+  await start();
+});
+
+it('lists all mistakes of the configuration at once', () => {
+  const read = () =>
+    readConfig({ PORT: '70000', ROLES: 'api', DATABASE_URL: 'postgres://db/x', LOG_LEVEL: 'loud' });
+  let mistakes: string[] = [];
+  try {
+    read();
+  } catch (error) {
+    mistakes = (error as ConfigError).mistakes;
+  }
+  expect(mistakes.map((line) => line.split(':')[0])).toEqual([
+    'PORT',
+    'LOG_LEVEL',
+    'ENCRYPTION_KEY',
+    'ROLES',
+  ]);
+});
