@@ -165,22 +165,24 @@ const finished = sql.join(finishedStatuses.map((status) => sql.lit(status)));
 /**
  * One conditional UPDATE and its history. The condition is checked on the locked row, so that of two that would
  * move the same Work Item the second finds what the first has made of it. Whoever leaves EXECUTING gives up the
- * lease; and since that makes room for another Work Item of the agent, workers are told of it.
+ * lease; and since that makes room for another Work Item of the agent, workers are told of it. The lease is the
+ * locked row's, as the status is: PostgreSQL checks constraints on a row as the statement first saw it, and only
+ * then looks whether it was changed meanwhile, so that the two must not come from different versions of the row.
  */
 export const transition = async (tx: Tx, move: Transition): Promise<WorkItem[]> => {
   const bound = move.limit === undefined ? sql`` : sql`limit ${move.limit}`;
   const skip = move.limit === undefined ? sql`` : sql`skip locked`;
   const { rows } = await sql<WorkItem & { from_status: Status }>`
     with moving as (
-      select w.id, w.status as from_status, ${move.to} as to_status from work_items w
-      where ${move.where} ${bound} for update of w ${skip}
+      select w.id, w.status as from_status, ${move.to} as to_status, w.lease_owner, w.lease_expires_at
+      from work_items w where ${move.where} ${bound} for update of w ${skip}
     )
     update work_items w set ${sql.join([
       sql`status = moving.to_status`,
       sql`updated_at = platform_now()`,
       sql`finished_at = case when moving.to_status in (${finished}) then platform_now() end`,
-      sql`lease_owner = case when moving.to_status = 'EXECUTING' then w.lease_owner end`,
-      sql`lease_expires_at = case when moving.to_status = 'EXECUTING' then w.lease_expires_at end`,
+      sql`lease_owner = case when moving.to_status = 'EXECUTING' then moving.lease_owner end`,
+      sql`lease_expires_at = case when moving.to_status = 'EXECUTING' then moving.lease_expires_at end`,
       sql`unsafe_tool_in_flight = moving.to_status = 'EXECUTING' and w.unsafe_tool_in_flight`,
       ...(move.set ?? []),
     ])}
