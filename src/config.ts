@@ -92,10 +92,7 @@ const environment = z.object({
       (names) => names.every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)),
       'must be a comma-separated list of names of environment variables',
     ),
-  TELEMETRY_LOG_URL: z
-    .string()
-    .refine((value) => /^nats:\/\//.test(value), 'must be a nats:// address')
-    .optional(),
+  TELEMETRY_LOG_URL: z.string().optional(),
   EGRESS_DENY: cidrs.optional(),
   EGRESS_ALLOW: cidrs.optional(),
   TRUST_PROXY: cidrs.optional(),
