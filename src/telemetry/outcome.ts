@@ -27,11 +27,10 @@ export const outcomeOf = (
     const { rejected, message } = partialSuccess(headers['content-type'], body);
     const counted = Math.min(spans, Math.floor(rejected));
     if (counted === 0) return { kind: 'accepted', rejected: 0, error: null };
-    const error = scrub(destination, `the backend rejected ${counted} of ${spans} spans: ${message}`);
+    const error = `the backend rejected ${counted} of ${spans} spans${shown(destination, message)}`;
     return { kind: 'accepted', rejected: counted, error };
   }
-  const said = messageIn(headers['content-type'], body);
-  const error = scrub(destination, `the backend answered ${status}${said === '' ? '' : `: ${said}`}`);
+  const error = `the backend answered ${status}${shown(destination, messageIn(headers['content-type'], body))}`;
   if (status === 400 || status === 422) return { kind: 'refused', status, error };
   if (status === 413) return { kind: 'too large', status, error };
   if (status === 429 || status === 408 || status >= 500) {
@@ -78,20 +77,46 @@ const messageIn = (contentType: string | undefined, body: Buffer): string => {
   }
 };
 
-/** Text from outside without what was sent to authenticate, on one line, cut short. */
-const scrub = (destination: Destination, text: string): string => {
-  let clean = text;
-  for (const secret of secretsOf(destination)) clean = clean.replaceAll(secret, '[redacted]');
-  return clean
+/**
+ * What a backend said, behind a colon, on one line, cut short; withheld as a whole where it repeats any part of
+ * what was sent to authenticate, however it is escaped: backends do echo requests.
+ */
+const shown = (destination: Destination, said: string): string => {
+  const text = said
     .replace(/[\s\p{C}]+/gu, ' ')
     .trim()
     .slice(0, longestMessage);
+  if (text === '') return '';
+  const readings = [
+    text,
+    unescaped(text, /%[0-9a-f]{2}/gi, 1),
+    unescaped(text, /\\u[0-9a-f]{4}/gi, 2),
+    text.replaceAll('\\', ''),
+  ];
+  const repeats = secretsOf(destination).some((secret) =>
+    readings.some((reading) => sharesPart(reading, secret)),
+  );
+  return repeats ? ' (its message repeats credentials and is not shown)' : `: ${text}`;
+};
+
+const unescaped = (text: string, pattern: RegExp, digitsAt: number): string =>
+  text.replace(pattern, (one) => String.fromCharCode(Number.parseInt(one.slice(digitsAt), 16)));
+
+/** So many characters of a secret in a row are no chance. */
+const telling = 8;
+
+const sharesPart = (text: string, secret: string): boolean => {
+  for (let i = 0; i === 0 || i + telling <= secret.length; i++) {
+    if (text.includes(secret.slice(i, i + telling))) return true;
+  }
+  return false;
 };
 
 const secretsOf = (destination: Destination): string[] => {
   const secrets = new Set<string>();
   for (const [, value] of destination.headers) {
-    const plain = value instanceof Secret ? value.reveal() : value;
+    if (!(value instanceof Secret)) continue;
+    const plain = value.reveal();
     secrets.add(plain);
     const [scheme, credentials] = plain.split(' ');
     if (credentials === undefined) continue;
@@ -103,6 +128,5 @@ const secretsOf = (destination: Destination): string[] => {
   if (URL.canParse(destination.url)) {
     for (const value of new URL(destination.url).searchParams.values()) secrets.add(value);
   }
-  // Longest first, so that a part of a secret does not hide the rest of it.
-  return [...secrets].filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
+  return [...secrets].filter((secret) => secret !== '');
 };
