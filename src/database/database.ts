@@ -55,15 +55,29 @@ const nameOf = (text: string): string | undefined => {
   return name;
 };
 
-/** Kysely's view of a pool whose statements are named, which makes embedded reads 1.8 times faster. */
+/** What the driver says of a statement without an answer within `query_timeout`. */
+const noAnswer = 'Query read timeout';
+
+/**
+ * Kysely's view of a pool whose statements are named, which makes embedded reads 1.8 times faster. A connection
+ * that has fallen silent is not waited for again, not even for its rollback, and does not go back into the pool.
+ */
 const namingPool = (pool: pg.Pool): PostgresPool =>
   ({
     connect: async () => {
       const client = await pool.connect();
+      let silent: Error | undefined;
       return {
-        query: (text: string, values: unknown[]) =>
-          client.query(values.length === 0 ? { text } : { text, values, name: nameOf(text) }),
-        release: () => client.release(),
+        query: async (text: string, values: unknown[]) => {
+          if (silent) throw silent;
+          try {
+            return await client.query(values.length === 0 ? { text } : { text, values, name: nameOf(text) });
+          } catch (error) {
+            if (messageOf(error) === noAnswer) silent = error as Error;
+            throw error;
+          }
+        },
+        release: () => client.release(silent),
       } as unknown as PostgresPoolClient;
     },
     end: async () => {},
@@ -76,7 +90,7 @@ const isConnectionFailure = (error: unknown): boolean => {
   return (
     /^(08|57P0|53)/.test(code) ||
     /^E(CONN|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH)/.test(code) ||
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after)/.test(
+    /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after)/.test(
       error.message,
     )
   );

@@ -104,8 +104,16 @@ class Listener {
   }
 }
 
+/** How long a statement is waited for, in milliseconds: a server that is cut off in silence must not hold us for ever. */
+const answerWithinMs = 35_000;
+
 /** PostgreSQL at `url`. Throws when it does not answer, so that the caller can try again. */
-export const openPostgres = async (url: string, log: Logger, maxConnections = 16): Promise<Database> => {
+export const openPostgres = async (
+  url: string,
+  log: Logger,
+  maxConnections = 16,
+  queryTimeoutMs = answerWithinMs,
+): Promise<Database> => {
   const listener = new Listener(url, log);
   await listener.open();
   const pool = new pg.Pool({
@@ -115,8 +123,10 @@ export const openPostgres = async (url: string, log: Logger, maxConnections = 16
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     // No statement of the product takes long; one that does must not hold its locks for ever.
-    statement_timeout: 60_000,
-    idle_in_transaction_session_timeout: 60_000,
+    statement_timeout: 30_000,
+    // A replica that froze in the middle of a transaction must not hold its locks much longer than its leases.
+    idle_in_transaction_session_timeout: 15_000,
+    query_timeout: queryTimeoutMs,
     application_name: 'agent-platform',
   });
   return createDatabase({

@@ -16,6 +16,8 @@ export interface PostgresProxy extends AsyncDisposable {
   readonly url: string;
   /** Asked about every statement; the statement waits for the answer. */
   judge: (statement: Statement) => Verdict;
+  /** True: nothing is passed on in either direction, and no connection is closed, as where a network is cut in silence. */
+  silent: boolean;
   /** Called at the moment of a cut, before the connection closes. */
   onCut: () => Promise<void>;
 }
@@ -82,7 +84,7 @@ export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise
     client.on(
       'data',
       framed(true, (type, bytes) => {
-        if (cutting) return;
+        if (cutting || proxy.silent) return;
         held.push(bytes);
         if (type === 'P') {
           const [name, next] = cString(bytes, 5);
@@ -113,7 +115,7 @@ export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise
     database.on(
       'data',
       framed(false, (type, bytes) => {
-        if (cutting) return;
+        if (cutting || proxy.silent) return;
         if (!cutAtReady) client.write(bytes);
         // Ready for query: the statement has been carried out.
         else if (type === 'Z') cut();
@@ -129,6 +131,7 @@ export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise
   const proxy: PostgresProxy = {
     url: url.href,
     judge: () => 'pass',
+    silent: false,
     onCut: async () => {},
     [Symbol.asyncDispose]: async () => {
       const closed = new Promise((resolve) => server.close(resolve));
