@@ -1,7 +1,7 @@
 import type { Database } from './database/index.ts';
 import { counter, createMetrics, gauge, histogram, type Metrics } from './lib/metrics.ts';
 import { countOverdue, type FiringReport } from './schedules/index.ts';
-import type { Telemetry } from './telemetry/index.ts';
+import type { Health, Telemetry } from './telemetry/index.ts';
 
 /** What `/metrics` tells beside the process's own figures. docs/operations.md lists the names and their alerts. */
 export interface PlatformMetrics {
@@ -74,33 +74,23 @@ export const createPlatformMetrics = (parts: {
       }
     },
   );
-  gauge(
-    registry,
+  const ofIntegrations = (name: string, help: string, measure: (health: Health) => number) =>
+    gauge(registry, name, help, ['integration'], async (g) => {
+      g.reset();
+      for (const { number, removed } of parts.telemetry().accounts()) {
+        const health = removed ? undefined : await parts.telemetry().health(number);
+        if (health) g.set({ integration: parts.integrationId(number) }, measure(health));
+      }
+    });
+  ofIntegrations(
     'agent_platform_integration_paused',
     '1 while the delivery to an integration is paused and holds its spans',
-    ['integration'],
-    async (g) => {
-      g.reset();
-      for (const { number, removed } of parts.telemetry().accounts()) {
-        if (removed) continue;
-        const health = await parts.telemetry().health(number);
-        g.set({ integration: parts.integrationId(number) }, health?.state === 'paused' ? 1 : 0);
-      }
-    },
+    (health) => (health.state === 'paused' ? 1 : 0),
   );
-  gauge(
-    registry,
+  ofIntegrations(
     'agent_platform_integration_backlog_age_seconds',
     'Age of the oldest span that an integration has not been given yet',
-    ['integration'],
-    async (g) => {
-      g.reset();
-      for (const { number, removed } of parts.telemetry().accounts()) {
-        if (removed) continue;
-        const health = await parts.telemetry().health(number);
-        g.set({ integration: parts.integrationId(number) }, health?.backlog_age_seconds ?? 0);
-      }
-    },
+    (health) => health.backlog_age_seconds,
   );
   gauge(
     registry,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { type Route, route } from '../http/index.ts';
+import { type Context, type Route, route } from '../http/index.ts';
 import { isId } from '../lib/ids.ts';
-import type { Integrations } from './integrations.ts';
+import type { Integrations, UpdateBody } from './integrations.ts';
 import { createBody, integration, listQuery, patchBody, putBody } from './schemas.ts';
+import type { IntegrationRow } from './store.ts';
 
 /** Shared by all routes of the feature. */
 export const tag = 'Observability';
@@ -20,6 +21,18 @@ export interface IntegrationRouteParts {
 export const integrationRoutes = ({ integrations, changed }: IntegrationRouteParts): Route[] => {
   const { present } = integrations;
   const find = ({ params }: { params: Record<string, string> }) => integrations.find(params.integration_id!);
+  const update = async (context: Context<IntegrationRow, unknown, UpdateBody>) => {
+    const { found, body, change, ifMatch, etag, principal, requestId } = context;
+    const updated = await change(async (tx) => {
+      const before = await integrations.locked(tx, found.id);
+      ifMatch(before.revision);
+      const row = await integrations.update(tx, { principal, requestId }, before, body);
+      etag(row.revision);
+      return present(row);
+    });
+    await changed();
+    return updated;
+  };
   return [
     route({
       id: 'listObservabilityIntegrations',
@@ -81,17 +94,9 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       body: putBody,
       answer: integration,
       etag: true,
-      handler: async ({ found, body, change, ifMatch, etag, principal, requestId }) => {
-        if (body.settings) await integrations.checkAddress(body.settings);
-        const updated = await change(async (tx) => {
-          const before = await integrations.locked(tx, found.id);
-          ifMatch(before.revision);
-          const row = await integrations.update(tx, { principal, requestId }, before, body);
-          etag(row.revision);
-          return present(row);
-        });
-        await changed();
-        return updated;
+      handler: async (context) => {
+        if (context.body.settings) await integrations.checkAddress(context.body.settings);
+        return update(context);
       },
     }),
     route({
@@ -104,17 +109,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       body: patchBody,
       answer: integration,
       etag: true,
-      handler: async ({ found, body, change, ifMatch, etag, principal, requestId }) => {
-        const updated = await change(async (tx) => {
-          const before = await integrations.locked(tx, found.id);
-          ifMatch(before.revision);
-          const row = await integrations.update(tx, { principal, requestId }, before, body);
-          etag(row.revision);
-          return present(row);
-        });
-        await changed();
-        return updated;
-      },
+      handler: update,
     }),
     route({
       id: 'deleteObservabilityIntegration',
