@@ -1,6 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-/** The long fault runs: minutes to hours, one file at a time, started by hand with `npm run test:faults`. */
+/**
+ * The long fault runs: minutes to hours, one file at a time, started by hand with `npm run test:faults`. Sizes come
+ * from the environment: FAULT_KILLS (40, of each kind of deployment), FAULT_SCHEDULES (80), FAULT_SEED (by the clock;
+ * printed), FAULT_BOUNDARY_ROUNDS (2), FAULT_LEASE_FAULTS (20), FAULT_LEASE_ITEMS (12), FAULT_DATABASE_RESTARTS (10).
+ */
 export default defineConfig({
   test: {
     include: ['tests/**/*.long.test.ts'],
