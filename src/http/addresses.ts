@@ -5,7 +5,7 @@ export type Base = '/api/v2' | '/api/v1' | '/app/api';
 export const bases: readonly Base[] = ['/api/v2', '/api/v1', '/app/api'];
 
 /** A tenant's name before `/api`: the older form of the address, served like the shorter one. */
-const tenantPrefix = /^\/(?:tenants\/)?(?!(?:app|tenants|api)\/)[^/]+(?=\/api(?:\/|$))/;
+const tenantPrefix = /^\/(?:tenants\/)?(?!(?:app|tenants)\/)[^/]+(?=\/api(?:\/|$))/;
 
 /**
  * The url as the router wants it: without a tenant's prefix and trailing slashes, and with a `%` that starts

@@ -20,6 +20,8 @@ describe('addresses', () =>
       '/tenants/acme/api/v2',
       '/tenants/acme/api/v1/',
       '/ac%20me/api/v2',
+      '/api/api/v2',
+      '/tenants/api/api/v2',
     ])('GET %s serves the specification without a key, and with a wrong one', async (path) => {
       for (const key of [undefined, 'wrong']) {
         const answer = await send('GET', path, key);

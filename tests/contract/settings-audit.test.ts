@@ -88,7 +88,7 @@ onEachDatabase((at) => {
       else expectError(answer, 400, /1 schedule/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
     }
     const { value } = await newKey(at(), 'member');
-    for (let n = 0; n < 5; n++) {
+    for (let n = 0; n < 20; n++) {
       await setSettings(at(), { RATE_LIMIT_BURST: 100 + n });
       const policy = (await at().as(value).get('/agents')).headers.get('ratelimit-policy');
       expect(policy).toMatch(`q=${100 + n};`);
