@@ -1,42 +1,43 @@
-import { expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { client } from '../harness/http.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
-import { onEachDatabase, query, uuid } from './ground.ts';
+import { query, uuid, withPlatform } from './ground.ts';
 
-onEachDatabase((at) => {
-  test('what goes wrong inside is 500 with an error_id, and nothing of the inside', async () => {
-    await query(at(), sql`alter table agents rename to agents_away`);
-    for (const answer of [
-      await at().api.get('/agents'),
-      await at().api.post('/agents', { name: 'x', mode: 'worker' }),
-    ]) {
-      expect(answer.status).toBe(500);
-      expect(answer.body).toEqual({
-        error: {
-          error_id: expect.stringMatching(uuid),
-          code: 'internal_error',
-          message: expect.stringMatching(/^Something went wrong/),
-        },
-      });
-      expect(answer.text).not.toMatch(/agents|relation|42P01|stack|\.ts/);
-    }
-    await query(at(), sql`alter table agents_away rename to agents`);
-    expect((await at().api.get('/agents')).status).toBe(200);
-  });
+describe('an error inside', () =>
+  withPlatform('postgres', (at) => {
+    test('what goes wrong inside is 500 with an error_id, and nothing of the inside', async () => {
+      await query(at(), sql`alter table agents rename to agents_away`);
+      for (const answer of [
+        await at().api.get('/agents'),
+        await at().api.post('/agents', { name: 'x', mode: 'worker' }),
+      ]) {
+        expect(answer.status).toBe(500);
+        expect(answer.body).toEqual({
+          error: {
+            error_id: expect.stringMatching(uuid),
+            code: 'internal_error',
+            message: expect.stringMatching(/^Something went wrong/),
+          },
+        });
+        expect(answer.text).not.toMatch(/agents|relation|42P01|stack|\.ts/);
+      }
+      await query(at(), sql`alter table agents_away rename to agents`);
+      expect((await at().api.get('/agents')).status).toBe(200);
+    });
 
-  test('a failure inside a transaction leaves nothing behind, of its Idempotency-Key neither', async () => {
-    await query(at(), sql`alter table audits rename to audits_away`);
-    const options = { headers: { 'idempotency-key': 'broken' } };
-    expect((await at().api.post('/agents', { name: 'half', mode: 'worker' }, options)).status).toBe(500);
-    await query(at(), sql`alter table audits_away rename to audits`);
-    expect(await query(at(), sql`select 1 from agents where name = 'half'`)).toEqual([]);
-    const again = await at().api.post('/agents', { name: 'half', mode: 'worker' }, options);
-    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, null]);
-  });
-});
+    test('a failure inside a transaction leaves nothing behind, of its Idempotency-Key neither', async () => {
+      await query(at(), sql`alter table audits rename to audits_away`);
+      const options = { headers: { 'idempotency-key': 'broken' } };
+      expect((await at().api.post('/agents', { name: 'half', mode: 'worker' }, options)).status).toBe(500);
+      await query(at(), sql`alter table audits_away rename to audits`);
+      expect(await query(at(), sql`select 1 from agents where name = 'half'`)).toEqual([]);
+      const again = await at().api.post('/agents', { name: 'half', mode: 'worker' }, options);
+      expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, null]);
+    });
+  }));
 
 test('an error is found in the logs of a default start by its error_id, with the request’s id and no secret', async () => {
   const databaseUrl = await createDatabase(inject('postgresUrl'));

@@ -8,7 +8,7 @@ const nested = (depth: number) =>
   `{"name":"n","mode":"worker","x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
 
 describe('requests', () =>
-  withPlatform('embedded', (at) => {
+  withPlatform('postgres', (at) => {
     const raw = (
       path: string,
       body: string | Uint8Array | undefined,

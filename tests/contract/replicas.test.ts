@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { sql } from '../../src/database/index.ts';
+import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { until } from '../harness/wait.ts';
+import {
+  expectError,
+  type Ground,
+  newAgent,
+  newKey,
+  newSchedule,
+  ok,
+  query,
+  setSettings,
+  startGround,
+} from './ground.ts';
+
+describe('two replicas on one database', () => {
+  let url: string;
+  let a: Ground;
+  let b: Ground;
+  beforeAll(async () => {
+    url = await createDatabase(inject('postgresUrl'));
+    const env = { DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') };
+    [a, b] = await Promise.all([startGround('embedded', env), startGround('embedded', env)]);
+  });
+  afterAll(async () => {
+    await Promise.all([a?.test.stop(), b?.test.stop()]);
+    await dropDatabase(url);
+  });
+
+  test('a revoked key is refused by the other within a second, though it was just used there', async () => {
+    const key = await newKey(a, 'member');
+    await ok(b.as(key.value).get('/agents'));
+    await ok(a.api.delete(`/api-keys/${key.id}`), 204);
+    await until(async () => (await b.as(key.value).get('/agents')).status === 401, 1_000);
+  });
+
+  test('a setting holds on both at once', async () => {
+    const { id } = await newAgent(a);
+    for (const most of [0, 1, 0]) {
+      await setSettings(a, { MAX_SCHEDULES_PER_AGENT: most });
+      const answer = await b.api.post(`/agents/${id}/schedules`, { cron_expression: '0 0 * * *' });
+      expect(answer.status).toBe(most === 1 ? 200 : 400);
+    }
+    await setSettings(b, { RATE_LIMIT_BURST: 1_234 });
+    await until(
+      async () => (await a.api.get('/agents')).headers.get('ratelimit-policy')?.includes('q=1234'),
+      1_000,
+    );
+    await setSettings(a, { MAX_SCHEDULES_PER_AGENT: 20, RATE_LIMIT_BURST: 2_000 });
+  });
+
+  test('of 30 equal requests to both one makes the resource', async () => {
+    const { id } = await newAgent(a);
+    const send = (n: number) =>
+      [a, b][n % 2]!.api.post(
+        `/agents/${id}/schedules`,
+        { cron_expression: '0 0 * * *' },
+        { headers: { 'idempotency-key': 'both' } },
+      );
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => send(n)));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect((await ok(b.api.get(`/agents/${id}/schedules`))).data).toEqual([answers[0]!.body]);
+  });
+
+  test('of 30 creates at both exactly 20 succeed', async () => {
+    const { id } = await newAgent(a);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        [a, b][n % 2]!.api.post(`/agents/${id}/schedules`, { cron_expression: '0 0 * * *' }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200).length).toBe(20);
+    for (const answer of answers.filter(({ status }) => status !== 200)) {
+      expectError(answer, 400, /20/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
+    }
+  });
+
+  test('3,000 schedules due at once fire once each, by both together', async () => {
+    const agent = await newAgent(a, { settings: { max_concurrency: 1 } });
+    const { id } = await newSchedule(a, agent.id, { cron_expression: '* * * * *' });
+    await query(
+      a,
+      sql`insert into schedules (id, agent_id, cron_expression, timezone, next_run_at, zone_rules)
+        select gen_random_uuid(), agent_id, '0 0 1 1 *', 'UTC', date_trunc('year', now()), zone_rules
+        from schedules, generate_series(1, 3000) n where id = ${id}`,
+    );
+    await ok(a.api.delete(`/agents/${agent.id}/schedules/${id}`), 204);
+    a.test.platform.firing.wake();
+    b.test.platform.firing.wake();
+    const made = () =>
+      query(
+        a,
+        sql`select count(*)::int as made, count(distinct schedule_id)::int as schedules from work_items where agent_id = ${agent.id}`,
+      );
+    await until(async () => (await made())[0].schedules === 3_000, 20_000, 100);
+    expect(await made()).toEqual([{ made: 3_000, schedules: 3_000 }]);
+    const rows = await query(
+      a,
+      sql`select outcome, count(*)::int as n from occurrences o join schedules s on s.id = o.schedule_id
+      where s.agent_id = ${agent.id} group by 1`,
+    );
+    expect(rows).toEqual([{ outcome: 'caught_up', n: 3_000 }]);
+    await ok(b.api.delete(`/agents/${agent.id}`), 204);
+  });
+});
