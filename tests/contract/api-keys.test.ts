@@ -1,0 +1,173 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/index.ts';
+import { roleAllows, roles } from '../../src/lib/principal.ts';
+import { until } from '../harness/wait.ts';
+import { expectError, faults, newKey, ok, onEachDatabase, query, time, uuid } from './ground.ts';
+
+describe('API keys', () => {
+  onEachDatabase((at) => {
+    test('a key is shown once, answered with 201, and works with its role', async () => {
+      const made = await newKey(at(), 'builder');
+      expect(made).toEqual({
+        id: expect.stringMatching(uuid),
+        name: 'a builder',
+        kind: 'service_account',
+        role: 'builder',
+        prefix: made.value.slice(0, made.prefix.length),
+        created_by: 'bootstrap',
+        created_at: expect.stringMatching(time),
+        last_used_at: null,
+        expires_at: null,
+        value: expect.stringMatching(/^ap_[0-9A-Za-z]{43}[0-9A-Za-z]+$/),
+      });
+      expect(made.prefix.length).toBeLessThan(16);
+      const { value, ...shown } = made;
+      expect(await ok(at().api.get(`/api-keys/${made.id}`))).toEqual(shown);
+      const { data } = await ok(at().api.get('/api-keys'));
+      expect(data[0]).toEqual(shown);
+      expect((await at().as(value).post('/agents', { name: 'x', mode: 'worker' })).status).toBe(200);
+    });
+
+    test('only a hash is stored, and neither it nor the value is in the audit log', async () => {
+      const { value } = await newKey(at(), 'member');
+      const stored = await query(at(), sql`select k.*, a.* from api_keys k, audits a`);
+      expect(stored.length).toBeGreaterThan(0);
+      expect(JSON.stringify(stored)).not.toContain(value.slice(12));
+    });
+
+    test('last_used_at is written', async () => {
+      const made = await newKey(at(), 'member');
+      await ok(at().as(made.value).get('/agents'));
+      const used = await until(async () => (await at().api.get(`/api-keys/${made.id}`)).body.last_used_at);
+      expect(used).toMatch(time);
+    });
+
+    test('a revoked key is refused at once, while it is in use', async () => {
+      for (let n = 0; n < 5; n++) {
+        const made = await newKey(at(), 'member');
+        const using = at().as(made.value);
+        let revoked = false;
+        const late: number[] = [];
+        const busy = Array.from({ length: 4 }, async () => {
+          for (;;) {
+            const after = revoked;
+            const { status } = await using.get('/agents?limit=1');
+            if (after) return late.push(status);
+          }
+        });
+        await ok(using.get('/agents'));
+        await ok(at().api.delete(`/api-keys/${made.id}`), 204);
+        revoked = true;
+        expectError(await using.get('/agents'), 401, /revoked/);
+        await Promise.all(busy);
+        expect(late).toEqual([401, 401, 401, 401]);
+        expectError(await at().api.delete(`/api-keys/${made.id}`), 404);
+        expectError(await at().api.get(`/api-keys/${made.id}`), 404);
+      }
+    });
+
+    test('a key works until it expires', async () => {
+      const expires_at = new Date(Date.now() + 60_000).toISOString();
+      const made = await newKey(at(), 'member', { expires_at });
+      expect(made.expires_at).toBe(expires_at);
+      await ok(at().as(made.value).get('/agents'));
+      await query(
+        at(),
+        sql`update api_keys set expires_at = platform_now() - interval '1 ms' where id = ${made.id}`,
+      );
+      await until(async () => (await at().as(made.value).get('/agents')).status === 401, 2_000);
+      const soon = await newKey(at(), 'member', { expires_at: new Date(Date.now() + 400).toISOString() });
+      await ok(at().as(soon.value).get('/agents'));
+      await setTimeout(401);
+      expectError(await at().as(soon.value).get('/agents'), 401, /expired/);
+      const offset = await newKey(at(), 'member', { expires_at: '2099-01-01T02:00:00+02:00' });
+      expect(offset.expires_at).toBe('2099-01-01T00:00:00.000Z');
+    });
+
+    test('a key is refused for what it cannot be', async () => {
+      const { api } = at();
+      expectError(await api.post('/api-keys', { name: 'x' }), 400, /role/);
+      expectError(await api.post('/api-keys', { role: 'admin' }), 400, /name/);
+      expectError(await api.post('/api-keys', { name: 5 }), 400, /role/);
+      for (const [fields, path] of [
+        [{ role: 'root' }, 'role'],
+        [{ name: '', role: 'member' }, 'name'],
+        [{ name: 'x'.repeat(201), role: 'member' }, 'name'],
+        [{ role: 'member', kind: 'robot' }, 'kind'],
+        [{ role: 'member', kind: 'personal' }, 'role'],
+        [{ kind: 'personal' }, 'kind'],
+        [{ role: 'member', expires_at: 'tomorrow' }, 'expires_at'],
+        [{ role: 'member', expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
+        [{ role: 'member', expires_at: '2027-02-30T00:00:00Z' }, 'expires_at'],
+      ] as const) {
+        const answer = await api.post('/api-keys', { name: 'x', ...fields });
+        expectError(answer, 422);
+        expect(faults(answer)).toEqual([path]);
+      }
+    });
+
+    test('nobody makes a key above their own role, and the attempt is audited', async () => {
+      for (const own of roles) {
+        const { id, value } = await newKey(at(), own);
+        for (const wanted of roles) {
+          const answer = await at().as(value).post('/api-keys', { name: 'x', role: wanted });
+          if (roleAllows(own, wanted)) expect(answer.body).toMatchObject({ role: wanted, created_by: id });
+          else expectError(answer, 403, new RegExp(own));
+        }
+        if (own === 'admin') continue;
+        const refusals = await until(async () => {
+          const { data } = await ok(at().api.get(`/audits?principal_id=${id}&outcome=refused`));
+          return data.length === roles.filter((r) => !roleAllows(own, r)).length && data;
+        });
+        expect(refusals[0]).toMatchObject({ action: 'createApiKey', outcome: 'refused' });
+      }
+    });
+
+    test('everyone sees and revokes the keys they made, an admin all', async () => {
+      const [one, other] = [await newKey(at(), 'member'), await newKey(at(), 'builder')];
+      const [a, b] = [at().as(one.value), at().as(other.value)];
+      const made = await newKey(at(), 'member', {}, a);
+      expect((await ok(a.get('/api-keys'))).data.map((key: { id: string }) => key.id)).toEqual([made.id]);
+      expect((await ok(b.get('/api-keys'))).data).toEqual([]);
+      expectError(await b.get(`/api-keys/${made.id}`), 404);
+      expectError(await b.delete(`/api-keys/${made.id}`), 404);
+      expectError(await a.delete(`/api-keys/${other.id}`), 404);
+      expect(
+        (await ok(at().api.get('/api-keys?limit=200'))).data.map((key: { id: string }) => key.id),
+      ).toContain(made.id);
+      await ok(a.delete(`/api-keys/${made.id}`), 204);
+    });
+
+    test('a personal key acts as its person, with the role that the person has now', async () => {
+      const user = '019a0000-0000-7000-8000-00000000000a';
+      const id = '019a0000-0000-7000-8000-00000000000b';
+      const { value, id: model } = await newKey(at(), 'member');
+      await query(
+        at(),
+        sql`insert into users (id, subject, name, role) values (${user}, 's', 'Ada', 'builder')`,
+      );
+      // The value of the first key becomes a personal one's.
+      await query(
+        at(),
+        sql`with gone as (delete from api_keys where id = ${model} returning value_hash, prefix)
+          insert into api_keys (id, name, kind, user_id, value_hash, prefix, created_by)
+          select ${id}, 'hers', 'personal', ${user}, value_hash, prefix, ${user} from gone`,
+      );
+      const hers = at().as(value);
+      await ok(hers.post('/agents', { name: 'x', mode: 'worker' }));
+      const second = await ok(hers.post('/api-keys', { name: 'second', kind: 'personal' }), 201);
+      expect(second).toMatchObject({ kind: 'personal', role: 'builder', created_by: user });
+      await query(at(), sql`update users set role = 'member' where id = ${user}`);
+      await until(
+        async () => (await hers.post('/agents', { name: 'x', mode: 'worker' })).status === 403,
+        2_000,
+      );
+      expect(
+        (await ok(hers.get('/api-keys'))).data.every((key: { role: string }) => key.role === 'member'),
+      ).toBe(true);
+      await query(at(), sql`delete from users where id = ${user}`);
+      await until(async () => (await at().as(second.value).get('/agents')).status === 401, 2_000);
+    });
+  });
+});
