@@ -107,11 +107,11 @@ export class Tracer implements Workload {
     this.#difficult = difficult;
     this.#integrations = integrations;
     difficult.respondWith((request, index) => {
-      if (index % 9 === 8) return { status: 503, headers: { 'retry-after': '0' } };
+      if (index % 31 === 30) return { status: 503, headers: { 'retry-after': '0' } };
       return request.spans.some(({ name }) => isBad(name)) ? 400 : 200;
     });
     let n = 0;
-    this.#loop = forever(clients, 5, async (i) => {
+    this.#loop = forever(clients, 10, async (i) => {
       const prefix = `span.${i}.${n++}`;
       const headers = { 'content-type': 'application/x-protobuf' };
       try {
