@@ -221,6 +221,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
       body: z.object({ reason: optional(text(1_000)) }),
       bodyOptional: true,
       answer: publicSchedule,
+      etag: true,
       handler: (context) =>
         context.change(async (tx) =>
           answer(context, await pauseSchedule(tx, context.found.id, context.body.reason, context)),
@@ -236,6 +237,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
       alsoAnswers: [400],
       find,
       answer: publicSchedule,
+      etag: true,
       handler: (context) =>
         context.change(async (tx) => answer(context, await resumeSchedule(tx, context.found.id, context))),
     }),

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { eachDatabase } from '../../tests/harness/database.ts';
+import { sql } from '../database/index.ts';
+import { silentLogger } from '../lib/log.ts';
+import type { Principal } from '../lib/principal.ts';
+import { chainLoop, verifyChain } from './chain.ts';
+import { record } from './store.ts';
+
+const principal: Principal = { kind: 'service_account', id: 'k', name: 'K', role: 'admin', keyId: 'k' };
+
+/** The documented hash, written a second time: whoever can write the table can compute it. */
+const hashOf = (before: string, { hash: _hash, position, ...said }: Record<string, unknown>): string => {
+  const sorted = (value: unknown): unknown =>
+    value !== null && typeof value === 'object' && !(value instanceof Date)
+      ? Object.fromEntries(
+          Object.entries(value)
+            .sort(([a], [b]) => (a < b ? -1 : 1))
+            .map(([key, inner]) => [key, sorted(inner)]),
+        )
+      : value;
+  return createHash('sha256')
+    .update(`${before}\n${position}\n${JSON.stringify(sorted(said))}`)
+    .digest('hex');
+};
+
+eachDatabase((_name, open) => {
+  it('finds an entry that was changed and given a fitting hash of its own', async () => {
+    const db = open();
+    for (let n = 0; n < 5; n++) {
+      await db.tx((tx) =>
+        record(tx, principal, { action: 'a.b', targetType: 'a', details: { n, after: { b: 1, a: 2 } } }),
+      );
+    }
+    const loop = chainLoop(db, silentLogger).start();
+    let verified = await verifyChain(db);
+    while (verified.checked < 5) verified = await verifyChain(db);
+    await loop.stop();
+    expect(verified).toMatchObject({ ok: true, checked: 5, broken_at: null });
+
+    const rows = await db.read((r) => r.selectFrom('audits').selectAll().orderBy('position').execute());
+    const forged = { ...rows[2]!, details: { n: 'forged' } };
+    const hash = hashOf(rows[1]!.hash!, forged);
+    expect(hashOf(rows[1]!.hash!, { ...rows[2]! })).toBe(rows[2]!.hash);
+    await db.tx(async (tx) => {
+      await sql`alter table audits disable trigger audits_append_only`.execute(tx);
+      await sql`update audits set details = '{"n": "forged"}', hash = ${hash} where position = 3`.execute(tx);
+      await sql`alter table audits enable trigger audits_append_only`.execute(tx);
+    });
+    expect(await verifyChain(db)).toMatchObject({ ok: false, checked: 3, broken_at: 4 });
+  });
+
+  it('refuses to change or remove an entry', async () => {
+    const db = open();
+    await expect(db.read((r) => sql`update audits set action = 'x'`.execute(r))).rejects.toThrow(
+      'append-only',
+    );
+    await expect(db.read((r) => sql`delete from audits`.execute(r))).rejects.toThrow('append-only');
+  });
+});
