@@ -15,8 +15,8 @@ export const describeKills = (options: KillsOptions, timeoutMs = 120_000): void 
           ...options,
           kills: report.kills,
           ...numbers,
-          writes: { ...writes, problems: writes.problems.length },
-          telemetry: { ...telemetry, problems: telemetry.problems.length },
+          writes: { ...writes, problems: writes.problems.slice(0, 10) },
+          telemetry: { ...telemetry, problems: telemetry.problems.slice(0, 10) },
         }),
       );
     }, timeoutMs);

@@ -120,6 +120,9 @@ export const runUnderKills = async (options: KillsOptions): Promise<KillsReport>
   );
   try {
     await (options.database === 'postgres' ? killReplicas : killEmbedded)(ground, options, schedules);
+    // On a busy machine the kills may be over before the clients have done enough to be worth counting.
+    const enough = options.kills + 1;
+    await until(() => Math.min(writer.acknowledged.size, tracer.acknowledged.length) >= enough, 30_000);
   } finally {
     await Promise.all([writer.stop(), tracer.stop()]);
   }
