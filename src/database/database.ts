@@ -83,12 +83,12 @@ const namingPool = (pool: pg.Pool): PostgresPool =>
     end: async () => {},
   }) as unknown as PostgresPool;
 
-/** SQLSTATE classes and codes that say the database is away, not that the statement was wrong. */
+/** What says that the database is away or overloaded (57014: a statement timed out), not that the statement was wrong. */
 const isConnectionFailure = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: string }).code ?? '';
   return (
-    /^(08|57P0|53)/.test(code) ||
+    /^(08|57P0|57014|53)/.test(code) ||
     /^E(CONN|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH)/.test(code) ||
     /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after)/.test(
       error.message,
