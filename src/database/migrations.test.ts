@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { eachDatabase } from '../../tests/harness/database.ts';
+import { listAudits } from '../audit/store.ts';
+import { findOfAgent, listOccurrences, listOfAgent, lockSchedule } from '../schedules/store.ts';
+import { sql } from './index.ts';
+
+const anyId = '01980000-0000-7000-8000-000000000009';
+const page = { limit: 1, offset: 0, before: null };
+
+eachDatabase((_name, open) => {
+  it.each([
+    ['audits', () => open().read((reader) => listAudits(reader, {}, page))],
+    ['schedules', () => open().read((reader) => listOfAgent(reader, anyId))],
+    ['schedules', () => open().read((reader) => findOfAgent(reader, anyId, anyId))],
+    ['schedules', () => open().tx((tx) => lockSchedule(tx, anyId))],
+    ['occurrences', () => open().read((reader) => listOccurrences(reader, anyId, page))],
+  ])('goes on reading %s while a newer release adds a column (%#)', async (table, read) => {
+    await read();
+    await open().tx((tx) =>
+      sql`alter table ${sql.table(table)} add column of_a_newer_release text`.execute(tx),
+    );
+    try {
+      await read();
+    } finally {
+      await open().tx((tx) =>
+        sql`alter table ${sql.table(table)} drop column of_a_newer_release`.execute(tx),
+      );
+    }
+    expect(await read()).not.toBeNull();
+  });
+});
