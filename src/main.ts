@@ -44,12 +44,12 @@ const main = async (): Promise<void> => {
 
   const platform = await startPlatform(config, { log });
   stop = () => platform.stop();
-  if (stopping) return;
   if (platform.firstKey) {
     process.stdout.write(
       `\nThe first administrator's API key, shown this once: ${platform.firstKey}\nKeep it: it is stored as a hash only.\n\n`,
     );
   }
+  if (stopping) return;
   log.info(
     { url: platform.url, api: `${platform.url}/api/v2`, database: platform.database },
     'Agent Platform is ready',

@@ -4,7 +4,7 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { Authenticator, apiKeyRoutes, makeFirstKey, roleOf } from './access/index.ts';
 import { agentRoutes } from './agents/index.ts';
 import { auditRoutes, chainLoop, record } from './audit/index.ts';
-import { type Config, ConfigError } from './config.ts';
+import type { Config } from './config.ts';
 import { type Database, lockFolder, migrate } from './database/index.ts';
 import { createServer, type Route, TokenBuckets } from './http/index.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
@@ -19,7 +19,7 @@ import { retentionLoop } from './retention.ts';
 import { createRuntime } from './runtime/index.ts';
 import { Firing, scheduleRoutes } from './schedules/index.ts';
 import { settingsRoutes, watchSettings } from './settings/index.ts';
-import { openDatabase, openVault, rotateCredentials } from './start-up.ts';
+import { listen, openDatabase, openVault, rotateCredentials } from './start-up.ts';
 import { tags } from './tags.ts';
 import { createTelemetry, type Telemetry } from './telemetry/index.ts';
 import { telemetryRoute } from './telemetry-route.ts';
@@ -102,7 +102,6 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   await rotateCredentials(db, vault, [...integrationSecrets, ...llmSecrets]);
   const settings = await watchSettings(db, log);
   const authenticator = new Authenticator(db, log, config.bootstrapKey);
-  const firstKey = config.bootstrapKey ? null : await makeFirstKey(db);
   const egress = createEgress({ deny: config.egress.deny ?? undefined, allow: config.egress.allow });
   started.add('outgoing connections', () => egress.close());
 
@@ -244,15 +243,15 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   });
 
   // Before anything is taken up: a port that is taken is found out first.
-  const port = await server.listen(config.port, config.host).catch((error: NodeJS.ErrnoException) => {
-    const why = {
-      EADDRINUSE: 'is taken',
-      EACCES: 'may not be used by this user',
-      EADDRNOTAVAIL: 'is not on this machine',
-    }[error.code ?? ''];
-    throw why ? new ConfigError([`HOST, PORT: ${config.host}:${config.port} ${why}`]) : error;
-  });
+  const port = await listen(server, config);
   url ||= `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+  // Not before: a start that failed behind it would have made a key that nobody has seen.
+  const firstKey = config.bootstrapKey
+    ? null
+    : await makeFirstKey(db).catch(async (error) => {
+        await server.close();
+        throw error;
+      });
   const loop = (one: Loop): void => {
     one.start();
     started.add('loop', () => one.stop());

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError } from './config.ts';
 import { type Database, openEmbedded, openPostgres, sql } from './database/index.ts';
+import type { Server } from './http/index.ts';
 import { type SealedColumn, Vault } from './lib/crypto.ts';
 import { messageOf } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
@@ -92,4 +93,17 @@ export const rotateCredentials = (
         await sql`update ${from} set ${what} = ${again} where id = ${id}`.execute(tx);
       }
     }
+  });
+
+const listenFaults: Record<string, string> = {
+  EADDRINUSE: 'is taken',
+  EACCES: 'may not be used by this user',
+  EADDRNOTAVAIL: 'is not on this machine',
+};
+
+/** Listen on the configured address; resolves with the port. ConfigError where that cannot be. */
+export const listen = (server: Server, { host, port }: Config): Promise<number> =>
+  server.listen(port, host).catch((error: NodeJS.ErrnoException) => {
+    const why = listenFaults[error.code ?? ''];
+    throw why ? new ConfigError([`HOST, PORT: ${host}:${port} ${why}`]) : error;
   });

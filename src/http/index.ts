@@ -14,4 +14,4 @@ export {
   text,
   timestamp,
 } from './schemas.ts';
-export { createServer } from './server.ts';
+export { createServer, type Server } from './server.ts';

@@ -57,6 +57,9 @@ export interface Server {
 /** Failed authentications of one address before it is told to wait, and how many a second after that. */
 const failures = { burst: 200, perSecond: 10 };
 
+/** At a stop a request may take so long; then it is cut off, so that a slow client holds nobody up. */
+const closeWithinMs = 3_000;
+
 const routerPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 const pathPattern = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 
@@ -256,6 +259,9 @@ export const createServer = (options: ServerOptions): Server => {
       await app.listen({ port, host });
       return (app.server.address() as AddressInfo).port;
     },
-    close: () => app.close(),
+    close: async () => {
+      const cut = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);
+      await app.close().finally(() => clearTimeout(cut));
+    },
   };
 };

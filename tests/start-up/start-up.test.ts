@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, connect as connectTo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -116,4 +117,34 @@ it('lists all mistakes of the configuration at once', () => {
     'ENCRYPTION_KEY',
     'ROLES',
   ]);
+});
+
+it('makes the first key once the port is taken, so that it is never lost unseen', async () => {
+  await using other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const firstStart = { BOOTSTRAP_ADMIN_API_KEY: '' };
+  await expect(start({ ...firstStart, PORT: String(port) })).rejects.toThrow('is taken');
+  const { firstKey, port: own } = await start(firstStart);
+  const { status } = await client(`http://127.0.0.1:${own}/api/v2`, firstKey!).get('/agents');
+  expect(status).toBe(200);
+});
+
+it('stops in time though a client is in the middle of a request', async () => {
+  const platform = await start();
+  const socket = connectTo(platform.port, '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  const head = [
+    'POST /api/v2/agents HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${adminKey}`,
+    'Content-Length: 9',
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n{`);
+  await apiOf(platform).get('/agents');
+  const begun = performance.now();
+  await stop();
+  expect(performance.now() - begun).toBeLessThan(8_000);
+  socket.destroy();
 });
