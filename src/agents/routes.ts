@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../database/index.ts';
 import {
   id,
+  idList,
   optional,
   pageOf,
   pageQuery,
@@ -50,7 +51,7 @@ const publicAgent = z
   .meta({ id: 'PublicAgent' });
 
 /** As sets: an id that is given twice is kept once. */
-const ids = z.array(id).transform((list) => [...new Set(list)]);
+const ids = idList.transform((list) => [...new Set(list)]);
 const name = text(200, 1);
 const instructions = text(100_000);
 const description = text(10_000);

@@ -1,3 +1,4 @@
+export { headerMap, headerValue } from './headers.ts';
 export { forgetOldKeys } from './idempotency.ts';
 export { offsetPageOf, pageOf, readCursor, toPage } from './pages.ts';
 export { TokenBuckets } from './rate-limit.ts';
@@ -5,6 +6,7 @@ export type { RawAnswer, RawRequest, RawRoute } from './raw.ts';
 export { type Context, type Route, route } from './route.ts';
 export {
   id,
+  idList,
   jsonObject,
   jsonValue,
   offsetQuery,

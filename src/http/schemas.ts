@@ -44,6 +44,16 @@ export const text = (max: number, min = 0) =>
 
 export const id = described(z.string(), { type: 'string', format: 'uuid' });
 
+const mostIds = 1_000;
+
+/** A list of ids. One that is too long is refused before its items are looked at: each fault costs memory. */
+export const idList = described(
+  z
+    .custom<unknown[]>((value) => Array.isArray(value), 'expected an array')
+    .refine((value) => value.length <= mostIds, `must have at most ${mostIds.toLocaleString('en')} items`),
+  { type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: mostIds },
+).pipe(z.array(id));
+
 /** A moment as answered: UTC, RFC 3339 with milliseconds and `Z`. Stores hand over a Date. */
 export const timestamp = described(z.union([z.date().transform((date) => date.toISOString()), z.string()]), {
   type: 'string',

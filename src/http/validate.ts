@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ApiError, badRequest, type Fault, unprocessable } from '../lib/errors.ts';
-import { nestsDeeperThan, showPath, textFaults } from '../lib/text.ts';
+import { mostFaults, nestsDeeperThan, showPath, textFaults } from '../lib/text.ts';
 
 /** Deeper JSON can corrupt the embedded database's parser; nobody nests so deep on purpose. */
 const maxNesting = 200;
@@ -63,6 +63,7 @@ const flatten = (issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
 /**
  * Parse `value` by `schema`. What is missing is a 400, what is present but wrong a 422 with its details, and
  * 400 where both happen (product, section 3); anything wrong with one of `badRequestFields` is a 400 as well.
+ * `details` holds the first 100 faults.
  */
 export const validate = <S extends z.ZodType>(
   schema: S,
@@ -82,11 +83,9 @@ export const validate = <S extends z.ZodType>(
     (isMissing ? missing : wrong).push({ path, message: isMissing ? 'is required' : issue.message });
   }
   if (missing.length === 0 && wrong.length === 0) return parsed.data as z.output<S>;
-  const details = [...missing, ...wrong];
-  if (
-    missing.length > 0 ||
-    details.some((fault) => badRequestFields.includes(fault.path.split(/[.[]/)[0]!))
-  ) {
+  const all = [...missing, ...wrong];
+  const details = all.slice(0, mostFaults);
+  if (missing.length > 0 || all.some(({ path }) => badRequestFields.includes(path.split(/[.[]/)[0]!))) {
     throw new ApiError('bad_request', details.map((d) => `${d.path}: ${d.message}`).join('; '), { details });
   }
   throw unprocessable(details);

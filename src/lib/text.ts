@@ -17,26 +17,36 @@ const textFault = (text: string): string | null => {
   return null;
 };
 
-/** Every string in `value`, keys included, that PostgreSQL could not hold. */
-export const textFaults = (value: unknown, path: PropertyKey[] = []): Fault[] => {
+/** More faults of one request are not looked for: whoever sent it mends these first. */
+export const mostFaults = 100;
+
+/** The strings in `value`, keys included, that PostgreSQL could not hold; the first `mostFaults` of them. */
+export const textFaults = (value: unknown): Fault[] => {
   const faults: Fault[] = [];
-  const walk = (v: unknown, at: PropertyKey[]): void => {
+  // One path for all: a copy for each item would cost as much again as the item is deep.
+  const path: PropertyKey[] = [];
+  const fault = (message: string) => void faults.push({ path: showPath(path), message });
+  const inside = (key: PropertyKey, item: unknown): void => {
+    path.push(key);
+    walk(item);
+    path.pop();
+  };
+  const walk = (v: unknown): void => {
+    if (faults.length >= mostFaults) return;
     if (typeof v === 'string') {
       const why = textFault(v);
-      if (why) faults.push({ path: showPath(at), message: why });
+      if (why) fault(why);
     } else if (Array.isArray(v)) {
-      v.forEach((item, i) => {
-        walk(item, [...at, i]);
-      });
+      for (let i = 0; i < v.length; i++) inside(i, v[i]);
     } else if (v !== null && typeof v === 'object') {
       for (const [key, item] of Object.entries(v)) {
         const why = textFault(key);
-        if (why) faults.push({ path: showPath(at), message: `has a key that ${why}` });
-        else walk(item, [...at, key]);
+        if (why) fault(`has a key that ${why}`);
+        else inside(key, item);
       }
     }
   };
-  walk(value, path);
+  walk(value);
   return faults;
 };
 

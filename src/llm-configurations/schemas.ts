@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, optional, pageOf, text, timestamp } from '../http/index.ts';
+import { headerMap, id, optional, pageOf, text, timestamp } from '../http/index.ts';
 import { supportedKinds } from './store.ts';
 
 /** Kinds that the product knows; those that are not supported are refused by name. */
@@ -29,68 +29,50 @@ const apiKey = text(10_000, 1).refine((value) => /^[\x21-\x7e]+$/.test(value), {
   message: 'must consist of visible ASCII characters',
 });
 
-/** Headers that the connection or the client of the model sets itself, or `api_key` does. */
-const ownHeaders =
-  /^(?:host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|accept-encoding|user-agent|proxy-.*|content-.*)$/i;
-
-const headers = z
-  .custom<Record<string, string>>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'expected an object',
-  )
-  .superRefine((value, context) => {
-    const seen = new Set<string>();
-    for (const [name, content] of Object.entries(value)) {
-      const fault = (message: string) => context.addIssue({ code: 'custom', path: [name], message });
-      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) fault('is no valid header name');
-      else if (ownHeaders.test(name)) fault('is a header that the connection sets itself');
-      else if (seen.has(name.toLowerCase())) fault('is there twice but for upper and lower case');
-      // RFC 9110, 5.5: no control characters, no blanks around.
-      else if (
-        typeof content !== 'string' ||
-        !/^(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?$/.test(content)
-      )
-        fault('must be text of visible ASCII characters, with blanks and tabs only between them');
-      seen.add(name.toLowerCase());
-    }
-  })
-  .meta({ openapi: { type: 'object', additionalProperties: { type: 'string' } } });
+/** The client of the model sets these itself. */
+const headers = headerMap(['accept-encoding', 'user-agent']);
 
 const name = text(200, 1);
 const model = text(500, 1).describe('The name of the model, as its endpoint knows it.');
 
-export const createBody = z.discriminatedUnion(
-  'kind',
-  [
-    z
-      .object({
-        kind: z.literal('openai_compatible'),
-        name,
-        model,
-        base_url: baseUrl.describe('The address below which `/chat/completions` is, often ending in `/v1`.'),
-        api_key: optional(apiKey).describe('Sent as bearer. Never returned.'),
-        headers: optional(headers).describe('More headers. Their values are never returned.'),
-      })
-      .meta({ id: 'CreateOpenAiCompatibleLlm' }),
-    z
-      .object({
-        kind: z.literal('mock'),
-        name,
-        model: optional(model, 'mock'),
-      })
-      .meta({ id: 'CreateMockLlm' }),
-  ],
-  { error: (issue) => kindFault((issue.input as { kind?: unknown } | undefined)?.kind) },
-);
+export const createBody = z
+  .discriminatedUnion(
+    'kind',
+    [
+      z
+        .object({
+          kind: z.literal('openai_compatible'),
+          name,
+          model,
+          base_url: baseUrl.describe(
+            'The address below which `/chat/completions` is, often ending in `/v1`.',
+          ),
+          api_key: optional(apiKey).describe('Sent as bearer. Never returned.'),
+          headers: optional(headers).describe('More headers. Their values are never returned.'),
+        })
+        .meta({ id: 'CreateOpenAiCompatibleLlm' }),
+      z
+        .object({
+          kind: z.literal('mock'),
+          name,
+          model: optional(model, 'mock'),
+        })
+        .meta({ id: 'CreateMockLlm' }),
+    ],
+    { error: (issue) => kindFault((issue.input as { kind?: unknown } | undefined)?.kind) },
+  )
+  .meta({ id: 'CreateLlmConfigurationBody' });
 
-export const updateBody = z.object({
-  kind: z.string().optional().describe('Never changes: make another configuration instead.'),
-  name: name.optional(),
-  model: model.optional(),
-  base_url: baseUrl.optional().describe('Not of a mock.'),
-  api_key: apiKey.nullable().optional().describe('null removes it. Never returned.'),
-  headers: headers.nullable().optional().describe('Replaces all headers; null removes them.'),
-});
+export const updateBody = z
+  .object({
+    kind: z.string().optional().describe('Never changes: make another configuration instead.'),
+    name: name.optional(),
+    model: model.optional(),
+    base_url: baseUrl.optional().describe('Not of a mock.'),
+    api_key: apiKey.nullable().optional().describe('null removes it. Never returned.'),
+    headers: headers.nullable().optional().describe('Replaces all headers; null removes them.'),
+  })
+  .meta({ id: 'UpdateLlmConfigurationBody' });
 
 export const llmConfiguration = z
   .object({
@@ -116,7 +98,7 @@ export const llmTest = z
   })
   .meta({ id: 'LlmTestResult' });
 
-export const defaultsBody = z.object({ llm_id: id });
+export const defaultsBody = z.object({ llm_id: id }).meta({ id: 'SetLlmDefaultsBody' });
 export const llmDefaults = z
   .object({ llm_id: id.describe('What an agent without `llm_id` uses.') })
   .meta({ id: 'LlmDefaults' });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { optional, text } from '../http/index.ts';
-import { headerMap, headerValue } from './headers.ts';
+import { headerMap, headerValue, optional, text } from '../http/index.ts';
 import { templateFault, urlFault } from './urls.ts';
 
 export const providers = [

@@ -10,7 +10,7 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110, section 5.5, without the obsolete bytes beyond ASCII: blanks only inside, no control characters. */
 const fieldValue = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/;
 
-/** Set by the exporter or by the connection itself (product, section 8). */
+/** Set by whatever sends the request, or by the connection itself (product, section 8). */
 const reserved =
   /^(?:host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|proxy-.*|content-.*)$/i;
 
@@ -22,7 +22,7 @@ export const headerValue = z
   .regex(fieldValue, 'must be visible ASCII characters, with spaces or tabs only between them');
 
 /**
- * A map of custom header names to values, kept as it was sent. `taken` are names that the provider sets itself.
+ * A map of custom header names to values, kept as it was sent. `taken` are further names, in lower case, that the sender sets itself.
  * Messages name headers, never values.
  */
 export const headerMap = (taken: readonly string[] = []) =>
@@ -41,8 +41,8 @@ export const headerMap = (taken: readonly string[] = []) =>
         const lower = name.toLowerCase();
         if (!token.test(name)) fault(name, 'is no HTTP header name');
         else if (reserved.test(name))
-          fault(name, 'is a header that the connection or the exporter sets itself');
-        else if (taken.includes(lower)) fault(name, 'is a header that this provider sets itself');
+          fault(name, 'is a header that the connection or the sender sets itself');
+        else if (taken.includes(lower)) fault(name, 'is a header that is set already');
         else if (seen.has(lower)) fault(name, 'is there twice: header names are equal but for case');
         else if (typeof value !== 'string') fault(name, 'expected a string');
         else if (!fieldValue.test(value)) {
