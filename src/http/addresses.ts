@@ -20,7 +20,11 @@ export const normalizeUrl = (url: string): string => {
   } catch {
     path = path.replaceAll('%', '%25');
   }
-  path = path.replace(tenantPrefix, '').replace(/\/+$/, '');
+  path = path.replace(tenantPrefix, '');
+  // Not by a pattern: on slashes that do not end the path one takes time in the square of their number.
+  let length = path.length;
+  while (path[length - 1] === '/') length--;
+  path = path.slice(0, length);
   return (path === '' ? '/' : path) + rest;
 };
 
