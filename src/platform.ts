@@ -43,7 +43,7 @@ export interface Platform {
   telemetry: Telemetry;
   firing: Firing;
   routes: readonly Route[];
-  /** The OpenAPI text of the public base. */
+  /** The OpenAPI document of /api/v2. */
   openapi(): Record<string, unknown>;
   /** Stop taking work, finish or hand back what is in flight, close everything. */
   stop(): Promise<void>;

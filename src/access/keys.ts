@@ -1,11 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Database, notify } from '../database/index.ts';
+import { type Database, notify, type Tx } from '../database/index.ts';
 import { sha256 } from '../lib/crypto.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Principal } from '../lib/principal.ts';
 import { isKeyValue } from './key-format.ts';
-import { findKeyByHash, type ShownKey, touchKeys } from './store.ts';
+import { findKeyByHash, type ShownKey, touchKey } from './store.ts';
 
 /** The channel on which replicas hear that a key was revoked or a person's role changed. */
 const keysChannel = 'api_keys';
@@ -55,7 +55,7 @@ export class Authenticator {
   }
 
   /** Say to every replica that a key was revoked, when `tx` commits. */
-  static revoked = (tx: Parameters<typeof notify>[0]): Promise<void> => notify(tx, keysChannel);
+  static revoked = (tx: Tx): Promise<void> => notify(tx, keysChannel);
 
   /** Who `token` stands for; throws 401. */
   async authenticate(token: string | undefined): Promise<Principal> {
@@ -88,7 +88,7 @@ export class Authenticator {
     if (this.#touched.size >= maxRemembered) this.#touched.clear();
     this.#touched.set(keyId, now);
     this.#db
-      .read((reader) => touchKeys(reader, [keyId]))
+      .read((reader) => touchKey(reader, keyId))
       .catch((error) => this.#log.debug({ error: messageOf(error) }, 'last_used_at was not written'));
   }
 }

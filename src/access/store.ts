@@ -94,8 +94,9 @@ export const insertKey = async (
 export const deleteKey = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx.deleteFrom('api_keys').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
 
-export const touchKeys = async (reader: Reader, ids: string[]): Promise<void> => {
-  await sql`update api_keys set last_used_at = platform_now() where id = any(${ids}::uuid[])`.execute(reader);
+/** Note that the key was used now. */
+export const touchKey = async (reader: Reader, id: string): Promise<void> => {
+  await sql`update api_keys set last_used_at = platform_now() where id = ${id}`.execute(reader);
 };
 
 export const countKeys = async (reader: Reader): Promise<number> =>

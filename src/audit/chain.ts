@@ -1,4 +1,4 @@
-import { type Database, type Reader, takeTurn } from '../database/index.ts';
+import { type Database, takeTurn } from '../database/index.ts';
 import { sha256 } from '../lib/crypto.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
@@ -57,11 +57,10 @@ export interface Verification {
 
 /** Recompute the whole chain. */
 export const verifyChain = async (db: Database): Promise<Verification> => {
-  const read = <T>(fn: (reader: Reader) => Promise<T>) => db.read(fn);
   let position = 0;
   let hash = genesis;
   for (;;) {
-    const rows = await read((reader) => chainedAfter(reader, position, batch));
+    const rows = await db.read((reader) => chainedAfter(reader, position, batch));
     for (const row of rows) {
       const expected = hashOf(hash, position + 1, row);
       if (row.position !== position + 1 || row.hash !== expected) {

@@ -1,10 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** What a bucket says after a request: whether it may pass, what is left, and in how many seconds it is full or has one. */
+/** What a bucket says of a request: whether it may pass, and how many more may pass at once. */
 export interface Allowance {
   allowed: boolean;
   remaining: number;
-  /** Seconds until the next request may pass (when refused). */
+  /** Whole seconds until the next request may pass; 0 where this one may. */
   retryAfter: number;
 }
 
@@ -13,7 +13,7 @@ interface Bucket {
   at: number;
 }
 
-/** Buckets kept before the fullest are forgotten; a forgotten one is as good as full. */
+/** Beyond so many buckets the oldest is forgotten for each new one; a forgotten one is full again. */
 const maxBuckets = 100_000;
 
 /** Token buckets by name: each holds `burst` and gains `perSecond`. */

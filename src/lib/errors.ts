@@ -65,5 +65,11 @@ export const unprocessable = (details: Fault[], context: Record<string, unknown>
 export const unavailable = (message: string, retryAfterSeconds = 1) =>
   new ApiError('service_unavailable', message, {}, { 'retry-after': String(retryAfterSeconds) });
 
-/** The message of whatever was thrown, for logs. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/**
+ * The message of whatever was thrown, for logs. A connection that failed at every address of a name has none of
+ * its own: then its code.
+ */
+export const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || ((error as { code?: string }).code ?? error.name);
+};

@@ -7,7 +7,7 @@ export interface IntegrationRow {
   number: number;
   provider: Provider;
   is_enabled: boolean;
-  /** The other settings as JSON, sealed; bound to `settingsOf(id)`. */
+  /** The other settings as JSON, sealed; bound to `boundTo(id)`. */
   settings: string;
   version: string;
   description: string | null;

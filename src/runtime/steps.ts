@@ -1,3 +1,4 @@
+import type { Tx } from '../database/index.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Tracing } from '../telemetry/index.ts';
@@ -42,11 +43,7 @@ export type Ending =
 const maxToolText = 200_000;
 
 /** Store messages of the conversation in `tx`. */
-export const append = async (
-  tx: Parameters<typeof appendMessage>[0],
-  item: WorkItem,
-  messages: readonly Message[],
-): Promise<void> => {
+export const append = async (tx: Tx, item: WorkItem, messages: readonly Message[]): Promise<void> => {
   for (const message of messages) {
     await appendMessage(tx, {
       work_item_id: item.id,

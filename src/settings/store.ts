@@ -1,4 +1,4 @@
-import { json, type Reader, type Tx } from '../database/index.ts';
+import { json, type Reader, sql, type Tx } from '../database/index.ts';
 import { defaultSettings, type SettingName, type Settings } from './settings.ts';
 
 declare module '../database/database.ts' {
@@ -19,6 +19,10 @@ export const writeSetting = async (tx: Tx, name: SettingName, value: unknown): P
   await tx
     .insertInto('advanced_settings')
     .values(row as never)
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: row.value as never }))
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet({ value: row.value as never, updated_at: sql<Date>`platform_now()` }),
+    )
     .execute();
 };
