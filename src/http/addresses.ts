@@ -38,6 +38,15 @@ export const bearerToken = (authorization: string | undefined): string | undefin
   return /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? '';
 };
 
+/** How many headers Host came: Node keeps the first of several, and a request must have one (RFC 9112, 3.2). */
+export const hostsIn = (rawHeaders: readonly string[]): number => {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts++;
+  }
+  return hosts;
+};
+
 /** The trace id of an incoming W3C `traceparent`, or null. */
 export const traceparentPattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 

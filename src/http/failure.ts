@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, badRequest, messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
@@ -18,6 +19,7 @@ const toApiError = (error: unknown): ApiError => {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return badRequest(`The body is larger than ${bodyLimit.toLocaleString('en')} bytes.`);
   }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return badRequest('The Content-Type is no media type.');
   if (typeof code === 'string' && code.startsWith('FST_ERR') && statusCode && statusCode < 500) {
     return badRequest('The request is not valid HTTP.');
   }
@@ -57,10 +59,22 @@ export const fail = (
     .send(JSON.stringify(errorBody(shown, errorId)));
 };
 
-/** The whole answer to what was not even HTTP. */
-export const malformedHttpAnswer = (): string => {
-  const body = JSON.stringify(
-    errorBody(badRequest('The request is not valid HTTP, or its headers are too large.'), newId()),
+const faultsOfHttp: Record<string, string> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive whole in time.',
+  HPE_HEADER_OVERFLOW: 'The headers of the request, its address included, are too large.',
+};
+
+/** A client reads the answer within this; its end of a refused connection is not waited for longer. */
+const lingerMs = 5_000;
+
+/** The last answer on a connection whose request was not even HTTP, or not whole; `code` is that of Node's error. */
+export const refuseConnection = (socket: Duplex, code = ''): void => {
+  const message = faultsOfHttp[code] ?? 'The request is not valid HTTP.';
+  const body = JSON.stringify(errorBody(badRequest(message), newId()));
+  // What happens to it from here on concerns nobody; without a listener it would end the process.
+  socket.on('error', () => {});
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
-  return `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
+  setTimeout(() => socket.destroy(), lingerMs).unref();
 };

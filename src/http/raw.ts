@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../lib/principal.ts';
 
 /** What answers requests that are no JSON API: it reads and writes as it likes (the telemetry receiver). */
@@ -23,34 +23,28 @@ export interface RawAnswer {
   body: string | Buffer;
 }
 
-/** Raw routes live in a scope of their own, where a body is a stream. */
+/**
+ * Raw routes answer before Fastify looks at the body: it would refuse a Content-Type that it cannot parse in
+ * the shape of the JSON API's errors.
+ */
 export const mountRaw = (
   app: FastifyInstance,
   rawRoutes: readonly RawRoute[],
   authenticate: (request: FastifyRequest) => Promise<Principal>,
 ): void => {
-  app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
-    for (const raw of rawRoutes) {
-      for (const path of raw.paths) {
-        scope.all(
-          path,
-          { bodyLimit: Number.MAX_SAFE_INTEGER, config: { operation: 'raw' } },
-          async (request, reply) => {
-            const answer = await raw.handler({
-              method: request.method,
-              headers: request.headers,
-              body: (request.body as NodeJS.ReadableStream | undefined) ?? request.raw,
-              authenticate: () => authenticate(request),
-            });
-            return reply
-              .code(answer.status)
-              .headers(answer.headers ?? {})
-              .send(answer.body);
-          },
-        );
-      }
-    }
-  });
+  for (const raw of rawRoutes) {
+    const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      const { status, headers, body } = await raw.handler({
+        method: request.method,
+        headers: request.headers,
+        body: request.raw,
+        authenticate: () => authenticate(request),
+      });
+      return reply
+        .code(status)
+        .headers(headers ?? {})
+        .send(body);
+    };
+    for (const path of raw.paths) app.all(path, { onRequest: answer, config: { operation: 'raw' } }, answer);
+  }
 };

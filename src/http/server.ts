@@ -7,8 +7,16 @@ import { ApiError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Principal, type Role, roleAllows } from '../lib/principal.ts';
-import { type Base, baseOf, bases, bearerToken, normalizeUrl, traceparentPattern } from './addresses.ts';
-import { bodyLimit, fail, malformedHttpAnswer } from './failure.ts';
+import {
+  type Base,
+  baseOf,
+  bases,
+  bearerToken,
+  hostsIn,
+  normalizeUrl,
+  traceparentPattern,
+} from './addresses.ts';
+import { bodyLimit, fail, refuseConnection } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
 import type { TokenBuckets } from './rate-limit.ts';
 import { mountRaw, type RawRoute } from './raw.ts';
@@ -119,10 +127,14 @@ export const createServer = (options: ServerOptions): Server => {
     frameworkErrors: (error, request, reply) =>
       void fail(log, error, request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler(error, socket) {
-      if (!socket.writable || (error as NodeJS.ErrnoException).code === 'ECONNRESET') socket.destroy();
-      else socket.end(malformedHttpAnswer());
+      const { code } = error as NodeJS.ErrnoException;
+      if (!socket.writable || code === 'ECONNRESET') socket.destroy();
+      else refuseConnection(socket, code);
     },
   });
+  // Node would close the one without a word and answer the other without a body.
+  app.server.on('connect', (_request, socket) => refuseConnection(socket));
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.decorateRequest('principal', null);
   app.removeAllContentTypeParsers();
   // The body is parsed after the 404s of what the path names, so it is only gathered here.
@@ -185,9 +197,10 @@ export const createServer = (options: ServerOptions): Server => {
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    // Without Host a request is malformed (RFC 9112, 3.2); Node would answer it without a body.
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      throw badRequest('The request is not valid HTTP: it has no header Host.');
+    // Node would answer a request without Host without a body, and take one with several.
+    const hosts = hostsIn(request.raw.rawHeaders);
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
+      throw badRequest('The request is not valid HTTP: it must have one header Host.');
     }
     // Here, before any body is read.
     if (request.is404) await refuseUnknown(request, reply);
