@@ -12,6 +12,7 @@ import { createEgress } from './lib/egress.ts';
 import { messageOf } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
 import type { Loop } from './lib/loop.ts';
+import { within } from './lib/within.ts';
 import { llmExists, llmRoutes, llmSecrets } from './llm-configurations/index.ts';
 import { createObservability, integrationSecrets } from './observability/index.ts';
 import { createPlatformMetrics } from './platform-metrics.ts';
@@ -230,15 +231,10 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
       );
     },
     readiness: () =>
-      Promise.race([
-        db.ping().then(
-          () => null,
-          () => 'the database does not answer',
-        ),
-        new Promise<string>((resolve) => {
-          setTimeout(() => resolve('the database does not answer'), readinessWithinMs).unref();
-        }),
-      ]),
+      within(db.ping(), readinessWithinMs).then(
+        () => null,
+        () => 'the database does not answer',
+      ),
     metrics: metrics.read,
   });
 

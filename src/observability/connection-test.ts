@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { type Address, type Egress, EgressError, type EgressResponse } from '../lib/egress.ts';
+import { within } from '../lib/within.ts';
 import { type Destination, outcomeOf, postSpans } from '../telemetry/index.ts';
 import { type RequestConfig, targetOf } from './provider.ts';
 import { sampleRequest } from './sample-span.ts';
@@ -24,20 +25,12 @@ export interface TestResult {
 const budgetMs = 4_500;
 
 /** `promise`, or a failure at `deadline` that says `what` took so long. */
-const before = async <T>(promise: Promise<T>, deadline: number, what: string): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new EgressError('timeout', `no answer in time (${what})`)),
-      Math.max(0, deadline - Date.now()),
-    );
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
+const before = <T>(promise: Promise<T>, deadline: number, what: string): Promise<T> =>
+  within(
+    promise,
+    Math.max(0, deadline - Date.now()),
+    () => new EgressError('timeout', `no answer in time (${what})`),
+  );
 
 /** Opens a TCP connection to one of `addresses` and closes it again, so that a closed port is told from a slow backend. */
 const reach = (url: URL, addresses: Address[], deadline: number): Promise<void> => {

@@ -4,6 +4,7 @@ import type { Vault } from '../lib/crypto.ts';
 import type { Egress } from '../lib/egress.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { within } from '../lib/within.ts';
 import { resolveLlm } from '../llm-configurations/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
@@ -88,14 +89,6 @@ const openConversation = async (
   }
   await append(tx, item, added);
   return [...messages, ...added];
-};
-
-const within = (promise: Promise<void>, milliseconds: number): Promise<void> => {
-  let timer: NodeJS.Timeout;
-  const late = new Promise<void>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`not within ${milliseconds} ms`)), milliseconds);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 };
 
 /** The attempt itself, inside its span: what it came to, and the tokens of all attempts so far. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isZoneName } from '../lib/zone-name.ts';
 
 /** In what a tool call takes place. */
 interface ToolContext {
@@ -52,15 +53,6 @@ const define = <S extends z.ZodType>(
   };
 };
 
-/** Whether `name` is the name of a time zone, in its own spelling. */
-const isZone = (name: string): boolean => {
-  try {
-    return new Temporal.ZonedDateTime(0n, name).timeZoneId === name;
-  } catch {
-    return false;
-  }
-};
-
 /** The tools that every agent has. */
 export const builtInTools: readonly Tool[] = [
   define(
@@ -72,7 +64,7 @@ export const builtInTools: readonly Tool[] = [
     z.object({
       timezone: z
         .string()
-        .refine(isZone, 'must be the IANA name of a time zone, such as Europe/Berlin')
+        .refine(isZoneName, 'must be the IANA name of a time zone, such as Europe/Berlin')
         .optional()
         .describe('IANA name; UTC where it is left out.'),
     }),

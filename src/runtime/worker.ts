@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { messageOf } from '../lib/errors.ts';
 import { Loop } from '../lib/loop.ts';
+import { within } from '../lib/within.ts';
 import {
   cancelsChannel,
   claimWorkItems,
@@ -35,14 +36,9 @@ const turnWithinMs = 3_000;
 /** After the hand-back began; what is not done by then is left to the leases. */
 const handBackWithinMs = 10_000;
 
-/** Resolves with `promise`, or after `milliseconds`. */
-const atMost = (promise: Promise<unknown>, milliseconds: number): Promise<void> => {
-  let timer: NodeJS.Timeout;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  return Promise.race([promise.then(() => {}), over]).finally(() => clearTimeout(timer));
-};
+/** Wait for `promise`, but no longer than `milliseconds`. */
+const atMost = (promise: Promise<unknown>, milliseconds: number): Promise<unknown> =>
+  within(promise, milliseconds).catch(() => {});
 
 /** The loop of one replica: claims Work Items, runs them side by side, takes over from workers that were lost. */
 export const createWorker = (deps: WorkerDeps): Worker => {

@@ -1,3 +1,4 @@
+import { isZoneName } from '../lib/zone-name.ts';
 import { END_OF_TIME, elapsedTimeline, fixedTimeline, type Segment, type Timeline } from './timeline.ts';
 
 /** Why a time zone is not accepted and what to write instead, in a message meant for the client. */
@@ -75,19 +76,6 @@ const readSegments = (name: string): Segment[] => {
     segments.push({ start, end, offset });
     if (next === null || end === END_OF_TIME) return segments;
     from = next;
-  }
-};
-
-/**
- * Whether `name` is a zone or link of the IANA database in its own spelling. `Intl` is no judge of it: it accepts
- * abbreviations and any case, and rewrites links.
- */
-const isZoneName = (name: string): boolean => {
-  if (!/^[A-Za-z][A-Za-z0-9+_/-]{0,99}$/.test(name)) return false;
-  try {
-    return new Temporal.ZonedDateTime(0n, name).timeZoneId === name;
-  } catch {
-    return false;
   }
 };
 

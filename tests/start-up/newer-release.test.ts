@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { eachDatabase } from '../../tests/harness/database.ts';
-import { listAudits } from '../audit/store.ts';
-import { findOfAgent, listOccurrences, listOfAgent, lockSchedule } from '../schedules/store.ts';
-import { sql } from './index.ts';
+import { listAudits } from '../../src/audit/store.ts';
+import { sql } from '../../src/database/index.ts';
+import { findOfAgent, listOccurrences, listOfAgent, lockSchedule } from '../../src/schedules/store.ts';
+import { eachDatabase } from '../harness/database.ts';
 
 const anyId = '01980000-0000-7000-8000-000000000009';
 const page = { limit: 1, offset: 0, before: null };

@@ -1,0 +1,12 @@
+/**
+ * Whether `name` is a zone or link of the IANA database in its own spelling. `Intl` is no judge of it: it accepts
+ * abbreviations and any case, and rewrites links.
+ */
+export const isZoneName = (name: string): boolean => {
+  if (!/^[A-Za-z][A-Za-z0-9+_/-]{0,99}$/.test(name)) return false;
+  try {
+    return new Temporal.ZonedDateTime(0n, name).timeZoneId === name;
+  } catch {
+    return false;
+  }
+};
