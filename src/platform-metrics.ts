@@ -1,11 +1,10 @@
 import type { Database } from './database/index.ts';
-import { counter, createMetrics, gauge, histogram, type Metrics } from './lib/metrics.ts';
+import { counter, createMetrics, gauge, histogram } from './lib/metrics.ts';
 import { countOverdue, type FiringReport } from './schedules/index.ts';
 import type { Health, Telemetry } from './telemetry/index.ts';
 
 /** What `/metrics` tells beside the process's own figures. docs/operations.md lists the names and their alerts. */
 export interface PlatformMetrics {
-  registry: Metrics;
   answered(request: { operation: string; method: string; status: number; seconds: number }): void;
   fired(reports: FiringReport[]): void;
   workItemFinished(status: string): void;
@@ -104,7 +103,6 @@ export const createPlatformMetrics = (parts: {
     },
   );
   return {
-    registry,
     answered: ({ operation, method, status, seconds }) =>
       requests.observe({ operation, method, status }, seconds),
     fired: (reports) => {

@@ -46,10 +46,11 @@ export interface Address {
 export interface Egress {
   /** One HTTP exchange. Redirects are answers like any other. Rejects with EgressError only. */
   request(url: string, options: EgressRequest): Promise<EgressResponse>;
-  /** The permitted addresses of a host name or address literal, for connections that are not HTTP: connect to one of these. */
+  /**
+   * The permitted addresses of a host name or address literal (IPv6 also in brackets), for connections that are
+   * not HTTP: connect to one of these. Rejects with EgressError `denied` or `dns`.
+   */
   resolve(host: string): Promise<Address[]>;
-  /** Whether a url may be connected to now; rejects with EgressError `denied` or `dns`. */
-  checkHost(url: string): Promise<void>;
   /** For libraries that want a `fetch`; redirects are not followed. */
   fetch: typeof globalThis.fetch;
   close(): Promise<void>;
@@ -204,9 +205,6 @@ export const createEgress = (rules: {
 
   return {
     resolve,
-    checkHost: async (url) => {
-      await resolve(new URL(url).hostname);
-    },
     request: async (url, { method, headers, body, timeoutMs, maxBodyBytes = 65_536, signal }) => {
       const timeout = AbortSignal.timeout(timeoutMs);
       try {
