@@ -17,6 +17,15 @@ const content = (json: Record<string, unknown>) => ({
   'application/x-protobuf': { schema: { type: 'string', format: 'binary' } },
 });
 
+const status = {
+  type: 'object',
+  required: ['code', 'message'],
+  properties: {
+    code: { type: 'integer', description: 'A google.rpc.Code.' },
+    message: { type: 'string' },
+  },
+};
+
 /** OTLP/HTTP for traces: any API key may send; errors are `Status` bodies in the request's encoding. */
 export const telemetryRoute = (receiver: () => Receiver): RawRoute => ({
   paths: ['/api/v2/telemetry/v1/traces', '/api/v1/telemetry/v1/traces', '/v1/traces'],
@@ -32,14 +41,29 @@ export const telemetryRoute = (receiver: () => Receiver): RawRoute => ({
       responses: {
         200: {
           description: 'ExportTraceServiceResponse, with `partialSuccess` where spans were refused.',
-          content: content({ type: 'object' }),
+          content: content({
+            type: 'object',
+            properties: {
+              partialSuccess: {
+                type: 'object',
+                properties: {
+                  rejectedSpans: { type: 'string', description: 'An int64.' },
+                  errorMessage: { type: 'string' },
+                },
+              },
+            },
+          }),
         },
         ...Object.fromEntries(
-          [400, 401, 405, 413, 415, 429, 503].map((status) => [
-            status,
-            { description: 'google.rpc.Status', content: content({ type: 'object' }) },
+          [400, 401, 405, 413, 415, 429, 503].map((code) => [
+            code,
+            { description: 'google.rpc.Status', content: content(status) },
           ]),
         ),
+        500: {
+          description: 'Server error; retry with backoff.',
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        },
       },
     },
   },

@@ -39,12 +39,16 @@ const createdApiKey = apiKey
   .extend({ value: z.string().describe('The key itself, shown this once.') })
   .meta({ id: 'CreatedApiKey' });
 
-const createBody = z.object({
-  name: text(200, 1),
-  role: optional(z.enum(roles)).describe('The role of a service account’s key. Not with `kind: personal`.'),
-  kind: optional(z.enum(['service_account', 'personal'])),
-  expires_at: optional(z.iso.datetime({ offset: true })),
-});
+const createBody = z
+  .object({
+    name: text(200, 1),
+    role: optional(z.enum(roles)).describe(
+      'The role of a service account’s key, required for one. Not with `kind: personal`.',
+    ),
+    kind: optional(z.enum(['service_account', 'personal'])).describe('Default `service_account`.'),
+    expires_at: optional(z.iso.datetime({ offset: true })).describe('In the future. Default: never.'),
+  })
+  .meta({ id: 'CreateApiKeyBody' });
 
 /** Everyone sees and revokes the keys they made; an admin all. */
 const mayManage = (principal: Principal, key: ShownKey): boolean =>

@@ -41,10 +41,10 @@ const present = ({ principal_kind, principal_id, principal_name, details, ...row
 });
 
 const filter = z.object({
-  principal_id: z.string().optional(),
-  action: z.string().optional(),
-  target_type: z.string().optional(),
-  target_id: z.string().optional(),
+  principal_id: z.string().optional().describe('What this principal did.'),
+  action: z.string().optional().describe('What was done, such as `schedule.create`.'),
+  target_type: z.string().optional().describe('To what kind of thing, such as `schedule`.'),
+  target_id: z.string().optional().describe('To what, by its id.'),
   outcome: z.enum(['done', 'refused']).optional(),
 });
 
@@ -58,7 +58,7 @@ export const auditRoutes = (db: Database): Route[] => [
     query: pageOrOffsetQuery.extend(filter.shape),
     answer: pageOf('AuditPage', audit),
     handler: async ({ query: { limit, offset, next, ...rest } }) => {
-      if (next !== undefined && offset !== undefined) {
+      if (next && offset !== undefined) {
         throw unprocessable([{ path: 'offset', message: 'cannot be used together with next' }]);
       }
       const page = { limit, offset: offset ?? 0, before: readCursor(next) };
@@ -71,12 +71,9 @@ export const auditRoutes = (db: Database): Route[] => [
     path: '/audits/verify',
     tag: 'Audit log',
     summary: 'Recompute the hash chain of the audit log',
-    answer: z.object({
-      ok: z.boolean(),
-      checked: z.int(),
-      broken_at: z.int().nullable(),
-      last_hash: z.string(),
-    }),
+    answer: z
+      .object({ ok: z.boolean(), checked: z.int(), broken_at: z.int().nullable(), last_hash: z.string() })
+      .meta({ id: 'AuditVerification' }),
     handler: () => verifyChain(db),
   }),
 ];

@@ -116,12 +116,12 @@ const parametersOf = (route: Route, components: Json): Json[] => {
       schema,
     }),
   );
-  const header = (name: string, description: string) => ({
+  const header = (name: string, description: string, schema: Json = {}) => ({
     name,
     in: 'header',
     required: false,
     description,
-    schema: { type: 'string' },
+    schema: { type: 'string', ...schema },
   });
   return [
     ...inPath,
@@ -131,6 +131,7 @@ const parametersOf = (route: Route, components: Json): Json[] => {
           header(
             'Idempotency-Key',
             'The same key within 24 h gives the first answer again instead of doing it twice.',
+            { minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
           ),
         ]
       : []),
@@ -143,7 +144,9 @@ const parametersOf = (route: Route, components: Json): Json[] => {
 const statusesOf = (route: Route): number[] => {
   const statuses = new Set<number>([401, 403, 429, 500, 503, ...(route.alsoAnswers ?? [])]);
   if (route.path.includes('{')) statuses.add(404);
-  if (route.body) statuses.add(400).add(422);
+  // A body is looked at wherever it may come: its size, its Content-Type.
+  if (route.method !== 'GET') statuses.add(400);
+  if (route.body) statuses.add(422);
   if (route.query) statuses.add(422);
   if (route.idempotent) statuses.add(422);
   if (route.etag && ['PUT', 'PATCH', 'DELETE'].includes(route.method)) statuses.add(412);

@@ -53,8 +53,11 @@ const publicSchedule = z
   })
   .meta({ id: 'PublicSchedule' });
 
-const expression = z.string().describe('5-field cron: minute, hour, day of month, month, day of week.');
-const zone = z.string();
+const expression = z.string().meta({
+  description: '5-field cron: minute, hour, day of month, month, day of week.',
+  openapi: { type: 'string', minLength: 1, maxLength: 1_000, examples: ['0 9 * * MON-FRI'] },
+});
+const zone = z.string().meta({ openapi: { type: 'string', minLength: 1, examples: ['Europe/Berlin'] } });
 
 const definition = z
   .object({
@@ -85,12 +88,16 @@ const presentOccurrence = (row: OccurrenceRow) => ({
   lateness_ms: row.at.getTime() - row.scheduled_for.getTime(),
 });
 
-const previewBody = z.object({
-  cron_expression: expression,
-  timezone: optional(zone, 'UTC'),
-  after: optional(z.iso.datetime({ offset: true })).describe('Occurrences strictly after this; default now.'),
-  count: optional(z.int().min(1).max(100), 10).describe('1 to 100, default 10.'),
-});
+const previewBody = z
+  .object({
+    cron_expression: expression,
+    timezone: optional(zone, 'UTC'),
+    after: optional(z.iso.datetime({ offset: true })).describe(
+      'Occurrences strictly after this; default now.',
+    ),
+    count: optional(z.int().min(1).max(100), 10).describe('1 to 100, default 10.'),
+  })
+  .meta({ id: 'PreviewScheduleBody' });
 
 const previewAnswer = z
   .object({
@@ -218,7 +225,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
       tag,
       summary: 'Pause a schedule',
       find,
-      body: z.object({ reason: optional(text(1_000)) }),
+      body: z.object({ reason: optional(text(1_000)) }).meta({ id: 'PauseScheduleBody' }),
       bodyOptional: true,
       answer: publicSchedule,
       etag: true,

@@ -64,7 +64,14 @@ export const settingsRoutes = (db: Database, changed: () => Promise<void>): Rout
     path: '/advanced-settings',
     tag: 'Advanced settings',
     summary: 'Change some advanced settings, at once on every replica',
-    body: jsonObject,
+    // Any object: an unknown name is refused by name. Clients are told which there are.
+    body: jsonObject.meta({
+      openapi: {
+        type: 'object',
+        properties: z.toJSONSchema(advancedSettings).properties,
+        additionalProperties: false,
+      },
+    }),
     answer: advancedSettings,
     handler: async ({ body, change, principal, requestId }) => {
       const changes = checkChanges(body);

@@ -41,9 +41,9 @@ const continueBody = z
   .meta({ id: 'ContinueWorkItemBody' });
 
 const filters = z.object({
-  agent_id: z.string().optional(),
+  agent_id: z.string().optional().describe('Those of this agent.'),
   status: status.optional(),
-  schedule_id: z.string().optional(),
+  schedule_id: z.string().optional().describe('Those that this schedule made.'),
 });
 
 const summaries: Record<Action, string> = {
