@@ -5,7 +5,7 @@ import { Authenticator, apiKeyRoutes, makeFirstKey, roleOf } from './access/inde
 import { agentRoutes } from './agents/index.ts';
 import { auditRoutes, chainLoop, record } from './audit/index.ts';
 import type { Config } from './config.ts';
-import { type Database, lockFolder, migrate } from './database/index.ts';
+import { type Database, lockFolder } from './database/index.ts';
 import { createServer, type Route, TokenBuckets } from './http/index.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { createEgress } from './lib/egress.ts';
@@ -20,7 +20,7 @@ import { retentionLoop } from './retention.ts';
 import { createRuntime } from './runtime/index.ts';
 import { Firing, scheduleRoutes } from './schedules/index.ts';
 import { settingsRoutes, watchSettings } from './settings/index.ts';
-import { listen, openDatabase, openVault, rotateCredentials } from './start-up.ts';
+import { listen, migrateDatabase, openDatabase, openVault, rotateCredentials } from './start-up.ts';
 import { tags } from './tags.ts';
 import { createTelemetry, type Telemetry } from './telemetry/index.ts';
 import { telemetryRoute } from './telemetry-route.ts';
@@ -98,7 +98,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   const vault = openVault(config);
   const db = await openDatabase(config, log);
   started.add('database', () => db.close());
-  await migrate(db, log);
+  await migrateDatabase(config, db, log);
 
   await rotateCredentials(db, vault, [...integrationSecrets, ...llmSecrets]);
   const settings = await watchSettings(db, log);

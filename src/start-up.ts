@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError } from './config.ts';
-import { type Database, openEmbedded, openPostgres, sql } from './database/index.ts';
+import { type Database, migrate, openEmbedded, openPostgres, sql } from './database/index.ts';
 import type { Server } from './http/index.ts';
 import { type SealedColumn, Vault } from './lib/crypto.ts';
 import { messageOf } from './lib/errors.ts';
@@ -48,6 +48,17 @@ export const openDatabase = async (config: Config, log: Logger): Promise<Databas
       log.warn({ error: messageOf(error) }, 'the database does not answer yet');
       await sleep(1_000);
     }
+  }
+};
+
+/** Bring the schema up to date; on PostgreSQL over a connection of its own, on which no statement takes too long. */
+export const migrateDatabase = async (config: Config, db: Database, log: Logger): Promise<void> => {
+  if (!config.databaseUrl) return migrate(db, log);
+  const patient = await openPostgres(config.databaseUrl, log, 1, 0);
+  try {
+    await migrate(patient, log);
+  } finally {
+    await patient.close();
   }
 };
 

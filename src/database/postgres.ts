@@ -107,7 +107,10 @@ class Listener {
 /** How long a statement is waited for, in milliseconds: a server that is cut off in silence must not hold us for ever. */
 const answerWithinMs = 35_000;
 
-/** PostgreSQL at `url`. Throws when it does not answer, so that the caller can try again. */
+/**
+ * PostgreSQL at `url`. Throws when it does not answer, so that the caller can try again. `queryTimeoutMs` 0: a
+ * statement may take as long as it takes (migrations).
+ */
 export const openPostgres = async (
   url: string,
   log: Logger,
@@ -123,7 +126,7 @@ export const openPostgres = async (
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     // No statement of the product takes long; one that does must not hold its locks for ever.
-    statement_timeout: 30_000,
+    statement_timeout: Math.min(queryTimeoutMs, 30_000),
     // A replica that froze in the middle of a transaction must not hold its locks much longer than its leases.
     idle_in_transaction_session_timeout: 15_000,
     query_timeout: queryTimeoutMs,

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, connect as connectTo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, inject, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
-import { sql } from '../../src/database/index.ts';
+import { openPostgres, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { type Platform, startPlatform } from '../../src/platform.ts';
 import { client } from '../harness/http.ts';
@@ -147,4 +147,17 @@ it('stops in time though a client is in the middle of a request', async () => {
   await stop();
   expect(performance.now() - begun).toBeLessThan(8_000);
   socket.destroy();
+});
+
+it('gives a migration all the time it takes, and any other statement 30 s', async () => {
+  const url = inject('postgresUrl');
+  const timeouts: string[] = [];
+  for (const db of [await openPostgres(url, silentLogger, 1, 0), await openPostgres(url, silentLogger, 1)]) {
+    const { rows } = await db.read((r) =>
+      sql<{ statement_timeout: string }>`show statement_timeout`.execute(r),
+    );
+    timeouts.push(rows[0]!.statement_timeout);
+    await db.close();
+  }
+  expect(timeouts).toEqual(['0', '30s']);
 });
