@@ -1,5 +1,7 @@
-export type { Health } from './delivery.ts';
+export type { Account, Health, SharedAccounts } from './accounts.ts';
+export type { DeadLetters } from './dead-letters.ts';
 export { postSpans } from './exporter.ts';
+export { countNames } from './log/log.ts';
 export { encodingOf } from './messages.ts';
 export { outcomeOf } from './outcome.ts';
 export { field, varintField } from './protobuf.ts';
