@@ -1,11 +1,13 @@
 import { messageOf } from '../lib/errors.ts';
 import { Loop } from '../lib/loop.ts';
 import type { Account } from './accounts.ts';
+import { Compressor } from './compress.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { Exporter, type ExporterParts, postSpans } from './exporter.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 
-export interface DeliveryOptions extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs'> {
+export interface DeliveryOptions
+  extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs' | 'compressor'> {
   /** Default 30 s. */
   requestTimeoutMs?: number;
   /** How long spans and dead letters are kept, in ms, and how large the log may grow, in bytes. */
@@ -29,6 +31,7 @@ const retentionEveryMs = 60_000;
 export const createDelivery = (options: DeliveryOptions): Delivery => {
   const { telemetryLog, destinations, deadLetters, clock, log, egress } = options;
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
+  const compressor = new Compressor();
   const exporters = new Map<number, Exporter>();
   const off: (() => void)[] = [];
   let running = false;
@@ -42,7 +45,10 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
 
   const ensure = (number: number): void => {
     if (!running || exporters.has(number)) return;
-    exporters.set(number, new Exporter(number, { ...options, requestTimeoutMs, onRemoved }).start());
+    exporters.set(
+      number,
+      new Exporter(number, { ...options, requestTimeoutMs, onRemoved, compressor }).start(),
+    );
   };
 
   /** An exporter for each integration there is, and for each deleted one whose backlog is to be closed. */

@@ -6,6 +6,7 @@ import type { Egress } from '../lib/egress.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { backoffMs } from './backoff.ts';
+import type { Compressor } from './compress.ts';
 import type { DeadLetterStore } from './dead-letters.ts';
 import { type Batch, passed, type TelemetryLog } from './log/log.ts';
 import { mediaType } from './messages.ts';
@@ -19,6 +20,7 @@ export interface ExporterParts {
   telemetryLog: TelemetryLog;
   deadLetters: DeadLetterStore;
   destinations: Destinations;
+  compressor: Compressor;
   egress: Pick<Egress, 'request'>;
   clock: Clock;
   random: () => number;
@@ -185,7 +187,9 @@ export class Exporter {
         halve();
         continue;
       }
-      const outcome = await this.#send(destination, body, spans);
+      const outcome = await this.#send(destination, spans, () =>
+        spans === batch.spans ? this.#parts.compressor.member(batch.parts) : compress(body, { level: 1 }),
+      );
       if (outcome === null) return null;
       if (outcome.kind === 'pause') return this.#pause(outcome.error, outcome.error);
       if (outcome.kind === 'retry') return this.#retry(outcome.error, outcome.afterMs);
@@ -223,10 +227,20 @@ export class Exporter {
   }
 
   /** One request: exactly one gzip member. Null where the process stops. */
-  async #send(destination: Destination, body: Buffer, spans: number): Promise<Outcome | null> {
+  async #send(
+    destination: Destination,
+    spans: number,
+    member: () => Promise<Buffer>,
+  ): Promise<Outcome | null> {
     const { egress, clock, requestTimeoutMs } = this.#parts;
     try {
-      const response = await postSpans(egress, destination, body, requestTimeoutMs, this.#abort.signal);
+      const response = await postMember(
+        egress,
+        destination,
+        await member(),
+        requestTimeoutMs,
+        this.#abort.signal,
+      );
       return outcomeOf(destination, response, spans, clock.now());
     } catch (error) {
       return this.#abort.signal.aborted ? null : outcomeOfFailure(error);
@@ -306,6 +320,14 @@ export const postSpans = async (
   destination: Destination,
   body: Buffer,
   timeoutMs: number,
+) => postMember(egress, destination, await compress(body, { level: 1 }), timeoutMs);
+
+/** `body`: exactly one gzip member of an ExportTraceServiceRequest. */
+const postMember = (
+  egress: Pick<Egress, 'request'>,
+  destination: Destination,
+  body: Buffer,
+  timeoutMs: number,
   signal?: AbortSignal,
 ) => {
   const headers: Record<string, string> = {
@@ -319,7 +341,7 @@ export const postSpans = async (
   return egress.request(destination.url, {
     method: 'POST',
     headers,
-    body: await compress(body, { level: 1 }),
+    body,
     timeoutMs,
     ...(signal === undefined ? {} : { signal }),
   });

@@ -23,7 +23,7 @@ export const gather = async (
   accepted: number,
   maxBytes: number,
 ): Promise<Gathered> => {
-  const parts: { bytes: Buffer; spans: number; at: number; next: number }[] = [];
+  const parts: Batch['parts'][number][] = [];
   let bytes = 0;
   let spans = 0;
   let at = from;
@@ -62,6 +62,7 @@ export const gather = async (
         bytes: done === 0 ? body : takeSpans(body, done, slice.spans),
         spans: slice.spans - done,
         at: record.at,
+        key: done === 0 ? String(slice.at) : `${slice.at}/${done}`,
         next: i === slices.length - 1 ? record.next : record.at,
       });
       spans += slice.spans - done;

@@ -35,8 +35,8 @@ export interface Batch {
    * integration has an ordinal (`start` + its place in the batch) that stays the same after any crash.
    */
   start: number;
-  /** Requests that, concatenated, are one valid ExportTraceServiceRequest. `next`: where the log goes on behind it. */
-  parts: readonly { bytes: Buffer; spans: number; at: number; next: number }[];
+  /** Requests that, concatenated, are one valid ExportTraceServiceRequest. `next`: where the log goes on behind it; `key` names the bytes: they never change under it. */
+  parts: readonly { bytes: Buffer; spans: number; at: number; next: number; key: string }[];
   spans: number;
   bytes: number;
 }
