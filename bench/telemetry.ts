@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { encodeRequest } from '../tests/harness/otlp-encode.ts';
+import { createDatabase, dropDatabase, startPostgres } from '../tests/harness/postgres.ts';
 import { spawnPlatform } from '../tests/harness/process.ts';
 import { until } from '../tests/harness/wait.ts';
 import { startCollector } from './telemetry/collector.ts';
@@ -160,8 +161,10 @@ const startSink = async () => {
 };
 type Sink = Awaited<ReturnType<typeof startSink>>;
 
-const startPlatform = async (urls: readonly string[]): Promise<Target> => {
-  const platform = await spawnPlatform({ env: { LOG_LEVEL: 'error' } });
+/** With a PostgreSQL beside it: the embedded database alone holds several hundred MB. */
+const startPlatform = async (postgres: string, urls: readonly string[]): Promise<Target> => {
+  const databaseUrl = await createDatabase(postgres);
+  const platform = await spawnPlatform({ databaseUrl, env: { LOG_LEVEL: 'error' } });
   const headers = { authorization: `Bearer ${platform.key}` };
   const api = async (method: string, path: string, body: object): Promise<void> => {
     const answer = await fetch(`${platform.url}/api/v2${path}`, {
@@ -181,7 +184,10 @@ const startPlatform = async (urls: readonly string[]): Promise<Target> => {
     pid: platform.pid,
     url: `${platform.url}/v1/traces`,
     headers,
-    stop: platform.stop,
+    stop: async () => {
+      await platform.stop();
+      await dropDatabase(databaseUrl);
+    },
   };
 };
 
@@ -247,13 +253,16 @@ export const run = async (): Promise<void> => {
   const sizes = list(process.env.TELEMETRY_SIZES ?? '50,500');
   const counts = list(process.env.TELEMETRY_DESTINATIONS ?? '1,2,5');
   const binary = process.env.OTELCOL_BIN;
+  const postgres = await startPostgres();
   const sink = await startSink();
   const rows: Row[] = [];
   try {
     for (const spans of sizes) {
       for (const gzip of [true, false]) {
         for (const destinations of counts) {
-          rows.push(await measure(startPlatform, sink, spans, gzip, destinations));
+          rows.push(
+            await measure((urls) => startPlatform(postgres.url, urls), sink, spans, gzip, destinations),
+          );
           for (const tuned of binary ? [false, true] : []) {
             const what = tuned ? 'Collector, gzip 1' : 'Collector';
             const start = async (urls: readonly string[]): Promise<Target> => ({
@@ -268,6 +277,7 @@ export const run = async (): Promise<void> => {
     }
   } finally {
     sink.stop();
+    await postgres.stop();
   }
   console.log(
     `\nSpans of ${Math.round(bodyOf(100).length / 100)} bytes from ${connections} connections, durable before 200, out in gzip; client and sink on the same machine.\n`,

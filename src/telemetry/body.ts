@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { gunzip, gunzipSync } from 'node:zlib';
+import { crc32, gunzip, gunzipSync } from 'node:zlib';
 
 /**
  * Reads a stream up to `limit` bytes. Where it holds more, or memory is short, the rest flows away unread and the
@@ -60,3 +60,16 @@ export const inflate = async (body: Buffer, limit: number): Promise<Buffer | 'to
 
 const faultOf = (error: unknown): 'too large' | 'malformed' =>
   (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'malformed';
+
+/** How every member begins (RFC 1952, 2.3.1): gzip, deflate. */
+const memberStart = Buffer.from([0x1f, 0x8b, 8]);
+
+/**
+ * Whether a gzip body is for certain one member and nothing more: no second one can begin, and the trailer at its
+ * end is that of all of `inflated`. Backends that read only the first member would lose the rest in silence.
+ */
+export const isOneMember = (body: Buffer, inflated: Buffer): boolean =>
+  body.length >= 18 &&
+  body.indexOf(memberStart, 1) < 0 &&
+  body.readUInt32LE(body.length - 4) === inflated.length &&
+  body.readUInt32LE(body.length - 8) === crc32(inflated);

@@ -3,8 +3,9 @@ import { Loop } from '../lib/loop.ts';
 import type { Account } from './accounts.ts';
 import { Compressor } from './compress.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import { Exporter, type ExporterParts, postSpans } from './exporter.ts';
+import { Exporter, type ExporterParts } from './exporter.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
+import { postSpans } from './post.ts';
 
 export interface DeliveryOptions
   extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs' | 'compressor'> {
