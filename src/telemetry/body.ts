@@ -30,6 +30,22 @@ const inPlace = 32 * 1024;
 /** So many large bodies are inflated at a time, each to at most the limit, whatever comes in. */
 const parallel = 4;
 
+const smallestChunk = 16 * 1024;
+const largestChunk = 1024 * 1024;
+
+/**
+ * How much room zlib is given at a time: as much as the body says that it inflates to (RFC 1952, 2.3.1), within
+ * bounds, since it may lie. Each further piece would be another trip to the thread pool, 60 for 1 MB by default.
+ */
+const chunkSize = (body: Buffer, limit: number): number => {
+  const said = body.length < 4 ? 0 : body.readUInt32LE(body.length - 4);
+  return Math.max(smallestChunk, Math.min(said + 64, largestChunk, limit));
+};
+
+/** What is kept must not hold on to a larger buffer that it is a view of. */
+const ownBytes = (bytes: Buffer): Buffer =>
+  bytes.buffer.byteLength > 2 * bytes.length + smallestChunk ? Buffer.from(bytes) : bytes;
+
 let running = 0;
 const waiting: (() => void)[] = [];
 
@@ -38,10 +54,10 @@ const waiting: (() => void)[] = [];
  * body claims to hold. Never rejects.
  */
 export const inflate = async (body: Buffer, limit: number): Promise<Buffer | 'too large' | 'malformed'> => {
-  const options = { maxOutputLength: limit };
+  const options = { maxOutputLength: limit, chunkSize: chunkSize(body, limit) };
   if (body.length <= inPlace) {
     try {
-      return gunzipSync(body, options);
+      return ownBytes(gunzipSync(body, options));
     } catch (error) {
       return faultOf(error);
     }
@@ -50,7 +66,7 @@ export const inflate = async (body: Buffer, limit: number): Promise<Buffer | 'to
   running++;
   try {
     return await new Promise((done) =>
-      gunzip(body, options, (error, inflated) => done(error ? faultOf(error) : inflated)),
+      gunzip(body, options, (error, inflated) => done(error ? faultOf(error) : ownBytes(inflated))),
     );
   } finally {
     running--;

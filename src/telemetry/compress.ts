@@ -106,7 +106,12 @@ const pieces = (parts: readonly Part[]): Part[][] => {
 
 const compressed = async (piece: readonly Part[]): Promise<Fragment> => {
   const bytes = piece.length === 1 ? piece[0]!.bytes : Buffer.concat(piece.map((part) => part.bytes));
-  const deflated = await deflate(bytes, { level, finishFlush: constants.Z_SYNC_FLUSH });
+  const deflated = await deflate(bytes, {
+    level,
+    finishFlush: constants.Z_SYNC_FLUSH,
+    // Room for all of it at once as a rule: each further piece is another trip to the thread pool.
+    chunkSize: Math.max(16 * 1024, Math.min(bytes.length >> 1, 1024 * 1024)),
+  });
   // zlib's buffer may be a view of a larger chunk, which would be kept with it.
   const own = deflated.buffer.byteLength > 2 * deflated.length ? Buffer.from(deflated) : deflated;
   return { deflated: own, crc: crc32(bytes), length: bytes.length };
