@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { encodeRequest } from '../tests/harness/otlp-encode.ts';
@@ -144,7 +143,7 @@ const load = async (
 };
 
 const startSink = async () => {
-  const child = fork(join(import.meta.dirname, 'telemetry', 'sink.ts'));
+  const child = fork(new URL('./telemetry/sink.ts', import.meta.url));
   const answer = <T>(): Promise<T> =>
     new Promise((resolve) => child.once('message', (message) => resolve(message as T)));
   const { port } = await answer<{ port: number }>();
