@@ -77,7 +77,7 @@ export const createPlatformMetrics = (parts: {
     gauge(registry, name, help, ['integration'], async (g) => {
       g.reset();
       for (const { number, removed } of parts.telemetry().accounts()) {
-        const health = removed ? undefined : await parts.telemetry().health(number);
+        const health = removed ? undefined : await parts.telemetry().ownHealth(number);
         if (health) g.set({ integration: parts.integrationId(number) }, measure(health));
       }
     });

@@ -116,6 +116,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     telemetry: {
       health: (number) => telemetry.health(number),
       resume: (number) => telemetry.resume(number),
+      deadLetters: () => telemetry,
     },
   });
   await observability.start();
@@ -125,6 +126,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   const telemetry = await createTelemetry({
     directory: join(config.dataDir, 'telemetry'),
     destinations,
+    sharedAccounts: observability.accounts,
     egress,
     log,
     clock,

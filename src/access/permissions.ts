@@ -47,6 +47,9 @@ export const requiredRoles: Record<string, Role> = {
   testObservabilityIntegration: 'admin',
   testObservabilitySettings: 'admin',
   getObservabilityHealth: 'admin',
+  listDeadLetters: 'admin',
+  retryDeadLetters: 'admin',
+  purgeDeadLetters: 'admin',
 
   sendTraces: 'member',
 

@@ -3,8 +3,14 @@ import type { Route } from '../http/index.ts';
 import type { SealedColumn, Vault } from '../lib/crypto.ts';
 import type { Egress } from '../lib/egress.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Destinations, Health } from '../telemetry/index.ts';
+import type { Destinations, Health, SharedAccounts } from '../telemetry/index.ts';
+import { databaseAccounts } from './accounts.ts';
 import { testConnection } from './connection-test.ts';
+import {
+  type DeadLetterTelemetry,
+  deadLetterRoutes,
+  followDeadLetterRequests,
+} from './dead-letter-routes.ts';
 import { IntegrationDestinations } from './destinations.ts';
 import { createIntegrations } from './integrations.ts';
 import { integrationRoutes } from './routes.ts';
@@ -32,12 +38,15 @@ export interface ObservabilityOptions {
   telemetry: {
     health: (number: number) => Promise<Health | undefined>;
     resume: (number: number) => void;
+    deadLetters: () => DeadLetterTelemetry;
   };
 }
 
 export interface Observability {
   routes: Route[];
   destinations: Destinations;
+  /** Through which the replicas' telemetry tells the others its accounts. */
+  accounts: SharedAccounts;
   /** Loads the destinations and follows changes from then on. Before telemetry starts. */
   start(): Promise<void>;
   /** Never give a number up to `number` again: the telemetry log knows it, though the database may not (a restored backup). */
@@ -56,6 +65,7 @@ export const createObservability = (options: ObservabilityOptions): Observabilit
   const requests = { placeholders, projectHeader };
   const integrations = createIntegrations({ db, vault, placeholders, egress });
   const destinations = new IntegrationDestinations({ db, vault, log, requests });
+  const accounts = databaseAccounts(db);
   const parts = { db, integrations, changed: () => destinations.refresh() };
   return {
     routes: [
@@ -67,12 +77,15 @@ export const createObservability = (options: ObservabilityOptions): Observabilit
         test: (settings) => testConnection(egress, settings, requests),
         healthOf: (number) => telemetry.health(number),
       }),
+      ...deadLetterRoutes({ db, integrations, accounts, telemetry: telemetry.deadLetters }),
     ],
     destinations,
+    accounts,
     start: async () => {
       db.listen(testedChannel, (number) => {
         if (number) telemetry.resume(Number(number));
       });
+      followDeadLetterRequests(db, log, telemetry.deadLetters);
       await destinations.start();
     },
     reserveNumbers: (number) => db.tx((tx) => numbersAbove(tx, number)),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, optional, text, timestamp } from '../http/index.ts';
+import { id, optional, pageQuery, text, timestamp } from '../http/index.ts';
 import { stepNames } from './connection-test.ts';
 import { providers, settingsAnswer, settingsInput } from './settings.ts';
 
@@ -115,3 +115,53 @@ export const health = z
     next_attempt_at: timestamp.nullable(),
   })
   .meta({ id: 'ObservabilityHealth' });
+
+const letterId = z
+  .string()
+  .regex(/^[0-9a-fA-F-]{36}\.\d{16}$/, 'is not the id of a dead letter')
+  .describe('The replica that holds it, and its id there.');
+const replica_id = z.string().describe('The replica that answers, and that the other fields are about.');
+const on_other_replicas = z
+  .int()
+  .describe('How many dead letters of the integration the other replicas last said that they hold.');
+
+/** `next` is opaque; a replica takes only its own. */
+export const deadLetterQuery = pageQuery;
+
+export const deadLetterIds = z.object({
+  ids: optional(z.array(letterId).min(1).max(100)).describe('At most 100; left out: all.'),
+});
+
+export const deadLetterPage = z
+  .object({
+    data: z.array(
+      z
+        .object({
+          id: letterId,
+          at: timestamp.describe('When it was refused.'),
+          status: z.int().describe('The HTTP status that the backend answered.'),
+          reason: z.string(),
+          bytes: z.int().describe('Size of the span’s request.'),
+        })
+        .meta({ id: 'DeadLetter' }),
+    ),
+    has_more: z.boolean(),
+    next: z.string(),
+    replica_id,
+    on_other_replicas,
+  })
+  .meta({ id: 'DeadLetterPage' });
+
+export const retryResult = z
+  .object({
+    delivered: spans,
+    failed: z.int().describe('Refused again, or gone.'),
+    untried: z.int().describe('Not sent: the backend takes nothing at present, or 20 s were over.'),
+    replica_id,
+    on_other_replicas,
+  })
+  .meta({ id: 'DeadLetterRetry' });
+
+export const purgeResult = z
+  .object({ discarded: spans, replica_id, on_other_replicas })
+  .meta({ id: 'DeadLetterPurge' });

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { gunzip, gunzipSync } from 'node:zlib';
+import { crc32, gunzip, gunzipSync } from 'node:zlib';
 
 /**
  * Reads a stream up to `limit` bytes. Where it holds more, or memory is short, the rest flows away unread and the
@@ -30,6 +30,22 @@ const inPlace = 32 * 1024;
 /** So many large bodies are inflated at a time, each to at most the limit, whatever comes in. */
 const parallel = 4;
 
+const smallestChunk = 16 * 1024;
+const largestChunk = 1024 * 1024;
+
+/**
+ * How much room zlib is given at a time: as much as the body says that it inflates to (RFC 1952, 2.3.1), within
+ * bounds, since it may lie. Each further piece would be another trip to the thread pool, 60 for 1 MB by default.
+ */
+const chunkSize = (body: Buffer, limit: number): number => {
+  const said = body.length < 4 ? 0 : body.readUInt32LE(body.length - 4);
+  return Math.max(smallestChunk, Math.min(said + 64, largestChunk, limit));
+};
+
+/** What is kept must not hold on to a larger buffer that it is a view of. */
+const ownBytes = (bytes: Buffer): Buffer =>
+  bytes.buffer.byteLength > 2 * bytes.length + smallestChunk ? Buffer.from(bytes) : bytes;
+
 let running = 0;
 const waiting: (() => void)[] = [];
 
@@ -38,10 +54,10 @@ const waiting: (() => void)[] = [];
  * body claims to hold. Never rejects.
  */
 export const inflate = async (body: Buffer, limit: number): Promise<Buffer | 'too large' | 'malformed'> => {
-  const options = { maxOutputLength: limit };
+  const options = { maxOutputLength: limit, chunkSize: chunkSize(body, limit) };
   if (body.length <= inPlace) {
     try {
-      return gunzipSync(body, options);
+      return ownBytes(gunzipSync(body, options));
     } catch (error) {
       return faultOf(error);
     }
@@ -50,7 +66,7 @@ export const inflate = async (body: Buffer, limit: number): Promise<Buffer | 'to
   running++;
   try {
     return await new Promise((done) =>
-      gunzip(body, options, (error, inflated) => done(error ? faultOf(error) : inflated)),
+      gunzip(body, options, (error, inflated) => done(error ? faultOf(error) : ownBytes(inflated))),
     );
   } finally {
     running--;
@@ -60,3 +76,16 @@ export const inflate = async (body: Buffer, limit: number): Promise<Buffer | 'to
 
 const faultOf = (error: unknown): 'too large' | 'malformed' =>
   (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'malformed';
+
+/** How every member begins (RFC 1952, 2.3.1): gzip, deflate. */
+const memberStart = Buffer.from([0x1f, 0x8b, 8]);
+
+/**
+ * Whether a gzip body is for certain one member and nothing more: no second one can begin, and the trailer at its
+ * end is that of all of `inflated`. Backends that read only the first member would lose the rest in silence.
+ */
+export const isOneMember = (body: Buffer, inflated: Buffer): boolean =>
+  body.length >= 18 &&
+  body.indexOf(memberStart, 1) < 0 &&
+  body.readUInt32LE(body.length - 4) === inflated.length &&
+  body.readUInt32LE(body.length - 8) === crc32(inflated);

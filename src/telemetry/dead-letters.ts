@@ -19,8 +19,16 @@ export interface DeadLetter {
 export interface DeadLetters {
   /** Oldest first, after the given id. */
   list(number: number, options?: { limit?: number; after?: string }): Promise<DeadLetter[]>;
-  /** Sends them again (all, or the given ones): what is accepted counts as delivered, the rest stays. */
-  retry(number: number, ids?: readonly string[]): Promise<{ delivered: number; failed: number }>;
+  /**
+   * Sends them again (all, or the given ones), for about `withinMs`: what is accepted counts as delivered, the
+   * rest stays. `failed`: refused again, or gone; `untried`: not sent, for want of time or because the backend
+   * takes nothing now.
+   */
+  retry(
+    number: number,
+    ids?: readonly string[],
+    withinMs?: number,
+  ): Promise<{ delivered: number; failed: number; untried: number }>;
   /** Removes them (all, or the given ones), counted as discarded. Answers how many. */
   purge(number: number, ids?: readonly string[]): Promise<number>;
 }

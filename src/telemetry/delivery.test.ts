@@ -131,9 +131,17 @@ test('the one bad span of a batch is found, kept as a dead letter, and can be se
     status: 400,
     reason: 'the backend answered 400 (its message repeats credentials and is not shown)',
   });
-  expect(await rig.telemetry.deadLetters.retry(1, [first!.id])).toEqual({ delivered: 0, failed: 1 });
+  expect(await rig.telemetry.deadLetters.retry(1, [first!.id])).toEqual({
+    delivered: 0,
+    failed: 1,
+    untried: 0,
+  });
   rig.backend.respondWith(200);
-  expect(await rig.telemetry.deadLetters.retry(1, [first!.id])).toEqual({ delivered: 1, failed: 0 });
+  expect(await rig.telemetry.deadLetters.retry(1, [first!.id])).toEqual({
+    delivered: 1,
+    failed: 0,
+    untried: 0,
+  });
   expect(names(rig.backend.requests).at(-1)).toBe('a-13');
   expect(await rig.telemetry.deadLetters.purge(1, [second!.id])).toBe(1);
   expect(await health()).toMatchObject({ delivered: 49, dead_lettered: 0, discarded: 1 });

@@ -1,22 +1,14 @@
 import { messageOf } from '../lib/errors.ts';
 import { Loop } from '../lib/loop.ts';
+import type { Account } from './accounts.ts';
+import { Compressor } from './compress.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import { Exporter, type ExporterParts, postSpans } from './exporter.ts';
-import type { Totals } from './log/log.ts';
+import { Exporter, type ExporterParts } from './exporter.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
+import { postSpans } from './post.ts';
 
-type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
-
-/** `GET /observability/integrations/{id}/health`: counts in spans, times RFC 3339 or null. */
-export interface Health extends Totals {
-  state: DeliveryState;
-  backlog_age_seconds: number;
-  last_success_at: string | null;
-  last_error: string | null;
-  next_attempt_at: string | null;
-}
-
-export interface DeliveryOptions extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs'> {
+export interface DeliveryOptions
+  extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs' | 'compressor'> {
   /** Default 30 s. */
   requestTimeoutMs?: number;
   /** How long spans and dead letters are kept, in ms, and how large the log may grow, in bytes. */
@@ -30,16 +22,17 @@ export interface Delivery {
   /** Everybody looks again now: after a change, or when a test has moved the clock. */
   wake(): void;
   resume(number: number): void;
-  health(number: number): Promise<Health | undefined>;
+  /** Undefined for a number never heard of. */
+  account(number: number): Promise<Account | undefined>;
   deadLetters: DeadLetters;
 }
 
 const retentionEveryMs = 60_000;
-const iso = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
 
 export const createDelivery = (options: DeliveryOptions): Delivery => {
   const { telemetryLog, destinations, deadLetters, clock, log, egress } = options;
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
+  const compressor = new Compressor();
   const exporters = new Map<number, Exporter>();
   const off: (() => void)[] = [];
   let running = false;
@@ -53,7 +46,10 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
 
   const ensure = (number: number): void => {
     if (!running || exporters.has(number)) return;
-    exporters.set(number, new Exporter(number, { ...options, requestTimeoutMs, onRemoved }).start());
+    exporters.set(
+      number,
+      new Exporter(number, { ...options, requestTimeoutMs, onRemoved, compressor }).start(),
+    );
   };
 
   /** An exporter for each integration there is, and for each deleted one whose backlog is to be closed. */
@@ -105,50 +101,54 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
       for (const exporter of exporters.values()) exporter.wake();
     },
     resume: (number) => exporters.get(number)?.resume(),
-    health: async (number) => {
+    account: async (number) => {
       const destination = destinations.get(number);
       if (destination === undefined && !telemetryLog.integrations().some((one) => one.number === number)) {
         return undefined;
       }
       const exporter = exporters.get(number);
-      const state = exporter?.state() ?? { state: 'disabled' as const, nextAttemptAt: null };
-      const oldest = await telemetryLog.oldest(number);
+      const { state, nextAttemptAt } = exporter?.state() ?? { state: 'disabled', nextAttemptAt: null };
+      const oldestAt = await telemetryLog.oldest(number);
       return {
-        state: state.state,
+        number,
+        state,
         ...telemetryLog.totals(number),
-        backlog_age_seconds: oldest === null ? 0 : Math.max(0, Math.round((clock.now() - oldest) / 1000)),
-        last_success_at: iso(exporter?.lastSuccessAt ?? null),
-        last_error: destination?.problem ?? exporter?.lastError ?? null,
-        next_attempt_at: iso(state.nextAttemptAt),
+        oldestAt,
+        lastSuccessAt: exporter?.lastSuccessAt ?? null,
+        lastError: destination?.problem ?? exporter?.lastError ?? null,
+        nextAttemptAt,
       };
     },
     deadLetters: {
       list: (number, { limit = 50, after } = {}) => deadLetters.list(number, limit, after),
       purge: (number, ids) => deadLetters.end(number, ids, 'discarded'),
-      retry: async (number, ids) => {
-        const wanted = ids ?? (await deadLetters.ids(number));
-        const result = { delivered: 0, failed: 0 };
+      retry: async (number, ids, withinMs = Number.POSITIVE_INFINITY) => {
+        const wanted = [...new Set(ids ?? (await deadLetters.ids(number)))];
+        const until = Date.now() + withinMs;
+        const result = { delivered: 0, failed: 0, untried: 0 };
         for (const [index, id] of wanted.entries()) {
           const destination = destinations.get(number);
+          if (!destination || destination.problem !== undefined || Date.now() >= until) {
+            result.untried = wanted.length - index;
+            break;
+          }
           const found = await deadLetters.get(number, id);
-          if (!found || !destination || destination.problem !== undefined) {
+          if (!found) {
             result.failed++;
             continue;
           }
-          const outcome = await postSpans(egress, destination, found.span, requestTimeoutMs).then(
+          const timeoutMs = Math.max(1, Math.min(requestTimeoutMs, until - Date.now()));
+          const outcome = await postSpans(egress, destination, found.span, timeoutMs).then(
             (response) => outcomeOf(destination, response, 1, clock.now()),
             outcomeOfFailure,
           );
           if (outcome.kind === 'accepted' && outcome.rejected === 0) {
             result.delivered += await deadLetters.end(number, [id], 'delivered');
-            continue;
-          }
-          if (outcome.kind === 'retry' || outcome.kind === 'pause') {
+          } else if (outcome.kind === 'retry' || outcome.kind === 'pause') {
             // The backend takes nothing now: the others would only wait in vain.
-            result.failed += wanted.length - index;
+            result.untried = wanted.length - index;
             break;
-          }
-          result.failed++;
+          } else result.failed++;
         }
         return result;
       },

@@ -1,24 +1,25 @@
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
-import { Secret } from '../lib/crypto.ts';
 import type { Egress } from '../lib/egress.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { backoffMs } from './backoff.ts';
+import type { Compressor } from './compress.ts';
 import type { DeadLetterStore } from './dead-letters.ts';
 import { type Batch, passed, type TelemetryLog } from './log/log.ts';
-import { mediaType } from './messages.ts';
 import { type Outcome, outcomeOf, outcomeOfFailure } from './outcome.ts';
+import { compress, postMember } from './post.ts';
 import type { Destination, Destinations } from './routing.ts';
 import { takeSpans } from './wire.ts';
 
-const compress = promisify(gzip);
+const inflate = promisify(gunzip);
 
 export interface ExporterParts {
   telemetryLog: TelemetryLog;
   deadLetters: DeadLetterStore;
   destinations: Destinations;
+  compressor: Compressor;
   egress: Pick<Egress, 'request'>;
   clock: Clock;
   random: () => number;
@@ -48,7 +49,10 @@ interface Refused {
 /** A batch on its way, and how far its halving has come: kept over retries, lost with the process. */
 interface Work {
   batch: Batch;
-  bytes: Buffer;
+  /** The batch as one request; null while it is known only as the gzip member that came. */
+  bytes: Buffer | null;
+  /** The length of `bytes`. */
+  size: number;
   /** What is still to be sent, the next range last. */
   ranges: [from: number, to: number][];
   /** Refused ones right before the next range. */
@@ -164,14 +168,21 @@ export class Exporter {
   async #take(): Promise<Work | null> {
     const batch = await this.#parts.telemetryLog.read(this.number, this.#limit);
     if (batch === null) return null;
-    const bytes =
-      batch.parts.length === 1 ? batch.parts[0]!.bytes : Buffer.concat(batch.parts.map((part) => part.bytes));
-    return { batch, bytes, ranges: [[0, this.#paused === null ? batch.spans : 1]], refused: [] };
+    const [first] = batch.parts;
+    const bytes = first!.gzip
+      ? null
+      : batch.parts.length === 1
+        ? first!.bytes
+        : Buffer.concat(batch.parts.map((part) => part.bytes));
+    // A member ends with the length of what it inflates to (RFC 1952, 2.3.1).
+    const size = bytes?.length ?? first!.bytes.readUInt32LE(first!.bytes.length - 4);
+    return { batch, bytes, size, ranges: [[0, this.#paused === null ? batch.spans : 1]], refused: [] };
   }
 
   /** Sends a batch, halving what is refused until the bad spans are found. Answers how long to sleep. */
   async #deliver(destination: Destination, work: Work): Promise<number | null> {
-    const { batch, bytes, ranges, refused } = work;
+    const { batch, ranges, refused } = work;
+    const plain = async (): Promise<Buffer> => (work.bytes ??= await inflate(batch.parts[0]!.bytes));
     const probing = this.#paused !== null;
     while (ranges.length > 0) {
       const [from, to] = ranges.at(-1)!;
@@ -180,12 +191,15 @@ export class Exporter {
         const middle = from + Math.ceil(spans / 2);
         ranges.splice(-1, 1, [middle, to], [from, middle]);
       };
-      const body = spans === batch.spans ? bytes : takeSpans(bytes, from, to);
-      if (body.length > this.#limit && spans > 1) {
+      const part = spans === batch.spans ? null : takeSpans(await plain(), from, to);
+      const size = part?.length ?? work.size;
+      if (size > this.#limit && spans > 1) {
         halve();
         continue;
       }
-      const outcome = await this.#send(destination, body, spans);
+      const outcome = await this.#send(destination, spans, () =>
+        part === null ? this.#memberOf(batch) : compress(part),
+      );
       if (outcome === null) return null;
       if (outcome.kind === 'pause') return this.#pause(outcome.error, outcome.error);
       if (outcome.kind === 'retry') return this.#retry(outcome.error, outcome.afterMs);
@@ -196,13 +210,13 @@ export class Exporter {
         moved = await this.#commit(batch, to, refused, spans - outcome.rejected, outcome.rejected);
       } else if (spans > 1) {
         // A single span that is too large is refused like any other; the limit is learnt from more than one.
-        if (outcome.kind === 'too large') this.#limit = Math.floor(body.length / 2);
+        if (outcome.kind === 'too large') this.#limit = Math.floor(size / 2);
         halve();
       } else {
         if (probing) return this.#pause(this.#paused!, outcome.error);
         ranges.pop();
         const { status, error } = outcome;
-        refused.push({ ordinal: batch.start + from, status, reason: error, span: body });
+        refused.push({ ordinal: batch.start + from, status, reason: error, span: part ?? (await plain()) });
         this.lastError = error;
         if (this.#acceptedSinceEdit) moved = await this.#commit(batch, to, refused, 0, 0);
         else if (++this.#refusedSinceEdit >= refusalsUntilPause) {
@@ -222,11 +236,27 @@ export class Exporter {
     return 0;
   }
 
+  /** Of what a client compressed its own bytes; all else is compressed once for all integrations. */
+  #memberOf(batch: Batch): Promise<Buffer> {
+    const [first] = batch.parts;
+    return first!.gzip ? Promise.resolve(first!.bytes) : this.#parts.compressor.member(batch.parts);
+  }
+
   /** One request: exactly one gzip member. Null where the process stops. */
-  async #send(destination: Destination, body: Buffer, spans: number): Promise<Outcome | null> {
+  async #send(
+    destination: Destination,
+    spans: number,
+    member: () => Promise<Buffer>,
+  ): Promise<Outcome | null> {
     const { egress, clock, requestTimeoutMs } = this.#parts;
     try {
-      const response = await postSpans(egress, destination, body, requestTimeoutMs, this.#abort.signal);
+      const response = await postMember(
+        egress,
+        destination,
+        await member(),
+        requestTimeoutMs,
+        this.#abort.signal,
+      );
       return outcomeOf(destination, response, spans, clock.now());
     } catch (error) {
       return this.#abort.signal.aborted ? null : outcomeOfFailure(error);
@@ -299,28 +329,3 @@ export class Exporter {
     return wait;
   }
 }
-
-/** Sends spans (an ExportTraceServiceRequest) as one request; rejects with EgressError. */
-export const postSpans = async (
-  egress: Pick<Egress, 'request'>,
-  destination: Destination,
-  body: Buffer,
-  timeoutMs: number,
-  signal?: AbortSignal,
-) => {
-  const headers: Record<string, string> = {
-    'content-type': mediaType.protobuf,
-    'content-encoding': 'gzip',
-    'user-agent': 'agent-platform',
-  };
-  for (const [name, value] of destination.headers) {
-    headers[name.toLowerCase()] = value instanceof Secret ? value.reveal() : value;
-  }
-  return egress.request(destination.url, {
-    method: 'POST',
-    headers,
-    body: await compress(body, { level: 1 }),
-    timeoutMs,
-    ...(signal === undefined ? {} : { signal }),
-  });
-};

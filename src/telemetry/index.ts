@@ -1,7 +1,9 @@
-export type { Health } from './delivery.ts';
-export { postSpans } from './exporter.ts';
+export type { Account, Health, SharedAccounts } from './accounts.ts';
+export type { DeadLetters } from './dead-letters.ts';
+export { countNames } from './log/log.ts';
 export { encodingOf } from './messages.ts';
 export { outcomeOf } from './outcome.ts';
+export { postSpans } from './post.ts';
 export { field, varintField } from './protobuf.ts';
 export { errorAnswer, type ReceiveAnswer, type Receiver } from './receiver.ts';
 export type { Destination, Destinations, RoutingTable } from './routing.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { inflate, readBody } from './body.ts';
+import { inflate, isOneMember, readBody } from './body.ts';
 import { fromJson } from './json.ts';
 import { type Slice, type TelemetryLog, TelemetryLogError } from './log/log.ts';
 import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from './messages.ts';
@@ -36,6 +36,12 @@ export interface ReceiverOptions {
   /** Of all requests that are being read, or wait for the disk. Beyond it: 503. Default 256 MiB. */
   maxBytesInMemory?: number;
 }
+
+/**
+ * A gzip body that inflates to as much is stored and forwarded as it came, as a request of its own. Smaller ones
+ * are joined with others, so that a distant backend is not asked for each: they are compressed anew.
+ */
+const forwardedFrom = 512 * 1024;
 
 const answer = (
   encoding: Encoding,
@@ -125,6 +131,8 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     reserve: (bytes: number) => boolean,
   ): Promise<ReceiveAnswer> => {
     let body: Buffer | string;
+    /** The body as it came, where it may be forwarded as it is. */
+    let member: Buffer | null = null;
     if (Buffer.isBuffer(request.body)) {
       body = request.body.length > maxBodyBytes ? 'too large' : request.body;
       if (!reserve(request.body.length)) return overloaded(encoding);
@@ -145,6 +153,9 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
       if (inflated === 'too large') return tooLarge(encoding);
       if (inflated === 'malformed') return errorAnswer(encoding, 400, 'the body is not valid gzip');
       if (!reserve(inflated.length)) return overloaded(encoding);
+      if (encoding === 'protobuf' && inflated.length >= forwardedFrom && isOneMember(body, inflated)) {
+        member = body;
+      }
       body = inflated;
     }
     if (encoding === 'json') {
@@ -157,7 +168,11 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
       return errorAnswer(encoding, 400, 'the body is not a valid ExportTraceServiceRequest');
     }
     try {
-      await log.append(slicesOf(body, scanned, routes()));
+      const slices = slicesOf(body, scanned, routes());
+      const [first] = slices;
+      await log.append(
+        member !== null && first?.bytes === body ? [{ ...first, bytes: member, gzip: true }] : slices,
+      );
     } catch (error) {
       if (!(error instanceof TelemetryLogError)) throw error;
       return errorAnswer(encoding, 503, error.message, error.kind === 'full' ? 10 : 1);

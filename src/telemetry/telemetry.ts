@@ -3,8 +3,16 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import {
+  type Account,
+  AccountPublisher,
+  type Health,
+  healthOf,
+  replicaIdIn,
+  type SharedAccounts,
+} from './accounts.ts';
 import { DeadLetterStore, type DeadLetters } from './dead-letters.ts';
-import { createDelivery, type Health } from './delivery.ts';
+import { createDelivery } from './delivery.ts';
 import { openFileLog } from './log/file.ts';
 import type { Totals } from './log/log.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
@@ -22,6 +30,8 @@ interface TelemetryOptions {
   directory: string;
   destinations: Destinations;
   settings: TelemetrySettings;
+  /** How this replica learns the accounts of the others. Left out: there are none. */
+  sharedAccounts?: SharedAccounts;
   egress: Pick<Egress, 'request'>;
   log: Logger;
   clock?: Clock;
@@ -38,8 +48,15 @@ export interface Telemetry {
   receiver: Receiver;
   tracing: Tracing;
   deadLetters: DeadLetters;
-  /** The state and the account of an integration (product, section 8); undefined for a number never heard of. */
+  /** Of this telemetry folder; what it holds is this replica's alone. */
+  replicaId: string;
+  /**
+   * The state and the account of an integration over all replicas (product, section 8); undefined for a number
+   * that this replica never heard of.
+   */
   health(number: number): Promise<Health | undefined>;
+  /** The same of this replica alone: for its metrics. */
+  ownHealth(number: number): Promise<Health | undefined>;
   /** The accounts of all integrations that ever were, the deleted ones among them: for metrics. */
   accounts(): { number: number; removed: boolean; totals: Totals }[];
   /** A test of the integration succeeded: a paused delivery goes on at once. */
@@ -89,20 +106,54 @@ export const createTelemetry = async (options: TelemetryOptions): Promise<Teleme
       bytes: settings.retentionMegabytes() * 1024 * 1024,
     }),
   });
+  const shared = options.sharedAccounts;
+  const replicaId = await replicaIdIn(directory);
+  const publisher =
+    shared &&
+    new AccountPublisher({
+      replicaId,
+      shared,
+      clock,
+      log,
+      accounts: async () => {
+        const accounts: Account[] = [];
+        for (const { number } of telemetryLog.integrations()) {
+          const account = await delivery.account(number);
+          if (account) accounts.push(account);
+        }
+        return accounts;
+      },
+    });
+  const healthWith = async (
+    number: number,
+    from: SharedAccounts | undefined,
+  ): Promise<Health | undefined> => {
+    const own = await delivery.account(number);
+    return own && healthOf(own, (await from?.ofOthers(replicaId, number)) ?? [], clock.now());
+  };
   return {
+    replicaId,
     receiver,
     tracing: spans.tracing,
     deadLetters: delivery.deadLetters,
-    health: delivery.health,
+    health: (number) => healthWith(number, shared),
+    ownHealth: (number) => healthWith(number, undefined),
     accounts: () =>
       telemetryLog.integrations().map((one) => ({ ...one, totals: telemetryLog.totals(one.number) })),
     resume: delivery.resume,
-    wake: delivery.wake,
+    wake: () => {
+      delivery.wake();
+      publisher?.wake();
+    },
     flush: spans.flush,
-    start: delivery.start,
+    start: () => {
+      delivery.start();
+      publisher?.start();
+    },
     stop: async () => {
       await delivery.stop();
       await spans.stop().catch((error) => log.error({ error: messageOf(error) }, 'the last spans are lost'));
+      await publisher?.stop();
       await telemetryLog.close();
     },
   };

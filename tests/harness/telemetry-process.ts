@@ -4,6 +4,7 @@
  * one on a line; with generation `drain` it only delivers, and prints the accounts when nothing is queued.
  */
 import { writeSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { createTelemetry, type Destination } from '../../src/telemetry/index.ts';
@@ -55,8 +56,10 @@ if (generation === 'drain') {
       const prefix = `${generation}.${name}.${i}`;
       const answer = await telemetry.receiver.receive({
         contentType: 'application/x-protobuf',
-        contentEncoding: undefined,
-        body: spansNamed(prefix, 3, 'agent', 200),
+        // One in four is large enough to be stored and forwarded as it came.
+        ...(i % 4 === 3
+          ? { contentEncoding: 'gzip', body: gzipSync(spansNamed(prefix, 3, 'agent', 180_000), { level: 1 }) }
+          : { contentEncoding: undefined, body: spansNamed(prefix, 3, 'agent', 200) }),
       });
       if (answer.status === 200) writeSync(1, `${prefix}\n`);
     }

@@ -98,16 +98,24 @@ export class TelemetryRig {
     await rm(this.directory, { recursive: true });
   }
 
-  /** Spans `PREFIX-0`, `PREFIX-1`, … of one agent, accepted by the receiver. */
-  send = async (prefix: string, count: number, padding = 0): Promise<void> => {
+  /** Spans `PREFIX-0`, `PREFIX-1`, … of one agent, accepted by the receiver. Answers the body that was sent. */
+  send = async (
+    prefix: string,
+    count: number,
+    padding = 0,
+    gzip?: (body: Buffer) => Buffer,
+  ): Promise<Buffer> => {
     const routes = this.destinations.table().forAgent('agent');
+    const plain = spansNamed(prefix, count, 'agent', padding);
+    const body = gzip ? gzip(plain) : plain;
     const answer = await this.telemetry.receiver.receive({
       contentType: 'application/x-protobuf',
-      contentEncoding: undefined,
-      body: spansNamed(prefix, count, 'agent', padding),
+      contentEncoding: gzip ? 'gzip' : undefined,
+      body,
     });
     expect(answer.status).toBe(200);
     for (const number of routes) this.#accepted.set(number, (this.#accepted.get(number) ?? 0) + count);
+    return body;
   };
 
   health = async (number = 1): Promise<Health> => (await this.telemetry.health(number))!;

@@ -68,6 +68,9 @@ export const startGround = async (postgresUrl: string | null): Promise<Ground> =
       telemetry: {
         health: async (number) => healthOf.get(number),
         resume: (number) => void resumed.push(number),
+        deadLetters: () => {
+          throw new Error('there is no telemetry here');
+        },
       },
     });
   const observability = replica();

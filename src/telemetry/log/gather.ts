@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib';
+import { crc32, gunzipSync } from 'node:zlib';
 import { takeSpans } from '../wire.ts';
 import type { Batch } from './log.ts';
 import type { RecordReader } from './reader.ts';
@@ -23,7 +23,7 @@ export const gather = async (
   accepted: number,
   maxBytes: number,
 ): Promise<Gathered> => {
-  const parts: { bytes: Buffer; spans: number; at: number; next: number }[] = [];
+  const parts: Batch['parts'][number][] = [];
   let bytes = 0;
   let spans = 0;
   let at = from;
@@ -47,7 +47,9 @@ export const gather = async (
       break;
     }
     const length = slices.reduce((sum, slice) => sum + slice.length, 0);
-    if (first !== null && bytes + length > maxBytes) break;
+    // One that is gzip is a batch of its own, to be sent as it came.
+    const gzip = slices.some((slice) => slice.gzip);
+    if (first !== null && (gzip || bytes + length > maxBytes)) break;
     at = record.next;
     // A damaged body is passed; the next record then shows the hole.
     if (!(await intact(reader, record))) continue;
@@ -59,14 +61,17 @@ export const gather = async (
       if (done === slice.spans) continue;
       const body = (await reader.bytes(slice.at, slice.length))!;
       parts.push({
-        bytes: done === 0 ? body : takeSpans(body, done, slice.spans),
+        bytes: done === 0 ? body : takeSpans(slice.gzip ? gunzipSync(body) : body, done, slice.spans),
+        gzip: slice.gzip && done === 0,
         spans: slice.spans - done,
         at: record.at,
+        key: done === 0 ? String(slice.at) : `${slice.at}/${done}`,
         next: i === slices.length - 1 ? record.next : record.at,
       });
       spans += slice.spans - done;
       bytes += slice.length;
     }
+    if (gzip) break;
   }
   return { batch: { number, start, parts, spans, bytes }, at: first!.at, time: first!.time };
 };

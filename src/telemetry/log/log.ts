@@ -1,6 +1,8 @@
 /** Spans of one request that go to the same integrations: a valid ExportTraceServiceRequest (protobuf). */
 export interface Slice {
   bytes: Buffer;
+  /** `bytes` is one gzip member of the request (it must inflate): then it is the only slice of its record. */
+  gzip?: boolean;
   spans: number;
   /** Numbers of integrations, each once. Empty: the slice goes nowhere and is not stored. */
   routes: readonly number[];
@@ -35,8 +37,8 @@ export interface Batch {
    * integration has an ordinal (`start` + its place in the batch) that stays the same after any crash.
    */
   start: number;
-  /** Requests that, concatenated, are one valid ExportTraceServiceRequest. `next`: where the log goes on behind it. */
-  parts: readonly { bytes: Buffer; spans: number; at: number; next: number }[];
+  /** Requests that, concatenated, are one valid ExportTraceServiceRequest. `next`: where the log goes on behind it; `key` names the bytes: they never change under it. `gzip`: as in Slice; such a part is the only one. */
+  parts: readonly { bytes: Buffer; spans: number; at: number; next: number; key: string; gzip?: boolean }[];
   spans: number;
   bytes: number;
 }

@@ -14,7 +14,7 @@ export type AcceptedTotals = ReadonlyMap<number, Accepted>;
  *
  *     u32 magic, u32 header length, u32 bodies' length, f64 own offset in the log, f64 time,
  *     u32 crc of the bodies, u16 slices, u16 integrations,
- *     slices: u32 length, u32 spans, u16 routes, u16 zero, routes: u32 number
+ *     slices: u32 length, u32 spans, u32 routes (its highest bit: the body is gzip), routes: u32 number
  *     integrations: u32 number, f64 spans, f64 bytes accepted for it up to and with this record
  *     u32 crc of all before
  *
@@ -28,11 +28,12 @@ export interface RecordHead {
   next: number;
   time: number;
   bodyCrc: number;
-  slices: { at: number; length: number; spans: number; routes: number[] }[];
+  slices: { at: number; length: number; spans: number; routes: number[]; gzip: boolean }[];
   totals: Map<number, Accepted>;
 }
 
 const recordMagic = 0x54525041;
+const gzipBit = 0x80000000;
 const segmentMagic = 0x47535041;
 /** magic, header length, bodies' length, own offset: enough to know how long the header is. */
 export const recordStart = 20;
@@ -78,10 +79,10 @@ export const encodeHead = (
   head.writeUInt16LE(slices.length, 32);
   head.writeUInt16LE(totals.size, 34);
   let p = fixedLength;
-  for (const { bytes, spans, routes } of slices) {
+  for (const { bytes, spans, routes, gzip } of slices) {
     head.writeUInt32LE(bytes.length, p);
     head.writeUInt32LE(spans, p + 4);
-    head.writeUInt32LE(routes.length, p + 8);
+    head.writeUInt32LE(routes.length + (gzip ? gzipBit : 0), p + 8);
     p += 12;
     for (const number of routes) {
       head.writeUInt32LE(number, p);
@@ -121,10 +122,12 @@ export const decodeHead = (head: Buffer, at: number): RecordHead | null => {
     const length = head.readUInt32LE(p);
     const spans = head.readUInt32LE(p + 4);
     const routes: number[] = [];
-    let count = head.readUInt32LE(p + 8);
+    const counted = head.readUInt32LE(p + 8);
+    const gzip = counted >= gzipBit;
+    let count = gzip ? counted - gzipBit : counted;
     p += 12;
     for (; count > 0; count--, p += 4) routes.push(head.readUInt32LE(p));
-    record.slices.push({ at: sliceAt, length, spans, routes });
+    record.slices.push({ at: sliceAt, length, spans, routes, gzip });
     sliceAt += length;
   }
   record.totals = readTotals(head, p, head.readUInt16LE(34));

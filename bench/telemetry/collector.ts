@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../../tests/harness/wait.ts';
+import { freePort } from '../../tests/harness/watchdog.ts';
+
+/** The OpenTelemetry Collector as the peer: a persistent queue that is synced, one exporter for each destination. */
+export const startCollector = async (binary: string, destinations: readonly string[], tuned: boolean) => {
+  const directory = mkdtempSync(join(tmpdir(), 'ap-bench-otelcol-'));
+  const port = await freePort();
+  const exporters = Object.fromEntries(
+    destinations.map((traces_endpoint, i) => [
+      `otlphttp/${i}`,
+      {
+        traces_endpoint,
+        compression: 'gzip',
+        ...(tuned ? { compression_params: { level: 1 } } : {}),
+        sending_queue: { storage: 'file_storage', queue_size: 100_000 },
+      },
+    ]),
+  );
+  const config = join(directory, 'config.yaml');
+  // JSON is YAML.
+  writeFileSync(
+    config,
+    JSON.stringify({
+      extensions: { file_storage: { directory, fsync: true } },
+      receivers: { otlp: { protocols: { http: { endpoint: `127.0.0.1:${port}` } } } },
+      exporters,
+      service: {
+        extensions: ['file_storage'],
+        pipelines: { traces: { receivers: ['otlp'], exporters: Object.keys(exporters) } },
+        telemetry: { metrics: { level: 'none' }, logs: { level: 'error' } },
+      },
+    }),
+  );
+  const child: ChildProcess = spawn(binary, ['--config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const url = `http://127.0.0.1:${port}/v1/traces`;
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    await until(
+      () =>
+        fetch(url, { method: 'POST' }).then(
+          () => true,
+          () => false,
+        ),
+      10_000,
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { pid: child.pid!, url, stop };
+};

@@ -1,0 +1,178 @@
+import { record } from '../audit/index.ts';
+import { type Database, notify } from '../database/index.ts';
+import { type Context, type Route, route } from '../http/index.ts';
+import { messageOf, unprocessable } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import type { DeadLetters, SharedAccounts } from '../telemetry/index.ts';
+import { type IntegrationRouteParts, integrationPath, tag } from './routes.ts';
+import { deadLetterIds, deadLetterPage, deadLetterQuery, purgeResult, retryResult } from './schemas.ts';
+import type { IntegrationRow } from './store.ts';
+
+/** On which replicas hear what is to be done with the dead letters that they hold. */
+const deadLetterChannel = 'observability_dead_letters';
+
+/** How long a request to retry may take. What is left then is said, and tried by the next request. */
+const retryWithinMs = 20_000;
+
+export interface DeadLetterTelemetry {
+  replicaId: string;
+  deadLetters: DeadLetters;
+}
+
+/** As it goes over the channel: well under its 8,000 bytes with 100 ids. */
+interface Request {
+  action: 'retry' | 'purge';
+  number: number;
+  /** The replica that was asked, and so has done it. */
+  from: string;
+  ids?: readonly string[];
+}
+
+/** Ids in the API: the replica that holds the letter, and the letter's id there. */
+const split = (id: string): [replica: string, letter: string] => {
+  const at = id.lastIndexOf('.');
+  return [id.slice(0, at).toLowerCase(), id.slice(at + 1)];
+};
+
+/** Those of the ids that `replicaId` holds; undefined stands for all. */
+const heldBy = (replicaId: string, ids: readonly string[] | undefined): string[] | undefined =>
+  ids?.map(split).flatMap(([replica, letter]) => (replica === replicaId ? [letter] : []));
+
+/** Does what another replica was asked for, with the letters that are held here. */
+export const followDeadLetterRequests = (
+  db: Database,
+  log: Logger,
+  telemetry: () => DeadLetterTelemetry,
+): void => {
+  db.listen(deadLetterChannel, (payload) => {
+    if (!payload) return;
+    const { action, number, from, ids } = JSON.parse(payload) as Request;
+    const { replicaId, deadLetters } = telemetry();
+    const own = heldBy(replicaId, ids);
+    if (from === replicaId || own?.length === 0) return;
+    const done: Promise<unknown> =
+      action === 'purge' ? deadLetters.purge(number, own) : deadLetters.retry(number, own, retryWithinMs);
+    done.catch((error) =>
+      log.error({ integration: number, error: messageOf(error) }, `dead letters: ${action} failed`),
+    );
+  });
+};
+
+/** Dead letters (product, section 9, Delivery). Each replica holds those of the spans that it accepted. */
+export const deadLetterRoutes = ({
+  db,
+  integrations,
+  accounts,
+  telemetry,
+}: Pick<IntegrationRouteParts, 'db' | 'integrations'> & {
+  accounts: SharedAccounts;
+  telemetry: () => DeadLetterTelemetry;
+}): Route[] => {
+  const path = `${integrationPath}/dead-letters`;
+  const find = ({ params }: { params: Record<string, string> }) => integrations.find(params.integration_id!);
+  const elsewhere = async (number: number): Promise<number> => {
+    const others = await accounts.ofOthers(telemetry().replicaId, number);
+    return others.reduce((sum, { dead_lettered }) => sum + dead_lettered, 0);
+  };
+  /** Audits, and asks the other replicas. */
+  const ask = async (
+    action: 'retry' | 'purge',
+    { found, body, principal, requestId }: Context<IntegrationRow, unknown, { ids?: string[] }>,
+  ): Promise<string[] | undefined> => {
+    const { ids } = body;
+    const { replicaId } = telemetry();
+    await db.tx(async (tx) => {
+      await record(tx, principal, {
+        action: `integration.dead_letters_${action}`,
+        targetType: 'integration',
+        targetId: found.id,
+        details: ids ? { ids } : {},
+        requestId,
+      });
+      const request: Request = { action, number: found.number, from: replicaId, ids };
+      await notify(tx, deadLetterChannel, JSON.stringify(request));
+    });
+    return heldBy(replicaId, ids);
+  };
+  return [
+    route({
+      id: 'listDeadLetters',
+      method: 'GET',
+      base: 'app',
+      path,
+      tag,
+      summary: 'Spans that the backend refused, oldest first',
+      description:
+        'A page of those that the answering replica holds. `on_other_replicas` says how many others there are; each replica lists its own.',
+      find,
+      query: deadLetterQuery,
+      answer: deadLetterPage,
+      handler: async ({ found, query: { limit, next } }) => {
+        const { replicaId, deadLetters } = telemetry();
+        const after = next ? Buffer.from(next, 'base64url').toString() : undefined;
+        if (after !== undefined && (split(after)[0] !== replicaId || !/^\d{16}$/.test(split(after)[1]))) {
+          throw unprocessable([
+            { path: 'next', message: 'is not the `next` of an earlier page of the replica that answers' },
+          ]);
+        }
+        const letters = await deadLetters.list(found.number, {
+          limit: limit + 1,
+          ...(after === undefined ? {} : { after: split(after)[1] }),
+        });
+        const data = letters
+          .slice(0, limit)
+          .map((letter) => ({ ...letter, id: `${replicaId}.${letter.id}` }));
+        const more = letters.length > limit;
+        return {
+          data,
+          has_more: more,
+          next: more ? Buffer.from(data.at(-1)!.id).toString('base64url') : '',
+          replica_id: replicaId,
+          on_other_replicas: await elsewhere(found.number),
+        };
+      },
+    }),
+    route({
+      id: 'retryDeadLetters',
+      method: 'POST',
+      base: 'app',
+      path: `${path}/retry`,
+      tag,
+      summary: 'Send dead letters again, all or some',
+      description:
+        'The answer is about those of the answering replica, within 20 s; the other replicas are asked for theirs at the same time, and what came of it shows in the health.',
+      find,
+      body: deadLetterIds,
+      bodyOptional: true,
+      answer: retryResult,
+      handler: async (context) => {
+        const { replicaId, deadLetters } = telemetry();
+        const on_other_replicas = await elsewhere(context.found.number);
+        const own = await ask('retry', context);
+        const result = await deadLetters.retry(context.found.number, own, retryWithinMs);
+        return { ...result, replica_id: replicaId, on_other_replicas };
+      },
+    }),
+    route({
+      id: 'purgeDeadLetters',
+      method: 'POST',
+      base: 'app',
+      path: `${path}/purge`,
+      tag,
+      summary: 'Remove dead letters, all or some; they count as discarded',
+      description:
+        'The answer is about those of the answering replica; the other replicas are asked for theirs at the same time, and what came of it shows in the health.',
+      find,
+      body: deadLetterIds,
+      bodyOptional: true,
+      answer: purgeResult,
+      handler: async (context) => {
+        const { replicaId, deadLetters } = telemetry();
+        const on_other_replicas = await elsewhere(context.found.number);
+        const own = await ask('purge', context);
+        const discarded = await deadLetters.purge(context.found.number, own);
+        return { discarded, replica_id: replicaId, on_other_replicas };
+      },
+    }),
+  ];
+};
