@@ -52,7 +52,7 @@ const summary = async (db: Database): Promise<{ n: number; median: number; p99: 
   return { n, median: Number(median), p99: Number(p99), last: Number(last) };
 };
 
-const herd = async (db: Database, count: number): Promise<Row> => {
+export const herd = async (db: Database, count: number): Promise<Row> => {
   await prepare(db, count);
   const firing = new Firing({ db, log: silentLogger });
   firing.start();
@@ -87,7 +87,7 @@ const herd = async (db: Database, count: number): Promise<Row> => {
   };
 };
 
-const floor = async (db: Database, count: number): Promise<Row> => {
+export const floor = async (db: Database, count: number): Promise<Row> => {
   await prepare(db, count);
   await db.read((r) => sql`update schedules set next_run_at = platform_now()`.execute(r));
   const cpu = process.cpuUsage();

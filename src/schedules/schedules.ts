@@ -2,7 +2,7 @@ import { type Agent, findAgent, lockAgent, requireWorker } from '../agents/index
 import { record } from '../audit/index.ts';
 import { type Database, databaseNow, notify, type Tx } from '../database/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
-import { isId } from '../lib/ids.ts';
+import { isId, newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import { CronError } from './cron.ts';
@@ -128,6 +128,7 @@ const recordUnfired = async (tx: Tx, row: ScheduleRow, now: number, reason: stri
   const { from, count } = unfired(occurrences, row.next_run_at.getTime(), now);
   await insertOccurrences(tx, [
     {
+      id: newId(),
       schedule_id: row.id,
       scheduled_for: new Date(from),
       outcome: 'skipped',
@@ -250,6 +251,7 @@ export const resumeSchedule = async (
 export const recordManualRun = async (tx: Tx, id: string, workItemId: string, at: Date): Promise<void> =>
   insertOccurrences(tx, [
     {
+      id: newId(),
       schedule_id: id,
       scheduled_for: at,
       outcome: 'manual',

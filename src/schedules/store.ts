@@ -131,11 +131,11 @@ export const deleteSchedule = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('schedules').where('id', '=', id).execute();
 };
 
-export const insertOccurrences = async (tx: Tx, rows: Omit<OccurrenceRow, 'id'>[]): Promise<void> => {
+export const insertOccurrences = async (tx: Tx, rows: readonly OccurrenceRow[]): Promise<void> => {
   if (rows.length === 0) return;
   await sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, count, reason)
     select * from unnest(
-      ${rows.map(() => newId())}::uuid[], ${rows.map((r) => r.schedule_id)}::uuid[],
+      ${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.schedule_id)}::uuid[],
       ${rows.map((r) => r.scheduled_for)}::timestamptz[], ${rows.map((r) => r.outcome)}::text[],
       ${rows.map((r) => r.work_item_id)}::uuid[], ${rows.map((r) => r.at)}::timestamptz[],
       ${rows.map((r) => r.count)}::int[], ${rows.map((r) => r.reason)}::text[])`.execute(tx);
