@@ -25,6 +25,11 @@ export const schedulesChannel = 'schedules';
 
 /** Schedules fired in one transaction: short enough that nobody waits for its locks. */
 const batchSize = 1_000;
+/**
+ * Batches in flight at once, once one was full: while one commits or is decided here, the database works on another.
+ * Few, so that the pool always has connections for requests. The embedded database has one connection.
+ */
+const lanes = { postgres: Number(process.env.LANES ?? 3), embedded: 1 };
 /** The longest sleep: the database's clock may be set forward while the loop sleeps by this machine's. */
 const longestSleepMs = 15_000;
 /** How soon a due schedule that another transaction holds is looked at again. */
@@ -184,7 +189,12 @@ export class Firing {
 
   constructor(deps: FiringDeps) {
     this.#deps = deps;
-    this.#loop = new Loop({ name: 'firing', log: deps.log, maxRetryMs: 2_000, turn: () => this.#turn() });
+    this.#loop = new Loop({
+      name: 'firing',
+      log: deps.log,
+      maxRetryMs: 2_000,
+      turn: (signal) => this.#turn(signal),
+    });
     deps.db.listen(schedulesChannel, (payload) => {
       const due = payload === null || payload === '' ? Number.NaN : Number(payload);
       if (Number.isNaN(due)) this.#loop.wake();
@@ -205,18 +215,34 @@ export class Firing {
     this.#loop.wake();
   }
 
-  async #turn(): Promise<number> {
+  async #turn(signal: AbortSignal): Promise<number> {
     if (Date.now() - this.#rulesCheckedAt >= rulesCheckEveryMs) {
       await recomputeOlderRules(this.#deps.db);
       this.#rulesCheckedAt = Date.now();
     }
     const claimed = await this.fireDue();
+    if (claimed >= batchSize) await this.#fireHerd(signal);
     const { next, now } = await this.#deps.db.read(nextDue);
     this.#skewMs = now.getTime() - Date.now();
     if (next === null) return longestSleepMs;
     const wait = next.getTime() - now.getTime();
     if (wait > 0) return Math.min(wait, longestSleepMs);
     return claimed > 0 ? 0 : lockedRetryMs;
+  }
+
+  /** Fire batch after batch in several lanes, until none is full. A lane that fails ends the turn, once all have ended. */
+  async #fireHerd(signal: AbortSignal): Promise<void> {
+    let failed = false;
+    const lane = async (): Promise<void> => {
+      try {
+        while (!signal.aborted && !failed && (await this.fireDue()) >= batchSize);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    };
+    const ended = await Promise.allSettled(Array.from({ length: lanes[this.#deps.db.kind] }, lane));
+    for (const each of ended) if (each.status === 'rejected') throw each.reason;
   }
 
   /** Fire one batch; answers how many schedules were claimed. */

@@ -7,6 +7,7 @@ import type { Principal } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import { CronError } from './cron.ts';
 import { unfired } from './decide.ts';
+import { keepDefinition } from './definitions.ts';
 import { schedulesChannel } from './firing.ts';
 import { compileSchedule, type Occurrences } from './occurrences.ts';
 import {
@@ -107,9 +108,11 @@ export const createSchedule = async (
       setting: 'MAX_SCHEDULES_PER_AGENT',
     });
   }
-  const next = nextAfter(occurrences, await databaseNow(tx));
+  const now = await databaseNow(tx);
+  const next = nextAfter(occurrences, now);
   if (!next) throw badRequest('cron_expression: has no occurrence from now until the year 2101.');
   const row = await insertSchedule(tx, agentId, definition, { at: next, zoneRules: zoneRulesVersion });
+  await keepDefinition(tx, row, now);
   await announce(tx, row);
   await record(tx, principal, {
     action: 'schedule.create',
@@ -171,6 +174,7 @@ export const replaceSchedule = async (
     last_occurrence: last,
     zone_rules: zoneRulesVersion,
   });
+  if (!sameTimes) await keepDefinition(tx, row, now);
   await announce(tx, row);
   await record(tx, principal, {
     action: 'schedule.update',
@@ -216,8 +220,10 @@ export const pauseSchedule = async (
 ): Promise<ScheduleRow> => {
   const before = await locked(tx, id);
   if (!before.enabled) return before;
-  const last = await recordUnfired(tx, before, await databaseNow(tx), 'paused');
+  const now = await databaseNow(tx);
+  const last = await recordUnfired(tx, before, now, 'paused');
   const row = await changeSchedule(tx, id, { enabled: false, next_run_at: null, last_occurrence: last });
+  await keepDefinition(tx, row, now);
   await record(tx, principal, {
     action: 'schedule.pause',
     targetType: 'schedule',
@@ -236,12 +242,14 @@ export const resumeSchedule = async (
 ): Promise<ScheduleRow> => {
   const before = await locked(tx, id);
   if (before.enabled) return before;
-  const next = nextAfter(occurrencesOf(before.cron_expression, before.timezone), await databaseNow(tx));
+  const now = await databaseNow(tx);
+  const next = nextAfter(occurrencesOf(before.cron_expression, before.timezone), now);
   const row = await changeSchedule(tx, id, {
     enabled: true,
     next_run_at: next,
     zone_rules: zoneRulesVersion,
   });
+  await keepDefinition(tx, row, now);
   await announce(tx, row);
   await record(tx, principal, { action: 'schedule.resume', targetType: 'schedule', targetId: id, requestId });
   return row;

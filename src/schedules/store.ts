@@ -156,6 +156,32 @@ export const listOccurrences = (
   return (page.before ? query.where('id', '<', page.before) : query).execute();
 };
 
+/** The next run as it is stored and the database's time, in one look; undefined where the schedule is gone. */
+export const nextRunNow = async (
+  reader: Reader,
+  scheduleId: string,
+): Promise<{ next_run_at: Date | null; now: Date } | undefined> =>
+  (
+    await sql<{ next_run_at: Date | null; now: Date }>`
+      select next_run_at, platform_now() as now from schedules where id = ${scheduleId}`.execute(reader)
+  ).rows[0];
+
+/** What was recorded of the occurrences in (from, to], also of several together of which some lie in there. */
+export const recordedWithin = (
+  reader: Reader,
+  scheduleId: string,
+  from: Date,
+  to: Date,
+): Promise<OccurrenceRow[]> =>
+  reader
+    .selectFrom('occurrences')
+    .selectAll()
+    .where('schedule_id', '=', scheduleId)
+    .where('outcome', '<>', 'manual')
+    .where('scheduled_for', '<=', to)
+    .where('at', '>', from)
+    .execute();
+
 /** Remove what happened more than `days` ago (0: nothing), at most `limit` rows; answers how many. */
 export const retainOccurrences = async (tx: Tx, days: number, limit: number): Promise<number> => {
   if (days <= 0) return 0;
