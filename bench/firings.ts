@@ -53,7 +53,7 @@ const summary = async (db: Database): Promise<{ n: number; median: number; p99: 
   return { n, median: Number(median), p99: Number(p99), last: Number(last) };
 };
 
-export const herd = async (db: Database, count: number): Promise<Row> => {
+const herd = async (db: Database, count: number): Promise<Row> => {
   await prepare(db, count);
   // Counted here and not asked of the database, which would be slowed by the question.
   let fired = 0;
@@ -93,7 +93,7 @@ export const herd = async (db: Database, count: number): Promise<Row> => {
   };
 };
 
-export const floor = async (db: Database, count: number, history: boolean): Promise<Row> => {
+const floor = async (db: Database, count: number, history: boolean): Promise<Row> => {
   await prepare(db, count);
   await db.read((r) => sql`update schedules set next_run_at = platform_now()`.execute(r));
   const cpu = process.cpuUsage();

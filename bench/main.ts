@@ -2,6 +2,7 @@
 const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   cron: () => import('./cron.ts'),
   firings: () => import('./firings.ts'),
+  idle: () => import('./idle.ts'),
 };
 
 const names = process.argv.slice(2);

@@ -29,7 +29,7 @@ const batchSize = 1_000;
  * Batches in flight at once, once one was full: while one commits or is decided here, the database works on another.
  * Few, so that the pool always has connections for requests. The embedded database has one connection.
  */
-const lanes = { postgres: Number(process.env.LANES ?? 3), embedded: 1 };
+const lanes = { postgres: 3, embedded: 1 };
 /** The longest sleep: the database's clock may be set forward while the loop sleeps by this machine's. */
 const longestSleepMs = 15_000;
 /** How soon a due schedule that another transaction holds is looked at again. */
