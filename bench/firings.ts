@@ -7,6 +7,7 @@ import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { Firing } from '../src/schedules/index.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
+import { peerHerds } from './firing-peers.ts';
 
 /**
  * Herds: N schedules due at one instant. Lateness is a Work Item's `created_at` minus its nominal time, both by the
@@ -136,7 +137,7 @@ const median = async (what: string, db: Database, run: () => Promise<Row>): Prom
   return { ...rows[Math.floor(herds / 2)]!, what: `${what} (${db.kind})` };
 };
 
-/** Prints one table. `FIRINGS_HERDS=1000,10000` chooses other sizes. */
+/** Prints one table. `FIRINGS_HERDS=1000,10000` chooses other sizes; `PEERS_DIR` names where peers are installed. */
 export const run = async (): Promise<void> => {
   const sizes = (process.env.FIRINGS_HERDS ?? '1000,10000').split(',').map(Number);
   const rows: Row[] = [];
@@ -157,6 +158,17 @@ export const run = async (): Promise<void> => {
     rows.push(await median('SQL floor, all four tables', postgres, () => floor(postgres, size, true)));
   }
   await postgres.close();
+  for (const { what, schedules, median, p99, last, cpuMicros } of await peerHerds(server, sizes)) {
+    rows.push({
+      what: `${what}, one herd`,
+      schedules,
+      'median ms': median,
+      'p99 ms': p99,
+      'last ms': last,
+      'firings/s': schedules / (last / 1000),
+      'CPU µs/firing': cpuMicros,
+    });
+  }
   await server.stop();
   console.log(
     `\nSchedules due at one instant; the median of ${herds} herds. PostgreSQL with fsync, on the same machine.\n`,
