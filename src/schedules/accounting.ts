@@ -3,7 +3,7 @@ import { compileSchedule, type Occurrences } from './occurrences.ts';
 import type { OccurrenceRow } from './store.ts';
 
 /** What became of one occurrence. `due`: its time has come and no replica has dealt with it yet. */
-export type Verdict = 'on_time' | 'late' | 'caught_up' | 'skipped' | 'missing' | 'due';
+type Verdict = 'on_time' | 'late' | 'caught_up' | 'skipped' | 'missing' | 'due';
 
 export interface Accounted {
   scheduled_for: Date;
