@@ -21,6 +21,7 @@ export const requiredRoles: Record<string, Role> = {
   resumeSchedule: 'builder',
   runSchedule: 'builder',
   listOccurrences: 'member',
+  auditSchedule: 'member',
   previewSchedule: 'member',
 
   listWorkItems: 'member',

@@ -1,18 +1,18 @@
-import { type Database, outsideTransaction, type Tx } from '../database/index.ts';
+import { type Database, notify, outsideTransaction, type Tx } from '../database/index.ts';
 import { messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { readSettings } from '../settings/index.ts';
-import { type FiredItem, insertFired } from '../work-items/index.ts';
+import { workItemsChannel } from '../work-items/index.ts';
 import { decide } from './decide.ts';
 import {
   type Advance,
-  advance,
   claimDue,
   claimOlderRules,
   type DueRow,
   dueIds,
+  fireClaimed,
   nextDue,
   setRecomputed,
 } from './due.ts';
@@ -25,6 +25,11 @@ export const schedulesChannel = 'schedules';
 
 /** Schedules fired in one transaction: short enough that nobody waits for its locks. */
 const batchSize = 1_000;
+/**
+ * Batches in flight at once, once one was full: while one commits or is decided here, the database works on another.
+ * Few, so that the pool always has connections for requests. The embedded database has one connection.
+ */
+const lanes = { postgres: 3, embedded: 1 };
 /** The longest sleep: the database's clock may be set forward while the loop sleeps by this machine's. */
 const longestSleepMs = 15_000;
 /** How soon a due schedule that another transaction holds is looked at again. */
@@ -48,12 +53,9 @@ export interface FiringDeps {
   span?: <T>(name: string, attributes: Record<string, number>, fn: () => Promise<T>) => Promise<T>;
 }
 
-type Happened = Omit<OccurrenceRow, 'id'>;
-
 interface Plan {
-  items: FiredItem[];
   moves: Advance[];
-  happened: Happened[];
+  happened: OccurrenceRow[];
 }
 
 /** Why a schedule cannot fire at all, or its occurrences. */
@@ -66,97 +68,86 @@ const occurrencesOf = (row: DueRow): Occurrences | string => {
   }
 };
 
+const rowOf = (
+  row: DueRow,
+  scheduledFor: Date,
+  outcome: OccurrenceRow['outcome'],
+  { count = 1, reason = null }: { count?: number; reason?: string | null } = {},
+): OccurrenceRow => {
+  const id = newId();
+  // What fired is recorded under the id of its Work Item.
+  const work_item_id = outcome === 'skipped' ? null : id;
+  return {
+    id,
+    schedule_id: row.id,
+    scheduled_for: scheduledFor,
+    outcome,
+    work_item_id,
+    at: row.now,
+    count,
+    reason,
+  };
+};
+
 const planRow = (row: DueRow, graceMs: number, plan: Plan): void => {
-  const now = row.now.getTime();
-  const due = row.next_run_at.getTime();
+  const due = row.next_run_at;
   const occurrences = occurrencesOf(row);
-  const base = { schedule_id: row.id, at: row.now };
   if (typeof occurrences === 'string') {
     // Poison: no next occurrence can be computed, so the schedule rests until it is edited.
-    plan.happened.push({
-      ...base,
-      scheduled_for: row.next_run_at,
-      outcome: 'skipped',
-      work_item_id: null,
-      count: 1,
-      reason: occurrences,
-    });
-    plan.moves.push({
-      id: row.id,
-      from: row.next_run_at,
-      to: null,
-      lastOccurrence: row.next_run_at,
-      firedAt: null,
-    });
+    plan.happened.push(rowOf(row, due, 'skipped', { reason: occurrences }));
+    plan.moves.push({ id: row.id, from: due, to: null, lastOccurrence: due, fire: null });
     return;
   }
-  const decision = decide(occurrences, due, now, { catchUp: row.catch_up, graceMs });
-  if (decision.skip) {
-    plan.happened.push({
-      ...base,
-      scheduled_for: new Date(decision.skip.from),
-      outcome: 'skipped',
-      work_item_id: null,
-      count: decision.skip.count,
-      reason: 'missed',
-    });
+  const rule = { catchUp: row.catch_up, graceMs };
+  const { fire, skip, latest, next } = decide(occurrences, due.getTime(), row.now.getTime(), rule);
+  if (skip) {
+    const { from, count } = skip;
+    plan.happened.push(rowOf(row, new Date(from), 'skipped', { count, reason: 'missed' }));
   }
-  if (decision.fire) {
-    const scheduledFor = new Date(decision.fire.at);
-    const item = {
-      id: newId(),
-      agent_id: row.agent_id,
-      schedule_id: row.id,
-      occurrence: scheduledFor,
-      work_item_name: row.work_item_name,
-      message: row.message,
-      payload: row.payload,
-    };
-    plan.items.push(item);
-    plan.happened.push({
-      ...base,
-      scheduled_for: scheduledFor,
-      outcome: decision.fire.outcome,
-      work_item_id: item.id,
-      count: 1,
-      reason: null,
-    });
-  }
+  const fired = fire ? rowOf(row, new Date(fire.at), fire.outcome) : null;
+  if (fired) plan.happened.push(fired);
   plan.moves.push({
     id: row.id,
-    from: row.next_run_at,
-    to: decision.next === null ? null : new Date(decision.next),
-    lastOccurrence: new Date(decision.latest),
-    firedAt: decision.fire ? row.now : null,
+    from: due,
+    to: next === null ? null : new Date(next),
+    lastOccurrence: new Date(latest),
+    fire:
+      fire && fired ? { workItemId: fired.id, occurrence: fired.scheduled_for, outcome: fire.outcome } : null,
   });
 };
 
 /**
- * The one transaction of firing: claim, insert the Work Items, advance, record. Each guard alone would keep an
- * occurrence from becoming two Work Items: the row lock of the claim, the compare-and-set of the advance, and
- * the unique (schedule_id, occurrence) of the Work Items.
+ * The one transaction of firing: claim; then advance, insert the Work Items and record them in one statement. Each
+ * guard alone would keep an occurrence from becoming two Work Items: the row lock of the claim, the compare-and-set
+ * of the advance, and the unique (schedule_id, occurrence) of the Work Items.
  */
 const fire = async (
   tx: Tx,
   limit: number,
   only: string | null,
-): Promise<{ claimed: number; happened: Happened[] }> => {
+): Promise<{ claimed: number; happened: OccurrenceRow[] }> => {
   const rows = await claimDue(tx, limit, only);
   if (rows.length === 0) return { claimed: 0, happened: [] };
   const graceMs = (await readSettings(tx)).SCHEDULE_MISFIRE_GRACE_SECONDS * 1000;
-  const plan: Plan = { items: [], moves: [], happened: [] };
+  const plan: Plan = { moves: [], happened: [] };
   for (const row of rows) planRow(row, graceMs, plan);
-  const inserted = plan.items.length > 0 ? new Set(await insertFired(tx, plan.items)) : new Set<string>();
-  const moved = await advance(tx, plan.moves, zoneRulesVersion);
+  const { moved, made } = await fireClaimed(tx, plan.moves, rows[0]!.now, zoneRulesVersion);
   if (moved !== rows.length)
     throw new Error(`${rows.length - moved} claimed schedules were moved by someone else`);
+  const inserted = made && new Set(made);
   // An occurrence whose Work Item was there already was recorded when that was made.
-  const happened = plan.happened.filter((h) => h.work_item_id === null || inserted.has(h.work_item_id));
-  await insertOccurrences(tx, happened);
+  const happened = inserted
+    ? plan.happened.filter((row) => row.work_item_id === null || inserted.has(row.id))
+    : plan.happened;
+  await insertOccurrences(
+    tx,
+    happened.filter(({ outcome }) => outcome === 'skipped'),
+  );
+  if (happened.some(({ work_item_id }) => work_item_id !== null)) await notify(tx, workItemsChannel);
   return { claimed: rows.length, happened };
 };
 
-const reportOf = (h: Happened): FiringReport => ({
+const reportOf = (h: OccurrenceRow): FiringReport => ({
   outcome: h.outcome,
   count: h.count,
   latenessMs: h.at.getTime() - h.scheduled_for.getTime(),
@@ -164,7 +155,7 @@ const reportOf = (h: Happened): FiringReport => ({
 });
 
 /** Record that one schedule's due occurrence cannot be turned into a Work Item, and go on to the next. */
-const skipPoison = (db: Database, id: string, reason: string): Promise<Happened[]> =>
+const skipPoison = (db: Database, id: string, reason: string): Promise<OccurrenceRow[]> =>
   db.tx(async (tx) => {
     const [row] = await claimDue(tx, 1, id);
     if (!row) return [];
@@ -174,28 +165,10 @@ const skipPoison = (db: Database, id: string, reason: string): Promise<Happened[
       typeof occurrences === 'string'
         ? row.next_run_at
         : new Date(Math.max(row.next_run_at.getTime(), occurrences.previous(row.now.getTime()) ?? 0));
-    await advance(
-      tx,
-      [
-        {
-          id,
-          from: row.next_run_at,
-          to: next === null ? null : new Date(next),
-          lastOccurrence: latest,
-          firedAt: null,
-        },
-      ],
-      zoneRulesVersion,
-    );
-    const happened: Happened = {
-      schedule_id: id,
-      scheduled_for: row.next_run_at,
-      outcome: 'skipped',
-      work_item_id: null,
-      at: row.now,
-      count: 1,
-      reason: reason.slice(0, 500),
-    };
+    const to = next === null ? null : new Date(next);
+    const move = { id, from: row.next_run_at, to, lastOccurrence: latest, fire: null };
+    await fireClaimed(tx, [move], row.now, zoneRulesVersion);
+    const happened = rowOf(row, row.next_run_at, 'skipped', { reason: reason.slice(0, 500) });
     await insertOccurrences(tx, [happened]);
     return [happened];
   });
@@ -216,7 +189,12 @@ export class Firing {
 
   constructor(deps: FiringDeps) {
     this.#deps = deps;
-    this.#loop = new Loop({ name: 'firing', log: deps.log, maxRetryMs: 2_000, turn: () => this.#turn() });
+    this.#loop = new Loop({
+      name: 'firing',
+      log: deps.log,
+      maxRetryMs: 2_000,
+      turn: (signal) => this.#turn(signal),
+    });
     deps.db.listen(schedulesChannel, (payload) => {
       const due = payload === null || payload === '' ? Number.NaN : Number(payload);
       if (Number.isNaN(due)) this.#loop.wake();
@@ -237,18 +215,34 @@ export class Firing {
     this.#loop.wake();
   }
 
-  async #turn(): Promise<number> {
+  async #turn(signal: AbortSignal): Promise<number> {
     if (Date.now() - this.#rulesCheckedAt >= rulesCheckEveryMs) {
       await recomputeOlderRules(this.#deps.db);
       this.#rulesCheckedAt = Date.now();
     }
     const claimed = await this.fireDue();
+    if (claimed >= batchSize) await this.#fireHerd(signal);
     const { next, now } = await this.#deps.db.read(nextDue);
     this.#skewMs = now.getTime() - Date.now();
     if (next === null) return longestSleepMs;
     const wait = next.getTime() - now.getTime();
     if (wait > 0) return Math.min(wait, longestSleepMs);
     return claimed > 0 ? 0 : lockedRetryMs;
+  }
+
+  /** Fire batch after batch in several lanes, until none is full. A lane that fails ends the turn, once all have ended. */
+  async #fireHerd(signal: AbortSignal): Promise<void> {
+    let failed = false;
+    const lane = async (): Promise<void> => {
+      try {
+        while (!signal.aborted && !failed && (await this.fireDue()) >= batchSize);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    };
+    const ended = await Promise.allSettled(Array.from({ length: lanes[this.#deps.db.kind] }, lane));
+    for (const each of ended) if (each.status === 'rejected') throw each.reason;
   }
 
   /** Fire one batch; answers how many schedules were claimed. */
@@ -287,7 +281,7 @@ export class Firing {
     return ids.length;
   }
 
-  #report(happened: Happened[]): void {
+  #report(happened: OccurrenceRow[]): void {
     if (happened.length > 0) outsideTransaction(() => this.#deps.onFired?.(happened.map(reportOf)));
   }
 }

@@ -16,6 +16,7 @@ import {
   toPage,
 } from '../http/index.ts';
 import { checkPayloadSize, createWorkItem, presentWorkItem, publicWorkItem } from '../work-items/index.ts';
+import { auditRoute } from './audit-route.ts';
 import { preview } from './preview.ts';
 import {
   createSchedule,
@@ -298,6 +299,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
         return toPage(await db.read((r) => listOccurrences(r, found.id, page)), limit, presentOccurrence);
       },
     }),
+    auditRoute(db, find),
     route({
       id: 'previewSchedule',
       method: 'POST',

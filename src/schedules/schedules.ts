@@ -2,11 +2,12 @@ import { type Agent, findAgent, lockAgent, requireWorker } from '../agents/index
 import { record } from '../audit/index.ts';
 import { type Database, databaseNow, notify, type Tx } from '../database/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
-import { isId } from '../lib/ids.ts';
+import { isId, newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import { CronError } from './cron.ts';
 import { unfired } from './decide.ts';
+import { keepDefinition } from './definitions.ts';
 import { schedulesChannel } from './firing.ts';
 import { compileSchedule, type Occurrences } from './occurrences.ts';
 import {
@@ -107,9 +108,11 @@ export const createSchedule = async (
       setting: 'MAX_SCHEDULES_PER_AGENT',
     });
   }
-  const next = nextAfter(occurrences, await databaseNow(tx));
+  const now = await databaseNow(tx);
+  const next = nextAfter(occurrences, now);
   if (!next) throw badRequest('cron_expression: has no occurrence from now until the year 2101.');
   const row = await insertSchedule(tx, agentId, definition, { at: next, zoneRules: zoneRulesVersion });
+  await keepDefinition(tx, row, now);
   await announce(tx, row);
   await record(tx, principal, {
     action: 'schedule.create',
@@ -128,6 +131,7 @@ const recordUnfired = async (tx: Tx, row: ScheduleRow, now: number, reason: stri
   const { from, count } = unfired(occurrences, row.next_run_at.getTime(), now);
   await insertOccurrences(tx, [
     {
+      id: newId(),
       schedule_id: row.id,
       scheduled_for: new Date(from),
       outcome: 'skipped',
@@ -170,6 +174,7 @@ export const replaceSchedule = async (
     last_occurrence: last,
     zone_rules: zoneRulesVersion,
   });
+  if (!sameTimes) await keepDefinition(tx, row, now);
   await announce(tx, row);
   await record(tx, principal, {
     action: 'schedule.update',
@@ -215,8 +220,10 @@ export const pauseSchedule = async (
 ): Promise<ScheduleRow> => {
   const before = await locked(tx, id);
   if (!before.enabled) return before;
-  const last = await recordUnfired(tx, before, await databaseNow(tx), 'paused');
+  const now = await databaseNow(tx);
+  const last = await recordUnfired(tx, before, now, 'paused');
   const row = await changeSchedule(tx, id, { enabled: false, next_run_at: null, last_occurrence: last });
+  await keepDefinition(tx, row, now);
   await record(tx, principal, {
     action: 'schedule.pause',
     targetType: 'schedule',
@@ -235,12 +242,14 @@ export const resumeSchedule = async (
 ): Promise<ScheduleRow> => {
   const before = await locked(tx, id);
   if (before.enabled) return before;
-  const next = nextAfter(occurrencesOf(before.cron_expression, before.timezone), await databaseNow(tx));
+  const now = await databaseNow(tx);
+  const next = nextAfter(occurrencesOf(before.cron_expression, before.timezone), now);
   const row = await changeSchedule(tx, id, {
     enabled: true,
     next_run_at: next,
     zone_rules: zoneRulesVersion,
   });
+  await keepDefinition(tx, row, now);
   await announce(tx, row);
   await record(tx, principal, { action: 'schedule.resume', targetType: 'schedule', targetId: id, requestId });
   return row;
@@ -250,6 +259,7 @@ export const resumeSchedule = async (
 export const recordManualRun = async (tx: Tx, id: string, workItemId: string, at: Date): Promise<void> =>
   insertOccurrences(tx, [
     {
+      id: newId(),
       schedule_id: id,
       scheduled_for: at,
       outcome: 'manual',

@@ -168,11 +168,11 @@ export const deleteSchedule = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('schedules').where('id', '=', id).execute();
 };
 
-export const insertOccurrences = async (tx: Tx, rows: Omit<OccurrenceRow, 'id'>[]): Promise<void> => {
+export const insertOccurrences = async (tx: Tx, rows: readonly OccurrenceRow[]): Promise<void> => {
   if (rows.length === 0) return;
   await sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, count, reason)
     select * from unnest(
-      ${rows.map(() => newId())}::uuid[], ${rows.map((r) => r.schedule_id)}::uuid[],
+      ${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.schedule_id)}::uuid[],
       ${rows.map((r) => r.scheduled_for)}::timestamptz[], ${rows.map((r) => r.outcome)}::text[],
       ${rows.map((r) => r.work_item_id)}::uuid[], ${rows.map((r) => r.at)}::timestamptz[],
       ${rows.map((r) => r.count)}::int[], ${rows.map((r) => r.reason)}::text[])`.execute(tx);
@@ -192,6 +192,32 @@ export const listOccurrences = (
     .limit(page.limit + 1);
   return (page.before ? query.where('id', '<', page.before) : query).execute();
 };
+
+/** The next run as it is stored and the database's time, in one look; undefined where the schedule is gone. */
+export const nextRunNow = async (
+  reader: Reader,
+  scheduleId: string,
+): Promise<{ next_run_at: Date | null; now: Date } | undefined> =>
+  (
+    await sql<{ next_run_at: Date | null; now: Date }>`
+      select next_run_at, platform_now() as now from schedules where id = ${scheduleId}`.execute(reader)
+  ).rows[0];
+
+/** What was recorded of the occurrences in (from, to], also of several together of which some lie in there. */
+export const recordedWithin = (
+  reader: Reader,
+  scheduleId: string,
+  from: Date,
+  to: Date,
+): Promise<OccurrenceRow[]> =>
+  reader
+    .selectFrom('occurrences')
+    .selectAll()
+    .where('schedule_id', '=', scheduleId)
+    .where('outcome', '<>', 'manual')
+    .where('scheduled_for', '<=', to)
+    .where('at', '>', from)
+    .execute();
 
 /** Remove what happened more than `days` ago (0: nothing), at most `limit` rows; answers how many. */
 export const retainOccurrences = async (tx: Tx, days: number, limit: number): Promise<number> => {

@@ -24,7 +24,6 @@ export {
   cancelOpenOf,
   checkPayloadSize,
   createWorkItem,
-  type FiredItem,
   findWorkItem,
-  insertFired,
+  firedInsertion,
 } from './work-items.ts';

@@ -3,12 +3,24 @@ import { describe, expect, test } from 'vitest';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { until } from '../../tests/harness/wait.ts';
 import { cancelEverything, itemOf, later, makeAgent, makeItems } from '../../tests/harness/work-items.ts';
+import type { Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
+import type { Principal } from '../lib/principal.ts';
 import { appendMessage, messagesOf, recordEvents, selectEvents } from './history-store.ts';
-import { retainWorkItems, workItemsChannel } from './store.ts';
-import { type FiredItem, insertFired } from './work-items.ts';
+import { insertWorkItems, type NewWorkItem, retainWorkItems, workItemsChannel } from './store.ts';
 
-const firing = (agent_id: string, more: Partial<FiredItem> = {}): FiredItem => ({
+const scheduler: Principal = {
+  kind: 'system',
+  id: 'scheduler',
+  name: 'scheduler',
+  role: 'admin',
+  keyId: null,
+};
+
+const insertFired = (tx: Tx, items: readonly NewWorkItem[]) =>
+  insertWorkItems(tx, items, 'PENDING', scheduler);
+
+const firing = (agent_id: string, more: Partial<NewWorkItem> = {}): NewWorkItem => ({
   id: newId(),
   agent_id,
   schedule_id: newId(),

@@ -68,11 +68,33 @@ export interface NewWorkItem {
 }
 
 /**
- * Insert many at once, with their history, in two statements however many they are. One whose schedule and
- * occurrence are there already is left out, whoever made the other. Answers the ids of those inserted.
+ * The common table expressions `inserted` (id, schedule_id, occurrence) and `history`: the rows of `source`, which has the columns of
+ * `NewWorkItem` with `payload` as jsonb, become Work Items. One whose schedule and occurrence are there already is
+ * left out, whoever made the other. They are a part of a statement, so that a firing never carries messages and
+ * payloads through this process.
  *
  * The time is asked for once, and the first event has the id of its Work Item: of a herd of firings each row counts.
  */
+export const insertion = (
+  source: RawBuilder<unknown>,
+  status: 'DRAFT' | 'PENDING',
+  principal: Principal,
+): RawBuilder<unknown> => sql`
+  inserted as (
+    insert into work_items (id, conversation_id, agent_id, schedule_id, occurrence, work_item_name, message,
+      payload, status, created_by, created_at, updated_at)
+    select i.id, i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload,
+      ${status}, ${principal.id}, (select platform_now()), (select platform_now())
+    from ${source} i
+    on conflict (schedule_id, occurrence) do nothing
+    returning id, schedule_id, occurrence
+  ), history as (
+    insert into work_item_events (id, work_item_id, to_status, action, principal, details, at)
+    select id, id, ${status}, 'create', ${principalJson(principal)}::jsonb, '{}', (select platform_now())
+    from inserted
+  )`;
+
+/** Insert many at once, with their history, in two statements however many they are. Answers the ids of those inserted. */
 export const insertWorkItems = async (
   tx: Tx,
   items: readonly NewWorkItem[],
@@ -81,24 +103,15 @@ export const insertWorkItems = async (
 ): Promise<string[]> => {
   if (items.length === 0) return [];
   const { rows } = await sql<{ id: string }>`
-    with inserted as (
-      insert into work_items (id, conversation_id, agent_id, schedule_id, occurrence, work_item_name, message,
-        payload, status, created_by, created_at, updated_at)
-      select i.id, i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload::jsonb,
-        ${status}, ${principal.id}, (select platform_now()), (select platform_now())
+    with items as (
+      select i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload::jsonb
       from unnest(${items.map((i) => i.id)}::uuid[], ${items.map((i) => i.agent_id)}::uuid[],
         ${items.map((i) => i.schedule_id)}::uuid[],
         ${items.map((i) => i.occurrence?.toISOString() ?? null)}::timestamptz[],
         ${items.map((i) => i.work_item_name)}::text[], ${items.map((i) => i.message)}::text[],
         ${items.map((i) => json(i.payload))}::text[])
         as i(id, agent_id, schedule_id, occurrence, work_item_name, message, payload)
-      on conflict (schedule_id, occurrence) do nothing
-      returning id
-    ), history as (
-      insert into work_item_events (id, work_item_id, to_status, action, principal, details, at)
-      select id, id, ${status}, 'create', ${principalJson(principal)}::jsonb, '{}', (select platform_now())
-      from inserted
-    )
+    ), ${insertion(sql`items`, status, principal)}
     select id from inserted`.execute(tx);
   if (rows.length > 0 && status === 'PENDING') await notify(tx, workItemsChannel);
   return rows.map((row) => row.id);

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { findAgent, holdAgent, requireWorker } from '../agents/index.ts';
 import { record } from '../audit/index.ts';
 import { type Database, notify, type Reader, type Tx } from '../database/index.ts';
@@ -10,8 +10,8 @@ import { appendMessage } from './history-store.ts';
 import { type Action, actions, allowedActions, type Status } from './states.ts';
 import {
   cancelsChannel,
+  insertion,
   insertWorkItems,
-  type NewWorkItem,
   selectWorkItem,
   type Transition,
   transition,
@@ -79,9 +79,6 @@ export const createWorkItem = async (
   return findWorkItem(tx, row.id);
 };
 
-/** A Work Item as a firing makes it. */
-export type FiredItem = NewWorkItem & { schedule_id: string; occurrence: Date };
-
 const scheduler: Principal = {
   kind: 'system',
   id: 'scheduler',
@@ -91,12 +88,11 @@ const scheduler: Principal = {
 };
 
 /**
- * Insert the Work Items of a firing, PENDING, in a constant number of statements. An occurrence that has one
- * already is left out. The caller holds the rows of their schedules, without which an agent is not deleted.
- * Answers the ids of those inserted.
+ * The part of a firing's statement that makes the rows of `source` (see `insertion`) PENDING Work Items. The caller
+ * holds the rows of their schedules, without which an agent is not deleted, and tells `workItemsChannel`.
  */
-export const insertFired = (tx: Tx, items: readonly FiredItem[]): Promise<string[]> =>
-  insertWorkItems(tx, items, 'PENDING', scheduler);
+export const firedInsertion = (source: RawBuilder<unknown>): RawBuilder<unknown> =>
+  insertion(source, 'PENDING', scheduler);
 
 /** The next status by the table of states. */
 const nextBy = (action: Action) =>

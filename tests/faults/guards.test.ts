@@ -1,60 +1,38 @@
-import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { type Database, migrate, openPostgres, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import type * as Due from '../../src/schedules/due.ts';
 import { Firing } from '../../src/schedules/index.ts';
-import type * as WorkItems from '../../src/work-items/index.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { accountOf, type TestSchedule } from './scenarios/account.ts';
 
-/** Which of the three guards of a firing are in place, and how two of them are made to claim at once. */
-const guards = vi.hoisted(() => ({
-  lock: true,
-  compareAndSet: true,
-  uniqueKey: true,
-  met: () => Promise.resolve(),
-}));
+/** The three guards of a firing, as they stand in its statements. */
+const guards = {
+  rowLock: 'for update of s skip locked',
+  compareAndSet: 'and s.next_run_at is not distinct from m.due',
+  uniqueKey: 'on conflict (schedule_id, occurrence) do nothing',
+};
 
-vi.mock('../../src/work-items/index.ts', async (original) => {
-  const workItems = await original<typeof WorkItems>();
-  const insertFired: typeof workItems.insertFired = async (tx, items) => {
-    if (guards.uniqueKey) return workItems.insertFired(tx, items);
-    for (const { id, agent_id, schedule_id, occurrence } of items) {
-      await sql`insert into work_items (id, conversation_id, agent_id, schedule_id, occurrence, message, payload,
-        status, created_by) values (${id}, ${id}, ${agent_id}, ${schedule_id}, ${occurrence}, '', '{}', 'PENDING',
-        'test')`.execute(tx);
-      await sql`insert into work_item_events (id, work_item_id, to_status, action, principal, details)
-        values (${id}, ${id}, 'PENDING', 'create', '{}', '{}')`.execute(tx);
-    }
-    return items.map(({ id }) => id);
-  };
-  return { ...workItems, insertFired };
-});
+/** The guards that are taken out of the statements, and what waits after a claim. */
+const without = new Set<keyof typeof guards>();
+let met = (): Promise<void> => Promise.resolve();
+/** Which guards were found in the statements of the test. */
+const found = new Set<keyof typeof guards>();
 
-vi.mock('../../src/schedules/due.ts', async (original) => {
-  const due = await original<typeof Due>();
-  return {
-    ...due,
-    claimDue: async (tx, limit, only) => {
-      if (guards.lock) return due.claimDue(tx, limit, only);
-      const { rows } = await sql<Due.DueRow>`
-        select s.*, true as has_agent, platform_now() as now from schedules s
-        where s.next_run_at <= platform_now() order by s.next_run_at limit ${limit}`.execute(tx);
-      await guards.met();
-      return rows;
-    },
-    advance: async (tx, moves, zoneRules) => {
-      if (guards.compareAndSet) return due.advance(tx, moves, zoneRules);
-      for (const move of moves) {
-        await sql`update schedules set next_run_at = ${move.to}, last_occurrence = ${move.lastOccurrence},
-          last_run_at = coalesce(${move.firedAt}::timestamptz, last_run_at) where id = ${move.id}`.execute(
-          tx,
-        );
-      }
-      return moves.length;
-    },
-  } satisfies typeof Due;
-});
+type Query = (query: { text: string; name?: string }, ...more: never[]) => Promise<unknown>;
+const query = pg.Client.prototype.query as unknown as Query;
+pg.Client.prototype.query = async function (this: pg.Client, asked: Parameters<Query>[0], ...more: never[]) {
+  if (typeof asked?.text !== 'string') return query.call(this, asked, ...more);
+  let { text } = asked;
+  for (const [name, guard] of Object.entries(guards) as [keyof typeof guards, string][]) {
+    if (!text.includes(guard)) continue;
+    found.add(name);
+    if (without.has(name)) text = text.replace(guard, '');
+  }
+  const result = await query.call(this, { ...asked, text }, ...more);
+  if (asked.text.includes(guards.rowLock)) await met();
+  return result;
+} as never;
 
 const schedule: TestSchedule = {
   id: '01900000-0000-7000-8000-000000000002',
@@ -83,7 +61,8 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  Object.assign(guards, { lock: true, compareAndSet: true, uniqueKey: true });
+  without.clear();
+  met = () => Promise.resolve();
   for (const db of replicas) await db.close();
   await dropDatabase(url);
 });
@@ -96,12 +75,15 @@ const fireTwice = async (): Promise<string[]> => {
   const both = new Promise<void>((resolve) => {
     meet = resolve;
   });
-  guards.met = () => {
-    if (++waiting >= 2) meet();
-    return both;
-  };
+  if (without.has('rowLock')) {
+    met = () => {
+      if (++waiting >= 2) meet();
+      return both;
+    };
+  }
   const firings = replicas.map((db) => new Firing({ db, log: silentLogger }));
   await Promise.allSettled(firings.map((firing) => firing.fireDue()));
+  expect([...found].sort()).toEqual(Object.keys(guards).sort());
   return replicas[0]
     .read((reader) =>
       accountOf(async (text) => (await sql.raw<never>(text).execute(reader)).rows, [schedule], at),
@@ -114,28 +96,28 @@ test('with all guards, two replicas that fire at once make one Work Item', async
 });
 
 test('without the row lock, compare-and-set and the unique key keep it one', async () => {
-  guards.lock = false;
+  without.add('rowLock');
   expect(await fireTwice()).toEqual([]);
 });
 
 test('without row lock and unique key, compare-and-set keeps it one', async () => {
-  guards.lock = false;
+  without.add('rowLock');
   await dropUniqueKey();
   expect(await fireTwice()).toEqual([]);
 });
 
 test('without row lock and compare-and-set, the unique key keeps it one', async () => {
-  Object.assign(guards, { lock: false, compareAndSet: false });
+  without.add('rowLock').add('compareAndSet');
   expect(await fireTwice()).toEqual([]);
 });
 
 test('without any of them the occurrence is doubled, and the account of these tests says so', async () => {
-  Object.assign(guards, { lock: false, compareAndSet: false });
+  without.add('rowLock').add('compareAndSet');
   await dropUniqueKey();
   expect((await fireTwice()).join('\n')).toContain('was dealt with 2 times');
 });
 
 const dropUniqueKey = async (): Promise<void> => {
-  guards.uniqueKey = false;
+  without.add('uniqueKey');
   await replicas[0].tx((tx) => sql`drop index work_items_occurrence`.execute(tx));
 };

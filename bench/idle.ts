@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Database, migrate, openPostgres, sql } from '../src/database/index.ts';
+import { newId } from '../src/lib/ids.ts';
+import { silentLogger } from '../src/lib/log.ts';
+import { claimDue, claimOlderRules, countOverdue, nextDue } from '../src/schedules/due.ts';
+import { Firing } from '../src/schedules/index.ts';
+import { zoneRulesVersion } from '../src/schedules/zones.ts';
+import { startPostgres } from '../tests/harness/postgres.ts';
+
+/** Schedules that are not due, and how often each statement of a wake is timed. */
+const schedules = Number(process.env.IDLE_SCHEDULES ?? 1_000_000);
+const rounds = 200;
+
+/** Milliseconds that the database has spent on statements so far. A connection tells it once a second, at most. */
+const activeMs = async (db: Database): Promise<number> => {
+  await sleep(1_100);
+  await db.read((reader) => sql`select 1`.execute(reader));
+  const { rows } = await db.read((reader) =>
+    sql<{ ms: number }>`select pg_stat_clear_snapshot(), active_time as ms from pg_stat_database
+      where datname = current_database()`.execute(reader),
+  );
+  return rows[0]!.ms;
+};
+
+/**
+ * What a replica costs while nothing is due: the statements of one wake, by the database's own account of the time
+ * it was active, and by this process's clock around them, which counts the round trips as well; and this process's
+ * memory before and after thousands of turns.
+ */
+export const run = async (): Promise<void> => {
+  const server = await startPostgres({ durable: true });
+  const db = await openPostgres(server.url, silentLogger);
+  await migrate(db, silentLogger);
+  await db.tx(async (tx) => {
+    const agent = newId();
+    await sql`insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
+      values (${agent}, 'bench', 'worker', 4, 3, 600, 20)`.execute(tx);
+    await sql`set local statement_timeout = 0`.execute(tx);
+    // 10,000 at a time, each herd a minute after the one before, none of them due during the benchmark.
+    for (let made = 0; made < schedules; made += 10_000) {
+      await sql`insert into schedules (id, agent_id, cron_expression, timezone, next_run_at, zone_rules)
+        select gen_random_uuid(), ${agent}, '0 0 * * *', 'UTC',
+          platform_now() + interval '1 day' + ${made / 10_000}::int * interval '1 minute', ${zoneRulesVersion}
+        from generate_series(1, ${Math.min(10_000, schedules - made)}::int)`.execute(tx);
+    }
+  });
+  await db.read((reader) => sql`analyze schedules`.execute(reader));
+
+  const statements: Record<string, () => Promise<unknown>> = {
+    'claim what is due (every wake)': () => db.tx((tx) => claimDue(tx, 1_000)),
+    'when the next one is due (every wake)': () => db.read(nextDue),
+    'older time-zone rules (every minute)': () => db.tx((tx) => claimOlderRules(tx, zoneRulesVersion, 1_000)),
+    'overdue, for the metrics (every scrape)': () => db.read(countOverdue),
+  };
+  const rows = [];
+  for (const [what, ask] of Object.entries(statements)) {
+    const before = await activeMs(db);
+    const took: number[] = [];
+    for (let i = 0; i < rounds; i++) {
+      const begun = performance.now();
+      await ask();
+      took.push(performance.now() - begun);
+    }
+    took.sort((a, b) => a - b);
+    const inDatabase = ((await activeMs(db)) - before) / rounds;
+    rows.push({
+      what,
+      schedules,
+      'database ms': inDatabase.toFixed(3),
+      'median ms with round trips': took[rounds / 2]!.toFixed(2),
+      'p99 ms with round trips': took[Math.floor(rounds * 0.99)]!.toFixed(2),
+    });
+  }
+  const firing = new Firing({ db, log: silentLogger });
+  firing.start();
+  const turns = async (n: number): Promise<number> => {
+    for (let i = 0; i < n; i++) {
+      firing.wake();
+      await sleep(1);
+    }
+    globalThis.gc?.();
+    return process.memoryUsage().heapUsed / 2 ** 20;
+  };
+  const heap = [await turns(500), await turns(2_000), await turns(2_000)];
+  await firing.stop();
+  await db.close();
+  await server.stop();
+  console.table(rows);
+  console.log(
+    `Heap after 500, 2,500 and 4,500 wakes: ${heap.map((mb) => mb.toFixed(1)).join(', ')} MB${globalThis.gc ? '' : ' (with `node --expose-gc` only what is in use)'}.`,
+  );
+};
+
+if (import.meta.main) await run();

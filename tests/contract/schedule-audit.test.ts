@@ -1,0 +1,167 @@
+import { describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/index.ts';
+import { expectError, faults, newAgent, newKey, newSchedule, ok, onEachDatabase, query } from './ground.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+const iso = (at: number) => new Date(at).toISOString();
+
+describe('the audit of a schedule', () => {
+  onEachDatabase(
+    (at) => {
+      const fire = async () => {
+        while ((await at().test.platform.firing.fireDue()) > 0);
+      };
+      /** The last full hour, and a schedule that was made `hoursAgo` hours and a half before it, every hour. */
+      const hourly = async (hoursAgo: number, fields: object = {}) => {
+        const { id: agent } = await newAgent(at());
+        const { id } = await newSchedule(at(), agent, { cron_expression: '0 * * * *', ...fields });
+        const last = Math.floor(Date.now() / hour) * hour;
+        const from = iso(last - (hoursAgo + 0.5) * hour);
+        await query(at(), sql`update schedule_definitions set from_at = ${from} where schedule_id = ${id}`);
+        return { id, last, path: `/agents/${agent}/schedules/${id}` };
+      };
+      const due = (id: string, next: number) =>
+        query(at(), sql`update schedules set next_run_at = ${iso(next)} where id = ${id}`);
+      const auditOf = (path: string, asked = '') => ok(at().app.get(`${path}/audit${asked}`));
+      const statuses = ({ data }: { data: { status: string }[] }) => data.map(({ status }) => status);
+
+      test('names each occurrence with what became of it and its Work Item; several skipped together each', async () => {
+        const { id, last, path } = await hourly(5);
+        await due(id, last - 5 * hour);
+        await fire();
+        const answer = await auditOf(path);
+        const { records } = await ok(at().api.get(`/work-items?schedule_id=${id}`));
+        expect(records.length).toBe(1);
+        expect(answer.data.length).toBe(6);
+        expect(answer.data.slice(0, 5)).toEqual(
+          [5, 4, 3, 2, 1].map((n) => ({
+            scheduled_for: iso(last - n * hour),
+            status: 'skipped',
+            work_item_id: null,
+            lateness_ms: expect.any(Number),
+            reason: 'missed',
+          })),
+        );
+        expect(answer.data[5]).toMatchObject({ scheduled_for: iso(last), work_item_id: records[0].id });
+        expect(answer).toMatchObject({
+          has_more: false,
+          next: '',
+          known_from: iso(last - 5.5 * hour),
+        });
+      });
+
+      test.each([
+        [2_000, 'fired', 'on_time'],
+        [20_000, 'fired', 'late'],
+        [7_200_000, 'caught_up', 'caught_up'],
+      ])('one that was dealt with %d ms late as %s is %s', async (late, outcome, status) => {
+        const { id, last, path } = await hourly(0);
+        await query(
+          at(),
+          sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, at)
+            values (${id}, ${id}, ${iso(last)}, ${outcome}, ${iso(last + late)})`,
+        );
+        expect((await auditOf(path)).data).toMatchObject([{ status, lateness_ms: late }]);
+      });
+
+      test('what has come and is not dealt with yet is due; what was passed without a record is missing', async () => {
+        const { id, last, path } = await hourly(3);
+        await due(id, last);
+        expect(statuses(await auditOf(path))).toEqual(['missing', 'missing', 'missing', 'due']);
+        await fire();
+        await query(at(), sql`delete from occurrences where schedule_id = ${id}`);
+        expect(statuses(await auditOf(path))).toEqual(['missing', 'missing', 'missing', 'missing']);
+      });
+
+      test('a manual run accounts for no occurrence', async () => {
+        const { id, last, path } = await hourly(0);
+        await ok(at().app.post(`${path}/run`));
+        await query(at(), sql`update occurrences set scheduled_for = ${iso(last)} where schedule_id = ${id}`);
+        expect(statuses(await auditOf(path))).toEqual(['missing']);
+      });
+
+      test('each time is judged by the definition of its time, and time spent paused has no occurrence', async () => {
+        const { id, last, path } = await hourly(6);
+        await ok(at().app.post(`${path}/pause`));
+        await ok(at().app.post(`${path}/pause`));
+        await ok(at().app.post(`${path}/resume`));
+        await ok(at().api.put(path, { cron_expression: '30 * * * *' }));
+        await ok(at().api.put(path, { cron_expression: '30 * * * *', message: 'another' }));
+        const rows = await query(
+          at(),
+          sql`select revision, enabled, cron_expression from schedule_definitions where schedule_id = ${id}
+            order by revision`,
+        );
+        expect(rows).toEqual([
+          { revision: 1, enabled: true, cron_expression: '0 * * * *' },
+          { revision: 2, enabled: false, cron_expression: '0 * * * *' },
+          { revision: 3, enabled: true, cron_expression: '0 * * * *' },
+          { revision: 4, enabled: true, cron_expression: '30 * * * *' },
+        ]);
+        // Paused at the instant of an occurrence, which was still its own, and resumed at another's, which was not.
+        for (const [revision, ago] of [
+          [2, 5],
+          [3, 3],
+          [4, 1],
+        ]) {
+          await query(
+            at(),
+            sql`update schedule_definitions set from_at = ${iso(last - ago! * hour)}
+              where schedule_id = ${id} and revision = ${revision}`,
+          );
+        }
+        const { data } = await auditOf(path, `?to=${iso(last)}`);
+        expect(data.map((each: { scheduled_for: string }) => each.scheduled_for)).toEqual(
+          [6, 5, 2, 1, 0.5].map((ago) => iso(last - ago * hour)),
+        );
+      });
+
+      test('from is left out and to is not; 10,000 at once and the rest by next; what is no longer kept is not missing', async () => {
+        const { path, last } = await hourly(200 * 24, { cron_expression: '* * * * *' });
+        const two = await auditOf(path, `?from=${iso(last - 2 * minute)}&to=${iso(last)}`);
+        expect(two.data.map((each: { scheduled_for: string }) => each.scheduled_for)).toEqual([
+          iso(last - minute),
+          iso(last),
+        ]);
+        const asked = `from=${iso(last - 8 * day)}&to=${iso(last)}`;
+        const first = await auditOf(path, `?${asked}`);
+        expect(first).toMatchObject({ has_more: true, next: iso(last - 8 * day + 10_000 * minute) });
+        expect(first.data.length).toBe(10_000);
+        const rest = await auditOf(path, `?${asked}&next=${first.next}`);
+        expect(rest).toMatchObject({ has_more: false, next: '' });
+        expect(first.data.length + rest.data.length).toBe(8 * 24 * 60);
+        const old = await auditOf(path, `?from=${iso(last - 110 * day)}&to=${iso(last - 95 * day)}`);
+        expect(old.data).toEqual([]);
+        expect(Date.parse(old.known_from)).toBeGreaterThan(last - 91 * day);
+      });
+
+      test('422 for windows that cannot be; members may ask; 404 as for the schedule', async () => {
+        const { path, last } = await hourly(0);
+        for (const asked of [
+          `?from=${iso(last)}&to=${iso(last - 1)}`,
+          `?from=${iso(Date.now() + day)}`,
+          `?from=${iso(last - 32 * day)}&to=${iso(last)}`,
+          '?from=yesterday',
+        ]) {
+          const answer = await at().app.get(`${path}/audit${asked}`);
+          expectError(answer, 422);
+          expect(faults(answer)).toEqual(['from']);
+        }
+        const { value } = await newKey(at(), 'member');
+        expect((await at().as(value, '/app/api').get(`${path}/audit`)).status).toBe(200);
+        expectError(await at().app.get(`${path}x/audit`), 404);
+      });
+
+      test('nothing is left of the definitions of a deleted schedule', async () => {
+        const { id, path } = await hourly(0);
+        await ok(at().api.delete(path), 204);
+        expect(await query(at(), sql`select 1 from schedule_definitions where schedule_id = ${id}`)).toEqual(
+          [],
+        );
+      });
+    },
+    { ROLES: 'api,delivery' },
+  );
+});
