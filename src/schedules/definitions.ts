@@ -30,7 +30,7 @@ export const keepDefinition = async (tx: Tx, row: ScheduleRow, at: number): Prom
 export const definitionsOf = (reader: Reader, scheduleId: string): Promise<DefinitionRow[]> =>
   reader
     .selectFrom('schedule_definitions')
-    .selectAll()
+    .select(['schedule_id', 'revision', 'from_at', 'cron_expression', 'timezone', 'enabled'])
     .where('schedule_id', '=', scheduleId)
     .orderBy('revision')
     .execute();

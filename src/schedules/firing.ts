@@ -1,5 +1,5 @@
 import { type Database, notify, outsideTransaction, type Tx } from '../database/index.ts';
-import { messageOf } from '../lib/errors.ts';
+import { ApiError, messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
@@ -173,10 +173,14 @@ const skipPoison = (db: Database, id: string, reason: string): Promise<Occurrenc
     return [happened];
   });
 
-/** An error of the statement itself (SQLSTATE classes 22 and 23, and failures of our own), not of the connection. */
-const isPoison = (error: unknown): boolean => {
-  const code = (error as { code?: unknown }).code;
-  return code === undefined ? false : typeof code === 'string' && /^(22|23|54|P0)/.test(code);
+/** What a schedule can be blamed for: anything but a database that is away, and locks that others hold (40…, 55…). */
+const isPoison = (error: unknown): boolean =>
+  !(error instanceof ApiError) && !/^(40|55)/.test(String((error as { code?: unknown }).code ?? ''));
+
+/** Shown to users: the code says what it was, and the log, beside it, the rest. */
+const reasonOf = (error: unknown): string => {
+  const { code } = error as { code?: unknown };
+  return `the Work Item could not be made${typeof code === 'string' ? ` (error ${code})` : ''}`;
 };
 
 /** The firing loop of one replica. There is no leader: every replica runs one, and they share what is due. */
@@ -275,7 +279,16 @@ export class Firing {
           { schedule_id: id, error: messageOf(error) },
           'a schedule cannot fire: its occurrence is skipped',
         );
-        this.#report(await skipPoison(db, id, `the Work Item could not be stored: ${messageOf(error)}`));
+        try {
+          this.#report(await skipPoison(db, id, reasonOf(error)));
+        } catch (failure) {
+          // It stays due, and is tried again with the next batch; the others go on.
+          if (!isPoison(failure)) throw failure;
+          log.error(
+            { schedule_id: id, error: messageOf(failure) },
+            'its occurrence could not be skipped either',
+          );
+        }
       }
     }
     return ids.length;

@@ -212,7 +212,7 @@ export const recordedWithin = (
 ): Promise<OccurrenceRow[]> =>
   reader
     .selectFrom('occurrences')
-    .selectAll()
+    .select(occurrenceColumns)
     .where('schedule_id', '=', scheduleId)
     .where('outcome', '<>', 'manual')
     .where('scheduled_for', '<=', to)
