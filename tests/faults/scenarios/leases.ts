@@ -49,12 +49,15 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
     const victim = n % 2;
     const api = ground.api(1 - victim);
     const pid = ground.replicas[victim]!.process!.pid;
-    await Promise.all(
-      Array.from({ length: itemsAFault }, () =>
-        must(api.post('/work-items', { agent_id: agent.id, payload: thinkFor(1_500) })),
-      ),
-    );
-    items += itemsAFault;
+    const offer = async (count: number): Promise<void> => {
+      items += count;
+      await Promise.all(
+        Array.from({ length: count }, () =>
+          must(api.post('/work-items', { agent_id: agent.id, payload: thinkFor(1_500) })),
+        ),
+      );
+    };
+    await offer(itemsAFault);
     const held = (): Promise<boolean> =>
       ground.inspect(async (rows) => {
         const found = await rows(
@@ -62,7 +65,8 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
         );
         return found.length > 0;
       });
-    await until(held, 20_000);
+    // The other replica may be quicker, until it has as many as it takes at once.
+    await until(async () => (await held()) || (await offer(1)), 20_000, 100);
     if (fault === 'SIGKILL') {
       await ground.kill(victim);
       await until(async () => !(await held()), 20_000);
