@@ -111,7 +111,11 @@ export const createSchedule = async (
   const now = await databaseNow(tx);
   const next = nextAfter(occurrences, now);
   if (!next) throw badRequest('cron_expression: has no occurrence from now until the year 2101.');
-  const row = await insertSchedule(tx, agentId, definition, { at: next, zoneRules: zoneRulesVersion });
+  const row = await insertSchedule(tx, agentId, definition, {
+    at: next,
+    zoneRules: zoneRulesVersion,
+    now: new Date(now),
+  });
   await keepDefinition(tx, row, now);
   await announce(tx, row);
   await record(tx, principal, {
