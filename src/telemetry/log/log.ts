@@ -72,13 +72,15 @@ export interface TelemetryLog {
   remove(number: number): Promise<void>;
 
   /**
-   * The next spans from the cursor, at most about `maxBytes` (at least one record's), or null where nothing is
-   * queued. What cannot be read is passed and counted as discarded.
+   * The next spans from the cursor, or from behind the batch `after`, at most about `maxBytes` (at least one
+   * record's), or null where nothing more is queued. What cannot be read is passed and counted as discarded once
+   * the cursor stands before it.
    */
-  read(number: number, maxBytes: number): Promise<Batch | null>;
+  read(number: number, maxBytes: number, after?: Batch): Promise<Batch | null>;
   /**
    * Moves the cursor to behind the first `through` spans of the batch and adds the counts, in one durable
-   * write. False, and nothing changes, where the cursor is no longer in the batch (expired, removed meanwhile).
+   * write. The counts are those of everything between the cursor and there: they may be of several batches that
+   * were read one behind the other. False, and nothing changes, where they are not (expired, removed meanwhile).
    */
   commit(batch: Batch, through: number, counts: Partial<Counts>): Promise<boolean>;
   /** Moves counts among dead_lettered and the others (a retried or purged dead letter): the deltas add up to 0. */
