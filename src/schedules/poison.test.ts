@@ -24,7 +24,7 @@ eachDatabase((_name, open) => {
             payload: {},
             metadata: {},
           },
-          { at: new Date(Date.now() - 1_000), zoneRules: '2026c', now: new Date() },
+          { at: new Date(Date.now() - 1_000), zoneRules: '2026c' },
         ),
       );
     const [good, bad, alsoGood] = [await add('good'), await add('bad'), await add('good')];

@@ -114,7 +114,6 @@ export const createSchedule = async (
   const row = await insertSchedule(tx, agentId, definition, {
     at: next,
     zoneRules: zoneRulesVersion,
-    now: new Date(now),
   });
   await keepDefinition(tx, row, now);
   await announce(tx, row);

@@ -128,7 +128,7 @@ export const insertSchedule = (
   tx: Tx,
   agentId: string,
   definition: Definition,
-  next: { at: Date; zoneRules: string; now: Date },
+  next: { at: Date; zoneRules: string },
 ): Promise<ScheduleRow> =>
   tx
     .insertInto('schedules')
@@ -138,9 +138,6 @@ export const insertSchedule = (
       ...stored(definition),
       next_run_at: next.at,
       zone_rules: next.zoneRules,
-      // One moment for both: the defaults of two columns may be a millisecond apart.
-      created_at: next.now,
-      updated_at: next.now,
     } as never)
     .returning(columns)
     .executeTakeFirstOrThrow();

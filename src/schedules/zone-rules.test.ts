@@ -22,7 +22,7 @@ eachDatabase((_name, open) => {
           payload: {},
           metadata: {},
         },
-        { at, zoneRules, now: new Date() },
+        { at, zoneRules },
       ),
     );
   };

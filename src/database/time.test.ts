@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { eachDatabase } from '../../tests/harness/database.ts';
+import { sql } from './index.ts';
+
+eachDatabase((_name, open) => {
+  it('is one time for all that a statement writes, and a later one for the next', async () => {
+    const times = () =>
+      open().read(async (reader) => {
+        const { rows } = await sql<{ first: Date; n: number }>`
+          select min(now) as first, count(distinct now)::int as n
+          from (select platform_now() as now, n from generate_series(1, 100000) n) t`.execute(reader);
+        return rows[0]!;
+      });
+    const before = await times();
+    const after = await times();
+    expect([before.n, after.n]).toEqual([1, 1]);
+    expect(after.first.getTime()).toBeGreaterThan(before.first.getTime());
+  });
+});
