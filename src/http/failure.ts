@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, badRequest, messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
+import { givenTraceparent, untraced } from './addresses.ts';
 
 /** The largest body that is read, in bytes. */
 export const bodyLimit = 10 * 1024 * 1024;
@@ -51,6 +52,10 @@ export const fail = (
     },
     'request failed',
   );
+  // What is refused before its handler has no span.
+  if (!reply.hasHeader('traceparent')) {
+    reply.header('traceparent', untraced(givenTraceparent(request.headers.traceparent)));
+  }
   if (shown.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   return reply
     .code(shown.status)

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Database } from '../database/index.ts';
@@ -12,9 +11,10 @@ import {
   baseOf,
   bases,
   bearerToken,
+  givenTraceparent,
   hostsIn,
   normalizeUrl,
-  traceparentPattern,
+  untraced,
 } from './addresses.ts';
 import { bodyLimit, fail, refuseConnection } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
@@ -83,16 +83,12 @@ declare module 'fastify' {
   }
 }
 
-/** A traceparent for an answer that no span of ours belongs to: the caller's trace, or a new one. */
-const untraced: NonNullable<ServerOptions['trace']> = (request, fn) =>
-  fn(request.traceparent ?? `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`);
-
 const tooMany = (message: string, retryAfter: number) =>
   new ApiError('too_many_requests', message, {}, { 'retry-after': String(retryAfter) });
 
 /** The HTTP side of the platform: routes in, a server out. It knows HTTP and no feature. */
 export const createServer = (options: ServerOptions): Server => {
-  const { log, routes, buckets, trace = untraced } = options;
+  const { log, routes, buckets, trace = (request, fn) => fn(untraced(request.traceparent)) } = options;
   const documents = new Map<Base, ApiDocument>();
   const documentOf = (base: Base): ApiDocument => {
     let document = documents.get(base);
@@ -231,8 +227,7 @@ export const createServer = (options: ServerOptions): Server => {
           );
         },
         handler: async (request, reply) => {
-          const given = request.headers.traceparent;
-          const traceparent = typeof given === 'string' && traceparentPattern.test(given) ? given : undefined;
+          const traceparent = givenTraceparent(request.headers.traceparent);
           await trace({ method: request.method, route: base + route.path, traceparent }, async (own) => {
             reply.header('traceparent', own);
             try {

@@ -280,6 +280,19 @@ describe('requests', () =>
         }
       });
 
+      test('traceparent: what is refused before its handler carries the trace that came', async () => {
+        const parent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+        const headers = { traceparent: parent };
+        const refusals = [
+          await at().api.get('/agents', { headers: { ...headers, authorization: 'Bearer wrong' } }),
+          await at().api.get('/no-such-thing', { headers }),
+        ];
+        for (const { status, headers: own } of refusals) {
+          expect([status, own.get('traceparent')]).toEqual([status, parent]);
+        }
+        expect(refusals.map(({ status }) => status)).toEqual([401, 404]);
+      });
+
       test('a malformed If-Match, or Idempotency-Key, is no server error', async () => {
         const agent = await newAgent(at());
         const headers = { 'if-match': 'garbage' };
