@@ -25,7 +25,7 @@ import { tags } from './tags.ts';
 import { createTelemetry, type Telemetry } from './telemetry/index.ts';
 import { telemetryRoute } from './telemetry-route.ts';
 import { workItemTraceRoute } from './work-item-trace.ts';
-import { cancelOpenOf, workItemRoutes } from './work-items/index.ts';
+import { cancelOpenOf, wakeWorkers, workItemRoutes } from './work-items/index.ts';
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as {
   version: string;
@@ -170,6 +170,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
       toolServerExists: nothingYet,
       semanticDataModelExists: nothingYet,
       onDelete: [cancelOpenOf],
+      onSettings: [wakeWorkers],
     }),
     ...scheduleRoutes(db),
     ...workItemRoutes(db),

@@ -19,6 +19,7 @@ eachDatabase((_name, open) => {
       llmExists: async (_tx, id) => id === knownLlm,
       toolServerExists: async () => false,
       semanticDataModelExists: async () => false,
+      onSettings: [],
       onDelete: [
         async (tx, id) => {
           const { rows } = await sql`select 1 from agents where id = ${id}`.execute(tx);

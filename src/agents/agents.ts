@@ -26,6 +26,8 @@ export interface AgentHooks {
   semanticDataModelExists: Exists;
   /** Called in the transaction that deleted the agent, after its row and all that hangs on it are gone. */
   onDelete: readonly ((tx: Tx, agentId: string, principal: Principal) => Promise<void>)[];
+  /** Called in the transaction that changed the settings: more may run at once now. */
+  onSettings: readonly ((tx: Tx) => Promise<void>)[];
 }
 
 interface Actor {
@@ -147,6 +149,7 @@ export const changeAgent = async (
     ...fields,
     settings: mergeSettings(before.settings, settings ?? {}),
   });
+  if (settings) for (const told of hooks.onSettings) await told(tx);
   await record(tx, principal, {
     action: 'agent.update',
     targetType: 'agent',

@@ -26,4 +26,5 @@ export {
   createWorkItem,
   findWorkItem,
   firedInsertion,
+  wakeWorkers,
 } from './work-items.ts';

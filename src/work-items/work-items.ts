@@ -16,6 +16,7 @@ import {
   type Transition,
   transition,
   type WorkItem,
+  workItemsChannel,
 } from './store.ts';
 
 /** The Work Item; 404 where there is none, also for a malformed id. */
@@ -195,3 +196,6 @@ export const cancelOpenOf = async (tx: Tx, agentId: string, principal: Principal
   });
   for (const { id, status } of cancelled) if (status === 'EXECUTING') await notify(tx, cancelsChannel, id);
 };
+
+/** Workers look for what they may claim, when the transaction has committed. */
+export const wakeWorkers = (tx: Tx): Promise<void> => notify(tx, workItemsChannel);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { newAgent, ok, withPlatform } from './ground.ts';
 
+const poll = { timeout: 10_000 };
+
 describe('actions at the instant at which a worker claims or ends a Work Item', () =>
   withPlatform('postgres', (at) => {
     test('answer 200 or 412, never a server error', async () => {
@@ -16,5 +18,21 @@ describe('actions at the instant at which a worker claims or ends a Work Item', 
       };
       await Promise.all(Array.from({ length: 12 }, one));
       expect([...statuses].sort()).toEqual([200, 412]);
+    });
+  }));
+
+describe('an agent that may run more at once', () =>
+  withPlatform('postgres', (at) => {
+    test('does so as soon as its settings say so', async () => {
+      const agent = await newAgent(at(), { settings: { max_concurrency: 1 } });
+      const payload = { mock: { steps: [{ text: 'done', delay_ms: 60_000 }] } };
+      const make = () => ok(at().api.post('/work-items', { agent_id: agent.id, payload }));
+      const ids = [(await make()).id, (await make()).id];
+      const statuses = () =>
+        Promise.all(ids.map(async (id) => (await ok(at().api.get(`/work-items/${id}`))).status as string));
+      await expect.poll(async () => (await statuses()).sort(), poll).toEqual(['EXECUTING', 'PENDING']);
+      await ok(at().api.patch(`/agents/${agent.id}`, { settings: { max_concurrency: 2 } }));
+      await expect.poll(statuses, poll).toEqual(['EXECUTING', 'EXECUTING']);
+      for (const id of ids) await ok(at().api.post(`/work-items/${id}/cancel`));
     });
   }));
