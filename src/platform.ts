@@ -11,7 +11,6 @@ import { type Clock, systemClock } from './lib/clock.ts';
 import { createEgress } from './lib/egress.ts';
 import { messageOf } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
-import type { Loop } from './lib/loop.ts';
 import { within } from './lib/within.ts';
 import { llmExists, llmRoutes, llmSecrets } from './llm-configurations/index.ts';
 import { createObservability, integrationSecrets } from './observability/index.ts';
@@ -251,22 +250,17 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
         await server.close();
         throw error;
       });
-  const loop = (one: Loop): void => {
-    one.start();
-    started.add('loop', () => one.stop());
-  };
   const { roles } = config;
-  loop(chainLoop(db, log));
-  loop(retentionLoop(db, log));
   if (roles.has('delivery')) telemetry.start();
-  if (roles.has('worker')) {
-    runtime.start();
-    started.add('runtime', () => runtime.stop());
-  }
-  if (roles.has('scheduler')) {
-    firing.start();
-    started.add('firing', () => firing.stop());
-  }
+  const loops = [
+    chainLoop(db, log),
+    retentionLoop(db, log),
+    ...(roles.has('worker') ? [runtime] : []),
+    ...(roles.has('scheduler') ? [firing] : []),
+  ];
+  for (const one of loops) one.start();
+  // Side by side: where the database is away each waits for it, and all together have 20 s.
+  started.add('loops', () => Promise.all(loops.map((one) => one.stop())));
   // Stopped first: nothing new comes in while the rest ends.
   started.add('http', () => server.close());
   return {

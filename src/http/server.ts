@@ -6,6 +6,7 @@ import { ApiError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Principal, type Role, roleAllows } from '../lib/principal.ts';
+import { Turns } from '../lib/turns.ts';
 import {
   type Base,
   baseOf,
@@ -65,6 +66,12 @@ export interface Server {
 /** Failed authentications of one address before it is told to wait, and how many a second after that. */
 const failures = { burst: 200, perSecond: 10 };
 
+/**
+ * A body beyond this may become ten times its size as an object, kept while its handler waits for the database:
+ * few are parsed at a time, whatever comes in.
+ */
+const largeBody = { bytes: 1024 * 1024, atOnce: 2 };
+
 /** At a stop a request may take so long; then it is cut off, so that a slow client holds nobody up. */
 const closeWithinMs = 3_000;
 
@@ -89,6 +96,7 @@ const tooMany = (message: string, retryAfter: number) =>
 /** The HTTP side of the platform: routes in, a server out. It knows HTTP and no feature. */
 export const createServer = (options: ServerOptions): Server => {
   const { log, routes, buckets, trace = (request, fn) => fn(untraced(request.traceparent)) } = options;
+  const largeBodies = new Turns(largeBody.atOnce);
   const documents = new Map<Base, ApiDocument>();
   const documentOf = (base: Base): ApiDocument => {
     let document = documents.get(base);
@@ -231,7 +239,9 @@ export const createServer = (options: ServerOptions): Server => {
           await trace({ method: request.method, route: base + route.path, traceparent }, async (own) => {
             reply.header('traceparent', own);
             try {
-              await serve(route, request.principal!, options, request, reply);
+              const carryOut = () => serve(route, request.principal!, options, request, reply);
+              const size = (request.body as Buffer | undefined)?.length ?? 0;
+              await (size > largeBody.bytes ? largeBodies.run(carryOut) : carryOut());
             } catch (error) {
               if (error instanceof ApiError && error.code === 'forbidden') refused(request, route);
               fail(log, error, request, reply);

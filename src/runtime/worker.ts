@@ -34,7 +34,7 @@ const recoverAtOnce = 100;
 /** A turn that waits for a database that is away is not waited for. */
 const turnWithinMs = 3_000;
 /** After the hand-back began; what is not done by then is left to the leases. */
-const handBackWithinMs = 10_000;
+const handBackWithinMs = 6_000;
 
 /** Wait for `promise`, but no longer than `milliseconds`. */
 const atMost = (promise: Promise<unknown>, milliseconds: number): Promise<unknown> =>
