@@ -116,29 +116,106 @@ const failureOf = (error: unknown): EgressError => {
 
 const joinHeaders = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
   const joined: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name];
     if (value !== undefined) joined[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return joined;
 };
 
-const readBounded = async (
-  body: Dispatcher.ResponseData['body'],
-  limit: number,
-): Promise<{ body: Buffer; truncated: boolean }> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    if (size + chunk.length > limit) {
-      chunks.push(chunk.subarray(0, limit - size));
-      // Leaving the loop destroys the body and with it the connection: the rest is not read.
-      return { body: Buffer.concat(chunks), truncated: true };
-    }
-    chunks.push(chunk);
-    size += chunk.length;
+/**
+ * One request under way and its answer. undici's own `request` makes a stream, two abort signals and a dozen
+ * promises of each, which cost more than sending a small body.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<EgressResponse>;
+  readonly #limit: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #signal: AbortSignal | undefined;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #status = 0;
+  #headers: Record<string, string> = {};
+  #controller: Dispatcher.DispatchController | null = null;
+  #ended = false;
+  #resolve!: (answer: EgressResponse) => void;
+  #reject!: (error: EgressError) => void;
+
+  constructor(timeoutMs: number, limit: number, signal: AbortSignal | undefined) {
+    this.#limit = limit;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#timer = setTimeout(() => this.fail(new EgressError('timeout', 'no answer in time')), timeoutMs);
+    this.#timer.unref();
+    this.#signal = signal;
+    if (signal?.aborted) this.#aborted();
+    else signal?.addEventListener('abort', this.#aborted);
   }
-  return { body: Buffer.concat(chunks), truncated: false };
-};
+
+  /** Ends the exchange; a connection with half of it on it is closed. */
+  fail(error: EgressError): void {
+    if (!this.#end()) return;
+    this.#reject(error);
+    this.#controller?.abort(error);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // It waited for a connection, and meanwhile its time was over.
+    if (this.#ended) controller.abort(new EgressError('closed', 'not sent'));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // 1xx comes before the answer.
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = joinHeaders(headers);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return;
+    const room = this.#limit - this.#size;
+    this.#size += Math.min(room, chunk.length);
+    this.#chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
+    if (chunk.length <= room) return;
+    this.#succeed(true);
+    // The rest is not read, so nothing more can be asked on this connection.
+    controller.abort(new EgressError('closed', 'cut off'));
+  }
+
+  onResponseEnd(): void {
+    this.#succeed(false);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.fail(failureOf(error));
+  }
+
+  readonly #aborted = (): void => this.fail(new EgressError('closed', 'the connection was closed (aborted)'));
+
+  #succeed(truncated: boolean): void {
+    if (!this.#end()) return;
+    const body = this.#chunks.length === 0 ? empty : Buffer.concat(this.#chunks);
+    this.#resolve({ status: this.#status, headers: this.#headers, body, truncated });
+  }
+
+  /** False where it had ended before. */
+  #end(): boolean {
+    if (this.#ended) return false;
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    this.#signal?.removeEventListener('abort', this.#aborted);
+    return true;
+  }
+}
+
+const empty = Buffer.alloc(0);
 
 /**
  * Outgoing HTTP under the CIDR rules. The name is looked up here, its addresses are checked, and the socket
@@ -206,23 +283,15 @@ export const createEgress = (rules: {
   return {
     resolve,
     request: async (url, { method, headers, body, timeoutMs, maxBodyBytes = 65_536, signal }) => {
-      const timeout = AbortSignal.timeout(timeoutMs);
+      const exchange = new Exchange(timeoutMs, maxBodyBytes, signal);
       try {
-        const target = new URL(url);
-        const answer = await agent.request({
-          origin: target.origin,
-          path: target.pathname + target.search,
-          method,
-          headers: headers ?? {},
-          body: body ?? null,
-          signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
-        });
-        const read = await readBounded(answer.body, maxBodyBytes);
-        return { status: answer.statusCode, headers: joinHeaders(answer.headers), ...read };
+        const { origin, pathname, search } = new URL(url);
+        const sent = { origin, path: pathname + search, method, headers: headers ?? {}, body: body ?? null };
+        agent.dispatch(sent as Dispatcher.DispatchOptions, exchange);
       } catch (error) {
-        if (timeout.aborted) throw new EgressError('timeout', 'no answer in time');
-        throw failureOf(error);
+        exchange.fail(failureOf(error));
       }
+      return exchange.answer;
     },
     fetch: ((input: never, init?: object) =>
       undiciFetch(input, { ...init, dispatcher: agent, redirect: 'manual' })) as typeof globalThis.fetch,

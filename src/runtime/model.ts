@@ -2,6 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateText, jsonSchema, type ModelMessage, type ToolSet, tool } from 'ai';
 import type { Secret } from '../lib/crypto.ts';
 import { EgressError } from '../lib/egress.ts';
+import { retryAfterMs } from '../lib/retry-after.ts';
 import { nestsDeeperThan } from '../lib/text.ts';
 import type { ResolvedLlm } from '../llm-configurations/index.ts';
 import { type Message, storable, type ToolCall } from './messages.ts';
@@ -88,12 +89,9 @@ const scrub = (text: string, secrets: readonly Secret[]): string => {
   return [...scrubbed.replaceAll(/\S*\*{3,}\S*/g, '[redacted]')].slice(0, 300).join('');
 };
 
-const retryAfterOf = (headers: Record<string, string> | undefined): number | null => {
-  const value = headers?.['retry-after'];
-  if (value === undefined) return null;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
-  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, maxRetryAfterMs) : null;
-};
+/** Null as well where it may be tried at once. */
+const retryAfterOf = (headers: Record<string, string> | undefined): number | null =>
+  Math.min(retryAfterMs(headers?.['retry-after'], Date.now()) ?? 0, maxRetryAfterMs) || null;
 
 const causes = function* (error: unknown): Generator<unknown> {
   for (let at = error, depth = 0; at !== undefined && at !== null && depth < 8; depth++) {
@@ -127,10 +125,10 @@ const toModelError = (error: unknown, secrets: readonly Secret[]): ModelError =>
   }
   const said = scrub(error.message, secrets);
   const told = `The model endpoint answered ${status}${said === '' ? '.' : `: ${said}`}`;
-  const retryAfterMs = retryAfterOf(error.responseHeaders);
-  if (status === 429) return new ModelError('model_rate_limited', told, { retryable: true, retryAfterMs });
+  const wait = { retryable: true, retryAfterMs: retryAfterOf(error.responseHeaders) };
+  if (status === 429) return new ModelError('model_rate_limited', told, wait);
   if (status === 408 || status >= 500) {
-    return new ModelError('model_unavailable', told, { retryable: true, retryAfterMs });
+    return new ModelError('model_unavailable', told, wait);
   }
   return new ModelError(status === 401 || status === 403 ? 'model_unauthorized' : 'model_refused', told, {
     retryable: false,

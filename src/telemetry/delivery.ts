@@ -1,6 +1,7 @@
 import { messageOf } from '../lib/errors.ts';
 import { Loop } from '../lib/loop.ts';
 import type { Account } from './accounts.ts';
+import { Budget } from './budget.ts';
 import { Compressor } from './compress.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import { Exporter, type ExporterParts } from './exporter.ts';
@@ -8,7 +9,7 @@ import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 import { postSpans } from './post.ts';
 
 export interface DeliveryOptions
-  extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs' | 'compressor'> {
+  extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs' | 'compressor' | 'budget'> {
   /** Default 30 s. */
   requestTimeoutMs?: number;
   /** How long spans and dead letters are kept, in ms, and how large the log may grow, in bytes. */
@@ -33,6 +34,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
   const { telemetryLog, destinations, deadLetters, clock, log, egress } = options;
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
   const compressor = new Compressor();
+  const budget = new Budget();
   const exporters = new Map<number, Exporter>();
   const off: (() => void)[] = [];
   let running = false;
@@ -48,7 +50,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
     if (!running || exporters.has(number)) return;
     exporters.set(
       number,
-      new Exporter(number, { ...options, requestTimeoutMs, onRemoved, compressor }).start(),
+      new Exporter(number, { ...options, requestTimeoutMs, onRemoved, compressor, budget }).start(),
     );
   };
 

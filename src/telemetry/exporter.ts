@@ -1,25 +1,26 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import type { Clock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress.ts';
+import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { backoffMs } from './backoff.ts';
+import type { Budget } from './budget.ts';
 import type { Compressor } from './compress.ts';
+import { Concurrency } from './concurrency.ts';
 import type { DeadLetterStore } from './dead-letters.ts';
-import { type Batch, passed, type TelemetryLog } from './log/log.ts';
-import { type Outcome, outcomeOf, outcomeOfFailure } from './outcome.ts';
+import type { TelemetryLog } from './log/log.ts';
+import { outcomeOf, outcomeOfFailure } from './outcome.ts';
+import type { Answer, Parcel } from './parcel.ts';
 import { compress, postMember } from './post.ts';
 import type { Destination, Destinations } from './routing.ts';
-import { takeSpans } from './wire.ts';
-
-const inflate = promisify(gunzip);
+import { Window } from './window.ts';
 
 export interface ExporterParts {
   telemetryLog: TelemetryLog;
   deadLetters: DeadLetterStore;
   destinations: Destinations;
   compressor: Compressor;
+  budget: Budget;
   egress: Pick<Egress, 'request'>;
   clock: Clock;
   random: () => number;
@@ -35,56 +36,46 @@ const firstLimit = 4 * 1024 * 1024;
 const probeEveryMs = 5 * 60_000;
 /** So many spans refused, each alone, and none accepted since the last edit: the integration is wrong. */
 const refusalsUntilPause = 16;
-/** What a request under way may still take when the process stops. */
+/** What requests under way may still take when the process stops. */
 const stopGraceMs = 3_000;
 
-/** A span that was refused alone, and not yet put among the dead letters. */
-interface Refused {
-  ordinal: number;
-  status: number;
-  reason: string;
-  span: Buffer;
-}
-
-/** A batch on its way, and how far its halving has come: kept over retries, lost with the process. */
-interface Work {
-  batch: Batch;
-  /** The batch as one request; null while it is known only as the gzip member that came. */
-  bytes: Buffer | null;
-  /** The length of `bytes`. */
-  size: number;
-  /** What is still to be sent, the next range last. */
-  ranges: [from: number, to: number][];
-  /** Refused ones right before the next range. */
-  refused: Refused[];
-}
-
 /**
- * The delivery of one integration: reads its spans in order, sends them one request at a time, and moves its
- * cursor. Knows nothing of the others, so none can hold another up.
+ * The delivery of one integration: reads its spans in order, sends them, one request at a time or a few side by
+ * side, and moves its cursor. Knows nothing of the others, so none can hold another up.
+ *
+ * Each turn judges what was answered, commits, and sends what may be sent; every answer wakes it. When a request is
+ * not accepted, nothing new is sent until all that are under way are answered; what those came to stands.
  */
 export class Exporter {
   readonly number: number;
   readonly #parts: ExporterParts;
   readonly #loop: Loop;
+  readonly #window: Window;
+  readonly #concurrency = new Concurrency();
+  readonly #underWay = new Set<Promise<void>>();
   readonly #abort = new AbortController();
+  /** An answer came and is not judged yet. */
+  #answered = false;
   #stopping = false;
+  #resumed = false;
   #revision: number | null = null;
   #limit = firstLimit;
   #failures = 0;
+  /** Failures and pauses so far: a success says nothing new of a backend if it was sent before the last of them. */
+  #troubles = 0;
   /** Why nothing is sent but a probe now and then. */
   #paused: string | null = null;
   /** By the clock that is passed in; 0 for at once. */
   #nextAttemptAt = 0;
   #acceptedSinceEdit = false;
   #refusedSinceEdit = 0;
-  #work: Work | null = null;
   lastSuccessAt: number | null = null;
   lastError: string | null = null;
 
   constructor(number: number, parts: ExporterParts) {
     this.number = number;
     this.#parts = parts;
+    this.#window = new Window(number, parts);
     this.#loop = new Loop({ name: `delivery ${number}`, log: parts.log, turn: () => this.#turn() });
   }
 
@@ -99,18 +90,21 @@ export class Exporter {
 
   /** A test of the integration has succeeded: what is paused goes on, and what is refused now is refused for itself. */
   resume(): void {
-    this.#acceptedSinceEdit = true;
-    this.#work = null;
+    this.#resumed = true;
     this.#goOn();
     this.#loop.wake();
   }
 
-  /** Lets a request under way finish for a few seconds. */
+  /** Lets requests under way finish for a few seconds. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const timer = setTimeout(() => this.#abort.abort(), stopGraceMs);
     await this.#loop.stop();
+    await Promise.all(this.#underWay);
     clearTimeout(timer);
+    await this.#settle().catch((error) =>
+      this.#parts.log.error({ integration: this.number, error: messageOf(error) }, 'the last commit failed'),
+    );
   }
 
   state(): { state: 'delivering' | 'retrying' | 'paused' | 'disabled'; nextAttemptAt: number | null } {
@@ -124,182 +118,191 @@ export class Exporter {
   }
 
   async #turn(): Promise<number | null> {
-    const { destinations, telemetryLog, deadLetters, clock, onRemoved } = this.#parts;
+    await this.#settle();
+    if (this.#stopping) return null;
+    const { destinations, clock } = this.#parts;
     const destination = destinations.get(this.number);
-    if (destination === undefined) {
-      await telemetryLog.remove(this.number);
-      await deadLetters.drop(this.number);
-      onRemoved(this.number);
-      return null;
+    if (this.#resumed || destination?.revision !== this.#revision) {
+      // What is under way was sent to the old settings.
+      if (this.#underWay.size > 0) return null;
+      if (destination === undefined) return this.#remove();
+      this.#startAnew(destination);
     }
-    if (destination.revision !== this.#revision) {
-      this.#revision = destination.revision;
-      this.#acceptedSinceEdit = false;
-      this.#refusedSinceEdit = 0;
-      this.#limit = firstLimit;
-      this.#work = null;
-      this.#goOn();
-    }
-    if (!destination.enabled) return null;
-    if (destination.problem !== undefined) {
-      this.lastError = destination.problem;
+    if (!destination!.enabled) return null;
+    if (destination!.problem !== undefined) {
+      this.lastError = destination!.problem;
       return null;
     }
     const wait = this.#nextAttemptAt - clock.now();
     if (wait > 0) return wait;
-    if (this.#work !== null && !this.#isNext(this.#work)) this.#work = null;
-    this.#work ??= await this.#take();
-    if (this.#work === null || this.#stopping) return null;
-    try {
-      return await this.#deliver(destination, this.#work);
-    } catch (error) {
-      this.#work = null;
-      throw error;
+    await this.#send(destination!);
+    return null;
+  }
+
+  async #remove(): Promise<null> {
+    const { telemetryLog, deadLetters, onRemoved } = this.#parts;
+    this.#window.clear();
+    await telemetryLog.remove(this.number);
+    await deadLetters.drop(this.number);
+    onRemoved(this.number);
+    return null;
+  }
+
+  /** After an edit or a successful test. What the backend has accepted stays accepted. */
+  #startAnew({ revision }: Destination): void {
+    const edited = revision !== this.#revision;
+    if (edited) {
+      this.#refusedSinceEdit = 0;
+      this.#limit = firstLimit;
+    }
+    this.#acceptedSinceEdit = !edited;
+    this.#revision = revision;
+    this.#resumed = false;
+    this.#concurrency.reset();
+    for (const parcel of this.#window.parcels) parcel.restart();
+    this.#goOn();
+  }
+
+  /** Sends as much as may be under way now. */
+  async #send(destination: Destination): Promise<void> {
+    const window = this.#window;
+    const unsent = () => window.parcels.filter(({ isSettled, underWay }) => !isSettled && !underWay);
+    // What waited may have expired meanwhile.
+    if (unsent().length > 0) window.clip();
+    if (window.parcels.length === 0 && !(await this.#readAhead())) return this.#concurrency.reset();
+    const inPieces = window.parcels.some(({ isSettled, isWhole }) => !isSettled && !isWhole);
+    const alone = this.#paused !== null || inPieces;
+    const allowed = alone ? 1 : this.#concurrency.allowed;
+    for (const parcel of unsent()) {
+      if (!this.#maySend(allowed) || !(await this.#dispatch(destination, parcel))) return;
+    }
+    while (!alone && window.parcels.length < allowed && this.#parts.budget.hasRoom()) {
+      const parcel = await this.#readAhead();
+      if (parcel === null || !this.#maySend(allowed) || !(await this.#dispatch(destination, parcel))) return;
     }
   }
 
-  /** Whether the cursor still stands where the work goes on: what expired meanwhile is not sent any more. */
-  #isNext({ batch, ranges, refused }: Work): boolean {
-    const next = ranges.at(-1)?.[0] ?? batch.spans;
-    return passed(this.#parts.telemetryLog.totals(this.number)) === batch.start + next - refused.length;
+  #maySend(allowed: number): boolean {
+    return this.#underWay.size < allowed && !this.#answered && !this.#stopping;
   }
 
-  /** The next batch; while paused only its first span, to probe with. */
-  async #take(): Promise<Work | null> {
-    const batch = await this.#parts.telemetryLog.read(this.number, this.#limit);
-    if (batch === null) return null;
-    const [first] = batch.parts;
-    const bytes = first!.gzip
-      ? null
-      : batch.parts.length === 1
-        ? first!.bytes
-        : Buffer.concat(batch.parts.map((part) => part.bytes));
-    // A member ends with the length of what it inflates to (RFC 1952, 2.3.1).
-    const size = bytes?.length ?? first!.bytes.readUInt32LE(first!.bytes.length - 4);
-    return { batch, bytes, size, ranges: [[0, this.#paused === null ? batch.spans : 1]], refused: [] };
+  #readAhead(): Promise<Parcel | null> {
+    return this.#window.readAhead(Math.min(this.#limit, this.#parts.budget.share()));
   }
 
-  /** Sends a batch, halving what is refused until the bad spans are found. Answers how long to sleep. */
-  async #deliver(destination: Destination, work: Work): Promise<number | null> {
-    const { batch, ranges, refused } = work;
-    const plain = async (): Promise<Buffer> => (work.bytes ??= await inflate(batch.parts[0]!.bytes));
-    const probing = this.#paused !== null;
-    while (ranges.length > 0) {
-      const [from, to] = ranges.at(-1)!;
-      const spans = to - from;
-      const halve = (): void => {
-        const middle = from + Math.ceil(spans / 2);
-        ranges.splice(-1, 1, [middle, to], [from, middle]);
-      };
-      const part = spans === batch.spans ? null : takeSpans(await plain(), from, to);
-      const size = part?.length ?? work.size;
-      if (size > this.#limit && spans > 1) {
-        halve();
-        continue;
-      }
-      const outcome = await this.#send(destination, spans, () =>
-        part === null ? this.#memberOf(batch) : compress(part),
-      );
-      if (outcome === null) return null;
-      if (outcome.kind === 'pause') return this.#pause(outcome.error, outcome.error);
-      if (outcome.kind === 'retry') return this.#retry(outcome.error, outcome.afterMs);
-      let moved = true;
-      if (outcome.kind === 'accepted') {
-        ranges.pop();
-        this.#succeeded(outcome.error ?? refused.at(-1)?.reason ?? null);
-        moved = await this.#commit(batch, to, refused, spans - outcome.rejected, outcome.rejected);
-      } else if (spans > 1) {
-        // A single span that is too large is refused like any other; the limit is learnt from more than one.
-        if (outcome.kind === 'too large') this.#limit = Math.floor(size / 2);
-        halve();
-      } else {
-        if (probing) return this.#pause(this.#paused!, outcome.error);
-        ranges.pop();
-        const { status, error } = outcome;
-        refused.push({ ordinal: batch.start + from, status, reason: error, span: part ?? (await plain()) });
-        this.lastError = error;
-        if (this.#acceptedSinceEdit) moved = await this.#commit(batch, to, refused, 0, 0);
-        else if (++this.#refusedSinceEdit >= refusalsUntilPause) {
-          return this.#pause(`every span is refused: ${error}`, error);
-        }
-      }
-      if (!moved) {
-        // Expired meanwhile.
-        this.#work = null;
-        return 0;
-      }
-      if (this.#stopping || this.#edited(destination)) return 0;
+  /** Sends what is next of a parcel, cut to what the backend takes. False where nothing was sent now. */
+  async #dispatch(destination: Destination, parcel: Parcel): Promise<boolean> {
+    if (!(await this.#window.load(parcel))) {
+      // Damaged since it was read. What is under way is waited for, or it would be sent twice.
+      if (this.#underWay.size > 0) return false;
+      this.#window.clear();
+      this.#loop.wake();
+      return false;
     }
-    // Fewer refusals than would tell a wrong integration from bad spans: these spans are taken for the bad ones.
-    await this.#commit(batch, batch.spans, refused, 0, 0);
-    this.#work = null;
-    return 0;
+    if (this.#paused !== null) parcel.probe();
+    while (parcel.spans > 1 && (await parcel.size()) > this.#limit) parcel.halve();
+    const piece = parcel.isWhole ? null : await parcel.piece();
+    // Pieces are sent when nothing else is under way: then the next answer wakes.
+    if (piece !== null && this.#underWay.size > 0) return false;
+    parcel.underWay = true;
+    const sentAfter = this.#troubles;
+    const request = this.#request(destination, parcel, piece).then((value) => {
+      parcel.underWay = false;
+      parcel.answer = { value, sentAfter };
+      this.#answered = true;
+      this.#underWay.delete(request);
+      this.#loop.wake();
+    });
+    this.#underWay.add(request);
+    return true;
   }
 
-  /** Of what a client compressed its own bytes; all else is compressed once for all integrations. */
-  #memberOf(batch: Batch): Promise<Buffer> {
-    const [first] = batch.parts;
-    return first!.gzip ? Promise.resolve(first!.bytes) : this.#parts.compressor.member(batch.parts);
-  }
-
-  /** One request: exactly one gzip member. Null where the process stops. */
-  async #send(
-    destination: Destination,
-    spans: number,
-    member: () => Promise<Buffer>,
-  ): Promise<Outcome | null> {
-    const { egress, clock, requestTimeoutMs } = this.#parts;
+  /** One request: exactly one gzip member. `piece`: what to send, if not all of the parcel. */
+  async #request(destination: Destination, parcel: Parcel, piece: Buffer | null): Promise<Answer> {
+    const { egress, clock, requestTimeoutMs, compressor } = this.#parts;
+    const { spans } = parcel;
     try {
-      const response = await postMember(
-        egress,
-        destination,
-        await member(),
-        requestTimeoutMs,
-        this.#abort.signal,
-      );
+      const { parts } = parcel.batch;
+      // Of what a client compressed its own bytes; all else is compressed once for all integrations.
+      const member =
+        piece !== null
+          ? await compress(piece)
+          : parts[0]!.gzip
+            ? parts[0]!.bytes
+            : await compressor.member(parts);
+      if (piece === null) parcel.letGo(member.length);
+      const response = await postMember(egress, destination, member, requestTimeoutMs, this.#abort.signal);
       return outcomeOf(destination, response, spans, clock.now());
     } catch (error) {
-      return this.#abort.signal.aborted ? null : outcomeOfFailure(error);
+      if (this.#abort.signal.aborted) return null;
+      try {
+        return outcomeOfFailure(error);
+      } catch {
+        return { kind: 'defect', error };
+      }
     }
   }
 
-  /** Moves the cursor to behind span `to` of the batch. The letters are on disk before they are counted. */
-  async #commit(
-    batch: Batch,
-    to: number,
-    refused: Refused[],
-    delivered: number,
-    rejected: number,
-  ): Promise<boolean> {
-    const letters = refused.splice(0);
-    if (letters.length + delivered + rejected === 0) return true;
-    const { deadLetters, telemetryLog, clock } = this.#parts;
-    const at = new Date(clock.now()).toISOString();
-    for (const { ordinal, status, reason, span } of letters) {
-      await deadLetters.put(this.number, ordinal, { at, status, reason, bytes: span.length }, span);
+  /** Judges what was answered and commits what is settled. */
+  async #settle(): Promise<void> {
+    this.#answered = false;
+    let defect: { error: unknown } | null = null;
+    for (const parcel of [...this.#window.parcels]) {
+      const { answer } = parcel;
+      if (answer === null) continue;
+      parcel.answer = null;
+      if (answer.value?.kind === 'defect') {
+        parcel.restart();
+        defect = answer.value;
+      } else if (answer.value !== null) await this.#judge(parcel, answer.value, answer.sentAfter);
+      if (parcel.isSettled || parcel.isWhole) parcel.letGo();
     }
-    const moved = await telemetryLog.commit(batch, to, {
-      delivered,
-      rejected,
-      dead_lettered: letters.length,
-    });
-    if (!moved)
-      await deadLetters.withdraw(
-        this.number,
-        letters.map(({ ordinal }) => ordinal),
-      );
-    return moved;
+    const [head] = this.#window.parcels;
+    // Until one was accepted, refused spans may be the integration's fault; but where there are too few of them to
+    // tell, these spans are taken for the bad ones.
+    if (head !== undefined && (this.#acceptedSinceEdit || head.isSettled)) {
+      const { telemetryLog, clock } = this.#parts;
+      const { parcels, spans } = await this.#window.commit();
+      const waiting = () => telemetryLog.totals(this.number).queued - this.#window.spans;
+      if (spans > 0) this.#concurrency.passed(parcels, spans, waiting, clock.now());
+    }
+    if (defect !== null) throw defect.error;
   }
 
-  #edited(destination: Destination): boolean {
-    return this.#parts.destinations.get(this.number)?.revision !== destination.revision;
+  async #judge(
+    parcel: Parcel,
+    outcome: Exclude<Answer, { kind: 'defect' } | null>,
+    sentAfter: number,
+  ): Promise<void> {
+    if (outcome.kind === 'pause') return this.#pause(parcel, outcome.error, outcome.error);
+    if (outcome.kind === 'retry') return this.#retry(parcel, outcome.error, outcome.afterMs, sentAfter);
+    if (outcome.kind === 'accepted') {
+      const error = outcome.error ?? parcel.refused.at(-1)?.reason ?? null;
+      parcel.accept(outcome.rejected);
+      this.#acceptedSinceEdit = true;
+      this.lastSuccessAt = this.#parts.clock.now();
+      if (sentAfter !== this.#troubles) return;
+      this.lastError = error;
+      this.#goOn();
+    } else if (parcel.spans > 1) {
+      // A single span that is too large is refused like any other; the limit is learnt from more than one.
+      if (outcome.kind === 'too large') await this.#learn(parcel);
+      parcel.halve();
+    } else {
+      const { status, error } = outcome;
+      if (this.#paused !== null) return this.#pause(parcel, this.#paused, error);
+      // Expired meanwhile, or damaged: the next turn sees to it.
+      if (!(await this.#window.load(parcel))) return;
+      parcel.refuse(status, error, await parcel.piece());
+      this.lastError = error;
+      if (!this.#acceptedSinceEdit && ++this.#refusedSinceEdit >= refusalsUntilPause) {
+        this.#pause(parcel, `every span is refused: ${error}`, error);
+      }
+    }
   }
 
-  #succeeded(error: string | null): void {
-    this.#acceptedSinceEdit = true;
-    this.lastSuccessAt = this.#parts.clock.now();
-    this.lastError = error;
-    this.#goOn();
+  async #learn(parcel: Parcel): Promise<void> {
+    this.#limit = Math.min(this.#limit, Math.floor((await parcel.size()) / 2));
   }
 
   #goOn(): void {
@@ -308,24 +311,29 @@ export class Exporter {
     this.#nextAttemptAt = 0;
   }
 
-  #pause(reason: string, error: string): number {
+  #pause(parcel: Parcel, reason: string, error: string): void {
     if (this.#paused === null) {
       this.#parts.log.warn({ integration: this.number, error: reason }, 'delivery paused');
     }
     this.#paused = reason;
-    this.lastError = error;
     this.#refusedSinceEdit = 0;
-    this.#work = null;
-    this.#nextAttemptAt = this.#parts.clock.now() + probeEveryMs;
-    return probeEveryMs;
+    parcel.restart();
+    this.#stumble(parcel, error, probeEveryMs);
   }
 
-  #retry(error: string, askedMs: number | null): number {
-    const { clock, random } = this.#parts;
+  #retry(parcel: Parcel, error: string, askedMs: number | null, sentAfter: number): void {
+    // Requests that were under way together fail together: that is one failure.
+    if (sentAfter === this.#troubles) this.#failures++;
+    const wait = backoffMs(this.#failures, askedMs, this.#parts.random());
+    this.#stumble(parcel, error, this.#paused === null ? wait : probeEveryMs);
+  }
+
+  /** From now on one request at a time, the next one in `waitMs` at the earliest. */
+  #stumble(parcel: Parcel, error: string, waitMs: number): void {
+    this.#troubles++;
+    this.#concurrency.reset();
+    parcel.letGo();
     this.lastError = error;
-    this.#failures++;
-    const wait = this.#paused === null ? backoffMs(this.#failures, askedMs, random()) : probeEveryMs;
-    this.#nextAttemptAt = clock.now() + wait;
-    return wait;
+    this.#nextAttemptAt = Math.max(this.#nextAttemptAt, this.#parts.clock.now() + waitMs);
   }
 }

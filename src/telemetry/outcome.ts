@@ -1,6 +1,6 @@
 import { Secret } from '../lib/crypto.ts';
 import { EgressError, type EgressResponse } from '../lib/egress.ts';
-import { retryAfterMs } from './backoff.ts';
+import { retryAfterMs } from '../lib/retry-after.ts';
 import { encodingOf, partialSuccess } from './messages.ts';
 import { WireReader } from './protobuf.ts';
 import type { Destination } from './routing.ts';

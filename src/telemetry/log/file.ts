@@ -90,10 +90,6 @@ class FileLog implements TelemetryLog {
     return this.#writer.append(slices);
   }
 
-  pendingBytes(): number {
-    return this.#writer.pendingBytes;
-  }
-
   register(number: number): Promise<void> {
     if (this.#integrations.has(number)) return Promise.resolve();
     const known = this.#opening.get(number);
@@ -134,16 +130,20 @@ class FileLog implements TelemetryLog {
     await this.#collect();
   }
 
-  async read(number: number, maxBytes: number): Promise<Batch | null> {
+  async read(number: number, maxBytes: number, after?: Batch): Promise<Batch | null> {
     const one = this.#integrations.get(number);
     if (one === undefined || one.cursor.state.removed) return null;
     for (;;) {
-      const state = one.cursor.state;
-      if (this.#queued(number, state) === 0) return null;
-      const start = passed(state);
-      const accepted = this.#writer.totals.get(number)!.spans;
-      const found = await gather(one.reader, number, one.at, start, accepted, maxBytes);
-      if (one.cursor.state !== state) continue;
+      const atCursor = passed(one.cursor.state);
+      const behind = after === undefined ? 0 : after.start + after.spans;
+      const start = Math.max(atCursor, behind);
+      const accepted = this.#writer.totals.get(number)?.spans ?? 0;
+      if (accepted <= start) return null;
+      const from = behind > atCursor ? Math.max(one.at, after!.parts.at(-1)!.next) : one.at;
+      const found = await gather(one.reader, number, from, start, accepted, maxBytes);
+      // Expired or removed meanwhile.
+      if (passed(one.cursor.state) > start) continue;
+      if (start > atCursor) return 'batch' in found ? found.batch : null;
       one.at = Math.max(one.at, found.at);
       if ('batch' in found) {
         one.oldest = { ordinal: start, time: found.time };
@@ -151,7 +151,7 @@ class FileLog implements TelemetryLog {
       }
       // A hole in the log: its spans are gone, and everyone who looks at the account shall see it.
       await one.cursor.update((now) =>
-        now === state ? { ...now, discarded: now.discarded + found.lost, at: one.at } : null,
+        passed(now) === start ? { ...now, discarded: now.discarded + found.lost, at: one.at } : null,
       );
     }
   }

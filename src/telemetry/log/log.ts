@@ -29,7 +29,10 @@ export interface Totals extends Counts {
   backlog_bytes: number;
 }
 
-/** The next spans of one integration, oldest first, read from its cursor. */
+/**
+ * The next spans of one integration, oldest first. The log looks at no `bytes` of a batch that is given back to
+ * it, so whoever waits long may drop them.
+ */
 export interface Batch {
   number: number;
   /**
@@ -61,8 +64,6 @@ export class TelemetryLogError extends Error {
 export interface TelemetryLog {
   /** Resolves when the slices are durable; rejects with TelemetryLogError. The buffers belong to the log until then. */
   append(slices: readonly Slice[]): Promise<void>;
-  /** Bytes that were given to `append` and are not yet durable. */
-  pendingBytes(): number;
 
   /** Opens the cursor of an integration (idempotent). A new one gets what is appended from now on. */
   register(number: number): Promise<void>;

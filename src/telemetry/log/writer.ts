@@ -50,7 +50,6 @@ export class SegmentWriter {
   /** Accepted up to `end`. */
   readonly totals: Map<number, Accepted>;
   end: number;
-  pendingBytes = 0;
   readonly #options: WriterOptions;
   #active: { segment: Segment; file: FileHandle } | null = null;
   #waiting: Waiting[] = [];
@@ -94,7 +93,6 @@ export class SegmentWriter {
     if (this.#closed) return Promise.reject(new TelemetryLogError('closed', 'the telemetry log is closed'));
     let bytes = 0;
     for (const slice of stored) bytes += slice.bytes.length;
-    this.pendingBytes += bytes;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ slices: stored, bytes, resolve, reject });
       this.#writing ??= this.#drain();
@@ -108,7 +106,7 @@ export class SegmentWriter {
     return result;
   }
 
-  /** Begins a new segment, where the present one has records in it older than `before` or `always`. Within `exclusive`. */
+  /** Begins a new segment, where the present one has records in it and none is younger than `before`. Within `exclusive`. */
   async roll(before = Number.POSITIVE_INFINITY): Promise<void> {
     const active = this.#active;
     if (active === null || this.end === active.segment.base + active.segment.headLength) return;
@@ -138,7 +136,6 @@ export class SegmentWriter {
         () => null,
         (error) => errorOf(error),
       );
-      this.pendingBytes -= bytes;
       for (const one of group) {
         if (failure === null) one.resolve();
         else one.reject(failure);
