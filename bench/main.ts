@@ -3,6 +3,7 @@ const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   cron: () => import('./cron.ts'),
   firings: () => import('./firings.ts'),
   telemetry: () => import('./telemetry.ts'),
+  delivery: () => import('./delivery.ts'),
   idle: () => import('./idle.ts'),
 };
 
