@@ -5,51 +5,11 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { createEgress, type Egress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import {
-  createTelemetry,
-  type Destination,
-  type Destinations,
-  type Health,
-  type Telemetry,
-} from '../../src/telemetry/index.ts';
+import { createTelemetry, type Health, type Telemetry } from '../../src/telemetry/index.ts';
 import { spansNamed } from './otlp-encode.ts';
 import { type OtlpReceiver, type ReceivedRequest, startOtlpReceiver } from './otlp-receiver.ts';
+import { TestDestinations } from './test-destinations.ts';
 import { until } from './wait.ts';
-
-/** Integrations as observability keeps them: every agent's spans go to all that are enabled. */
-export class TestDestinations implements Destinations {
-  readonly #known = new Map<number, Destination>();
-  readonly #listeners = new Set<() => void>();
-  set(number: number, url: string, more: Partial<Destination> = {}): void {
-    const before = this.#known.get(number);
-    this.#known.set(number, {
-      number,
-      id: `integration-${number}`,
-      provider: 'otlp_custom_headers',
-      headers: [],
-      enabled: true,
-      ...before,
-      url,
-      revision: (before?.revision ?? 0) + 1,
-      ...more,
-    });
-    for (const changed of this.#listeners) changed();
-  }
-  remove(number: number): void {
-    this.#known.delete(number);
-    for (const changed of this.#listeners) changed();
-  }
-  get = (number: number) => this.#known.get(number);
-  all = () => [...this.#known.values()];
-  table = () => ({
-    forAgent: (agent: string | null) =>
-      agent === null ? [] : this.all().flatMap((one) => (one.enabled ? [one.number] : [])),
-  });
-  onChange = (changed: () => void) => {
-    this.#listeners.add(changed);
-    return () => this.#listeners.delete(changed);
-  };
-}
 
 /** The telemetry path on a folder of its own with one real backend and a clock that tests move. */
 export class TelemetryRig {

@@ -1,0 +1,103 @@
+/**
+ * The telemetry path behind a port of its own, in a process that tests kill, starve and whose clock they move:
+ * `fork`ed with `ServerOptions` as JSON (`spawnTelemetry` in tests/faults/scenarios/telemetry-process.ts does).
+ */
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { ShiftedClock } from '../../src/lib/clock.ts';
+import { createEgress } from '../../src/lib/egress.ts';
+import { silentLogger } from '../../src/lib/log.ts';
+import { createTelemetry, type Health } from '../../src/telemetry/index.ts';
+import { TestDestinations } from './test-destinations.ts';
+
+export interface TestIntegration {
+  number: number;
+  url: string;
+}
+
+export interface ServerOptions {
+  directory: string;
+  port: number;
+  /** Every agent's spans go to all of them. */
+  integrations: TestIntegration[];
+  segmentBytes?: number;
+  retentionMegabytes?: number;
+  requestTimeoutMs?: number;
+}
+
+/** What the test asks for: the integrations to be these, the clock to be moved, then an answer. */
+export interface Command {
+  integrations?: TestIntegration[];
+  advanceMs?: number;
+}
+
+/** Of every integration that ever was, how its spans ended, and how many dead letters there are on disk. */
+export type Accounts = Record<number, Health & { removed: boolean; letters: number }>;
+
+const options = JSON.parse(process.argv[2]!) as ServerOptions;
+const clock = new ShiftedClock();
+const destinations = new TestDestinations();
+
+const setIntegrations = (wanted: TestIntegration[]): void => {
+  for (const { number } of destinations.all()) {
+    if (!wanted.some((one) => one.number === number)) destinations.remove(number);
+  }
+  for (const { number, url } of wanted) {
+    if (destinations.get(number)?.url !== url) destinations.set(number, url);
+  }
+};
+setIntegrations(options.integrations);
+
+const telemetry = await createTelemetry({
+  directory: join(options.directory, 'telemetry'),
+  destinations,
+  clock,
+  egress: createEgress({ deny: [] }),
+  log: silentLogger,
+  settings: {
+    retentionHours: () => 72,
+    retentionMegabytes: () => options.retentionMegabytes ?? 10_240,
+  },
+  ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+  ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
+});
+
+const accounts = async (): Promise<Accounts> => {
+  const all: Accounts = {};
+  for (const { number, removed, totals } of telemetry.accounts()) {
+    const health = await telemetry.ownHealth(number);
+    const letters = await telemetry.deadLetters.list(number, { limit: 1_000_000 });
+    all[number] = { ...health!, ...totals, removed, letters: letters.length };
+  }
+  return all;
+};
+
+const server = createServer((request, response) => {
+  telemetry.receiver
+    .receive({
+      contentType: request.headers['content-type'],
+      contentEncoding: request.headers['content-encoding'],
+      body: request,
+    })
+    .then(({ status, contentType, headers, body }) =>
+      response.writeHead(status, { 'content-type': contentType, ...headers }).end(body),
+    )
+    .catch(() => response.destroy());
+});
+server.keepAliveTimeout = 60_000;
+
+// As the last start left it: delivery has not begun.
+process.send!(await accounts());
+await new Promise<void>((resolve) => server.listen(options.port, '127.0.0.1', resolve));
+telemetry.start();
+process.send!('ready');
+
+process.on('message', async ({ integrations, advanceMs }: Command) => {
+  if (integrations) setIntegrations(integrations);
+  if (advanceMs) {
+    clock.advance(advanceMs);
+    telemetry.wake();
+  }
+  process.send!(await accounts());
+});
+process.on('disconnect', () => process.exit());
