@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CursorFile, type CursorState } from './cursor.ts';
 import { gather } from './gather.ts';
@@ -56,6 +56,7 @@ class FileLog implements TelemetryLog {
       prepare: async (routes) => {
         for (const number of routes) if (!this.#integrations.has(number)) await this.register(number);
       },
+      failed: () => this.#collect(),
       written: (routes, before, at) => this.#written(routes, before, at),
     });
     this.#readable = { segments: () => this.#writer.segments, end: () => this.#writer.end };
@@ -285,13 +286,16 @@ class FileLog implements TelemetryLog {
     for (const listener of this.#listeners) listener(routes);
   }
 
-  /** Deletes the segments that every integration has passed. */
+  /**
+   * Deletes the segments that every integration has passed. The last one is kept to be written on; but where the
+   * disk is full it must go too, or there is no room to begin another.
+   */
   async #collect(): Promise<void> {
     const passedSegments = (): number => {
-      const { segments } = this.#writer;
+      const { segments, sealed, totals: accepted } = this.#writer;
       let count = 0;
-      for (let i = 1; i < segments.length; i++) {
-        const { totals } = segments[i]!;
+      for (let i = 1; i <= segments.length; i++) {
+        const totals = i < segments.length ? segments[i]!.totals : sealed ? accepted : null;
         if (totals === null) continue;
         for (const [number, { spans }] of totals) {
           const state = this.#integrations.get(number)?.cursor.state;
@@ -305,8 +309,14 @@ class FileLog implements TelemetryLog {
     await this.#writer.exclusive(() => this.#unlink(passedSegments()));
   }
 
+  /** Idle readers keep files open, and an unlinked one would keep its room until they read on: so it is emptied. */
   async #unlink(count: number): Promise<void> {
-    for (const { path } of this.#writer.segments.splice(0, count)) await rm(path, { force: true });
+    for (const { path } of this.#writer.segments.splice(0, count)) {
+      const file = await open(path, 'r+').catch(() => null);
+      await rm(path, { force: true });
+      await file?.truncate(0);
+      await file?.close();
+    }
   }
 }
 

@@ -37,6 +37,8 @@ export interface WriterOptions {
   write: Write;
   /** Before a group is written: the integrations that it goes to. */
   prepare: (routes: ReadonlySet<number>) => Promise<void>;
+  /** A group could not be written: the last segment takes nothing more (`sealed`). */
+  failed: () => Promise<void>;
   /** A group is durable. `before`: what was accepted before it; `at`: where it begins. */
   written: (routes: ReadonlySet<number>, before: ReadonlyMap<number, Accepted>, at: number) => void;
 }
@@ -85,6 +87,11 @@ export class SegmentWriter {
       throw error;
     }
     this.#active = { segment: last, file };
+  }
+
+  /** Whether the next group begins a new segment, whatever there is room for in the last one. */
+  get sealed(): boolean {
+    return this.#active === null;
   }
 
   append(slices: readonly Slice[]): Promise<void> {
@@ -136,6 +143,10 @@ export class SegmentWriter {
         () => null,
         (error) => errorOf(error),
       );
+      if (failure !== null) {
+        await this.exclusive(() => this.#seal());
+        await this.#options.failed().catch(() => {});
+      }
       for (const one of group) {
         if (failure === null) one.resolve();
         else one.reject(failure);
@@ -185,17 +196,24 @@ export class SegmentWriter {
       await write(file, buffers, start - segment.base);
       await file.datasync();
     } catch (error) {
-      // Nothing of the group may stay. And after a failed sync the file is not trusted again: the kernel may
-      // have dropped what it could not write, and would say so only once.
-      this.#active = null;
+      // Nothing of the group may stay.
       await file.truncate(start - segment.base).catch(() => {});
-      await file.close().catch(() => {});
       throw error;
     }
     for (const [number, total] of after) this.totals.set(number, total);
     this.end = at;
     this.#lastTime = time;
     written(routes, before, start);
+  }
+
+  /**
+   * After a failure. When a sync failed the file is not trusted again: the kernel may have dropped what it could not
+   * write, and would say so only once.
+   */
+  async #seal(): Promise<void> {
+    const active = this.#active;
+    this.#active = null;
+    await active?.file.close().catch(() => {});
   }
 
   async #startSegment(): Promise<void> {
