@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startOtlpReceiver } from '../../tests/harness/otlp-receiver.ts';
+import { selfSigned } from '../../tests/harness/self-signed.ts';
 import { names, refuse, useTelemetry } from '../../tests/harness/telemetry.ts';
 import { until } from '../../tests/harness/wait.ts';
 import { Secret } from '../lib/crypto.ts';
@@ -157,23 +158,3 @@ test('no secret is written to disk', async () => {
   }
   expect(JSON.stringify(await health())).not.toContain(secret);
 });
-
-/** Made for these tests, valid for 127.0.0.1 until 2126 and signed by nobody. */
-const selfSigned = {
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgJOW/MaMXM5dYO/ha
-NAdjmNY06jZzZSnim8IQ6ypnmVuhRANCAAR2c4HKwemlKjJWgKAtPVecRov/np45
-BP6+U1sfNVSU79tXSrHriHK+bxukDifdO1XGnmAtwtwPvi19Bv9aS4vr
------END PRIVATE KEY-----`,
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBkDCCATagAwIBAgIUZEjGjjxWaQi+/jtD2ig23+/N7uEwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyMDIyNTQwMloYDzIxMjYxMDI3
-MjI1NDAyWjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAAR2c4HKwemlKjJWgKAtPVecRov/np45BP6+U1sfNVSU79tXSrHriHK+
-bxukDifdO1XGnmAtwtwPvi19Bv9aS4vro2QwYjAdBgNVHQ4EFgQUxbsp0tPKOTuM
-WWrL3sV8wH6iaTowHwYDVR0jBBgwFoAUxbsp0tPKOTuMWWrL3sV8wH6iaTowDwYD
-VR0TAQH/BAUwAwEB/zAPBgNVHREECDAGhwR/AAABMAoGCCqGSM49BAMCA0gAMEUC
-IQCyfBqQrhBWSfHvPIq6tn81RHiOZ8RDiH9dn2cO4PjnsQIgZRPnZsRGCKx7h67S
-fNVTST8ewPKc+szS5U3Omj8K/Ts=
------END CERTIFICATE-----`,
-};

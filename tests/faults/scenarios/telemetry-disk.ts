@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { spansNamed } from '../../harness/otlp-encode.ts';
+import type { Accounts } from '../../harness/telemetry-server.ts';
+import { until } from '../../harness/wait.ts';
+import { freePort } from '../../harness/watchdog.ts';
+import { spawnTelemetry, type TelemetryProcess } from './telemetry-process.ts';
+import { type CountingBackend, startCountingBackend } from './telemetry-tally.ts';
+
+const run = promisify(execFile);
+const diskBytes = 6 * 1_048_576;
+const spansARequest = 100;
+
+/** A folder on a disk of its own, of `diskBytes`; null where this process may not mount one. */
+export const mountSmallDisk = async (): Promise<({ path: string } & AsyncDisposable) | null> => {
+  const base = await mkdtemp(join(tmpdir(), 'ap-disk-'));
+  const path = join(base, 'telemetry');
+  await mkdir(path);
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', path]);
+  } catch {
+    await rm(base, { recursive: true });
+    return null;
+  }
+  return {
+    path: base,
+    [Symbol.asyncDispose]: async () => {
+      await run('umount', [path]);
+      await rm(base, { recursive: true });
+    },
+  };
+};
+
+interface Refusal {
+  status: number;
+  retryAfter: string | null;
+  body: string;
+}
+
+export interface DiskReport {
+  /** The first refusal, when the backlog had filled the disk. */
+  refusal: Refusal;
+  /** Spans acknowledged before it. */
+  beforeFull: number;
+  /** After SIGKILL and a start on the full disk. */
+  restarted: Accounts;
+  /** Delivered while the disk was full. */
+  whileFull: Accounts;
+  /** How long after the backlog was gone a request was acknowledged again, in ms. */
+  recoveredMs: number;
+  /** When another has filled the disk, and when that is gone again. */
+  ballast: { refusal: Refusal; recoveredMs: number };
+  acknowledged: number;
+  accounts: Accounts;
+  kept: CountingBackend['kept'];
+  lost: string[];
+}
+
+/** The disk of the telemetry log runs full, by the backlog of a backend that is away and then by somebody else. */
+export const runDiskFull = async (path: string, segmentBytes?: number): Promise<DiskReport> => {
+  await using backend = await startCountingBackend();
+  const port = await freePort();
+  const acknowledged: string[] = [];
+  let sent = 0;
+  /** One request; null where it was acknowledged. */
+  const post = async (): Promise<Refusal | null> => {
+    const prefix = `r${sent++}`;
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/traces`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-protobuf' },
+      body: new Uint8Array(spansNamed(prefix, spansARequest, 'agent', 1_000)),
+    });
+    const body = await answer.text();
+    if (answer.status === 200) acknowledged.push(prefix);
+    return answer.status === 200
+      ? null
+      : { status: answer.status, retryAfter: answer.headers.get('retry-after'), body };
+  };
+  const untilRefused = () => until(post, 20_000, 0);
+  const untilTaken = async (): Promise<number> => {
+    const began = Date.now();
+    await until(async () => (await post()) === null, 20_000, 20);
+    return Date.now() - began;
+  };
+  const delivered = (process_: TelemetryProcess) =>
+    until(async () => {
+      const now = await process_.tell();
+      return now[1]!.queued === 0 && now;
+    }, 20_000);
+
+  const options = {
+    directory: path,
+    port,
+    integrations: [{ number: 1, url: 'http://127.0.0.1:9' }],
+    ...(segmentBytes === undefined ? {} : { segmentBytes }),
+  };
+  const first = spawnTelemetry(options);
+  let refusal: Refusal;
+  try {
+    await first.ready;
+    refusal = await untilRefused();
+    // It stays so.
+    for (let i = 0; i < 5; i++) await post();
+  } finally {
+    await first.kill();
+  }
+  const beforeFull = acknowledged.length * spansARequest;
+
+  await using process_ = spawnTelemetry(options);
+  const restarted = await process_.found;
+  await process_.ready;
+  await process_.tell({ integrations: [{ number: 1, url: backend.url }] });
+  const whileFull = await delivered(process_);
+  const recoveredMs = await untilTaken();
+
+  await delivered(process_);
+  const ballast = join(path, 'telemetry', 'ballast');
+  await writeFile(ballast, Buffer.alloc(diskBytes)).catch(() => {});
+  const ballastRefusal = await untilRefused();
+  await rm(ballast);
+  const ballastRecoveredMs = await untilTaken();
+  for (let i = 0; i < 5; i++) await post();
+  const accounts = await delivered(process_);
+  const names = acknowledged.flatMap((prefix) =>
+    Array.from({ length: spansARequest }, (_, i) => `${prefix}-${i}`),
+  );
+  return {
+    refusal,
+    beforeFull,
+    restarted,
+    whileFull,
+    recoveredMs,
+    ballast: { refusal: ballastRefusal, recoveredMs: ballastRecoveredMs },
+    acknowledged: names.length,
+    accounts,
+    kept: backend.kept,
+    lost: names.filter((name) => !backend.kept.has(name)),
+  };
+};

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { type DiskReport, mountSmallDisk, runDiskFull } from './scenarios/telemetry-disk.ts';
+
+const probe = await mountSmallDisk();
+await probe?.[Symbol.asyncDispose]();
+const why = probe === null ? ' (skipped: this process may not mount a small disk)' : '';
+
+const checkFull = ({ refusal, ...report }: DiskReport): void => {
+  for (const one of [refusal, report.ballast.refusal]) {
+    expect(one).toMatchObject({ status: 503, retryAfter: '10' });
+    expect(one.body).toContain('the disk of the telemetry log is full');
+  }
+  expect(report.beforeFull).toBeGreaterThan(2_000);
+  // What was refused is not there, what was acknowledged is, after a SIGKILL and a start on the full disk.
+  expect(report.restarted[1]).toMatchObject({ queued: report.beforeFull, discarded: 0 });
+  expect(report.whileFull[1]).toMatchObject({ delivered: report.beforeFull, queued: 0 });
+  expect(report.lost).toEqual([]);
+  expect(report.kept).toMatchObject({ spans: report.acknowledged, unique: report.acknowledged });
+  expect(report.accounts[1]).toMatchObject({
+    delivered: report.acknowledged,
+    queued: 0,
+    discarded: 0,
+    expired: 0,
+  });
+};
+
+describe.skipIf(probe === null)(`the disk of the telemetry log is full${why}`, () => {
+  test('503 with Retry-After; delivery goes on, nothing acknowledged is lost, and requests are taken again by themselves', async () => {
+    await using disk = await mountSmallDisk();
+    checkFull(await runDiskFull(disk!.path));
+  });
+
+  test('so it is with small segments', async () => {
+    await using disk = await mountSmallDisk();
+    checkFull(await runDiskFull(disk!.path, 500_000));
+  });
+});

@@ -1,0 +1,3 @@
+import { describeIsolation } from './scenarios/telemetry-isolation.describe.ts';
+
+describeIsolation(12);

@@ -1,0 +1,3 @@
+import { describeOutage } from './scenarios/telemetry-outage.describe.ts';
+
+describeOutage(4);
