@@ -3,7 +3,9 @@ import { defineConfig } from 'vitest/config';
 /**
  * The long fault runs: minutes to hours, one file at a time, started by hand with `npm run test:faults`. Sizes come
  * from the environment: FAULT_KILLS (40, of each kind of deployment), FAULT_SCHEDULES (80), FAULT_SEED (by the clock;
- * printed), FAULT_BOUNDARY_ROUNDS (2), FAULT_LEASE_FAULTS (20), FAULT_LEASE_ITEMS (12), FAULT_DATABASE_RESTARTS (10).
+ * printed), FAULT_BOUNDARY_ROUNDS (2), FAULT_LEASE_FAULTS (20), FAULT_LEASE_ITEMS (12), FAULT_DATABASE_RESTARTS (10),
+ * FAULT_TELEMETRY_KILLS (200) and FAULT_TELEMETRY_SPANS (1,000,000), FAULT_ISOLATION_REQUESTS (400, of 500 spans) and
+ * FAULT_ISOLATION_ROUNDS (7), FAULT_OUTAGE_MEGABYTES (1,500).
  */
 export default defineConfig({
   test: {

@@ -202,6 +202,30 @@ test('a full disk refuses cleanly, what was there stays readable, and it goes on
   expect(log.totals(1)).toMatchObject({ delivered: 2, discarded: 0 });
 });
 
+test('a full disk holds no segment that all have passed, the last one included; the account goes on behind it', async () => {
+  let room = true;
+  await reopen({
+    write: (file, bytes, at) =>
+      room ? writeAll(file, bytes, at) : Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
+  });
+  await log.append([slice('a', 3, [1, 2])]);
+  room = false;
+  expect(await drain(1)).toHaveLength(3);
+  await expect(log.append([slice('lost', 1, [1])])).rejects.toMatchObject({ kind: 'full' });
+  expect(await segments()).toHaveLength(1);
+  expect(await drain(2)).toHaveLength(3);
+  expect(await segments()).toEqual([]);
+  await reopen();
+  expect(log.totals(1)).toMatchObject({ delivered: 3, queued: 0 });
+  await log.append([slice('b', 2, [1, 2])]);
+  await reopen();
+  expect([await drain(1), await drain(2)]).toEqual([
+    ['b-0', 'b-1'],
+    ['b-0', 'b-1'],
+  ]);
+  expect(log.totals(2)).toMatchObject({ delivered: 5, queued: 0 });
+});
+
 test('what was refused is gone, even where its bytes had reached the file', async () => {
   let fails = true;
   await reopen({

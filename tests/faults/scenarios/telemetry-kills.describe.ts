@@ -6,7 +6,7 @@ import {
 } from './telemetry-kills.ts';
 
 /** How many requests an exporter has under way at most, so that a kill makes it send so many again. */
-const requestsUnderWay = 1;
+const requestsUnderWay = 16;
 
 /** The guarantees of the telemetry path under `kill -9` in a loop, each a test over one run. */
 export const describeTelemetryKills = (options: TelemetryKillsOptions, timeoutMs = 60_000): void => {
