@@ -4,7 +4,8 @@ import { type Database, migrate, openPostgres, sql } from '../../src/database/in
 import { silentLogger } from '../../src/lib/log.ts';
 import { Firing } from '../../src/schedules/index.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
-import { accountOf, type TestSchedule } from './scenarios/account.ts';
+import { accountOf } from './scenarios/account.ts';
+import type { TestSchedule } from './scenarios/test-schedules.ts';
 
 /** The three guards of a firing, as they stand in its statements. */
 const guards = {
@@ -38,9 +39,7 @@ const schedule: TestSchedule = {
   id: '01900000-0000-7000-8000-000000000002',
   agentId: '01900000-0000-7000-8000-000000000001',
   catchUp: true,
-  // Hourly, so that no next occurrence begins during the test.
-  matches: (minute) => minute === 0,
-  first: 0,
+  definitions: [],
 };
 
 let url: string;
@@ -50,14 +49,14 @@ beforeEach(async () => {
   replicas = [await openPostgres(url, silentLogger), await openPostgres(url, silentLogger)];
   await migrate(replicas[0], silentLogger);
   const now = Date.now();
-  schedule.first = now - (now % 3_600_000);
+  const first = now - (now % 3_600_000);
+  // Hourly, so that no next occurrence begins during the test.
+  schedule.definitions = [{ after: first - 1, matches: (minute) => minute === 0 }];
   await replicas[0].tx(async (tx) => {
     await sql`insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
       values (${schedule.agentId}, 'A', 'worker', 1, 1, 60, 5)`.execute(tx);
     await sql`insert into schedules (id, agent_id, cron_expression, timezone, next_run_at, zone_rules)
-      values (${schedule.id}, ${schedule.agentId}, '0 * * * *', 'UTC', ${new Date(schedule.first)}, '0')`.execute(
-      tx,
-    );
+      values (${schedule.id}, ${schedule.agentId}, '0 * * * *', 'UTC', ${new Date(first)}, '0')`.execute(tx);
   });
 });
 afterEach(async () => {

@@ -1,54 +1,7 @@
-import type { Client } from '../../harness/http.ts';
 import type { Rows } from './ground.ts';
-import { must } from './ground.ts';
+import { nominalTimes, type TestSchedule } from './test-schedules.ts';
 
-const minute = 60_000;
 const graceMs = 60_000;
-
-/** An expression with the minutes of the hour that it means, so that the cron engine has no part in the account. */
-const expressions: [text: string, minutes: (m: number) => boolean][] = [
-  ['* * * * *', () => true],
-  ['*/2 * * * *', (m) => m % 2 === 0],
-  ['3-59/7 * * * *', (m) => m >= 3 && (m - 3) % 7 === 0],
-  ['1,2,5,30-40 * * * *', (m) => [1, 2, 5].includes(m) || (m >= 30 && m <= 40)],
-];
-
-export interface TestSchedule {
-  id: string;
-  agentId: string;
-  catchUp: boolean;
-  matches: (minuteOfHour: number) => boolean;
-  /** What the API answered as its first occurrence. */
-  first: number;
-}
-
-/** Makes `count` schedules through the API, 20 an agent; most are due every minute. Answers them. */
-export const makeSchedules = async (api: Client, count: number): Promise<TestSchedule[]> => {
-  const made: TestSchedule[] = [];
-  let agent = '';
-  for (let i = 0; i < count; i++) {
-    if (i % 20 === 0) {
-      const body = {
-        name: `Agent ${i / 20}`,
-        mode: 'worker',
-        settings: { max_attempts: 100, max_concurrency: 50 },
-      };
-      agent = (await must(api.post('/agents', body))).id!;
-    }
-    const [text, matches] = expressions[i % 8 < 5 ? 0 : (i % 8) - 4]!;
-    const catchUp = i % 3 !== 0;
-    const body = { cron_expression: text, catch_up: catchUp, message: `Schedule ${i}` };
-    const schedule = await must(api.post(`/agents/${agent}/schedules`, body));
-    made.push({
-      id: schedule.id!,
-      agentId: agent,
-      catchUp,
-      matches,
-      first: Date.parse(schedule.next_run_at!),
-    });
-  }
-  return made;
-};
 
 interface Happened {
   schedule_id: string;
@@ -57,18 +10,108 @@ interface Happened {
   work_item_id: string | null;
   at: Date;
   count: number;
+  reason: string | null;
 }
 
-/** What the account adds up to. `problems` is empty where every occurrence was dealt with exactly once. */
-export interface Account {
-  occurrences: number;
+interface Item {
+  id: string;
+  schedule_id: string;
+  occurrence: Date;
+  created: number;
+}
+
+/** Occurrences by what became of them. */
+export interface Counts {
   fired: number;
   caughtUp: number;
   skipped: number;
+}
+
+/** What the account adds up to. `problems` is empty where every occurrence was dealt with exactly once. */
+export interface Account extends Counts {
+  /** The nominal times that were due. */
+  occurrences: number;
+  /** Of these: dealt with not at all, and more than once. */
+  missing: number;
+  doubled: number;
+  bySchedule: Map<string, Counts>;
   problems: string[];
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Checks one row of what happened at the nominal time `due[first]` and the `count - 1` after it. */
+const rowProblems = (schedule: TestSchedule, due: number[], first: number, row: Happened): string[] => {
+  const problems: string[] = [];
+  const at = row.at.getTime();
+  const last = first + row.count - 1;
+  const covered = due[last]!;
+  if (covered > at) problems.push(`${iso(covered)} was dealt with at ${iso(at)}, before its time`);
+  let latest = last;
+  while (latest + 1 < due.length && due[latest + 1]! <= at) latest++;
+  const late = at - due[latest]! > graceMs;
+  if (row.outcome === 'skipped') {
+    if (row.reason === 'edited' || row.reason === 'paused') {
+      // A change records what it passes over in its own transaction, at its own moment.
+      const change = schedule.definitions.find(({ after }) => after === at);
+      if (!change || (change.matches === null) !== (row.reason === 'paused'))
+        problems.push(`${iso(covered)} was skipped as ${row.reason}, and nobody did so at ${iso(at)}`);
+    } else if (last === latest && !(late && !schedule.catchUp))
+      problems.push(`${iso(covered)} was skipped and should have fired`);
+    return problems;
+  }
+  if (last !== latest) problems.push(`${iso(covered)} fired, and ${iso(due[latest]!)} was the latest due`);
+  if ((row.outcome === 'caught_up') !== late)
+    problems.push(`${iso(covered)} is ${row.outcome}, ${at - covered} ms late`);
+  if (late && !schedule.catchUp) problems.push(`${iso(covered)} fired late without catch_up`);
+  return problems;
+};
+
+/** The account of one schedule, added to `account`. */
+const addSchedule = (
+  account: Account,
+  schedule: TestSchedule,
+  until: number,
+  stored: { happened: Happened[]; items: Item[]; nextRunAt: number | null | undefined },
+): void => {
+  const say = (problem: string) => account.problems.push(`schedule ${schedule.id}: ${problem}`);
+  const counts: Counts = { fired: 0, caughtUp: 0, skipped: 0 };
+  account.bySchedule.set(schedule.id, counts);
+  const { due, next } = nominalTimes(schedule, until);
+  const places = new Map(due.map((at, place) => [at, place]));
+  const times = due.map(() => 0);
+  const made = new Map(stored.items.map((item) => [item.id, item.occurrence.getTime()]));
+  for (const { id, created } of stored.items) {
+    if (created !== 1) say(`Work Item ${id} created ${created} times`);
+  }
+  for (const row of stored.happened) {
+    const scheduledFor = row.scheduled_for.getTime();
+    const first = places.get(scheduledFor);
+    if (first === undefined || first + row.count > due.length) {
+      say(`${iso(scheduledFor)}, ${row.count} times, is no occurrence of it up to ${iso(until)}`);
+      continue;
+    }
+    for (let k = 0; k < row.count; k++) times[first + k]!++;
+    for (const problem of rowProblems(schedule, due, first, row)) say(problem);
+    if (row.outcome === 'skipped') {
+      counts.skipped += row.count;
+      continue;
+    }
+    counts[row.outcome === 'fired' ? 'fired' : 'caughtUp']++;
+    if (made.get(row.work_item_id!) !== scheduledFor) say(`the Work Item of ${iso(scheduledFor)} is missing`);
+    made.delete(row.work_item_id!);
+  }
+  for (const [id, occurrence] of made) say(`Work Item ${id} of ${iso(occurrence)} is recorded nowhere`);
+  for (const [place, n] of times.entries()) {
+    if (n === 0) account.missing++;
+    if (n > 1) account.doubled++;
+    if (n !== 1) say(`${iso(due[place]!)} was dealt with ${n} times`);
+  }
+  if (stored.nextRunAt !== next)
+    say(`next_run_at is ${stored.nextRunAt && iso(stored.nextRunAt)}, not ${next && iso(next)}`);
+  account.occurrences += due.length;
+  for (const outcome of ['fired', 'caughtUp', 'skipped'] as const) account[outcome] += counts[outcome];
+};
 
 /**
  * Compares the database with the occurrences by definition (product, section 7, "Missed"): walks every minute from
@@ -77,78 +120,37 @@ const iso = (ms: number): string => new Date(ms).toISOString();
  * only with `catch_up`; and `next_run_at` to be the first minute that is left.
  */
 export const accountOf = async (rows: Rows, schedules: TestSchedule[], until: number): Promise<Account> => {
-  const account: Account = { occurrences: 0, fired: 0, caughtUp: 0, skipped: 0, problems: [] };
-  const stored = await rows<{ id: string; next_run_at: Date | null; last_run_at: Date | null }>(
-    'select id, next_run_at, last_run_at from schedules',
+  const account: Account = {
+    occurrences: 0,
+    fired: 0,
+    caughtUp: 0,
+    skipped: 0,
+    missing: 0,
+    doubled: 0,
+    bySchedule: new Map(),
+    problems: [],
+  };
+  const stored = await rows<{ id: string; next_run_at: Date | null }>(
+    'select id, next_run_at from schedules',
   );
-  const all = await rows<Happened>(`select schedule_id, scheduled_for, outcome, work_item_id, at, count
-    from occurrences where outcome <> 'manual' order by scheduled_for`);
-  const items = await rows<{ id: string; schedule_id: string; occurrence: Date; created: number }>(`
-    select w.id, w.schedule_id, w.occurrence,
-      (select count(*)::int from work_item_events e where e.work_item_id = w.id and e.action = 'create') as created
-    from work_items w where w.schedule_id is not null`);
+  const next = new Map(stored.map((row) => [row.id, row.next_run_at?.getTime() ?? null]));
+  const happened = Map.groupBy(
+    await rows<Happened>(`select schedule_id, scheduled_for, outcome, work_item_id, at, count, reason
+      from occurrences where outcome <> 'manual' order by scheduled_for`),
+    (row) => row.schedule_id,
+  );
+  const items = Map.groupBy(
+    await rows<Item>(`select w.id, w.schedule_id, w.occurrence, count(e.*)::int as created from work_items w
+      left join work_item_events e on e.work_item_id = w.id and e.action = 'create'
+      where w.schedule_id is not null group by w.id`),
+    (item) => item.schedule_id,
+  );
   for (const schedule of schedules) {
-    const say = (problem: string) => account.problems.push(`schedule ${schedule.id}: ${problem}`);
-    const nominal = (from: number): number => {
-      let at = Math.ceil(from / minute) * minute;
-      while (!schedule.matches(new Date(at).getUTCMinutes())) at += minute;
-      return at;
-    };
-    const happened = all.filter((row) => row.schedule_id === schedule.id);
-    const made = new Map(
-      items.filter((i) => i.schedule_id === schedule.id).map((i) => [i.id, i.occurrence.getTime()]),
-    );
-    for (const item of items) {
-      if (item.schedule_id === schedule.id && item.created !== 1)
-        say(`Work Item ${item.id} created ${item.created} times`);
-    }
-
-    const seen = new Map<number, number>();
-    const latestDue = (from: number, at: number): number => {
-      let latest = from;
-      for (let next = latest; next <= at; next = nominal(next + 1)) latest = next;
-      return latest;
-    };
-    for (const row of happened) {
-      const at = row.at.getTime();
-      let covered = nominal(row.scheduled_for.getTime());
-      if (covered !== row.scheduled_for.getTime())
-        say(`${iso(row.scheduled_for.getTime())} is no occurrence of it`);
-      for (let n = 1; n <= row.count; n++) {
-        seen.set(covered, (seen.get(covered) ?? 0) + 1);
-        if (n < row.count) covered = nominal(covered + 1);
-      }
-      if (covered > at) say(`${iso(covered)} was dealt with at ${iso(at)}, before its time`);
-      const latest = latestDue(covered, at);
-      const late = at - latest > graceMs;
-      if (row.outcome === 'skipped') {
-        account.skipped += row.count;
-        if (covered === latest && !(late && !schedule.catchUp))
-          say(`${iso(covered)} was skipped and should have fired`);
-        continue;
-      }
-      if (row.outcome === 'fired') account.fired++;
-      else account.caughtUp++;
-      if (covered !== latest) say(`${iso(covered)} fired, and ${iso(latest)} was the latest due`);
-      if ((row.outcome === 'caught_up') !== late)
-        say(`${iso(covered)} is ${row.outcome}, ${at - covered} ms late`);
-      if (late && !schedule.catchUp) say(`${iso(covered)} fired late without catch_up`);
-      if (made.get(row.work_item_id!) !== covered) say(`the Work Item of ${iso(covered)} is missing`);
-      made.delete(row.work_item_id!);
-    }
-    for (const [id, occurrence] of made) say(`Work Item ${id} of ${iso(occurrence)} is recorded nowhere`);
-
-    let next = nominal(schedule.first);
-    if (next !== schedule.first) say(`its first occurrence was said to be ${iso(schedule.first)}`);
-    for (; next <= until; next = nominal(next + 1)) {
-      account.occurrences++;
-      const times = seen.get(next) ?? 0;
-      if (times !== 1) say(`${iso(next)} was dealt with ${times} times`);
-      seen.delete(next);
-    }
-    for (const extra of seen.keys()) say(`${iso(extra)} is not due yet`);
-    const is = stored.find((row) => row.id === schedule.id)?.next_run_at?.getTime();
-    if (is !== next) say(`next_run_at is ${is === undefined ? null : iso(is)}, not ${iso(next)}`);
+    addSchedule(account, schedule, until, {
+      happened: happened.get(schedule.id) ?? [],
+      items: items.get(schedule.id) ?? [],
+      nextRunAt: next.get(schedule.id),
+    });
   }
   return account;
 };

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../harness/wait.ts';
-import { type Account, accountOf, makeSchedules } from './account.ts';
+import type { Account } from './account.ts';
 import { Ground, must } from './ground.ts';
+import { closeAccount } from './product-account.ts';
+import { makeSchedules } from './test-schedules.ts';
 
 const minute = 60_000;
 
@@ -51,11 +53,6 @@ export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): P
     load(() => api.patch(`/agents/${agentId}`, { description: `Changed ${n++}` })),
   ].map((one) => one());
   const ready = async () => (await ground.api(0, '').get('/readyz')).status;
-  const dueGone = () =>
-    ground.inspect(async (rows) => {
-      const due = await rows('select 1 from schedules where next_run_at <= platform_now()');
-      return due.length === 0;
-    });
   const readyMs: number[] = [];
   const heardMs: number[] = [];
   try {
@@ -67,14 +64,14 @@ export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): P
       let begun = Date.now();
       await until(async () => (await ready()) === 200, 20_000);
       readyMs.push(Date.now() - begun);
-      await until(dueGone, 20_000);
+      await until(() => ground.nothingDue(), 20_000);
       await ground.moveClock(minute);
       begun = Date.now();
       // The loop sleeps for up to 15 s now: what is due is fired soon only where a notification is heard.
       await until(
         async () => {
           await ground.wake();
-          return dueGone();
+          return ground.nothingDue();
         },
         20_000,
         100,
@@ -86,9 +83,7 @@ export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): P
     await Promise.all(clients);
   }
   await must(api.get('/agents'));
-  const now = ground.now();
   if (ground.replicas[0]!.process !== process) report.problems.push('the platform was started again');
-  await ground.kill();
-  const account = await ground.inspect((rows) => accountOf(rows, schedules, now));
+  const account = await closeAccount(ground, schedules);
   return { restarts: signals.length, ...report, readyMs, heardMs, account };
 };

@@ -11,12 +11,16 @@ import { adminKey, type PlatformProcess, spawnPlatform } from '../../harness/pro
 import { until } from '../../harness/wait.ts';
 import { freePort } from '../../harness/watchdog.ts';
 
+const minute = 60_000;
+
 export type Rows = <T>(text: string) => Promise<T[]>;
 
 interface Replica {
   dataDir: string;
   port: number;
   process: PlatformProcess | null;
+  /** How it was started last. */
+  options: StartOptions;
 }
 
 export interface StartOptions {
@@ -36,6 +40,8 @@ export class Ground {
   readonly replicas: Replica[];
   readonly #base: string;
   #offsetMs = 0;
+  /** The latest time that the database's clock has shown before it was moved. */
+  #shown = 0;
 
   private constructor(parts: {
     base: string;
@@ -52,24 +58,30 @@ export class Ground {
 
   static async open(kind: Database['kind'], replicas = 1): Promise<Ground> {
     const base = await mkdtemp(join(tmpdir(), 'ap-faults-'));
-    const postgres = kind === 'postgres' ? await startPostgres({ durable: true }) : null;
+    // A replica keeps up to 16 connections and one that listens.
+    const settings = { max_connections: String(50 + 20 * replicas) };
+    const postgres = kind === 'postgres' ? await startPostgres({ durable: true, settings }) : null;
     const databaseUrl = postgres ? await postgres.createDatabase() : null;
     const places = await Promise.all(
       Array.from({ length: replicas }, async (_, i) => ({
         dataDir: join(base, `replica-${i}`),
         port: await freePort(),
         process: null,
+        options: {},
       })),
     );
     return new Ground({ base, postgres, databaseUrl, replicas: places });
   }
 
   /**
-   * Starts replica `i`, through another way to the database where one is given. Resolves when it is ready: true, or
-   * false where it was killed before that. Rejects where it ended by itself.
+   * Starts replica `i`, through another way to the database where one is given; again as it was last, where nothing
+   * is said. Resolves when it is ready: true, or false where it was killed before that. Rejects where it ended by
+   * itself.
    */
-  async start(i = 0, { env = {}, databaseUrl = this.databaseUrl }: StartOptions = {}): Promise<boolean> {
+  async start(i = 0, options: StartOptions = this.replicas[i]!.options): Promise<boolean> {
     const replica = this.replicas[i]!;
+    replica.options = options;
+    const { env = {}, databaseUrl = this.databaseUrl } = options;
     const process = await spawnPlatform({
       dataDir: replica.dataDir,
       port: replica.port,
@@ -105,6 +117,7 @@ export class Ground {
 
   /** Moves the database's clock: at once on PostgreSQL, from its next start on the embedded one. */
   async moveClock(byMs: number): Promise<void> {
+    this.#shown = Math.max(this.#shown, this.now());
     this.#offsetMs += byMs;
     const directory = this.postgres?.dataDir ?? join(this.replicas[0]!.dataDir, 'database');
     await setDatabaseClock(directory, this.#offsetMs, this.postgres?.pid);
@@ -132,6 +145,39 @@ export class Ground {
     }
   }
 
+  /** No schedule is due any more. On the embedded database it is asked of the API, by the agents' lists. */
+  async nothingDue(): Promise<boolean> {
+    if (this.databaseUrl) {
+      return this.inspect(async (rows) => {
+        const due = await rows('select 1 from schedules where next_run_at <= platform_now() limit 1');
+        return due.length === 0;
+      });
+    }
+    for (const { id } of await pages<{ id: string }>(this.api(), '/agents?limit=200')) {
+      const path = `/agents/${id}/schedules?`;
+      const schedules = await pages<{ next_run_at: string }>(this.api(), path);
+      if (schedules.some(({ next_run_at }) => Date.parse(next_run_at) <= this.now())) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Moves the clock into the minute after the latest that it has shown, and resolves when all that is due then has
+   * been dealt with. Answers that minute's beginning plus one millisecond.
+   */
+  async lastMinute(): Promise<number> {
+    const latest = Math.max(this.#shown, this.now());
+    const begin = (Math.floor(latest / minute) + 1) * minute + 1;
+    await this.moveClock(begin - this.now());
+    if (this.databaseUrl) await this.wake();
+    else {
+      await this.kill();
+      await this.start();
+    }
+    await until(() => this.nothingDue(), 60_000, 50);
+    return begin;
+  }
+
   /** What a write to a schedule does on every replica: the firing loops look at once. PostgreSQL only. */
   wake(): Promise<void> {
     return this.inspect(async (rows) => void (await rows(`select pg_notify('schedules', '')`)));
@@ -151,6 +197,17 @@ export const must = async (
   const { status, body, text } = await answer;
   if (status >= 300) throw new Error(`${status} ${text}`);
   return body as Record<string, never>;
+};
+
+/** All that a list answers, page after page. `path` has a query already. */
+export const pages = async <T>(api: Client, path: string): Promise<T[]> => {
+  const all: T[] = [];
+  for (let next = ''; ; ) {
+    const page = await must(api.get(next === '' ? path : `${path}&next=${next}`));
+    all.push(...(page.data as unknown as T[]));
+    if (!page.has_more) return all;
+    next = page.next!;
+  }
 };
 
 /** A size of a long run, from the environment. */

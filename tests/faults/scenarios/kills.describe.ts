@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type KillsOptions, type KillsReport, runUnderKills } from './kills.ts';
+import { tell } from './totals.ts';
 
 /** The guarantees that hold after `kill -9` in a loop, each a test over one run. */
 export const describeKills = (options: KillsOptions, timeoutMs = 120_000): void => {
@@ -9,16 +10,11 @@ export const describeKills = (options: KillsOptions, timeoutMs = 120_000): void 
     beforeAll(async () => {
       report = await runUnderKills(options);
       const { account, writes, telemetry } = report;
-      const { problems: _, ...numbers } = account;
-      console.log(
-        JSON.stringify({
-          ...options,
-          kills: report.kills,
-          ...numbers,
-          writes: { ...writes, problems: writes.problems.slice(0, 10) },
-          telemetry: { ...telemetry, problems: telemetry.problems.slice(0, 10) },
-        }),
-      );
+      tell(`kills, ${replicas} replica(s), ${database}`, account, {
+        ...options,
+        writes: { ...writes, problems: writes.problems.slice(0, 10) },
+        telemetry: { ...telemetry, problems: telemetry.problems.slice(0, 10) },
+      });
     }, timeoutMs);
 
     test('every due occurrence is exactly one Work Item or counted as missed, and the next one is planned', () => {

@@ -1,0 +1,98 @@
+import type { Rows } from './ground.ts';
+import { type Matches, nominalTimes, type TestSchedule } from './test-schedules.ts';
+
+/** A change of a schedule as a client asked for it and was answered. Times by the database's clock. */
+export interface Change {
+  scheduleId: string;
+  kind: 'put' | 'pause' | 'resume';
+  revision: number;
+  expression: string;
+  enabled: boolean;
+  askedAt: number;
+  answeredAt: number;
+}
+
+/** How far the clock of the test may be from that of the database, on one machine. */
+const toleranceMs = 20;
+
+/**
+ * When `schedule` was due, by the changes that were answered, in the order of their revisions. The moment of each is
+ * the one that the database has of it, which must lie between question and answer. `problems`: where the answers do
+ * not follow from one another.
+ */
+export const definitionsOf = async (
+  rows: Rows,
+  schedule: TestSchedule,
+  changes: readonly Change[],
+  meanings: ReadonlyMap<string, Matches>,
+): Promise<{ definitions: TestSchedule['definitions']; problems: string[] }> => {
+  const problems: string[] = [];
+  const stored = await rows<{ revision: number; from_at: Date }>(
+    `select revision, from_at from schedule_definitions where schedule_id = '${schedule.id}' and revision > 1`,
+  );
+  const moments = new Map(stored.map((row) => [row.revision, row.from_at.getTime()]));
+  const definitions = [...schedule.definitions];
+  const byRevision = Map.groupBy(
+    changes.filter(({ scheduleId }) => scheduleId === schedule.id),
+    ({ revision }) => revision,
+  );
+  let [expression, enabled] = ['* * * * *', true];
+  for (let revision = 2; revision <= Math.max(...byRevision.keys()); revision++) {
+    const answers = byRevision.get(revision) ?? [];
+    // A pause of what is paused answers the revision that there is: the change is the PUT, or any that fits.
+    const change = answers.find(({ kind }) => kind === 'put') ?? answers[0];
+    const say = (problem: string) =>
+      problems.push(`schedule ${schedule.id}, revision ${revision}: ${problem}`);
+    if (!change) {
+      say('nobody asked for it');
+      continue;
+    }
+    const before = { expression, enabled };
+    if (change.kind === 'put') expression = change.expression;
+    else enabled = change.kind === 'resume';
+    if (answers.some((answer) => answer.expression !== expression || answer.enabled !== enabled))
+      say(`answered as ${JSON.stringify(answers)} after ${JSON.stringify(before)}`);
+    const after = moments.get(revision);
+    moments.delete(revision);
+    const changed = before.expression !== expression || before.enabled !== enabled;
+    if ((after !== undefined) !== changed) say(changed ? 'not recorded' : 'recorded, and nothing changed');
+    if (after === undefined) continue;
+    const within = ({ askedAt, answeredAt }: Change) =>
+      after >= askedAt - toleranceMs && after <= answeredAt + toleranceMs;
+    if (!answers.some(within)) say('made at another time than it was asked for');
+    definitions.push({ after, matches: enabled ? meanings.get(expression)! : null });
+  }
+  for (const revision of moments.keys())
+    problems.push(`schedule ${schedule.id}: revision ${revision} was not asked for`);
+  return { definitions, problems };
+};
+
+/**
+ * Deleted schedules have a Work Item for each of their times until shortly before the deletion was asked for, at most
+ * one for those about it, and none for later ones.
+ */
+export const deletedProblems = async (
+  rows: Rows,
+  deletions: { schedule: TestSchedule; askedAt: number; answeredAt: number }[],
+): Promise<string[]> => {
+  const problems: string[] = [];
+  for (const { schedule, askedAt, answeredAt } of deletions) {
+    const since = new Date(schedule.definitions[0]!.after).toISOString();
+    const items = await rows<{ occurrence: Date }>(
+      `select occurrence from work_items where schedule_id = '${schedule.id}' and occurrence > '${since}'`,
+    );
+    const made = new Map<number, number>();
+    for (const { occurrence } of items)
+      made.set(occurrence.getTime(), (made.get(occurrence.getTime()) ?? 0) + 1);
+    for (const at of nominalTimes(schedule, answeredAt).due) {
+      const n = made.get(at) ?? 0;
+      made.delete(at);
+      // What was due and not yet fired goes with the schedule: before these instants all was fired.
+      if (n > 1 || (n === 0 && at < askedAt - 5_000))
+        problems.push(`deleted schedule ${schedule.id}: ${new Date(at).toISOString()} has ${n} Work Items`);
+    }
+    for (const at of made.keys())
+      problems.push(`deleted schedule ${schedule.id}: a Work Item for ${new Date(at).toISOString()}`);
+  }
+  return problems;
+};

@@ -1,0 +1,80 @@
+import type { Client } from '../../harness/http.ts';
+import { type Account, accountOf, type Counts } from './account.ts';
+import { type Ground, pages } from './ground.ts';
+import type { TestSchedule } from './test-schedules.ts';
+
+const minute = 60_000;
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** What the product answers of one schedule: by its audit, and by its list of occurrences. */
+interface Said {
+  audited: Counts & { missing: number; due: number };
+  listed: Counts;
+}
+
+interface Row {
+  status: string;
+  outcome: string;
+  count: number;
+}
+
+const ask = async (app: Client, schedule: TestSchedule, until: number): Promise<Said> => {
+  const path = `/agents/${schedule.agentId}/schedules/${schedule.id}`;
+  // The first occurrence of some lies beyond the end.
+  const from = iso(Math.min(schedule.definitions[0]!.after, until));
+  const audit = await pages<Row>(app, `${path}/audit?from=${from}&to=${iso(until)}`);
+  const list = await pages<Row>(app, `${path}/occurrences?limit=200`);
+  const audited = (...statuses: string[]) => audit.filter(({ status }) => statuses.includes(status)).length;
+  const listed = (outcome: string) =>
+    list.reduce((sum, row) => sum + (row.outcome === outcome ? row.count : 0), 0);
+  return {
+    audited: {
+      fired: audited('on_time', 'late'),
+      caughtUp: audited('caught_up'),
+      skipped: audited('skipped'),
+      missing: audited('missing'),
+      due: audited('due'),
+    },
+    listed: { fired: listed('fired'), caughtUp: listed('caught_up'), skipped: listed('skipped') },
+  };
+};
+
+/** Where the product's own account of a schedule is not the tests'. */
+const disagreements = ({ bySchedule }: Account, said: Map<string, Said>): string[] =>
+  [...said].flatMap(([id, { audited, listed }]) => {
+    const counts = bySchedule.get(id)!;
+    const wanted = { ...counts, missing: 0, due: 0 };
+    return Object.entries({ audit: [audited, wanted], occurrences: [listed, counts] }).flatMap(
+      ([name, [is, should]]) => {
+        const [a, b] = [JSON.stringify(is), JSON.stringify(should)];
+        return a === b ? [] : [`schedule ${id}: its ${name} say ${a}, the account of the tests says ${b}`];
+      },
+    );
+  });
+
+/**
+ * The end of a run: the next minute that the clock has not shown yet is fired, the product is asked for its own
+ * account by replica 0, all replicas are killed, and the database is compared with the definition (`accountOf`).
+ * Both must find every occurrence dealt with once, and agree in their counts.
+ */
+export const closeAccount = async (ground: Ground, schedules: TestSchedule[]): Promise<Account> => {
+  const until = await ground.lastMinute();
+  const app = ground.api(0, '/app/api');
+  const said = new Map<string, Said>();
+  const waiting = [...schedules];
+  const asking = Array.from({ length: 6 }, async () => {
+    for (let schedule = waiting.pop(); schedule; schedule = waiting.pop()) {
+      said.set(schedule.id, await ask(app, schedule, until));
+      // No other minute may begin while many are asked for.
+      if (ground.kind === 'postgres' && ground.now() - until > 0.75 * minute)
+        await ground.moveClock(until - ground.now());
+    }
+  });
+  await Promise.all(asking);
+  await Promise.all(ground.replicas.map((_, i) => ground.kill(i)));
+  return ground.inspect(async (rows) => {
+    const account = await accountOf(rows, schedules, until);
+    account.problems.push(...disagreements(account, said));
+    return account;
+  });
+};

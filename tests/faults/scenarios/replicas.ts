@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { int, pick, type Random, seeded } from '../../harness/cron-oracles.ts';
+import { until } from '../../harness/wait.ts';
+import type { Account } from './account.ts';
+import { Ground } from './ground.ts';
+import { closeAccount } from './product-account.ts';
+import { makeSchedules } from './test-schedules.ts';
+
+const minute = 60_000;
+
+/** What replicas are for, in turn: each role alone (with delivery, which none goes without) and together. */
+const roles = [
+  'api,scheduler,worker,delivery',
+  'scheduler,delivery',
+  'api,delivery',
+  'worker,delivery',
+  'scheduler,worker,delivery',
+  'api,scheduler,delivery',
+];
+const optionsOf = (i: number) => ({ env: { ROLES: roles[i % roles.length]!, LOG_LEVEL: 'error' } });
+
+export interface ReplicasOptions {
+  replicas: number;
+  schedules: number;
+  /** How often the clock is moved: mostly into the next minute. */
+  moves: number;
+  kills: number;
+  seed: number;
+}
+
+export interface ReplicasReport {
+  kills: number;
+  /** Replicas frozen for some seconds and woken; times that connections were cut, each a part of all. */
+  freezes: number;
+  cuts: number;
+  /** How often the clock went back past minutes that had fired. */
+  backwards: number;
+  carriedOut: number;
+  account: Account;
+}
+
+type Fault = 'kill' | 'freeze' | 'cut';
+
+/** The faults of a run, spread evenly over its moves; at least as many kills as asked for. */
+const planFaults = (random: Random, { moves, kills }: ReplicasOptions): Map<number, Fault[]> => {
+  const plan = new Map<number, Fault[]>();
+  const add = (fault: Fault, count: number) => {
+    for (let n = 0; n < count; n++) {
+      const move = Math.floor(((n + random()) * moves) / count);
+      plan.set(move, [...(plan.get(move) ?? []), fault]);
+    }
+  };
+  add('kill', kills);
+  add('freeze', Math.ceil(kills / 6));
+  add('cut', Math.ceil(kills / 6));
+  return plan;
+};
+
+class Fleet {
+  readonly ground: Ground;
+  /** Resolves for each replica when it is ready, and not frozen. */
+  readonly ready: Promise<unknown>[];
+  readonly up = new Set<number>();
+  freezes = 0;
+  cuts = 0;
+  kills = 0;
+
+  constructor(ground: Ground) {
+    this.ground = ground;
+    this.ready = ground.replicas.map((_, i) => this.#start(i));
+  }
+
+  async #start(i: number): Promise<void> {
+    await this.ground.start(i, optionsOf(i));
+    this.up.add(i);
+  }
+
+  /** One that is up; at times one that is just starting. Waits where half of them are not up. */
+  async #victim(random: Random): Promise<number> {
+    await until(() => this.up.size > this.ready.length / 2, 120_000);
+    return random() < 0.9 ? pick(random, [...this.up]) : int(random, 0, this.ready.length - 1);
+  }
+
+  async fault(kind: Fault, random: Random): Promise<void> {
+    if (kind === 'cut') {
+      this.cuts++;
+      await this.ground.inspect((rows) =>
+        rows(`select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name = 'agent-platform' and random() < 0.3`),
+      );
+      return;
+    }
+    const victim = await this.#victim(random);
+    if (kind === 'kill') {
+      this.kills++;
+      this.up.delete(victim);
+      await this.ground.kill(victim);
+      // The start that was in the way, if it was just starting, ends now.
+      await this.ready[victim]!.catch(() => {});
+      this.up.delete(victim);
+      this.ready[victim] = this.#start(victim);
+    } else if (this.up.delete(victim)) {
+      this.freezes++;
+      const { pid } = this.ground.replicas[victim]!.process!;
+      process.kill(pid, 'SIGSTOP');
+      this.ready[victim] = sleep(int(random, 500, 5_000)).then(() => {
+        process.kill(pid, 'SIGCONT');
+        this.up.add(victim);
+      });
+    }
+    this.ready[victim]!.catch(() => {});
+  }
+}
+
+/** How far the clock goes: mostly to the next minute, at times past the grace, or back, past minutes that have fired. */
+const step = (random: Random): number => {
+  const kind = random();
+  if (kind < 0.88) return minute;
+  return kind < 0.94 ? int(random, 2, 11) * minute : -int(random, 30, 300) * 1_000;
+};
+
+/** Replicas of mixed roles on one PostgreSQL are killed, frozen and cut off while its clock jumps; then all is counted. */
+export const runReplicas = async (options: ReplicasOptions): Promise<ReplicasReport> => {
+  const random = seeded(options.seed);
+  await using ground = await Ground.open('postgres', options.replicas);
+  const fleet = new Fleet(ground);
+  await Promise.all(fleet.ready);
+  // One at a time of each agent: workers take part, and leave the machine to the firing.
+  const schedules = await makeSchedules(ground.api(), options.schedules, { max_concurrency: 1 });
+  const faults = planFaults(random, options);
+  let backwards = 0;
+  for (let move = 0; move < options.moves; move++) {
+    const by = step(random);
+    await ground.moveClock(by);
+    await ground.wake();
+    for (const fault of faults.get(move) ?? []) {
+      await sleep(random() * 60);
+      await fleet.fault(fault, random);
+    }
+    if (by < 0) {
+      if (by < -minute) backwards++;
+      await sleep(200);
+      await ground.moveClock(-by);
+    } else if (random() < 0.7) await until(() => ground.nothingDue(), 5_000).catch(() => {});
+  }
+  await Promise.all(fleet.ready);
+  const account = await closeAccount(ground, schedules);
+  const problems = await ground.inspect((rows) =>
+    rows<{ id: string; n: number }>(`select work_item_id as id, count(*)::int as n from work_item_events
+      where to_status = 'COMPLETED' group by 1`),
+  );
+  for (const { id, n } of problems)
+    if (n > 1) account.problems.push(`Work Item ${id} was completed ${n} times`);
+  const { kills, freezes, cuts } = fleet;
+  return { kills, freezes, cuts, backwards, carriedOut: problems.length, account };
+};

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startPostgresProxy } from '../../harness/postgres-proxy.ts';
+import { until } from '../../harness/wait.ts';
+import type { Account } from './account.ts';
+import { isFiring } from './boundaries.ts';
+import { Ground } from './ground.ts';
+import { closeAccount } from './product-account.ts';
+import { makeSchedules } from './test-schedules.ts';
+
+const minute = 60_000;
+const options = { env: { ROLES: 'api,scheduler,delivery', LOG_LEVEL: 'error' } };
+
+/** The statement of a firing whose answer a frozen replica does not live to see, for the moment. */
+export const places = {
+  'the settings, all locked': /from "?advanced_settings/,
+  'the firing itself': /update schedules/,
+  'the notification, all written': /pg_notify/,
+  'COMMIT, its acknowledgement unread': /^commit$/,
+};
+export type Place = keyof typeof places;
+
+export interface StopsReport {
+  /** The least time that a replica was frozen, in milliseconds. */
+  frozenMs: number;
+  /** How often the clock went on meanwhile. */
+  meanwhile: number;
+  account: Account;
+}
+
+/**
+ * Replicas that are stopped by SIGSTOP in the middle of a firing, each at another of `at`, while one more goes on and
+ * the clock too; after `frozenMs` they wake and go on with what they think is theirs.
+ */
+export const runStops = async (
+  at: readonly Place[],
+  frozenMs: number,
+  schedules: number,
+): Promise<StopsReport> => {
+  await using ground = await Ground.open('postgres', at.length + 1);
+  await using proxies = new AsyncDisposableStack();
+  await ground.start(0, { env: { ...options.env, ROLES: 'api,delivery' } });
+  const made = await makeSchedules(ground.api(), schedules);
+  // One after the other: each waits for the locks of those before it, which the server takes from them after 15 s.
+  for (const [n, place] of at.entries()) {
+    const proxy = proxies.use(await startPostgresProxy(ground.databaseUrl!));
+    await ground.start(n + 1, { ...options, databaseUrl: proxy.url });
+    let frozen = false;
+    proxy.judge = ({ transaction, text }) => {
+      if (!frozen && isFiring(transaction) && places[place].test(text)) {
+        frozen = true;
+        process.kill(ground.replicas[n + 1]!.process!.pid, 'SIGSTOP');
+      }
+      return 'pass';
+    };
+    await until(
+      async () => {
+        if (!frozen && (await ground.nothingDue())) await ground.moveClock(minute);
+        if (!frozen) await ground.wake();
+        return frozen;
+      },
+      60_000,
+      100,
+    );
+  }
+  const since = Date.now();
+  let meanwhile = 0;
+  // Replica 0 becomes the one that goes on.
+  await ground.kill(0);
+  await ground.start(0, options);
+  do {
+    await ground.moveClock(minute);
+    await ground.wake();
+    await sleep(Math.min(frozenMs / 4, 1_000));
+    meanwhile++;
+  } while (Date.now() - since < frozenMs);
+  for (const { process: stopped } of ground.replicas.slice(1)) process.kill(stopped!.pid, 'SIGCONT');
+  const frozenFor = Date.now() - since;
+  for (let i = 1; i < ground.replicas.length; i++)
+    await until(async () => (await ground.api(i, '').get('/readyz')).status === 200, 30_000);
+  for (let n = 0; n < 3; n++) {
+    await ground.moveClock(minute);
+    await ground.wake();
+    await until(() => ground.nothingDue(), 30_000);
+  }
+  return { frozenMs: frozenFor, meanwhile, account: await closeAccount(ground, made) };
+};

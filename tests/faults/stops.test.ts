@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { runStops } from './scenarios/stops.ts';
+import { tell } from './scenarios/totals.ts';
+
+test('replicas frozen in the middle of a firing and woken again lose and double no occurrence', async () => {
+  const places = ['COMMIT, its acknowledgement unread', 'the notification, all written'] as const;
+  const { account, ...numbers } = await runStops(places, 1_500, 20);
+  tell('stops', account, numbers);
+  expect(account.problems.slice(0, 10)).toEqual([]);
+  expect(account.fired).toBeGreaterThan(40);
+}, 120_000);
