@@ -161,6 +161,12 @@ export const runEdits = async (options: EditsOptions): Promise<EditsReport> => {
       async () => void changes.push(await changeOne(ground, pick(random, edited), random)),
       over,
     );
+    // At every second instant the one that fires is held for a while, so that changes find what is due.
+    const { pid } = ground.replicas[2]!.process!;
+    if (instant % 2 === 1) {
+      process.kill(pid, 'SIGSTOP');
+      over.then(() => process.kill(pid, 'SIGCONT'));
+    }
     await sleep(130 + random() * 60);
     const last = Math.floor(((instant + 1) * deleted.length) / options.instants);
     for (const schedule of deleted.slice(deletions.length, last)) {

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { size } from './scenarios/ground.ts';
+import { runReplicas } from './scenarios/replicas.ts';
+import { tell } from './scenarios/totals.ts';
+
+const schedules = size('FAULT_FLEET_SCHEDULES', 400);
+const moves = size('FAULT_FLEET_MOVES', 160);
+const kills = size('FAULT_FLEET_KILLS', 30);
+const seed = size('FAULT_SEED', Date.now() % 1_000_000);
+
+test.each([16, 8])(
+  '%d replicas of mixed roles, killed, frozen and cut off while the clock jumps',
+  async (replicas) => {
+    const options = { replicas, schedules, moves, kills, seed: seed + replicas };
+    const { account, ...numbers } = await runReplicas(options);
+    tell(`${replicas} replicas`, account, { ...options, ...numbers });
+    expect(account.problems.slice(0, 10)).toEqual([]);
+    expect(numbers.kills).toBe(kills);
+    expect(account.fired).toBeGreaterThan((schedules * moves) / 4);
+  },
+);
