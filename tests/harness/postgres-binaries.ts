@@ -19,6 +19,10 @@ function packaged(): string {
   }
 }
 
+/** The major release of the PostgreSQL in the folder `bin`. */
+export const releaseOf = (bin: string): number =>
+  Number(spawnSync(join(bin, 'postgres'), ['--version'], { encoding: 'utf8' }).stdout.match(/\d+/)?.[0]);
+
 /** npm packages hold no symbolic links; the list of them is a file, and these are made here when npm was told to run no install scripts. */
 async function makeLinks(native: string): Promise<void> {
   const list: { source: string; target: string }[] = JSON.parse(
@@ -38,10 +42,13 @@ const works = (native: string, as: RunAs): boolean =>
   );
 
 /**
- * A folder with `bin/initdb` and `bin/postgres` that `as` can run: the package's own, or where that user cannot
+ * A folder with `bin/initdb` and `bin/postgres` that `as` can run: that of POSTGRES_FOLDER, to test on another
+ * release (`/usr/lib/postgresql/15`); else the package's own, or where that user cannot
  * reach it (a checkout in a private home folder, a read-only disk) a copy below `base`, about 60 MB.
  */
 export async function binaries(base: string, as: RunAs): Promise<string> {
+  const given = process.env.POSTGRES_FOLDER;
+  if (given) return given;
   const own = packaged();
   await makeLinks(own).catch(() => {});
   if (works(own, as)) return own;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { binaries, unprivileged } from './postgres-binaries.ts';
+import { binaries, releaseOf, unprivileged } from './postgres-binaries.ts';
 import { until } from './wait.ts';
 import { freePort, startWatchdog } from './watchdog.ts';
 
@@ -107,8 +107,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       listen_addresses: '127.0.0.1',
       unix_socket_directories: base,
       max_connections: '200',
-      // Helper processes for reading are of no use on such small data.
-      io_method: 'sync',
+      // Helper processes for reading, of release 18 on, are of no use on such small data.
+      ...(releaseOf(bin) >= 18 ? { io_method: 'sync' } : {}),
       ...(options.durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
       ...options.settings,
     };
