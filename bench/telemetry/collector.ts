@@ -4,9 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../tests/harness/wait.ts';
 import { freePort } from '../../tests/harness/watchdog.ts';
+import type { Target } from './target.ts';
 
 /** The OpenTelemetry Collector as the peer: a persistent queue that is synced, one exporter for each destination. */
-export const startCollector = async (binary: string, destinations: readonly string[], tuned: boolean) => {
+export const startCollector = async (
+  binary: string,
+  destinations: readonly string[],
+  tuned: boolean,
+): Promise<Target> => {
   const directory = mkdtempSync(join(tmpdir(), 'ap-bench-otelcol-'));
   const port = await freePort();
   const exporters = Object.fromEntries(
@@ -56,5 +61,5 @@ export const startCollector = async (binary: string, destinations: readonly stri
     await stop();
     throw error;
   }
-  return { pid: child.pid!, url, stop };
+  return { what: tuned ? 'Collector, gzip 1' : 'Collector', pid: child.pid!, url, headers: {}, stop };
 };
