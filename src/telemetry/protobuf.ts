@@ -22,15 +22,24 @@ export class WireReader {
 
   /** A varint of at most 32 bits: tags and lengths. */
   varint32(end: number): number {
+    // Nearly all take one byte: this much is small enough to be inlined where it is called.
+    const byte = this.at < end ? this.buffer[this.at]! : 0x80;
+    if (byte >= 0x80) return this.#longVarint32(end);
+    this.at++;
+    return byte;
+  }
+
+  #longVarint32(end: number): number {
     const buffer = this.buffer;
     let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
+    for (let shift = 0; shift < 28; shift += 7) {
       if (this.at >= end) return this.fail();
       const byte = buffer[this.at++]!;
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return value > 0xffffffff ? this.fail() : value;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
     }
-    return this.fail();
+    const last = this.at < end ? buffer[this.at++]! : 0x80;
+    return last < 0x10 ? value + last * 2 ** 28 : this.fail();
   }
 
   /** A varint of up to 64 bits as a number (exact up to 2^53). */
