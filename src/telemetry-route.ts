@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { RawAnswer, RawRequest, RawRoute } from './http/index.ts';
 import { ApiError } from './lib/errors.ts';
 import { encodingOf, errorAnswer, type ReceiveAnswer, type Receiver } from './telemetry/index.ts';
@@ -86,7 +85,8 @@ export const telemetryRoute = (receiver: () => Receiver): RawRoute => ({
       await receiver().receive({
         contentType,
         contentEncoding: one(headers['content-encoding']),
-        body: body as Readable,
+        contentLength: Number(headers['content-length'] ?? 0),
+        body,
       }),
     );
   },

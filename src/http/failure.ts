@@ -30,13 +30,21 @@ const toApiError = (error: unknown): ApiError => {
   );
 };
 
-/** Answer with the error body, and log the error under its `error_id`. */
-export const fail = (
-  log: Logger,
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply => {
+/** What the log tells of a request that failed. */
+export interface FailedRequest {
+  id: string;
+  method: string;
+  url: string;
+}
+
+export interface FailureAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The error body with its status and headers; logs the error under its `error_id`. */
+export const failed = (log: Logger, error: unknown, request: FailedRequest): FailureAnswer => {
   const shown = toApiError(error);
   const errorId = newId();
   // At the default level: a client that quotes an error_id must be found in the logs.
@@ -52,16 +60,30 @@ export const fail = (
     },
     'request failed',
   );
+  return {
+    status: shown.status,
+    headers: {
+      ...(shown.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
+      ...shown.headers,
+      'content-type': 'application/json; charset=utf-8',
+    },
+    body: JSON.stringify(errorBody(shown, errorId)),
+  };
+};
+
+/** Answers with the error body. */
+export const fail = (
+  log: Logger,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply => {
+  const { status, headers, body } = failed(log, error, request);
   // What is refused before its handler has no span.
   if (!reply.hasHeader('traceparent')) {
     reply.header('traceparent', untraced(givenTraceparent(request.headers.traceparent)));
   }
-  if (shown.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
-  return reply
-    .code(shown.status)
-    .headers(shown.headers)
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(errorBody(shown, errorId)));
+  return reply.code(status).headers(headers).send(body);
 };
 
 const faultsOfHttp: Record<string, string> = {

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Database } from '../database/index.ts';
@@ -17,10 +18,10 @@ import {
   normalizeUrl,
   untraced,
 } from './addresses.ts';
-import { bodyLimit, fail, refuseConnection } from './failure.ts';
+import { bodyLimit, fail, failed, refuseConnection } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
 import type { TokenBuckets } from './rate-limit.ts';
-import { mountRaw, type RawRoute } from './raw.ts';
+import { mountRaw, type RawParts, type RawRoute } from './raw.ts';
 import type { Route } from './route.ts';
 import { serve } from './serve.ts';
 
@@ -93,6 +94,11 @@ declare module 'fastify' {
 const tooMany = (message: string, retryAfter: number) =>
   new ApiError('too_many_requests', message, {}, { 'retry-after': String(retryAfter) });
 
+const requestIdOf = ({ headers }: IncomingMessage): string => {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newId();
+};
+
 /** The HTTP side of the platform: routes in, a server out. It knows HTTP and no feature. */
 export const createServer = (options: ServerOptions): Server => {
   const { log, routes, buckets, trace = (request, fn) => fn(untraced(request.traceparent)) } = options;
@@ -120,10 +126,7 @@ export const createServer = (options: ServerOptions): Server => {
     bodyLimit,
     trustProxy: options.trustProxy?.length ? options.trustProxy : false,
     rewriteUrl: (request) => normalizeUrl(request.url ?? '/'),
-    genReqId: (request) => {
-      const given = request.headers['x-request-id'];
-      return typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newId();
-    },
+    genReqId: requestIdOf,
     routerOptions: { maxParamLength: 10_000 },
     forceCloseConnections: 'idle',
     requestTimeout: 60_000,
@@ -145,10 +148,11 @@ export const createServer = (options: ServerOptions): Server => {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, request, reply) => fail(log, error, request, reply));
 
+  const principalOf = ({ authorization, cookie }: IncomingHttpHeaders): Promise<Principal> =>
+    options.authenticate({ token: bearerToken(authorization), cookie });
   const authenticate = async (request: FastifyRequest): Promise<Principal> => {
-    const { authorization, cookie } = request.headers;
     try {
-      return await options.authenticate({ token: bearerToken(authorization), cookie });
+      return await principalOf(request.headers);
     } catch (error) {
       // Only failures count, so a valid key is never refused because of others behind the same address.
       if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
@@ -165,13 +169,13 @@ export const createServer = (options: ServerOptions): Server => {
     }
   };
 
-  const limitRate = (principal: Principal, reply: FastifyReply): void => {
+  const limitRate = (principal: Principal, setHeader: (name: string, value: string) => void): void => {
     const { perSecond, burst } = options.rateLimit();
     if (perSecond <= 0) return;
     const name = `principal ${principal.keyId ?? principal.id}`;
     const { allowed, remaining, retryAfter } = buckets.take(name, perSecond, burst);
-    reply.header('ratelimit-policy', `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
-    reply.header('ratelimit', `"default";r=${remaining};t=${retryAfter}`);
+    setHeader('ratelimit-policy', `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
+    setHeader('ratelimit', `"default";r=${remaining};t=${retryAfter}`);
     if (allowed) return;
     throw tooMany(`The limit of ${perSecond} requests a second for one API key is reached.`, retryAfter);
   };
@@ -188,7 +192,7 @@ export const createServer = (options: ServerOptions): Server => {
   const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     const path = request.url.split('?')[0]!;
     const base = baseOf(path);
-    if (base) limitRate(await authenticate(request), reply);
+    if (base) limitRate(await authenticate(request), reply.header.bind(reply));
     const methods = patterns.filter((p) => p.pattern.test(path)).map((p) => p.method as string);
     if (path === base) methods.push('GET');
     throw new ApiError(
@@ -209,11 +213,14 @@ export const createServer = (options: ServerOptions): Server => {
     // Here, before any body is read.
     if (request.is404) await refuseUnknown(request, reply);
   });
+  const answered: RawParts['answered'] = ({ id, operation, method, status, ms }) => {
+    options.onAnswered?.({ operation, method, status, seconds: ms / 1000 });
+    log.debug({ request_id: id, operation, status, ms: Math.round(ms) }, 'request');
+  };
   app.addHook('onResponse', async (request, reply) => {
     const operation = (request.routeOptions.config as { operation?: string }).operation ?? 'none';
-    const status = reply.statusCode;
-    options.onAnswered?.({ operation, method: request.method, status, seconds: reply.elapsedTime / 1000 });
-    log.debug({ request_id: request.id, operation, status, ms: Math.round(reply.elapsedTime) }, 'request');
+    const { method, id } = request;
+    answered({ id, operation, method, status: reply.statusCode, ms: reply.elapsedTime });
   });
 
   for (const route of routes) {
@@ -226,7 +233,7 @@ export const createServer = (options: ServerOptions): Server => {
         onRequest: async (request, reply) => {
           const principal = await authenticate(request);
           request.principal = principal;
-          limitRate(principal, reply);
+          limitRate(principal, reply.header.bind(reply));
           if (roleAllows(principal.role, role)) return;
           refused(request, route);
           throw new ApiError(
@@ -269,7 +276,16 @@ export const createServer = (options: ServerOptions): Server => {
     const { contentType, text } = await options.metrics();
     return reply.header('content-type', contentType).send(text);
   });
-  mountRaw(app, options.rawRoutes ?? [], authenticate);
+  let closing = false;
+  mountRaw(app, options.rawRoutes ?? [], {
+    authenticate,
+    principalOf,
+    limitRate,
+    requestId: requestIdOf,
+    failed: (error, request) => failed(log, error, request),
+    answered,
+    closing: () => closing,
+  });
 
   return {
     document: documentOf,
@@ -278,6 +294,7 @@ export const createServer = (options: ServerOptions): Server => {
       return (app.server.address() as AddressInfo).port;
     },
     close: async () => {
+      closing = true;
       const cut = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);
       await app.close().finally(() => clearTimeout(cut));
     },

@@ -1,29 +1,58 @@
 import type { Readable } from 'node:stream';
-import { crc32, gunzip, gunzipSync } from 'node:zlib';
+import { type Gunzip, gunzip, gunzipSync } from 'node:zlib';
+import { Turns } from '../lib/turns.ts';
+
+/** How many bytes to make room for when `needed` do not fit into `room`. */
+const roomFor = (needed: number, room: number, announced: number): number =>
+  announced >= needed ? Math.min(announced, Math.max(needed, 2 * room)) : Math.max(needed, 2 * room);
 
 /**
- * Reads a stream up to `limit` bytes. Where it holds more, or memory is short, the rest flows away unread and the
- * stream stays open, so that the client gets to read an answer; the connection must be closed behind that.
+ * Reads a stream up to `limit` bytes; `announced`: how many it says that it holds, 0 where it does not. Where it holds
+ * more, or memory is short, the rest flows away unread and the stream stays open, so that the client gets to read an
+ * answer; the connection must be closed behind that. `reserve` is asked for every byte that is held.
  * Rejects where the stream breaks off.
+ *
+ * Chunks are copied together as they come: one byte a packet would otherwise hold a hundred times its size.
  */
-export const readBody = async (
+export const readBody = (
   stream: Readable,
+  announced: number,
   limit: number,
   reserve: (bytes: number) => boolean,
-): Promise<Buffer | 'too large' | 'no memory'> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    const fault = size > limit ? 'too large' : reserve(chunk.length) ? null : 'no memory';
-    if (fault !== null) {
+): Promise<Buffer | 'too large' | 'no memory'> =>
+  new Promise((resolve, reject) => {
+    let body: Buffer = Buffer.alloc(0);
+    let size = 0;
+    /** Room for `needed` bytes; false where memory is short. */
+    const grow = (needed: number, chunk: Buffer): boolean => {
+      const room = roomFor(needed, body.length, announced);
+      if (!reserve(room - body.length)) return false;
+      // What came whole in one piece needs no copy: the socket's buffer holds only this.
+      const larger = room === chunk.length ? chunk : Buffer.allocUnsafeSlow(room);
+      body.copy(larger, 0, 0, size);
+      body = larger;
+      return true;
+    };
+    const refuse = (fault: 'too large' | 'no memory'): void => {
+      stream.off('data', take);
       setImmediate(() => stream.resume());
-      return fault;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-};
+      resolve(fault);
+    };
+    const take = (chunk: Buffer): void => {
+      const needed = size + chunk.length;
+      if (needed > limit) refuse('too large');
+      else if (needed > body.length && !grow(needed, chunk)) refuse('no memory');
+      else {
+        if (body !== chunk) chunk.copy(body, size);
+        size = needed;
+      }
+    };
+    stream.on('error', reject);
+    stream.on('close', () => reject(new Error('the stream broke off')));
+    stream.on('end', () => resolve(body.subarray(0, size)));
+    if (announced > limit) refuse('too large');
+    else stream.on('data', take);
+  });
 
 /** Smaller bodies are inflated in place: a trip to the thread pool costs more than they do. */
 const inPlace = 32 * 1024;
@@ -46,46 +75,54 @@ const chunkSize = (body: Buffer, limit: number): number => {
 const ownBytes = (bytes: Buffer): Buffer =>
   bytes.buffer.byteLength > 2 * bytes.length + smallestChunk ? Buffer.from(bytes) : bytes;
 
-let running = 0;
-const waiting: (() => void)[] = [];
+const turns = new Turns(parallel);
+
+/** How every member begins (RFC 1952, 2.3.1): gzip, deflate. */
+const memberStart = Buffer.from([0x1f, 0x8b, 8]);
+
+/** What a gzip body holds. */
+export interface Inflated {
+  bytes: Buffer;
+  /**
+   * The body is for certain one member and nothing more: no second one can begin in it, and zlib has read all of it
+   * (and checked its checksum). Backends that read only the first member would lose the rest in silence.
+   */
+  oneMember: boolean;
+}
+
+/** With `info: true` zlib answers this, which its types do not say. */
+interface Informed {
+  buffer: Buffer;
+  engine: Gunzip;
+}
+
+const inflatedOf = (body: Buffer, { buffer, engine }: Informed): Inflated => ({
+  bytes: ownBytes(buffer),
+  oneMember: engine.bytesWritten === body.length && body.indexOf(memberStart, 1) < 0,
+});
 
 /**
  * Inflates gzip (RFC 1952, any number of members) to at most `limit` bytes: memory is bounded whatever the
  * body claims to hold. Never rejects.
  */
-export const inflate = async (body: Buffer, limit: number): Promise<Buffer | 'too large' | 'malformed'> => {
-  const options = { maxOutputLength: limit, chunkSize: chunkSize(body, limit) };
+export const inflate = async (body: Buffer, limit: number): Promise<Inflated | 'too large' | 'malformed'> => {
+  const options = { maxOutputLength: limit, chunkSize: chunkSize(body, limit), info: true };
   if (body.length <= inPlace) {
     try {
-      return ownBytes(gunzipSync(body, options));
+      return inflatedOf(body, gunzipSync(body, options) as unknown as Informed);
     } catch (error) {
       return faultOf(error);
     }
   }
-  if (running >= parallel) await new Promise<void>((turn) => waiting.push(turn));
-  running++;
-  try {
-    return await new Promise((done) =>
-      gunzip(body, options, (error, inflated) => done(error ? faultOf(error) : ownBytes(inflated))),
-    );
-  } finally {
-    running--;
-    waiting.shift()?.();
-  }
+  return turns.run(
+    () =>
+      new Promise((done) =>
+        gunzip(body, options, (error, result) =>
+          done(error ? faultOf(error) : inflatedOf(body, result as unknown as Informed)),
+        ),
+      ),
+  );
 };
 
 const faultOf = (error: unknown): 'too large' | 'malformed' =>
   (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'malformed';
-
-/** How every member begins (RFC 1952, 2.3.1): gzip, deflate. */
-const memberStart = Buffer.from([0x1f, 0x8b, 8]);
-
-/**
- * Whether a gzip body is for certain one member and nothing more: no second one can begin, and the trailer at its
- * end is that of all of `inflated`. Backends that read only the first member would lose the rest in silence.
- */
-export const isOneMember = (body: Buffer, inflated: Buffer): boolean =>
-  body.length >= 18 &&
-  body.indexOf(memberStart, 1) < 0 &&
-  body.readUInt32LE(body.length - 4) === inflated.length &&
-  body.readUInt32LE(body.length - 8) === crc32(inflated);
