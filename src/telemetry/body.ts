@@ -2,6 +2,9 @@ import type { Readable } from 'node:stream';
 import { type Gunzip, gunzip, gunzipSync } from 'node:zlib';
 import { Turns } from '../lib/turns.ts';
 
+/** Asks for so many bytes of memory; false where there are none. */
+export type Reserve = (bytes: number) => boolean;
+
 /** How many bytes to make room for when `needed` do not fit into `room`. */
 const roomFor = (needed: number, room: number, announced: number): number =>
   announced >= needed ? Math.min(announced, Math.max(needed, 2 * room)) : Math.max(needed, 2 * room);
@@ -18,7 +21,7 @@ export const readBody = (
   stream: Readable,
   announced: number,
   limit: number,
-  reserve: (bytes: number) => boolean,
+  reserve: Reserve,
 ): Promise<Buffer | 'too large' | 'no memory'> =>
   new Promise((resolve, reject) => {
     let body: Buffer = Buffer.alloc(0);
@@ -126,3 +129,9 @@ export const inflate = async (body: Buffer, limit: number): Promise<Inflated | '
 
 const faultOf = (error: unknown): 'too large' | 'malformed' =>
   (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'malformed';
+
+/** Frees what was inflated at once; nothing may use it any more. */
+export const release = ({ buffer }: Buffer): void => {
+  // Small ones may lie in Node's pool beside the bytes of others.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength > Buffer.poolSize) buffer.transfer(0);
+};

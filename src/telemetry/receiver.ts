@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
-import { inflate, readBody } from './body.ts';
+import { type Inflated, inflate, type Reserve, readBody, release } from './body.ts';
 import { JsonThread } from './json-thread.ts';
-import { type Slice, type TelemetryLog, TelemetryLogError } from './log/log.ts';
+import { type TelemetryLog, TelemetryLogError } from './log/log.ts';
 import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from './messages.ts';
 import type { RoutingTable } from './routing.ts';
-import { type Scan, scan, selectSpans } from './wire.ts';
+import { slicesOf } from './slices.ts';
+import { scan } from './wire.ts';
 
 interface ReceiveRequest {
   contentType: string | undefined;
@@ -76,44 +77,6 @@ const isGzip = (contentEncoding: string | undefined): boolean | null => {
   return encodings.length === 1 && (encodings[0] === 'gzip' || encodings[0] === 'x-gzip') ? true : null;
 };
 
-const routesOf = (agent: string | null, table: RoutingTable): number[] =>
-  [...new Set(table.forAgent(agent, agent === null ? 'application' : 'agent'))].sort((a, b) => a - b);
-
-/**
- * The slices of a request: one for each distinct set of integrations. A request whose spans all go the same
- * way is its own only slice, byte for byte.
- */
-export const slicesOf = (bytes: Buffer, scanned: Scan, table: RoutingTable): Slice[] => {
-  const { agents, agentOf, spans, rejected } = scanned;
-  const [first] = agentOf;
-  if (first !== undefined && rejected === 0 && agentOf.every((agent) => agent === first)) {
-    return [{ bytes, spans, routes: routesOf(agents[first]!, table) }];
-  }
-  const groups = new Map<string, { routes: readonly number[]; group: number; spans: number }>();
-  const groupOf = agents.map((agent) => {
-    const routes = routesOf(agent, table);
-    const key = routes.join();
-    const known = groups.get(key) ?? { routes, group: groups.size, spans: 0 };
-    groups.set(key, known);
-    return known;
-  });
-  for (const agent of agentOf) if (agent >= 0) groupOf[agent]!.spans++;
-  const used = [...groups.values()].filter(({ spans }) => spans > 0);
-  if (used.length === 1 && rejected === 0) {
-    return [{ bytes, spans, routes: used[0]!.routes }];
-  }
-  return used
-    .filter(({ routes }) => routes.length > 0)
-    .map(({ routes, group, spans }) => ({
-      routes,
-      spans,
-      bytes: selectSpans(bytes, (span) => {
-        const agent = agentOf[span]!;
-        return agent >= 0 && groupOf[agent]!.group === group;
-      }),
-    }));
-};
-
 /**
  * The door of the telemetry path (https://opentelemetry.io/docs/specs/otlp/#otlphttp): decodes the transport,
  * scans, routes, and answers when the log is durable. 401, 405 and 429 are the HTTP side's; `errorAnswer`
@@ -132,69 +95,92 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
   const overloaded = (encoding: Encoding) =>
     errorAnswer(encoding, 503, 'too many requests are waiting; try again', 1);
 
+  /** The body as it came over the wire, or the refusal. */
+  const read = async (
+    { body, contentLength = 0 }: ReceiveRequest,
+    encoding: Encoding,
+    reserve: Reserve,
+  ): Promise<Buffer | ReceiveAnswer> => {
+    if (Buffer.isBuffer(body)) {
+      if (body.length > maxBodyBytes) return tooLarge(encoding);
+      return reserve(body.length) ? body : overloaded(encoding);
+    }
+    let found: Awaited<ReturnType<typeof readBody>>;
+    try {
+      found = await readBody(body, contentLength, maxBodyBytes, reserve);
+    } catch {
+      return errorAnswer(encoding, 400, 'the body broke off');
+    }
+    if (Buffer.isBuffer(found)) return found;
+    const refusal = found === 'no memory' ? overloaded(encoding) : tooLarge(encoding);
+    // The rest of the body is not waited for.
+    return { ...refusal, headers: { ...refusal.headers, connection: 'close' } };
+  };
+
+  const unzip = async (
+    body: Buffer,
+    encoding: Encoding,
+    reserve: Reserve,
+  ): Promise<Inflated | ReceiveAnswer> => {
+    const inflated = await inflate(body, maxBodyBytes);
+    if (inflated === 'too large') return tooLarge(encoding);
+    if (inflated === 'malformed') return errorAnswer(encoding, 400, 'the body is not valid gzip');
+    return reserve(inflated.bytes.length) ? inflated : overloaded(encoding);
+  };
+
+  const fromJson = async (body: Buffer, reserve: Reserve): Promise<Buffer | ReceiveAnswer> => {
+    // What it becomes is no larger.
+    if (!reserve(body.length)) return overloaded('json');
+    const converted = await json.convert(body);
+    if (Buffer.isBuffer(converted)) return converted;
+    if (converted === 'lost') return errorAnswer('json', 503, 'the body could not be read; try again', 1);
+    if (converted === 'too complex') return errorAnswer('json', 413, 'the body is too complex to be read');
+    return errorAnswer('json', 400, converted.error);
+  };
+
+  /** `member`: the body as it came, where it may be forwarded so. Everything is durable when it resolves with 200. */
+  const store = async (bytes: Buffer, member: Buffer | null, encoding: Encoding): Promise<ReceiveAnswer> => {
+    const scanned = scan(bytes);
+    if (scanned === null) {
+      return errorAnswer(encoding, 400, 'the body is not a valid ExportTraceServiceRequest');
+    }
+    const { spans, rejected, rejection } = scanned;
+    let slices = slicesOf(bytes, scanned, routes());
+    const [first] = slices;
+    if (member !== null && first?.bytes === bytes) {
+      slices = [{ ...first, bytes: member, gzip: true }];
+      // It was needed for the scan alone. Left to the collector, megabytes wait for it, and drive it.
+      release(bytes);
+    }
+    try {
+      await log.append(slices);
+    } catch (error) {
+      if (!(error instanceof TelemetryLogError)) throw error;
+      return errorAnswer(encoding, 503, error.message, error.kind === 'full' ? 10 : 1);
+    }
+    counts.accepted += spans - rejected;
+    counts.refused += rejected;
+    return answer(encoding, 200, exportResponse(encoding, rejected, rejection));
+  };
+
   /** Everything that `reserve` took is given back when the request is answered. */
   const process = async (
     request: ReceiveRequest,
     encoding: Encoding,
     gzip: boolean,
-    reserve: (bytes: number) => boolean,
+    reserve: Reserve,
   ): Promise<ReceiveAnswer> => {
-    let body: Buffer | string;
-    /** The body as it came, where it may be forwarded as it is. */
-    let member: Buffer | null = null;
-    if (Buffer.isBuffer(request.body)) {
-      body = request.body.length > maxBodyBytes ? 'too large' : request.body;
-      if (!reserve(request.body.length)) return overloaded(encoding);
-    } else {
-      try {
-        body = await readBody(request.body, request.contentLength ?? 0, maxBodyBytes, reserve);
-      } catch {
-        return errorAnswer(encoding, 400, 'the body broke off');
-      }
+    const body = await read(request, encoding, reserve);
+    if (!Buffer.isBuffer(body)) return body;
+    const inflated =
+      gzip && body.length > 0 ? await unzip(body, encoding, reserve) : { bytes: body, oneMember: false };
+    if (!('bytes' in inflated)) return inflated;
+    const { bytes, oneMember } = inflated;
+    if (encoding === 'protobuf') {
+      return store(bytes, oneMember && bytes.length >= forwardedFrom ? body : null, encoding);
     }
-    if (!Buffer.isBuffer(body)) {
-      const refusal = body === 'no memory' ? overloaded(encoding) : tooLarge(encoding);
-      // The rest of the body is not waited for.
-      return { ...refusal, headers: { ...refusal.headers, connection: 'close' } };
-    }
-    if (gzip && body.length > 0) {
-      const inflated = await inflate(body, maxBodyBytes);
-      if (inflated === 'too large') return tooLarge(encoding);
-      if (inflated === 'malformed') return errorAnswer(encoding, 400, 'the body is not valid gzip');
-      const { bytes, oneMember } = inflated;
-      if (!reserve(bytes.length)) return overloaded(encoding);
-      if (encoding === 'protobuf' && bytes.length >= forwardedFrom && oneMember) member = body;
-      body = bytes;
-    }
-    if (encoding === 'json') {
-      // What it becomes is no larger.
-      if (!reserve(body.length)) return overloaded(encoding);
-      const converted = await json.convert(body);
-      if (converted === 'lost') {
-        return errorAnswer(encoding, 503, 'the body could not be read; try again', 1);
-      }
-      if (converted === 'too complex')
-        return errorAnswer(encoding, 413, 'the body is too complex to be read');
-      if ('error' in converted) return errorAnswer(encoding, 400, converted.error);
-      body = converted;
-    }
-    const scanned = scan(body);
-    if (scanned === null) {
-      return errorAnswer(encoding, 400, 'the body is not a valid ExportTraceServiceRequest');
-    }
-    try {
-      const slices = slicesOf(body, scanned, routes());
-      const [first] = slices;
-      await log.append(
-        member !== null && first?.bytes === body ? [{ ...first, bytes: member, gzip: true }] : slices,
-      );
-    } catch (error) {
-      if (!(error instanceof TelemetryLogError)) throw error;
-      return errorAnswer(encoding, 503, error.message, error.kind === 'full' ? 10 : 1);
-    }
-    counts.accepted += scanned.spans - scanned.rejected;
-    counts.refused += scanned.rejected;
-    return answer(encoding, 200, exportResponse(encoding, scanned.rejected, scanned.rejection));
+    const converted = await fromJson(bytes, reserve);
+    return Buffer.isBuffer(converted) ? store(converted, null, encoding) : converted;
   };
 
   return {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeProtobuf } from '../../tests/harness/otlp-decode.ts';
 import { encodeRequest, lengthField, spansNamed, type TestValue } from '../../tests/harness/otlp-encode.ts';
-import { slicesOf } from './receiver.ts';
+import { slicesOf } from './slices.ts';
 import { maxAttributeDepth, scan, selectSpans, takeSpans } from './wire.ts';
 
 const names = (bytes: Uint8Array): string[] => decodeProtobuf(bytes).map(({ name }) => name);
