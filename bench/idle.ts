@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, migrate, openPostgres, sql } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
-import { claimDue, claimOlderRules, countOverdue, nextDue } from '../src/schedules/due.ts';
+import { claimDue, claimOlderRules, countOverdue, lookAhead } from '../src/schedules/due.ts';
 import { Firing } from '../src/schedules/index.ts';
 import { zoneRulesVersion } from '../src/schedules/zones.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
@@ -47,8 +47,8 @@ export const run = async (): Promise<void> => {
   await db.read((reader) => sql`analyze schedules`.execute(reader));
 
   const statements: Record<string, () => Promise<unknown>> = {
-    'claim what is due (every wake)': () => db.tx((tx) => claimDue(tx, 1_000)),
-    'when the next one is due (every wake)': () => db.read(nextDue),
+    'look ahead (every wake)': () => db.read(lookAhead),
+    'claim what is due (only where something is)': () => db.tx((tx) => claimDue(tx, 1_000)),
     'older time-zone rules (every minute)': () => db.tx((tx) => claimOlderRules(tx, zoneRulesVersion, 1_000)),
     'overdue, for the metrics (every scrape)': () => db.read(countOverdue),
   };

@@ -4,6 +4,7 @@ const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   firings: () => import('./firings.ts'),
   telemetry: () => import('./telemetry.ts'),
   delivery: () => import('./delivery.ts'),
+  herd: () => import('./herd.ts'),
   idle: () => import('./idle.ts'),
 };
 

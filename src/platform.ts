@@ -159,7 +159,10 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     db,
     log,
     onFired: metrics.fired,
-    span: (name, attributes, fn) => tracing.withSpan(name, { application: true, attributes }, fn),
+    span: (name, fn) =>
+      tracing.withSpan(name, { application: true }, (span) =>
+        fn((attributes) => span.setAttributes(attributes)),
+      ),
   });
 
   const nothingYet = async () => false;

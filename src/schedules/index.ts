@@ -1,4 +1,5 @@
+export type { FiringReport } from './batch.ts';
 export { countOverdue } from './due.ts';
-export { Firing, type FiringReport } from './firing.ts';
+export { Firing } from './firing.ts';
 export { scheduleRoutes } from './routes.ts';
 export { retainOccurrences } from './store.ts';

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { makeAgent } from '../../tests/harness/work-items.ts';
 import { sql } from '../database/index.ts';
-import { recomputeOlderRules } from './firing.ts';
 import { insertSchedule, type ScheduleRow } from './store.ts';
+import { recomputeOlderRules } from './zone-rules.ts';
 
 eachDatabase((_name, open) => {
   const add = async (zoneRules: string, at: Date): Promise<ScheduleRow> => {

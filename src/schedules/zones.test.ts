@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareZoneRules, openZone, ZoneError, zoneRulesVersion } from './zones.ts';
+import { openZone, ZoneError, zoneRulesVersion } from './zones.ts';
 
 const refused = (name: string): string => {
   try {
@@ -105,13 +105,8 @@ describe('versions of the zone rules', () => {
     expect(zoneRulesVersion).toMatch(/^20\d\d[a-z]$/);
   });
 
-  it('are ordered by year, then by letter; what is no version is older than all', () => {
+  it('are ordered as text, as the statement that looks for older ones compares them', () => {
     const ordered = ['', '2025b', '2026a', '2026c', '2026z', '2026za', '2027a'];
-    ordered.forEach((a, i) => {
-      ordered.forEach((b, k) => {
-        expect(Math.sign(compareZoneRules(a, b))).toBe(Math.sign(i - k));
-      });
-    });
-    expect(compareZoneRules('nonsense', '')).toBe(0);
+    expect(ordered.toSorted()).toEqual(ordered);
   });
 });

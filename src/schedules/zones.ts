@@ -9,23 +9,6 @@ export class ZoneError extends Error {
 /** The version of the time zone rules that this process computes with, such as `2026c`. */
 export const zoneRulesVersion: string = process.versions.tz ?? '';
 
-/**
- * Negative when the rules `a` are older than `b`, 0 when they are the same, positive when they are newer. Versions are
- * a year and a letter (after `z`: two); what is not such a version is older than every one.
- */
-export const compareZoneRules = (a: string, b: string): number => {
-  const [yearA, lettersA] = versionParts(a);
-  const [yearB, lettersB] = versionParts(b);
-  if (yearA !== yearB) return yearA - yearB;
-  if (lettersA.length !== lettersB.length) return lettersA.length - lettersB.length;
-  return lettersA < lettersB ? -1 : lettersA > lettersB ? 1 : 0;
-};
-
-const versionParts = (version: string): [year: number, letters: string] => {
-  const found = /^([0-9]{4})([a-z]{0,2})$/.exec(version);
-  return found ? [Number(found[1]), found[2]!] : [0, ''];
-};
-
 /** The local times of a zone before the year 2101. */
 export class Zone {
   readonly name: string;
