@@ -1,0 +1,111 @@
+import pg from 'pg';
+import type { Made } from './measure.ts';
+import { message } from './ours.ts';
+import { inHundreds, type Module, type Peer, type Store } from './peer.ts';
+import { jobsIn } from './postgres-jobs.ts';
+
+const queueName = 'fire';
+
+interface Backend {
+  store: Peer['store'];
+  /** Makes the place ready; answers options of a connection, and the factory that BullMQ wants beside them. */
+  connect(store: Store): Promise<{ connection: unknown; factory: unknown[] }>;
+  /** The jobs made for occurrences after `due`. */
+  made(queue: Module, store: Store, due: Date, n: number): Promise<Made[]>;
+}
+
+const redis: Backend = {
+  store: 'redis',
+  connect: async ({ url, load }) => {
+    const Redis = load('ioredis');
+    // It waits on connections of its own, and says that it wants no limit of retries there.
+    return { connection: new Redis(url, { maxRetriesPerRequest: null }), factory: [] };
+  },
+  // When BullMQ asked Redis to make it, by this machine's clock, which is Redis's too.
+  made: async (queue, _store, due, n) => {
+    const delayed: { timestamp: number }[] = await queue.getDelayed(0, n);
+    return delayed
+      .filter(({ timestamp }) => timestamp >= due.getTime())
+      .map(({ timestamp }) => ({ committed: timestamp, created: timestamp }));
+  },
+};
+
+const postgres: Backend = {
+  store: 'postgres',
+  connect: async ({ url, load }) => {
+    const { runMigrations, createPostgresBackend } = load('bullmq');
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await runMigrations(client);
+    await client.end();
+    return { connection: url, factory: [createPostgresBackend] };
+  },
+  made: async (_queue, { url }, due) => {
+    const from = 'from bullmq.job where process_at_ms > extract(epoch from $1::timestamptz) * 1000';
+    const table = await jobsIn(url, due, from, 'to_timestamp(added_at_ms / 1000.0)');
+    try {
+      return await table.jobs();
+    } finally {
+      await table.close();
+    }
+  },
+};
+
+/**
+ * A job scheduler each. It makes the job of an occurrence when a worker takes the one before, and that one is not
+ * taken before it is due; so workers run here, with nothing to do, and a firing is the making of the job of the next
+ * occurrence: exactly one for each schedule, as for the others.
+ */
+const bullmqWith = (
+  backend: Backend,
+  settings: string,
+  { workers, concurrency, template }: { workers: number; concurrency?: number; template: object },
+): Peer => ({
+  name: 'bullmq',
+  settings: `${backend.store}, ${settings}`,
+  store: backend.store,
+  resolutionMs: 1_000,
+  start: async (store, n, due) => {
+    const { Queue, Worker } = store.load('bullmq');
+    const { connection, factory } = await backend.connect(store);
+    const queue = new Queue(queueName, { connection }, ...factory);
+    queue.on('error', () => {});
+    const pattern = `${due.getUTCSeconds()} * * * * *`;
+    await inHundreds(n, (shop) =>
+      queue.upsertJobScheduler(
+        `schedule ${shop}`,
+        { pattern, tz: 'UTC' },
+        { name: 'fire', data: { shop, message }, opts: template },
+      ),
+    );
+    let taken = 0;
+    const options = { connection, ...(concurrency ? { concurrency } : {}) };
+    const running = Array.from({ length: workers }, () => {
+      const worker = new Worker(queueName, async () => {}, options, ...factory);
+      worker.on('error', () => {});
+      // Said once the job of the next occurrence is made.
+      worker.on('active', () => taken++);
+      return worker;
+    });
+    return {
+      count: async () => taken,
+      jobs: () => backend.made(queue, store, due, n),
+      stop: async () => {
+        await Promise.all(running.map((worker) => worker.close(true)));
+        await queue.close();
+        if (backend === redis) (connection as Module).disconnect();
+      },
+    };
+  },
+});
+
+const lean = { removeOnComplete: true, removeOnFail: true };
+
+export const bullmq: readonly Peer[] = [redis, postgres].flatMap((backend) => [
+  bullmqWith(backend, 'default', { workers: 1, template: {} }),
+  bullmqWith(backend, 'concurrency 50, finished jobs removed', {
+    workers: 1,
+    concurrency: 50,
+    template: lean,
+  }),
+]);

@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+
+/** When one job of a herd came to be, in milliseconds since 1970. */
+export interface Made {
+  /** When it was committed: by the database's clock where that tells, as PostgreSQL does. */
+  committed: number;
+  /** What its row says of when it was made; null where it says nothing. */
+  created: number | null;
+}
+
+/** One herd. Milliseconds after the instant at which all of it was due, microseconds of CPU for each job made. */
+export interface Herd {
+  made: number;
+  median: number;
+  p99: number;
+  last: number;
+  /** The last one, by what the rows say. Rows made in one statement say the same, however late that was committed. */
+  lastCreated: number | null;
+  engineMicros: number;
+  /** Of the database's server; null where it cannot be told from the engine's. */
+  databaseMicros: number | null;
+}
+
+/** CPU used since `start` by this process, which is the engine's, and by the database's server, in microseconds. */
+export interface CpuMeter {
+  start(): Promise<void>;
+  stop(): Promise<{ engine: number; database: number | null }>;
+}
+
+/** `databaseMicros` answers what the server has used so far. */
+export const cpuMeter = (databaseMicros: () => Promise<number | null> | number | null): CpuMeter => {
+  let engine = process.cpuUsage();
+  let database: number | null = null;
+  return {
+    start: async () => {
+      database = await databaseMicros();
+      engine = process.cpuUsage();
+    },
+    stop: async () => {
+      const { user, system } = process.cpuUsage(engine);
+      const now = await databaseMicros();
+      return { engine: user + system, database: now === null || database === null ? null : now - database };
+    },
+  };
+};
+
+/** Linux counts in hundredths of a second. */
+const microsPerTick = 10_000;
+
+/** The fields of /proc/PID/stat after the command, which may hold blanks: field N of proc(5) is at N - 3. */
+const stat = (pid: number | string): number[] =>
+  readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ').map(Number);
+
+/** User and system time of one process; of its ended children too where `withEnded`. */
+const ticks = (pid: number | string, withEnded: boolean): number => {
+  const fields = stat(pid);
+  return fields.slice(11, withEnded ? 15 : 13).reduce((sum, n) => sum + n, 0);
+};
+
+/**
+ * Microseconds of CPU that a process and its direct children have used, ended ones included: a PostgreSQL server is
+ * its postmaster and one process for each connection. Null where there is no /proc.
+ */
+export const processMicros = (pid: number): number | null => {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
+    return microsPerTick * children.reduce((sum, child) => sum + ticks(child, false), ticks(pid, true));
+  } catch {
+    return null;
+  }
+};
+
+const at = (sorted: readonly number[], share: number): number =>
+  sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+
+/** What a herd that was due at `due` (milliseconds since 1970) came to. */
+export const herdOf = (
+  due: number,
+  jobs: readonly Made[],
+  cpu: { engine: number; database: number | null },
+): Herd => {
+  const late = jobs.map((job) => job.committed - due).sort((a, b) => a - b);
+  const created = jobs.map((job) => job.created);
+  const per = (micros: number): number => micros / jobs.length;
+  return {
+    made: jobs.length,
+    median: at(late, 0.5),
+    p99: at(late, 0.99),
+    last: at(late, 1),
+    lastCreated: created.reduce<number | null>(
+      (last, ms) => (ms === null ? last : Math.max(last ?? 0, ms - due)),
+      null,
+    ),
+    engineMicros: per(cpu.engine),
+    databaseMicros: cpu.database === null ? null : per(cpu.database),
+  };
+};
+
+/** The herd with the median last one: these machines are shared. Of herds that were not all made, the fullest. */
+export const medianHerd = (herds: readonly Herd[]): Herd => {
+  const full = Math.max(...herds.map((herd) => herd.made));
+  const complete = herds.filter((herd) => herd.made === full).sort((a, b) => a.last - b.last);
+  return complete[Math.floor(complete.length / 2)]!;
+};

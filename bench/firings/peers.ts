@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { dropDatabase, type Postgres } from '../../tests/harness/postgres.ts';
+import { bullmq } from './bullmq.ts';
+import { graphileWorker } from './graphile-worker.ts';
+import { type CpuMeter, cpuMeter, type Herd, herdOf, medianHerd, processMicros } from './measure.ts';
+import type { Peer, Store } from './peer.ts';
+import { pgBoss } from './pg-boss.ts';
+import { openRedis, type Redis } from './redis.ts';
+
+const peers: readonly Peer[] = [...pgBoss, ...graphileWorker, ...bullmq];
+
+/** How long a herd may take: at the next full minute the next one is due. */
+const herdMs = 55_000;
+
+/** What a peer's herds of one size came to. */
+export interface PeerResult {
+  peer: Peer;
+  version: string;
+  schedules: number;
+  herds: number;
+  median: Herd;
+}
+
+/** Waits for the herd that is due at `due`, at most its minute; null where its schedules were not made by then. */
+const watch = async (peer: Peer, store: Store, n: number, due: Date, cpu: CpuMeter): Promise<Herd | null> => {
+  const running = await peer.start(store, n, due);
+  try {
+    if (Date.now() > due.getTime() - 500) return null;
+    await sleep(due.getTime() - Date.now() - 200);
+    await cpu.start();
+    const until = due.getTime() + herdMs;
+    while (Date.now() < until && (await running.count()) < n) await sleep(250);
+    const used = await cpu.stop();
+    const jobs = await running.jobs();
+    if (jobs.length > n) throw new Error(`${jobs.length} jobs of ${n} schedules`);
+    return herdOf(due.getTime(), jobs, used);
+  } finally {
+    await running.stop();
+  }
+};
+
+interface Place {
+  server: Postgres;
+  redis: Redis | undefined;
+  load: Store['load'];
+}
+
+/** One herd on a store that nobody has used, due as soon as the schedules can be made by then. */
+const herd = async (peer: Peer, { server, redis, load }: Place, n: number): Promise<Herd> => {
+  const onRedis = peer.store === 'redis';
+  const cpu = cpuMeter(onRedis ? () => redis!.cpuMicros() : () => processMicros(server.pid!));
+  for (let lead = 3_000 + n; ; lead *= 2) {
+    const url = onRedis ? redis!.url : await server.createDatabase();
+    const due = new Date(Math.ceil((Date.now() + lead) / peer.resolutionMs) * peer.resolutionMs);
+    try {
+      const one = await watch(peer, { url, load }, n, due, cpu);
+      if (one) return one;
+      if (lead > 40_000) throw new Error(`it took more than ${lead / 1000} s to make ${n} schedules`);
+    } finally {
+      await (onRedis ? redis!.clear() : dropDatabase(url));
+    }
+  }
+};
+
+/** How many herds of each peer; of one whose crons know whole minutes only, fewer: each of its herds takes a minute. */
+const herdsOf = (peer: Peer): number => {
+  const given = Number(process.env.FIRINGS_PEER_HERDS ?? 0);
+  if (given > 0) return given;
+  return peer.resolutionMs < 60_000 ? 5 : 3;
+};
+
+const measure = async (
+  peer: Peer,
+  place: Place,
+  n: number,
+): Promise<Omit<PeerResult, 'peer' | 'version'>> => {
+  const herds: Herd[] = [];
+  for (let left = herdsOf(peer); left > 0; left--) {
+    const one = await herd(peer, place, n);
+    herds.push(one);
+    // What did not come about in its minute will not in the next.
+    if (one.made < n) break;
+  }
+  return { schedules: n, herds: herds.length, median: medianHerd(herds) };
+};
+
+/**
+ * The peers that are installed in the folder `PEERS_DIR` (`npm install pg-boss graphile-worker bullmq ioredis` there):
+ * they are no dependencies of ours. `FIRINGS_PEERS` chooses some by name. What is left out is said, with the reason.
+ */
+export const measurePeers = async (server: Postgres, sizes: readonly number[]): Promise<PeerResult[]> => {
+  const folder = process.env.PEERS_DIR;
+  if (!folder) {
+    console.log('The peers are left out: PEERS_DIR names no folder that they are installed in.');
+    return [];
+  }
+  const load = createRequire(join(folder, 'peers.js'));
+  const versionOf = (name: string): string =>
+    JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version;
+  const redis = await openRedis(load).catch((error: unknown) => void console.log(`No Redis: ${error}`));
+  const results: PeerResult[] = [];
+  const chosen = process.env.FIRINGS_PEERS?.split(',');
+  for (const peer of peers.filter(({ name }) => chosen?.includes(name) ?? true)) {
+    const what = `${peer.name} (${peer.settings})`;
+    try {
+      if (peer.store === 'redis' && !redis)
+        throw new Error('no REDIS_URL, and no redis-server on this machine');
+      const version = versionOf(peer.name);
+      for (const n of sizes) {
+        const result = await measure(peer, { server, redis, load }, n);
+        results.push({ peer, version, ...result });
+        console.log(
+          `${what}: ${result.median.made} of ${n}, the last after ${Math.round(result.median.last)} ms`,
+        );
+        // It would not get through more either.
+        if (result.median.made < n) break;
+      }
+    } catch (error) {
+      console.log(`${what} is left out: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  await redis?.stop();
+  return results;
+};
