@@ -11,6 +11,7 @@ const quiet = () => () => {};
 const cronItems: Peer = {
   name: 'graphile-worker',
   settings: 'default',
+  untuned: false,
   store: 'postgres',
   resolutionMs: 60_000,
   start: async ({ url, load }, n, due) => {
@@ -41,6 +42,7 @@ const cronItems: Peer = {
 const oneTask: Peer = {
   name: 'graphile-worker',
   settings: 'one cron item whose task adds all jobs by one call: no schedules',
+  untuned: false,
   store: 'postgres',
   resolutionMs: 60_000,
   noSchedules: true,

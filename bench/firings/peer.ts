@@ -25,6 +25,8 @@ export interface Peer {
   name: string;
   /** What was set, for the table. */
   settings: string;
+  /** True for the defaults where settings help: shown for the smallest herd only. */
+  untuned: boolean;
   store: 'postgres' | 'redis';
   /** The finest time that its crons know, in milliseconds. */
   resolutionMs: number;
