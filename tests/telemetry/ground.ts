@@ -1,0 +1,91 @@
+import { inject } from 'vitest';
+import type { Health } from '../../src/telemetry/index.ts';
+import { must } from '../faults/scenarios/ground.ts';
+import { type Client, client } from '../harness/http.ts';
+import { spansNamed } from '../harness/otlp-encode.ts';
+import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { type PlatformProcess, spawnPlatform } from '../harness/process.ts';
+import { until } from '../harness/wait.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
+type Json = any;
+
+export const integrations = '/observability/integrations';
+
+/** The platform as a process of its own over a PostgreSQL database of its own, and what the tests of traces do with it. */
+export interface TracedPlatform extends AsyncDisposable {
+  process: PlatformProcess;
+  databaseUrl: string;
+  /** The trace endpoint. */
+  tracesUrl: string;
+  /** As the admin, below /api/v2 and /app/api. */
+  api: Client;
+  app: Client;
+  as(key: string | undefined, base?: string): Client;
+  /** A new integration's id; every agent's spans go to it. */
+  integrate(settings: object, debug?: boolean): Promise<string>;
+  health(id: string): Promise<Health>;
+  /** Waits until the health is so; fails with what it is instead. */
+  healthIs(id: string, wanted: Partial<Health>): Promise<Health>;
+  /** Spans `PREFIX-0`, … of an agent, accepted. */
+  send(prefix: string, count: number): Promise<void>;
+  /** The account of an integration in /metrics, by its label. */
+  metrics(label: string): Promise<Record<string, number>>;
+  /** SIGKILL, and a start on the same data. */
+  restart(): Promise<void>;
+}
+
+export const startTracedPlatform = async (env: Record<string, string> = {}): Promise<TracedPlatform> => {
+  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const start = (more: { dataDir?: string; port?: number } = {}) =>
+    spawnPlatform({ databaseUrl, env, ...more });
+  const first = await start();
+  const as = (key: string | undefined, base = '/api/v2') => client(first.url + base, key);
+  const api = as(first.key);
+  const platform: TracedPlatform = {
+    process: first,
+    databaseUrl,
+    tracesUrl: `${first.url}/v1/traces`,
+    api,
+    app: as(first.key, '/app/api'),
+    as,
+    integrate: async (settings, debug = false) => {
+      const made: Json = await must(api.post(integrations, { version: '1', settings, debug }));
+      return made.id;
+    },
+    health: async (id) => (await must(api.get(`${integrations}/${id}/health`))) as unknown as Health,
+    healthIs: async (id, wanted) => {
+      let is: Json;
+      return await until(async () => {
+        is = await platform.health(id);
+        return Object.entries(wanted).every(([name, value]) => is[name] === value) && (is as Health);
+      }).catch(() => {
+        throw new Error(`health is ${JSON.stringify(is)}, not ${JSON.stringify(wanted)}`);
+      });
+    },
+    send: async (prefix, count) => {
+      await must(
+        api.raw('POST', '/telemetry/v1/traces', spansNamed(prefix, count, 'agent'), {
+          headers: { 'content-type': 'application/x-protobuf' },
+        }),
+      );
+    },
+    metrics: async (label) => {
+      const text = await (await fetch(`${first.url}/metrics`)).text();
+      const line = /^agent_platform_integration_spans\{integration="([^"]*)",state="(\w+)"\} (\d+)$/gm;
+      return Object.fromEntries(
+        [...text.matchAll(line)].filter(([, of]) => of === label).map(([, , state, n]) => [state, Number(n)]),
+      );
+    },
+    restart: async () => {
+      await platform.process.kill();
+      platform.process = await start({ dataDir: first.dataDir, port: first.port });
+    },
+    [Symbol.asyncDispose]: async () => {
+      await platform.process.stop();
+      await first.stop();
+      await dropDatabase(databaseUrl);
+    },
+  };
+  return platform;
+};
