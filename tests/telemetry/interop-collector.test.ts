@@ -1,0 +1,167 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startCollector } from '../harness/collector.ts';
+import { encodeRequest } from '../harness/otlp-encode.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { startTracedPlatform, type TracedPlatform } from './ground.ts';
+import { type OddRequest, oddJson, oddRequests, validJson } from './odd-bodies.ts';
+
+const binary = process.env.OTELCOL_BIN;
+const why = binary ? '' : ' (skipped: OTELCOL_BIN is not set)';
+
+const body = encodeRequest([
+  {
+    attributes: { 'gen_ai.agent.id': 'a', 'service.name': 'one', nested: { list: [1, 'x', true] } },
+    scopes: [
+      { name: 's1', spans: Array.from({ length: 40 }, (_, i) => ({ name: `a-${i}`, attributes: { i } })) },
+      { name: 's2', spans: [{ name: 'ü ✓', attributes: { text: '"quoted"\n' } }] },
+    ],
+  },
+  { attributes: { 'gen_ai.agent.id': 'b' }, scopes: [{ spans: [{ name: 'b-0' }] }] },
+]);
+const spansInBody = 42;
+
+const post = async (
+  url: string,
+  { method = 'POST', contentType, contentEncoding, body: content }: OddRequest,
+  key?: string,
+): Promise<number> => {
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      ...(contentEncoding === undefined ? {} : { 'content-encoding': contentEncoding }),
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    },
+    ...(method === 'GET' ? {} : { body: new Uint8Array(Buffer.from(content as string)) }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+};
+
+/** In an order of its own: who passes spans on may group them anew. */
+const sorted = (spans: ReceivedSpan[]) =>
+  [...spans].sort((a, b) => (`${a.traceId}${a.spanId}` < `${b.traceId}${b.spanId}` ? -1 : 1));
+
+describe.skipIf(!binary)(`the OpenTelemetry Collector${why}`, () => {
+  let platform: TracedPlatform;
+  let backend: OtlpReceiver;
+  beforeAll(async () => {
+    platform = await startTracedPlatform();
+    backend = await startOtlpReceiver();
+  });
+  afterAll(async () => {
+    await platform?.[Symbol.asyncDispose]();
+    await backend?.close();
+  });
+  beforeEach(() => backend.clear());
+
+  /** What a backend gets where the request is sent to it directly. */
+  const direct = async (): Promise<ReceivedSpan[]> => {
+    backend.clear();
+    await post(backend.url, { contentType: 'application/x-protobuf', body });
+    const spans = sorted(backend.spans());
+    backend.clear();
+    expect(spans).toHaveLength(spansInBody);
+    return spans;
+  };
+  const deleteAll = async () => {
+    const { body: all } = await platform.api.get('/observability/integrations');
+    for (const { id } of all.data ?? all) await platform.api.delete(`/observability/integrations/${id}`);
+  };
+
+  for (const encoding of ['proto', 'json'] as const) {
+    for (const compression of ['gzip', 'none'] as const) {
+      test(`as client, ${encoding}, compression ${compression}: every span arrives as it was`, async () => {
+        const id = await platform.integrate({ provider: 'otlp_custom_headers', url: backend.url });
+        const headers = { authorization: `Bearer ${platform.process.key}` };
+        await using collector = await startCollector(binary!, {
+          url: platform.tracesUrl,
+          headers,
+          encoding,
+          compression,
+        });
+        const wanted = await direct();
+        expect(await post(collector.url, { contentType: 'application/x-protobuf', body })).toBe(200);
+        expect(sorted(await backend.waitForSpans(spansInBody))).toEqual(wanted);
+        await platform.healthIs(id, { delivered: spansInBody, queued: 0 });
+        await deleteAll();
+      });
+    }
+  }
+
+  test('as backend: every span that the platform sends is in what it passes on', async () => {
+    await using collector = await startCollector(binary!, { url: backend.url });
+    const id = await platform.integrate({ provider: 'otlp_custom_headers', url: collector.url });
+    const wanted = await direct();
+    const key = platform.process.key;
+    for (const gzip of [false, true]) {
+      const sent = {
+        contentType: 'application/x-protobuf',
+        ...(gzip ? { contentEncoding: 'gzip', body: gzipSync(body) } : { body }),
+      };
+      expect(await post(platform.tracesUrl, sent, key)).toBe(200);
+      expect(sorted(await backend.waitForSpans(spansInBody))).toEqual(wanted);
+      backend.clear();
+    }
+    await platform.healthIs(id, { state: 'delivering', delivered: 2 * spansInBody, rejected: 0 });
+    await deleteAll();
+  });
+
+  describe('as oracle', () => {
+    let oracle: Awaited<ReturnType<typeof startCollector>>;
+    let behind: OtlpReceiver;
+    beforeAll(async () => {
+      behind = await startOtlpReceiver();
+      oracle = await startCollector(binary!, { url: behind.url });
+      await platform.integrate({ provider: 'otlp_custom_headers', url: backend.url });
+    });
+    afterAll(async () => {
+      await oracle?.[Symbol.asyncDispose]();
+      await behind?.close();
+    });
+    const both = async (request: OddRequest): Promise<{ platform: number; oracle: number }> => ({
+      platform: await post(platform.tracesUrl, request, platform.process.key),
+      oracle: await post(oracle.url, request),
+    });
+
+    /** Where the platform decides otherwise. */
+    const known: Record<string, { platform: number; oracle: number }> = {
+      // Neither is a JSON object and nothing else.
+      null: { platform: 400, oracle: 200 },
+      'something behind the JSON': { platform: 400, oracle: 200 },
+      // Invalid spans are rejected one by one, as a partial success: the valid ones beside them are kept.
+      'an id with an odd digit': { platform: 200, oracle: 400 },
+      'an id that is not hex': { platform: 200, oracle: 400 },
+      // What HTTP has 415 for.
+      'an encoding that is unknown': { platform: 415, oracle: 400 },
+    };
+
+    test.each(Object.keys(oddRequests))('the same decision: %s', async (name) => {
+      const decided = await both(oddRequests[name]!);
+      expect(decided).toEqual(known[name] ?? { platform: decided.oracle, oracle: decided.oracle });
+    });
+
+    test.each(Object.keys(oddJson))('the same span: %s', async (name) => {
+      behind.clear();
+      backend.clear();
+      const request = { contentType: 'application/json', body: JSON.stringify(oddJson[name]) };
+      expect(await both(request)).toEqual({ platform: 200, oracle: 200 });
+      expect(await backend.waitForSpans(1)).toEqual(await behind.waitForSpans(1));
+    });
+
+    test('a body of several gzip members is read as a whole by both', async () => {
+      behind.clear();
+      backend.clear();
+      const half = validJson.length >> 1;
+      const members = [validJson.slice(0, half), validJson.slice(half)].map((part) => gzipSync(part));
+      const request = {
+        contentType: 'application/json',
+        contentEncoding: 'gzip',
+        body: Buffer.concat(members),
+      };
+      expect(await both(request)).toEqual({ platform: 200, oracle: 200 });
+      expect(await backend.waitForSpans(1)).toEqual(await behind.waitForSpans(1));
+    });
+  });
+});
