@@ -4,6 +4,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeJson, decodeProtobuf } from '../../tests/harness/otlp-decode.ts';
+import { lengthField } from '../../tests/harness/otlp-encode.ts';
 import { fromJson } from './json.ts';
 import { maxAttributeDepth, scan } from './wire.ts';
 
@@ -35,6 +36,18 @@ test('64-bit integers are exact as strings and as bare numbers, hex ids are read
     c: -9007199254740995n,
     d: 1544712660300000000,
   });
+});
+
+test('the entities of a resource arrive', () => {
+  const entity = { schemaUrl: 'u', type: 'service', idKeys: ['a', 'b'], descriptionKeys: ['c'] };
+  const texts = [lengthField(1, 'u'), lengthField(2, 'service')];
+  const keys = [lengthField(3, 'a'), lengthField(3, 'b'), lengthField(4, 'c')];
+  expect(convert(JSON.stringify({ resourceSpans: [{ resource: { entityRefs: [entity, {}] } }] }))).toEqual(
+    lengthField(
+      1,
+      lengthField(1, Buffer.concat([lengthField(3, Buffer.concat([...texts, ...keys])), lengthField(3, '')])),
+    ),
+  );
 });
 
 test('every kind of value arrives, enums by number or name, unknown fields are ignored', () => {

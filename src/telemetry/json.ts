@@ -102,6 +102,12 @@ class Converter {
       this.#text(3, item.schemaUrl, 'schemaUrl');
       this.#each(2, item.scopeSpans, 'scopeSpans', (scopeSpans) => this.#scopeSpans(scopeSpans));
       this.#message(1, item.resource, 'resource', (resource) => {
+        this.#each(3, resource.entityRefs, 'entityRefs', (entity) => {
+          this.#texts(4, entity.descriptionKeys, 'descriptionKeys');
+          this.#texts(3, entity.idKeys, 'idKeys');
+          this.#text(2, entity.type, 'type');
+          this.#text(1, entity.schemaUrl, 'schemaUrl');
+        });
         this.#uint32(2, resource.droppedAttributesCount, 'droppedAttributesCount');
         this.#attributes(1, resource.attributes);
       });
@@ -212,6 +218,11 @@ class Converter {
   #text(number: number, value: unknown, where: string): void {
     const string = text(value, where);
     if (string !== '') this.w.textField(number, string);
+  }
+
+  #texts(number: number, value: unknown, where: string): void {
+    const items = list(value, where);
+    for (let i = items.length - 1; i >= 0; i--) this.w.textField(number, text(items[i], `${where}[${i}]`));
   }
 
   /** An id in hex, either case. One that is no hex is left out, so that the scan refuses its span alone. */
