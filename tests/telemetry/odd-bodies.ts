@@ -49,9 +49,13 @@ export const oddJson: Record<string, object> = {
   'unknown fields': withSpan({ unknown: [{ a: 1 }], attributes: [] }),
   'null for what is left out': withSpan({ attributes: null, events: null, status: null }),
   'text beyond ASCII': withSpan({ name: 'zwölf 🥊 "quoted" \\ \u0001' }),
-  'a schema url and an entity of the resource': withSpan(
+  'entities of the resource': withSpan(
     {},
-    { attributes: [agent], droppedAttributesCount: 2, entityRefs: [{ type: 'service', idKeys: ['a'] }] },
+    {
+      attributes: [agent],
+      droppedAttributesCount: 2,
+      entityRefs: [{ schemaUrl: 'u', type: 'service', idKeys: ['a', 'b'], descriptionKeys: ['c'] }, {}],
+    },
   ),
 };
 
