@@ -5,7 +5,7 @@ const lookEveryMs = 100;
 
 /**
  * How many requests may be under way to one backend: one, and more only while the backlog grows (product, section
- * 9). What waits is compared with what it was at the last look, and with what was delivered since: a backlog that
+ * 9). What is queued is compared with what it was at the last look, and with what was delivered since: a backlog that
  * the present pace clears by the next look is none.
  */
 export class Concurrency {
@@ -14,29 +14,34 @@ export class Concurrency {
   /** Since the last look. */
   #requests = 0;
   #spans = 0;
-  /** Spans that waited at the last look. */
-  #waited = Number.POSITIVE_INFINITY;
+  /** Spans that were queued at the last look. */
+  #queued = Number.POSITIVE_INFINITY;
 
   /** After an outage, an edit, and when nothing waits any more. */
   reset(): void {
     this.allowed = 1;
     this.#requests = 0;
     this.#spans = 0;
-    this.#waited = Number.POSITIVE_INFINITY;
+    this.#queued = Number.POSITIVE_INFINITY;
   }
 
-  /** The cursor has passed so many. `waiting`: how many spans are queued and not under way; `now` in ms. */
-  passed(requests: number, spans: number, waiting: () => number, now: number): void {
+  /** The cursor has passed so many. `backlog`: spans that are queued, and those of them not under way; `now` in ms. */
+  passed(
+    requests: number,
+    spans: number,
+    backlog: () => { queued: number; waiting: number },
+    now: number,
+  ): void {
     this.#requests += requests;
     this.#spans += spans;
     // A whole round of requests at the present pace, or the last change cannot have shown yet.
     if (this.#requests < this.allowed || now - this.#lookedAt < lookEveryMs) return;
-    const waits = waiting();
-    if (waits > this.#spans && waits >= this.#waited) this.allowed = Math.min(most, this.allowed + 1);
-    else if (waits < this.#spans / 2) this.allowed = Math.max(1, this.allowed - 1);
+    const { queued, waiting } = backlog();
+    if (waiting > this.#spans && queued >= this.#queued) this.allowed = Math.min(most, this.allowed + 1);
+    else if (waiting < this.#spans / 2) this.allowed = Math.max(1, this.allowed - 1);
     this.#lookedAt = now;
     this.#requests = 0;
     this.#spans = 0;
-    this.#waited = waits;
+    this.#queued = queued;
   }
 }

@@ -12,6 +12,8 @@ export interface DeliveryOptions
   extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs' | 'compressor' | 'budget'> {
   /** Default 30 s. */
   requestTimeoutMs?: number;
+  /** Of all batches that are under way or being sent. Default 64 MiB. */
+  maxBytesInMemory?: number;
   /** How long spans and dead letters are kept, in ms, and how large the log may grow, in bytes. */
   retention: () => { milliseconds: number; bytes: number };
 }
@@ -34,7 +36,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
   const { telemetryLog, destinations, deadLetters, clock, log, egress } = options;
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
   const compressor = new Compressor();
-  const budget = new Budget();
+  const budget = new Budget(options.maxBytesInMemory);
   const exporters = new Map<number, Exporter>();
   const off: (() => void)[] = [];
   let running = false;

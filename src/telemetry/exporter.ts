@@ -187,7 +187,7 @@ export class Exporter {
   }
 
   #readAhead(): Promise<Parcel | null> {
-    return this.#window.readAhead(Math.min(this.#limit, this.#parts.budget.share()));
+    return this.#window.readAhead(this.#limit);
   }
 
   /** Sends what is next of a parcel, cut to what the backend takes. False where nothing was sent now. */
@@ -263,8 +263,11 @@ export class Exporter {
     if (head !== undefined && (this.#acceptedSinceEdit || head.isSettled)) {
       const { telemetryLog, clock } = this.#parts;
       const { parcels, spans } = await this.#window.commit();
-      const waiting = () => telemetryLog.totals(this.number).queued - this.#window.spans;
-      if (spans > 0) this.#concurrency.passed(parcels, spans, waiting, clock.now());
+      const backlog = () => {
+        const { queued } = telemetryLog.totals(this.number);
+        return { queued, waiting: queued - this.#window.spans };
+      };
+      if (spans > 0) this.#concurrency.passed(parcels, spans, backlog, clock.now());
     }
     if (defect !== null) throw defect.error;
   }

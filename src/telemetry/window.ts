@@ -39,11 +39,18 @@ export class Window {
   /** The next batch, of about `maxBytes` at most; null where nothing more is queued. */
   async readAhead(maxBytes: number): Promise<Parcel | null> {
     const { telemetryLog, budget } = this.#parts;
-    const batch = await telemetryLog.read(this.#number, maxBytes, this.#parcels.at(-1)?.batch);
-    if (batch === null) return null;
-    const parcel = new Parcel(batch, budget);
-    this.#parcels.push(parcel);
-    return parcel;
+    // Taken while it is read as well: all integrations may be reading now.
+    const share = Math.min(maxBytes, budget.share());
+    budget.take(share);
+    try {
+      const batch = await telemetryLog.read(this.#number, share, this.#parcels.at(-1)?.batch);
+      if (batch === null) return null;
+      const parcel = new Parcel(batch, budget);
+      this.#parcels.push(parcel);
+      return parcel;
+    } finally {
+      budget.take(-share);
+    }
   }
 
   /** Reads again what was let go. False where it cannot be read any more as it was. */

@@ -75,6 +75,37 @@ test('a cursor inside a record survives a restart, to the span', async () => {
   expect(sum(log.totals(1))).toBe(10);
 });
 
+test('batches are read one behind the other and passed in one commit, from any place in them', async () => {
+  for (const name of ['a', 'b', 'c', 'd']) await log.append([slice(name, 3, [1])]);
+  const a = (await log.read(1, 1))!;
+  const b = (await log.read(1, 1, a))!;
+  const rest = (await log.read(1, 10_000, b))!;
+  expect([names(a), names(b)].flat()).toEqual(['a-0', 'a-1', 'a-2', 'b-0', 'b-1', 'b-2']);
+  expect(names(rest)).toEqual(['c-0', 'c-1', 'c-2', 'd-0', 'd-1', 'd-2']);
+  expect(await log.read(1, 10_000, rest)).toBeNull();
+  expect(await log.commit(rest, 1, { delivered: 7 })).toBe(true);
+  // What the cursor has passed is not read again, whatever it is read behind.
+  expect(names(await log.read(1, 10_000, a))).toEqual(['c-1', 'c-2', 'd-0', 'd-1', 'd-2']);
+  await reopen();
+  expect(await drain(1)).toEqual(['c-1', 'c-2', 'd-0', 'd-1', 'd-2']);
+});
+
+test('what is damaged behind a batch is counted when the cursor stands before it, not when it is read ahead', async () => {
+  await reopen({ segmentBytes: 3_000 });
+  for (let i = 0; i < 12; i++) await log.append([slice(`s${i}`, 1, [1], 1_000)]);
+  const first = (await log.read(1, 1))!;
+  for (const path of (await segments()).slice(1, -1)) await rm(join(directory, path));
+  let last = first;
+  for (let next: Batch | null = first; next !== null; next = await log.read(1, 1, last)) last = next;
+  expect(log.totals(1).discarded).toBe(0);
+  const ahead = last.start + last.spans;
+  expect(await log.commit(last, last.spans, { delivered: ahead })).toBe(true);
+  const delivered = await drain(1);
+  expect(delivered.at(-1)).toBe('s11-0');
+  expect(log.totals(1)).toMatchObject({ discarded: 12 - ahead - delivered.length, queued: 0 });
+  expect(log.totals(1).discarded).toBeGreaterThan(0);
+});
+
 test('a torn tail is cut off and what was acknowledged before it stays', async () => {
   await log.append([slice('a', 3, [1])]);
   const whole = (await stat(await lastSegment())).size;
@@ -299,13 +330,22 @@ test('the account adds up after any sequence of appends, deliveries, expiries an
               for (let s = 0; s < action.spans; s++) queues.get(n)!.push(`${i}-${s}`);
             }
           } else if (action.do === 'deliver') {
-            const batch = await one.read(action.number, 500);
             const queue = queues.get(action.number)!;
-            expect(names(batch)).toEqual(queue.slice(0, batch?.spans ?? 0));
-            expect(batch === null).toBe(queue.length === 0);
-            const through = Math.min(action.part, batch?.spans ?? 0);
-            if (batch && through > 0) await one.commit(batch, through, { delivered: through });
-            queue.splice(0, through);
+            const ahead: Batch[] = [];
+            for (let i = 0; i < 3; i++) {
+              const batch = await one.read(action.number, 500, ahead.at(-1));
+              if (batch !== null) ahead.push(batch);
+            }
+            const read = ahead.flatMap((batch) => names(batch));
+            expect(read).toEqual(queue.slice(0, read.length));
+            expect(ahead.length === 0).toBe(queue.length === 0);
+            const passing = Math.min(action.part, read.length);
+            const before = (ahead[0]?.start ?? 0) + passing;
+            const last = ahead.findLast(({ start }) => start < before);
+            if (last) {
+              expect(await one.commit(last, before - last.start, { delivered: passing })).toBe(true);
+              queue.splice(0, passing);
+            }
           } else if (action.do === 'expire') {
             await one.expire(0, action.bytes);
             for (const [n, queue] of queues) queue.splice(0, queue.length - one.totals(n).queued);

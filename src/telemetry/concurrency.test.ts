@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { Concurrency } from './concurrency.ts';
+
+/** Rounds of 100 ms in which as many requests of 10 spans pass as may be under way; `waiting` after each. */
+const rounds = (concurrency: Concurrency, waiting: readonly number[], from = 0): number[] =>
+  waiting.map((waits, i) => {
+    const requests = concurrency.allowed;
+    concurrency.passed(requests, requests * 10, () => ({ queued: waits, waiting: waits }), from + i * 100);
+    return concurrency.allowed;
+  });
+
+test('a backlog that grows allows one request more a round, one that shrinks none', () => {
+  expect(rounds(new Concurrency(), [100, 200, 300, 300, 290, 100])).toEqual([1, 2, 3, 4, 4, 4]);
+  expect(rounds(new Concurrency(), [1_000, 990, 980, 970, 960])).toEqual([1, 1, 1, 1, 1]);
+});
+
+test('a backlog that shrinks while less of it is under way does not grow', () => {
+  const concurrency = new Concurrency();
+  for (const [queued, waiting] of [
+    [200, 100],
+    [190, 190],
+  ] as const)
+    concurrency.passed(1, 10, () => ({ queued, waiting }), (200 - queued) * 20);
+  concurrency.passed(1, 10, () => ({ queued: 180, waiting: 180 }), 500);
+  expect(concurrency.allowed).toBe(1);
+});
+
+test('a backlog that the present pace clears by the next look is none, however it jumps', () => {
+  expect(rounds(new Concurrency(), [0, 10, 0, 9, 10, 8, 10])).toEqual([1, 1, 1, 1, 1, 1, 1]);
+});
+
+test('there are never more than 16, and fewer again when little waits', () => {
+  const concurrency = new Concurrency();
+  expect(rounds(concurrency, Array(30).fill(1_000)).at(-1)).toBe(16);
+  expect(rounds(concurrency, Array(20).fill(0), 3_000)).toEqual([
+    15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 1, 1, 1, 1, 1,
+  ]);
+});
+
+test('after an outage it is one until the backlog has grown once more', () => {
+  const concurrency = new Concurrency();
+  rounds(concurrency, Array(10).fill(1_000));
+  concurrency.reset();
+  expect(concurrency.allowed).toBe(1);
+  expect(rounds(concurrency, [5_000, 4_990, 4_980, 4_990], 2_000)).toEqual([1, 1, 1, 2]);
+});
+
+test('fast requests are looked at every 100 ms, slow ones when a round of them is through', () => {
+  const fast = new Concurrency();
+  for (let at = 0; at < 1_000; at++) fast.passed(1, 10, () => ({ queued: 1_000 + at, waiting: 2_000 }), at);
+  expect(fast.allowed).toBe(10);
+  const slow = new Concurrency();
+  for (let i = 0; i < 6; i++) slow.passed(1, 10, () => ({ queued: 1_000, waiting: 1_000 }), i * 1_000);
+  expect(slow.allowed).toBe(3);
+});
