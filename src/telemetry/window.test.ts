@@ -13,12 +13,12 @@ type Rig = Awaited<ReturnType<typeof startDelivery>>;
 const present = (backend: OtlpReceiver): number =>
   backend.requests.filter(({ status }) => status === null).length;
 
-/** Appends a record `PREFIX.N` every few ms until so many requests are at the backend at once. Answers how many records. */
-const growUntil = async (rig: Rig, backend: OtlpReceiver, wanted: number, prefix = 'r'): Promise<number> => {
+/** Appends records `r.0`, `r.1`, … faster than they are delivered until so many requests are at the backend at once. Answers how many records. */
+const growUntil = async (rig: Rig, backend: OtlpReceiver, wanted: number): Promise<number> => {
   let appended = 0;
   await until(
     async () => {
-      for (let i = 0; i < 5; i++) await rig.append(`${prefix}.${appended++}`, 2);
+      await Promise.all(Array.from({ length: 10 }, () => rig.append(`r.${appended++}`, 2)));
       // Each look at the backlog is 100 ms after the last by this clock.
       rig.clock.advance(100);
       return present(backend) >= wanted;
@@ -63,7 +63,7 @@ test('while the backlog grows more requests are under way, at most 16, and each 
   await using rig = await startDelivery();
   rig.destinations.set(1, backend.url);
   rig.delivery.start();
-  const seen = watch(backend, () => ({ delayMs: 10 }));
+  const seen = watch(backend, () => ({ delayMs: 30 }));
   const appended = await growUntil(rig, backend, 12);
   for (let i = 0; i < 200; i++) await rig.append(`s.${i}`, 2);
   await settled(rig);
@@ -85,7 +85,7 @@ for (const header of ['100', (rig: Rig) => new Date(rig.clock.now() + 100_000).t
     await using rig = await startDelivery();
     rig.destinations.set(1, backend.url);
     rig.delivery.start();
-    const seen = watch(backend, () => ({ delayMs: 5 }));
+    watch(backend, () => ({ delayMs: 15 }));
     await growUntil(rig, backend, 6);
     let refused: number | null = null;
     // The next is refused at once, what came before it and what comes with it is accepted later.
@@ -105,8 +105,8 @@ for (const header of ['100', (rig: Rig) => new Date(rig.clock.now() + 100_000).t
     rig.later(95_000);
     await quiet();
     expect(backend.requests).toHaveLength(sent);
-    seen.most = 0;
-    const after = watch(backend, () => ({ delayMs: 2 }));
+    await Promise.all(Array.from({ length: 20 }, (_, i) => rig.append(`late.${i}`, 1)));
+    const after = watch(backend, () => ({ delayMs: 5 }));
     rig.later(6_000);
     await settled(rig);
     expect(after.most).toBe(1);
@@ -123,7 +123,7 @@ test('a bad span among requests side by side is found alone, and the others are 
   await using rig = await startDelivery();
   rig.destinations.set(1, backend.url);
   rig.delivery.start();
-  watch(backend, () => ({ delayMs: 5 }));
+  watch(backend, () => ({ delayMs: 15 }));
   const appended = await growUntil(rig, backend, 6);
   const pieces: number[] = [];
   backend.respondWith((request) => {
@@ -148,7 +148,7 @@ test('an edit while requests are under way waits for them, and sends what they d
   await using rig = await startDelivery();
   rig.destinations.set(1, backend.url);
   rig.delivery.start();
-  watch(backend, () => ({ delayMs: 5 }));
+  watch(backend, () => ({ delayMs: 15 }));
   const appended = await growUntil(rig, backend, 6);
   // Of those under way every other one is refused for the settings' sake.
   backend.respondWith((_request, index) => ({ delayMs: 30, status: index % 2 ? 200 : 401 }));
@@ -165,22 +165,22 @@ test('an edit while requests are under way waits for them, and sends what they d
 test('backends that hang hold no more than the budget, and one that is well gets on', async () => {
   await using hanging = await startOtlpReceiver();
   await using backend = await startOtlpReceiver();
-  await using rig = await startDelivery({ maxBytesInMemory: 4 * 1024 * 1024, requestTimeoutMs: 700 });
+  await using rig = await startDelivery({ maxBytesInMemory: 1024 * 1024 });
   hanging.respondWith({ hang: true });
-  for (let number = 1; number <= 20; number++) rig.destinations.set(number, `${hanging.url}/${number}`);
-  rig.destinations.set(21, backend.url);
+  for (let number = 1; number <= 10; number++) rig.destinations.set(number, `${hanging.url}/${number}`);
+  rig.destinations.set(11, backend.url);
   for (const { number } of rig.destinations.all()) await rig.telemetryLog.register(number);
   // Requests that are joined to batches, and do not compress.
   const routes = rig.destinations.all().map(({ number }) => number);
-  for (let i = 0; i < 100; i++) {
+  for (let i = 0; i < 40; i++) {
     const attributes = { noise: randomBytes(15_000).toString('base64') };
     const bytes = encodeRequest([{ scopes: [{ spans: [{ name: `n-${i}`, attributes }] }] }]);
     await rig.telemetryLog.append([{ bytes, spans: 1, routes }]);
   }
   rig.delivery.start();
-  await hanging.waitForRequests(20);
-  await settled(rig, 21);
-  const held = hanging.requests.slice(0, 20).reduce((sum, { payload }) => sum + payload.length, 0);
-  expect(held).toBeLessThan(4 * 1024 * 1024 + 20 * 128 * 1024);
-  expect(backend.spans()).toHaveLength(100);
+  await hanging.waitForRequests(10);
+  await settled(rig, 11);
+  const held = hanging.requests.slice(0, 10).reduce((sum, { payload }) => sum + payload.length, 0);
+  expect(held).toBeLessThan((1024 + 10 * 128) * 1024);
+  expect(backend.spans()).toHaveLength(40);
 });
