@@ -43,6 +43,10 @@ const httpUrl = z
   )
   .transform((value) => value.replace(/\/+$/, ''));
 
+/** One server after the other; the stream's name may stand behind the first. */
+const natsServer = 'nats://([^/@\\s,]+@)?([^/@\\s,:[\\]]+|\\[[0-9a-fA-F:]+\\])(:\\d{1,5})?';
+const natsAddress = new RegExp(`^${natsServer}(/[A-Za-z0-9_-]{0,64})?(\\s*,\\s*${natsServer}/?)*$`);
+
 const encryptionKeys = z
   .string()
   .transform(list)
@@ -92,7 +96,13 @@ const environment = z.object({
       (names) => names.every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)),
       'must be a comma-separated list of names of environment variables',
     ),
-  TELEMETRY_LOG_URL: z.string().optional(),
+  TELEMETRY_LOG_URL: z
+    .string()
+    .refine(
+      (value) => natsAddress.test(value),
+      'must be a nats:// address, as nats://host:4222/stream, or a comma-separated list of those of one cluster',
+    )
+    .optional(),
   EGRESS_DENY: cidrs.optional(),
   EGRESS_ALLOW: cidrs.optional(),
   TRUST_PROXY: cidrs.optional(),
@@ -109,6 +119,8 @@ export interface Config {
   host: string;
   dataDir: string;
   databaseUrl: string | null;
+  /** Of the telemetry log that all replicas share; null: this one keeps its own in the data folder. */
+  telemetryLogUrl: string | null;
   bootstrapKey: string | null;
   /** 32 bytes each; null: generate one into the data folder. */
   encryptionKeys: Buffer[] | null;
@@ -138,9 +150,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
       'ENCRYPTION_KEY: is required with DATABASE_URL, the same on every replica (`openssl rand -base64 32`)',
     );
   }
-  if (given.TELEMETRY_LOG_URL) {
-    mistakes.push('TELEMETRY_LOG_URL: this release keeps the telemetry log in DATA_DIR only; leave it unset');
-  } else if (given.ROLES && !list(given.ROLES).includes('delivery')) {
+  if (!given.TELEMETRY_LOG_URL && given.ROLES && !list(given.ROLES).includes('delivery')) {
     mistakes.push(
       'ROLES: without TELEMETRY_LOG_URL each replica delivers its own telemetry log, so the list must contain delivery',
     );
@@ -152,6 +162,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     host: e.HOST,
     dataDir: e.DATA_DIR,
     databaseUrl: e.DATABASE_URL ?? null,
+    telemetryLogUrl: e.TELEMETRY_LOG_URL ?? null,
     bootstrapKey: e.BOOTSTRAP_ADMIN_API_KEY ?? null,
     encryptionKeys: e.ENCRYPTION_KEY ?? null,
     publicUrl: e.PUBLIC_URL ?? null,

@@ -19,7 +19,14 @@ import { retentionLoop } from './retention.ts';
 import { createRuntime } from './runtime/index.ts';
 import { Firing, scheduleRoutes } from './schedules/index.ts';
 import { settingsRoutes, watchSettings } from './settings/index.ts';
-import { listen, migrateDatabase, openDatabase, openVault, rotateCredentials } from './start-up.ts';
+import {
+  listen,
+  migrateDatabase,
+  openDatabase,
+  openTelemetryLog,
+  openVault,
+  rotateCredentials,
+} from './start-up.ts';
 import { tags } from './tags.ts';
 import { createTelemetry, type Telemetry } from './telemetry/index.ts';
 import { telemetryRoute } from './telemetry-route.ts';
@@ -122,8 +129,10 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   started.add('observability', () => observability.stop());
   const { destinations } = observability;
 
+  const sharedLog = await openTelemetryLog(config, db, log);
   const telemetry = await createTelemetry({
     directory: join(config.dataDir, 'telemetry'),
+    ...(sharedLog ? { shared: { log: sharedLog, db } } : {}),
     destinations,
     sharedAccounts: observability.accounts,
     egress,

@@ -8,9 +8,10 @@ import type { Server } from './http/index.ts';
 import { type SealedColumn, Vault } from './lib/crypto.ts';
 import { messageOf } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
+import { openSharedLog, type SharedLog, TelemetryLogRefusal } from './telemetry/index.ts';
 
-/** How long a database that does not answer at start is tried again. */
-const databasePatienceMs = 60_000;
+/** How long a database, or a shared telemetry log, that does not answer at start is tried again. */
+const patienceMs = 60_000;
 const oldestPostgres = 150_000;
 
 /** SQLSTATEs that say the database answers, and will not have us: no use in trying again. */
@@ -23,7 +24,7 @@ const refusals: Record<string, string> = {
 /** The configured database, open. Waits for a PostgreSQL that does not answer yet. */
 export const openDatabase = async (config: Config, log: Logger): Promise<Database> => {
   if (!config.databaseUrl) return openEmbedded(config.dataDir, log);
-  const until = Date.now() + databasePatienceMs;
+  const until = Date.now() + patienceMs;
   for (;;) {
     let db: Database | null = null;
     try {
@@ -41,11 +42,35 @@ export const openDatabase = async (config: Config, log: Logger): Promise<Databas
       const refusal = refusals[(error as { code?: string }).code ?? ''];
       if (refusal) throw new ConfigError([`DATABASE_URL: ${refusal}`]);
       if (Date.now() >= until) {
-        throw new ConfigError([
-          `DATABASE_URL: no answer within ${databasePatienceMs / 1000} s: ${messageOf(error)}`,
-        ]);
+        throw new ConfigError([`DATABASE_URL: no answer within ${patienceMs / 1000} s: ${messageOf(error)}`]);
       }
       log.warn({ error: messageOf(error) }, 'the database does not answer yet');
+      await sleep(1_000);
+    }
+  }
+};
+
+/** The telemetry log that replicas share, open; null where none is configured. Waits for a server that does not answer yet. */
+export const openTelemetryLog = async (
+  config: Config,
+  db: Database,
+  log: Logger,
+): Promise<SharedLog | null> => {
+  if (!config.telemetryLogUrl) return null;
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await openSharedLog({ url: config.telemetryLogUrl, db, log });
+    } catch (error) {
+      if (error instanceof TelemetryLogRefusal) {
+        throw new ConfigError([`TELEMETRY_LOG_URL: ${error.message}`]);
+      }
+      if (Date.now() >= until) {
+        throw new ConfigError([
+          `TELEMETRY_LOG_URL: no answer within ${patienceMs / 1000} s: ${messageOf(error)}`,
+        ]);
+      }
+      log.warn({ error: messageOf(error) }, 'the telemetry log does not answer yet');
       await sleep(1_000);
     }
   }

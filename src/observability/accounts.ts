@@ -35,6 +35,20 @@ const columns = [
 ] as const;
 const columnList = sql.join(columns.map((name) => sql.ref(name)));
 
+const fromRow = <T extends AccountRow>({
+  oldest_at,
+  last_success_at,
+  last_error,
+  next_attempt_at,
+  ...same
+}: T) => ({
+  ...same,
+  oldestAt: oldest_at?.getTime() ?? null,
+  lastSuccessAt: last_success_at?.getTime() ?? null,
+  lastError: last_error,
+  nextAttemptAt: next_attempt_at?.getTime() ?? null,
+});
+
 /** The accounts of all replicas in the table `telemetry_accounts` (migrations/0050_telemetry_accounts.sql). */
 export const databaseAccounts = (db: Database): SharedAccounts => ({
   publish: async (replicaId, accounts) => {
@@ -55,6 +69,13 @@ export const databaseAccounts = (db: Database): SharedAccounts => ({
       ),
     );
   },
+  lastSaid: async (replicaId, number) => {
+    const { rows } = await db.read((reader) =>
+      sql<AccountRow>`select ${columnList} from telemetry_accounts
+        where number = ${number} and replica_id = ${replicaId}::uuid`.execute(reader),
+    );
+    return rows[0] && fromRow(rows[0]);
+  },
   ofOthers: async (replicaId, number) => {
     const { rows } = await db.read((reader) =>
       sql<AccountRow & { silent_ms: number }>`
@@ -62,13 +83,6 @@ export const databaseAccounts = (db: Database): SharedAccounts => ({
         from telemetry_accounts where number = ${number} and replica_id <> ${replicaId}::uuid
         order by updated_at desc`.execute(reader),
     );
-    return rows.map(({ oldest_at, last_success_at, last_error, next_attempt_at, silent_ms, ...same }) => ({
-      ...same,
-      oldestAt: oldest_at?.getTime() ?? null,
-      lastSuccessAt: last_success_at?.getTime() ?? null,
-      lastError: last_error,
-      nextAttemptAt: next_attempt_at?.getTime() ?? null,
-      silentMs: silent_ms,
-    }));
+    return rows.map(({ silent_ms, ...row }) => ({ ...fromRow(row), silentMs: silent_ms }));
   },
 });

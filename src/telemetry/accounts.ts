@@ -25,6 +25,8 @@ export interface Account extends Totals {
 export interface SharedAccounts {
   /** Replaces what `replicaId` said of these integrations before. */
   publish(replicaId: string, accounts: readonly Account[]): Promise<void>;
+  /** What was last said of an integration as `replicaId`: by another replica where they share a telemetry log. */
+  lastSaid(replicaId: string, number: number): Promise<Account | undefined>;
   /** What the other replicas last said of an integration. `silentMs`: for how long the replica has said nothing. */
   ofOthers(replicaId: string, number: number): Promise<(Account & { silentMs: number })[]>;
 }

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { spansNamed } from '../../tests/harness/otlp-encode.ts';
-import { DeadLetterStore } from './dead-letters.ts';
+import { DeadLetterFiles } from './dead-letters.ts';
 import { openFileLog } from './log/file.ts';
 import type { TelemetryLog } from './log/log.ts';
 
 let directory: string;
 let log: TelemetryLog;
-let letters: DeadLetterStore;
+let letters: DeadLetterFiles;
 const letter = { at: '2026-01-01T00:00:00.000Z', status: 400, reason: 'no', bytes: 7 };
 const folder = () => join(directory, 'letters', '1');
 
@@ -17,7 +17,7 @@ const folder = () => join(directory, 'letters', '1');
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'ap-letters-'));
   log = await openFileLog({ directory: join(directory, 'log') });
-  letters = new DeadLetterStore(join(directory, 'letters'), log);
+  letters = new DeadLetterFiles(join(directory, 'letters'), log);
   await log.append([{ bytes: spansNamed('s', 10), spans: 10, routes: [1] }]);
   for (let i = 0; i < 4; i++) await letters.put(1, i, letter, Buffer.from(`span ${i}`));
   const batch = (await log.read(1, 1e6))!;
@@ -31,7 +31,7 @@ afterEach(async () => {
 const restart = async (): Promise<void> => {
   await log.close();
   log = await openFileLog({ directory: join(directory, 'log') });
-  letters = new DeadLetterStore(join(directory, 'letters'), log);
+  letters = new DeadLetterFiles(join(directory, 'letters'), log);
   await letters.reconcile();
 };
 const state = async () => {

@@ -33,13 +33,32 @@ export interface DeadLetters {
   purge(number: number, ids?: readonly string[]): Promise<number>;
 }
 
-type End = 'delivered' | 'discarded' | 'expired';
+export type End = 'delivered' | 'discarded' | 'expired';
 
-/** A file is a line of JSON about the letter, then the span as an ExportTraceServiceRequest. */
-type Head = Omit<DeadLetter, 'id'>;
+/** What is known of a letter; a file is a line of JSON with this, then the span as an ExportTraceServiceRequest. */
+export type LetterHead = Omit<DeadLetter, 'id'>;
 
-const idPattern = /^\d{16}$/;
-const idOf = (ordinal: number): string => String(ordinal).padStart(16, '0');
+/** Where refused spans are kept; their counts are in the log. */
+export interface DeadLetterStore {
+  /** Durable with the caller's commit at the latest, which also counts it. */
+  put(number: number, ordinal: number, letter: LetterHead, span: Buffer): Promise<void>;
+  /** Takes back letters whose commit came to nothing. */
+  withdraw(number: number, ordinals: readonly number[]): Promise<void>;
+  /** Of all letters of an integration, oldest first. */
+  ids(number: number): Promise<string[]>;
+  /** The letter and its span; null where it is gone or damaged. */
+  get(number: number, id: string): Promise<{ letter: DeadLetter; span: Buffer } | null>;
+  list(number: number, limit: number, after?: string): Promise<DeadLetter[]>;
+  /** Ends letters (all, or the given ones): counts them and removes them. Answers how many there were. */
+  end(number: number, ids: readonly string[] | undefined, as: End): Promise<number>;
+  /** Letters refused before `before` (ms since 1970) are counted as expired. */
+  expire(before: number): Promise<void>;
+  /** Removes all letters of a deleted integration; its log has counted them. */
+  drop(number: number): Promise<void>;
+}
+
+export const idPattern = /^\d{16}$/;
+export const idOf = (ordinal: number): string => String(ordinal).padStart(16, '0');
 
 /**
  * Dead letters on disk: one file a span, named by the span's ordinal in its integration, so that writing one
@@ -47,7 +66,7 @@ const idOf = (ordinal: number): string => String(ordinal).padStart(16, '0');
  * that `reconcile` can tell after a crash whether it happened: a letter that leaves is renamed to `ID.END`,
  * then counted, then unlinked.
  */
-export class DeadLetterStore {
+export class DeadLetterFiles implements DeadLetterStore {
   readonly #directory: string;
   readonly #log: TelemetryLog;
   readonly #last = new Map<number, Promise<unknown>>();
@@ -58,7 +77,7 @@ export class DeadLetterStore {
   }
 
   /** Durable when it resolves; counted by the caller's commit. */
-  async put(number: number, ordinal: number, letter: Head, span: Buffer): Promise<void> {
+  async put(number: number, ordinal: number, letter: LetterHead, span: Buffer): Promise<void> {
     await mkdir(this.#folder(number), { recursive: true });
     const file = await open(join(this.#folder(number), idOf(ordinal)), 'w');
     try {
@@ -70,7 +89,6 @@ export class DeadLetterStore {
     await syncDirectory(this.#folder(number));
   }
 
-  /** Takes back letters whose commit came to nothing. */
   async withdraw(number: number, ordinals: readonly number[]): Promise<void> {
     for (const ordinal of ordinals) await rm(join(this.#folder(number), idOf(ordinal)), { force: true });
   }
@@ -79,7 +97,6 @@ export class DeadLetterStore {
     return (await this.#names(number)).filter((name) => idPattern.test(name));
   }
 
-  /** The letter and its span; null where it is gone or its file is damaged. */
   async get(number: number, id: string): Promise<{ letter: DeadLetter; span: Buffer } | null> {
     if (!idPattern.test(id)) return null;
     try {
@@ -102,7 +119,6 @@ export class DeadLetterStore {
     return letters;
   }
 
-  /** Ends letters: counts them and removes them. Answers how many there were. */
   end(number: number, ids: readonly string[] | undefined, as: End): Promise<number> {
     return this.#inTurn(number, async () => {
       const wanted = ids === undefined ? null : new Set(ids);
@@ -116,7 +132,6 @@ export class DeadLetterStore {
     });
   }
 
-  /** Letters refused before `before` (ms since 1970) are counted as expired. */
   async expire(before: number): Promise<void> {
     for (const { number, removed } of this.#log.integrations()) {
       if (removed) continue;
@@ -130,7 +145,6 @@ export class DeadLetterStore {
     }
   }
 
-  /** All files of a deleted integration; its log has counted them. */
   async drop(number: number): Promise<void> {
     await this.#inTurn(number, () => rm(this.#folder(number), { recursive: true, force: true }));
   }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Database } from '../database/index.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -11,10 +12,12 @@ import {
   replicaIdIn,
   type SharedAccounts,
 } from './accounts.ts';
-import { DeadLetterStore, type DeadLetters } from './dead-letters.ts';
+import { DeadLetterTable } from './dead-letter-table.ts';
+import { DeadLetterFiles, type DeadLetterStore, type DeadLetters } from './dead-letters.ts';
 import { createDelivery } from './delivery.ts';
 import { openFileLog } from './log/file.ts';
-import type { Totals } from './log/log.ts';
+import type { SharedLog } from './log/jetstream.ts';
+import type { TelemetryLog, Totals } from './log/log.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
 import type { Destinations } from './routing.ts';
 import { createTracing, type Tracing } from './spans.ts';
@@ -28,6 +31,11 @@ interface TelemetrySettings {
 interface TelemetryOptions {
   /** The folder of the telemetry log; made where it is missing. One process at a time. */
   directory: string;
+  /**
+   * Instead of the folder: the log that all replicas share, with the database that says how far they have come.
+   * It is closed with telemetry.
+   */
+  shared?: { log: SharedLog; db: Database };
   destinations: Destinations;
   settings: TelemetrySettings;
   /** How this replica learns the accounts of the others. Left out: there are none. */
@@ -48,14 +56,14 @@ export interface Telemetry {
   receiver: Receiver;
   tracing: Tracing;
   deadLetters: DeadLetters;
-  /** Of this telemetry folder; what it holds is this replica's alone. */
+  /** Of the telemetry log: of this replica's folder, or the same on all replicas that share one. */
   replicaId: string;
   /**
    * The state and the account of an integration over all replicas (product, section 8); undefined for a number
    * that this replica never heard of.
    */
   health(number: number): Promise<Health | undefined>;
-  /** The same of this replica alone: for its metrics. */
+  /** The same of this replica alone, for its metrics; undefined where another one delivers the integration. */
   ownHealth(number: number): Promise<Health | undefined>;
   /** The accounts of all integrations that ever were, the deleted ones among them: for metrics. */
   accounts(): { number: number; removed: boolean; totals: Totals }[];
@@ -71,24 +79,32 @@ export interface Telemetry {
   stop(): Promise<void>;
 }
 
-/** Opens the telemetry log and puts the path together. Rejects where the folder cannot be used. */
-export const createTelemetry = async (options: TelemetryOptions): Promise<Telemetry> => {
-  const {
-    directory,
-    destinations,
-    settings,
-    egress,
-    log,
-    clock = systemClock,
-    random = Math.random,
-  } = options;
+/** The log with what belongs to it, and the name under which its counts stand among those of other logs. */
+const openLog = async (
+  { directory, shared, segmentBytes }: TelemetryOptions,
+  clock: Clock,
+): Promise<{ telemetryLog: TelemetryLog; letters: DeadLetterStore; replicaId: string }> => {
+  if (shared) {
+    return {
+      telemetryLog: shared.log,
+      letters: new DeadLetterTable(shared.db, shared.log),
+      replicaId: shared.log.id,
+    };
+  }
   const telemetryLog = await openFileLog({
     directory,
     now: () => clock.now(),
-    ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+    ...(segmentBytes === undefined ? {} : { segmentBytes }),
   });
-  const letters = new DeadLetterStore(join(directory, 'dead-letters'), telemetryLog);
+  const letters = new DeadLetterFiles(join(directory, 'dead-letters'), telemetryLog);
   await letters.reconcile();
+  return { telemetryLog, letters, replicaId: await replicaIdIn(directory) };
+};
+
+/** Opens the telemetry log and puts the path together. Rejects where the folder cannot be used. */
+export const createTelemetry = async (options: TelemetryOptions): Promise<Telemetry> => {
+  const { destinations, settings, egress, log, clock = systemClock, random = Math.random } = options;
+  const { telemetryLog, letters, replicaId } = await openLog(options, clock);
   const routes = () => destinations.table();
   const receiver = createReceiver({ log: telemetryLog, routes });
   const spans = createTracing({ log: telemetryLog, routes, logger: log });
@@ -106,38 +122,51 @@ export const createTelemetry = async (options: TelemetryOptions): Promise<Teleme
       bytes: settings.retentionMegabytes() * 1024 * 1024,
     }),
   });
-  const shared = options.sharedAccounts;
-  const replicaId = await replicaIdIn(directory);
+  const accounts = options.sharedAccounts;
   const publisher =
-    shared &&
+    accounts &&
     new AccountPublisher({
       replicaId,
-      shared,
+      shared: accounts,
       clock,
       log,
       accounts: async () => {
-        const accounts: Account[] = [];
+        const own: Account[] = [];
         for (const { number } of telemetryLog.integrations()) {
-          const account = await delivery.account(number);
-          if (account) accounts.push(account);
+          const account = telemetryLog.owns(number) && (await delivery.account(number));
+          if (account) own.push(account);
         }
-        return accounts;
+        return own;
       },
     });
-  const healthWith = async (
-    number: number,
-    from: SharedAccounts | undefined,
-  ): Promise<Health | undefined> => {
+  /** What is known here; of a log that is shared, the state of delivery is what the owner last said. */
+  const accountOf = async (number: number): Promise<Account | undefined> => {
+    await options.shared?.log.refresh();
     const own = await delivery.account(number);
-    return own && healthOf(own, (await from?.ofOthers(replicaId, number)) ?? [], clock.now());
+    if (own === undefined || telemetryLog.owns(number)) return own;
+    const said = await accounts?.lastSaid(replicaId, number);
+    const enabled = destinations.get(number)?.enabled === true;
+    return {
+      ...own,
+      state: !enabled ? 'disabled' : said && said.state !== 'disabled' ? said.state : 'delivering',
+      lastSuccessAt: said?.lastSuccessAt ?? null,
+      lastError: said?.lastError ?? null,
+      nextAttemptAt: enabled ? (said?.nextAttemptAt ?? null) : null,
+    };
   };
   return {
     replicaId,
     receiver,
     tracing: spans.tracing,
     deadLetters: delivery.deadLetters,
-    health: (number) => healthWith(number, shared),
-    ownHealth: (number) => healthWith(number, undefined),
+    health: async (number) => {
+      const own = await accountOf(number);
+      return own && healthOf(own, (await accounts?.ofOthers(replicaId, number)) ?? [], clock.now());
+    },
+    ownHealth: async (number) => {
+      const own = telemetryLog.owns(number) ? await delivery.account(number) : undefined;
+      return own && healthOf(own, [], clock.now());
+    },
     accounts: () =>
       telemetryLog.integrations().map((one) => ({ ...one, totals: telemetryLog.totals(one.number) })),
     resume: delivery.resume,
@@ -147,6 +176,7 @@ export const createTelemetry = async (options: TelemetryOptions): Promise<Teleme
     },
     flush: spans.flush,
     start: () => {
+      options.shared?.log.deliver();
       delivery.start();
       publisher?.start();
     },

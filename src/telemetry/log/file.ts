@@ -1,5 +1,6 @@
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { bytesBehind } from './backlog.ts';
 import { CursorFile, type CursorState } from './cursor.ts';
 import { gather } from './gather.ts';
 import {
@@ -111,6 +112,10 @@ class FileLog implements TelemetryLog {
 
   integrations(): { number: number; removed: boolean }[] {
     return [...this.#integrations].map(([number, { cursor }]) => ({ number, removed: cursor.state.removed }));
+  }
+
+  owns(): boolean {
+    return true;
   }
 
   async remove(number: number): Promise<void> {
@@ -257,24 +262,11 @@ class FileLog implements TelemetryLog {
     return (this.#writer.totals.get(number)?.spans ?? 0) - passed(state);
   }
 
-  /** From the totals of the segment that is being read: right to within that segment. */
+  /** Right to within the segment that is being read. */
   #backlogBytes(number: number): number {
+    const steps = this.#writer.segments.map(({ totals }) => totals).filter((totals) => totals !== null);
     const accepted = this.#writer.totals.get(number) ?? nothing;
-    const start = passed(this.#integrations.get(number)!.cursor.state);
-    const { segments } = this.#writer;
-    let from: Accepted = nothing;
-    let to = accepted;
-    for (const { totals } of segments) {
-      if (totals === null) continue;
-      const total = totals.get(number) ?? nothing;
-      if (total.spans <= start) from = total;
-      else {
-        to = total;
-        break;
-      }
-    }
-    const share = to.spans === from.spans ? 0 : (to.spans - start) / (to.spans - from.spans);
-    return Math.round(accepted.bytes - to.bytes + (to.bytes - from.bytes) * share);
+    return bytesBehind(number, passed(this.#integrations.get(number)!.cursor.state), accepted, steps);
   }
 
   #written(routes: ReadonlySet<number>, before: AcceptedTotals, at: number): void {

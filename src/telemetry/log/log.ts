@@ -69,6 +69,8 @@ export interface TelemetryLog {
   register(number: number): Promise<void>;
   /** Every integration that ever had a cursor. */
   integrations(): { number: number; removed: boolean }[];
+  /** Whether this replica delivers the integration. Where replicas share a log, one of them does at a time. */
+  owns(number: number): boolean;
   /** Deleted: what is queued and dead-lettered becomes discarded; the final counts stay. */
   remove(number: number): Promise<void>;
 

@@ -1,0 +1,27 @@
+import type { Accepted, AcceptedTotals } from './record.ts';
+
+const nothing: Accepted = { spans: 0, bytes: 0 };
+
+/**
+ * About how many bytes of an integration are behind its first `passed` spans: `steps` are what had been accepted
+ * at some places of the log, oldest first, and between two of them all spans are taken to be equally large.
+ */
+export const bytesBehind = (
+  number: number,
+  passed: number,
+  accepted: Accepted,
+  steps: Iterable<AcceptedTotals>,
+): number => {
+  let from = nothing;
+  let to = accepted;
+  for (const totals of steps) {
+    const total = totals.get(number) ?? nothing;
+    if (total.spans <= passed) from = total;
+    else {
+      to = total;
+      break;
+    }
+  }
+  const share = to.spans === from.spans ? 0 : (to.spans - passed) / (to.spans - from.spans);
+  return Math.round(accepted.bytes - to.bytes + (to.bytes - from.bytes) * share);
+};
