@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { createEgress } from '../src/lib/egress.ts';
 import { silentLogger } from '../src/lib/log.ts';
-import { DeadLetterStore } from '../src/telemetry/dead-letters.ts';
+import { DeadLetterFiles } from '../src/telemetry/dead-letters.ts';
 import { createDelivery } from '../src/telemetry/delivery.ts';
 import { openFileLog } from '../src/telemetry/log/file.ts';
 import type { Destination } from '../src/telemetry/routing.ts';
@@ -108,7 +108,7 @@ const measure = async (delayMs: number) => {
   for (let left = first; left > 0; left -= 100) await append(Math.min(left, 100));
   const delivery = createDelivery({
     telemetryLog,
-    deadLetters: new DeadLetterStore(join(directory, 'letters'), telemetryLog),
+    deadLetters: new DeadLetterFiles(join(directory, 'letters'), telemetryLog),
     destinations: {
       table: () => ({ forAgent: () => [1] }),
       get: () => destination,

@@ -120,13 +120,20 @@ export class Exporter {
   async #turn(): Promise<number | null> {
     await this.#settle();
     if (this.#stopping) return null;
-    const { destinations, clock } = this.#parts;
+    const { destinations, telemetryLog, clock } = this.#parts;
     const destination = destinations.get(this.number);
     if (this.#resumed || destination?.revision !== this.#revision) {
       // What is under way was sent to the old settings.
       if (this.#underWay.size > 0) return null;
       if (destination === undefined) return this.#remove();
       this.#startAnew(destination);
+    }
+    if (!telemetryLog.owns(this.number)) {
+      // Another replica delivers it now, from the cursor; it begins with a request of its own.
+      if (this.#underWay.size > 0) return null;
+      this.#window.clear();
+      this.#goOn();
+      return null;
     }
     if (!destination!.enabled) return null;
     if (destination!.problem !== undefined) {

@@ -176,7 +176,8 @@ export const createTelemetry = async (options: TelemetryOptions): Promise<Teleme
     },
     flush: spans.flush,
     start: () => {
-      options.shared?.log.deliver();
+      // Where the database does not answer now, the log's own loop sees to it.
+      options.shared?.log.deliver().catch((error) => log.warn({ error: messageOf(error) }, 'nothing is owned yet'));
       delivery.start();
       publisher?.start();
     },

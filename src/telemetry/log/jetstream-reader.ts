@@ -66,7 +66,7 @@ export class StreamReader {
     let ordinal = place.ordinal;
     for (const [i, head] of heads.entries()) {
       const skip = i === 0 ? place.inside : 0;
-      const { spans } = head.account.get(number)!;
+      const { spans, bytes: own } = head.account.get(number)!;
       const slices = records[i];
       if (!slices) {
         if (i > 0) break;
@@ -78,9 +78,10 @@ export class StreamReader {
         // A body that is gzip is a batch of its own, to be sent as it came.
         if (parts.length > 0 && (part.gzip || parts[0]!.gzip)) break;
         parts.push(part);
-        bytes += part.bytes.length;
         ordinal += part.spans;
       }
+      // Of records that are taken in part all of it: to read them once more with as many bytes gives no fewer.
+      if (ordinal > record.start + skip) bytes += own;
       if (ordinal < record.start + spans) break;
     }
     const { ordinal: start } = place;

@@ -24,7 +24,6 @@ const publishWithinMs = 10_000;
  * chunks, and is in the log when its head is.
  */
 export class StreamWriter {
-  pendingBytes = 0;
   readonly #stream: Pick<LogStream, 'publish' | 'maxMessage' | 'connected'>;
   readonly #counted: () => number;
   readonly #prepare: (routes: ReadonlySet<number>) => Promise<void>;
@@ -56,7 +55,6 @@ export class StreamWriter {
       return Promise.reject(new TelemetryLogError('failed', 'the telemetry log is away'));
     }
     const bytes = stored.reduce((sum, slice) => sum + slice.bytes.length, 0);
-    this.pendingBytes += bytes;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ slices: stored, bytes, resolve, reject });
       if (this.#gathering) return;
@@ -106,8 +104,7 @@ export class StreamWriter {
     } catch (error) {
       failure = error;
     }
-    for (const { bytes, resolve, reject } of group) {
-      this.pendingBytes -= bytes;
+    for (const { resolve, reject } of group) {
       if (failure === null) resolve();
       else reject(failure);
     }

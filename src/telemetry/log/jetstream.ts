@@ -33,7 +33,7 @@ export interface SharedLog extends TelemetryLog {
   /** Of the stream: the same on every replica that uses it. */
   readonly id: string;
   /** Takes part in delivery from now on: this replica becomes the owner of integrations that nobody delivers. */
-  deliver(): void;
+  deliver(): Promise<void>;
   /** Reads from the database how far the owners have come; else that is known to about a second. */
   refresh(): Promise<void>;
   /** Waits until everything that was stored before this call is in the totals. */
@@ -48,6 +48,7 @@ export interface SharedLog extends TelemetryLog {
 const leaseSeconds = 12;
 const renewEveryMs = 4_000;
 const tendEveryMs = 1_000;
+const takeMoreMs = 100;
 /** Until a connection that is away is looked at again. */
 const awayMs = 200;
 /** How long a start waits for messages that the server counts and does not send. */
@@ -103,10 +104,7 @@ class JetStreamLog implements SharedLog {
       name: 'telemetry cursors',
       log,
       maxRetryMs: 2_000,
-      turn: async () => {
-        await this.#tend();
-        return tendEveryMs;
-      },
+      turn: () => this.#tend(),
     });
   }
 
@@ -136,10 +134,6 @@ class JetStreamLog implements SharedLog {
     return this.#writer.append(slices);
   }
 
-  pendingBytes(): number {
-    return this.#writer.pendingBytes;
-  }
-
   async register(number: number): Promise<void> {
     if (this.#cursors.has(number)) return;
     this.#keep(await this.#store.register(number, this.#fold.seq, this.#delivers ? leaseSeconds : null));
@@ -165,10 +159,12 @@ class JetStreamLog implements SharedLog {
     for (;;) {
       const cursor = this.#cursors.get(number);
       if (cursor === undefined || cursor.removed || !this.owns(number)) return null;
-      const place = after ? placeIn(after, after.spans) : this.#placeOf(cursor);
-      const accepted = this.#fold.acceptedBy(number, place.seq);
-      // Less is passed than had been accepted before this place: what is between is gone from the stream.
-      const lost = after ? 0 : accepted - (place.ordinal - place.inside);
+      const own = this.#placeOf(cursor);
+      const behind = after && placeIn(after, after.spans);
+      const ahead = behind !== undefined && behind.ordinal > own.ordinal;
+      const place = ahead ? behind : own;
+      // Less is passed than had been accepted before the cursor: what is between is gone from the stream.
+      const lost = ahead ? 0 : this.#fold.acceptedBy(number, place.seq) - (place.ordinal - place.inside);
       if (lost > 0) {
         await this.#discard(cursor, { ...place, ordinal: place.ordinal + lost });
         continue;
@@ -176,7 +172,7 @@ class JetStreamLog implements SharedLog {
       if (this.#fold.accepted(number).spans <= place.ordinal) return null;
       const found = await this.#reader.gather(number, place, maxBytes, this.#closing.signal);
       if ('batch' in found) return found.batch;
-      if (after) return null;
+      if (ahead) return null;
       await this.#discard(cursor, found.place);
     }
   }
@@ -272,9 +268,10 @@ class JetStreamLog implements SharedLog {
     this.#commitWrite = write;
   }
 
-  deliver(): void {
+  async deliver(): Promise<void> {
     this.#delivers = true;
-    this.#tending.wake();
+    await this.#lease();
+    while (await this.#takeOver()) {}
   }
 
   async refresh(): Promise<void> {
@@ -399,33 +396,38 @@ class JetStreamLog implements SharedLog {
     this.#savedMark = marks.at(-1)?.seq ?? 0;
   }
 
-  async #tend(): Promise<void> {
+  /** Answers how long to sleep. */
+  async #tend(): Promise<number> {
     await this.refresh();
     if (!this.#keeps) this.#fold.trim(this.#needed());
-    if (!this.#delivers) return;
-    const now = performance.now();
-    if (this.#renewedAt === 0 || now - this.#renewedAt >= renewEveryMs) {
-      this.#keeps = await this.#store.keep(leaseSeconds);
-      await this.#store.renew(leaseSeconds);
-      this.#renewedAt = now;
-      this.#leasedUntil = now + leaseSeconds * 1000 - leaseMarginMs;
+    if (!this.#delivers) return tendEveryMs;
+    if (performance.now() - this.#renewedAt >= renewEveryMs) {
+      await this.#lease();
       if (this.#keeps) await this.#purge();
     }
-    await this.#takeOver();
+    return (await this.#takeOver()) ? takeMoreMs : tendEveryMs;
   }
 
-  /** Half of what nobody delivers, so that replicas that look at the same time share it. */
-  async #takeOver(): Promise<void> {
-    const free = [...this.#cursors.values()].filter(({ removed, free }) => free && !removed);
-    if (free.length === 0) return;
+  async #lease(): Promise<void> {
+    const now = performance.now();
+    this.#keeps = await this.#store.keep(leaseSeconds);
+    await this.#store.renew(leaseSeconds);
+    this.#renewedAt = now;
+    this.#leasedUntil = now + leaseSeconds * 1000 - leaseMarginMs;
+  }
+
+  /** Half of what nobody delivers, so that replicas that look at the same time share it. Answers whether there is more. */
+  async #takeOver(): Promise<boolean> {
+    const free = [...this.#cursors.values()].filter((cursor) => cursor.free && !cursor.removed);
+    if (free.length === 0) return false;
     const wanted = free
       .map(({ number }) => number)
       .sort(() => Math.random() - 0.5)
       .slice(0, Math.ceil(free.length / 2));
     const taken = await this.#store.acquire(wanted, leaseSeconds);
-    if (taken.length === 0) return;
     for (const cursor of taken) this.#keep(cursor);
     this.#tell(taken.map(({ number }) => number));
+    return taken.length > 0 && free.length > wanted.length;
   }
 
   /** The first message that anybody still needs. */

@@ -1,0 +1,260 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Database, migrate, openEmbedded } from '../../database/index.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { describeWithNats, type Nats, startNats } from '../../../tests/harness/nats.ts';
+import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
+import { spansNamed } from '../../../tests/harness/otlp-encode.ts';
+import { openFileLog } from './file.ts';
+import { openSharedLog } from './jetstream.ts';
+import type { Batch, Slice, TelemetryLog, Totals } from './log.ts';
+
+/** One log, opened and opened again. */
+interface Place {
+  open(): Promise<TelemetryLog>;
+  /** What was appended is in the totals of this log. */
+  settled(): Promise<void>;
+  clear(): Promise<void>;
+}
+
+const slice = (prefix: string, spans: number, routes: number[], padding = 0): Slice => ({
+  bytes: spansNamed(prefix, spans, undefined, padding),
+  spans,
+  routes,
+});
+const names = (batch: Batch | null): string[] =>
+  (batch?.parts ?? []).flatMap(({ bytes }) => decodeProtobuf(bytes).map(({ name }) => name));
+const sum = (t: Totals) => t.delivered + t.rejected + t.dead_lettered + t.expired + t.discarded + t.queued;
+
+/** What every telemetry log promises (log.ts), whatever it is kept in. */
+const conformance = (place: () => Promise<Place>, sequences: number): void => {
+  let at: Place;
+  let log: TelemetryLog;
+  beforeEach(async () => {
+    at = await place();
+    log = await at.open();
+  });
+  afterEach(async () => {
+    await log?.close();
+    await at.clear();
+  });
+  const reopen = async (): Promise<void> => {
+    await log.close();
+    log = await at.open();
+  };
+  /** Reads and delivers everything; answers the names. */
+  const drain = async (number: number, maxBytes = 10_000): Promise<string[]> => {
+    const all: string[] = [];
+    await at.settled();
+    for (;;) {
+      const batch = await log.read(number, maxBytes);
+      if (batch === null) return all;
+      all.push(...names(batch));
+      expect(await log.commit(batch, batch.spans, { delivered: batch.spans })).toBe(true);
+    }
+  };
+
+  test('each integration reads its own spans, in order, at its own pace, over a restart', async () => {
+    await log.append([slice('a', 2, [1, 2]), slice('b', 1, [2])]);
+    await log.append([slice('c', 1, [1])]);
+    await log.append([slice('nowhere', 5, [])]);
+    await at.settled();
+    expect(log.totals(1)).toMatchObject({ queued: 3 });
+    expect(await drain(1)).toEqual(['a-0', 'a-1', 'c-0']);
+    await reopen();
+    expect(log.totals(1)).toMatchObject({ delivered: 3, queued: 0, backlog_bytes: 0 });
+    expect(await drain(2)).toEqual(['a-0', 'a-1', 'b-0']);
+    await log.append([slice('d', 1, [1])]);
+    expect(await drain(1)).toEqual(['d-0']);
+  });
+
+  test('a cursor inside a record survives a restart, to the span', async () => {
+    await log.append([slice('a', 5, [1]), slice('b', 5, [1, 2])]);
+    await at.settled();
+    const batch = (await log.read(1, 10_000))!;
+    await log.commit(batch, 3, { delivered: 2, rejected: 1 });
+    await log.commit(batch, 6, { delivered: 2, dead_lettered: 1 });
+    await reopen();
+    const rest = (await log.read(1, 10_000))!;
+    expect(rest.start).toBe(6);
+    expect(names(rest)).toEqual(['b-1', 'b-2', 'b-3', 'b-4']);
+    expect(log.totals(1)).toMatchObject({ delivered: 4, rejected: 1, dead_lettered: 1, queued: 4 });
+    // A commit that does not fit the cursor changes nothing.
+    expect(await log.commit(batch, 6, { delivered: 6 })).toBe(false);
+    expect(sum(log.totals(1))).toBe(10);
+    await log.move(1, { dead_lettered: -1, discarded: 1 });
+    expect(log.totals(1)).toMatchObject({ dead_lettered: 0, discarded: 1, queued: 4 });
+  });
+
+  test('what is read ahead lies behind what was read, and one commit passes both', async () => {
+    for (const prefix of ['a', 'b', 'c']) await log.append([slice(prefix, 2, [1], 500)]);
+    await at.settled();
+    const first = (await log.read(1, 100))!;
+    const second = (await log.read(1, 100, first))!;
+    expect([names(first), names(second)]).toEqual([
+      ['a-0', 'a-1'],
+      ['b-0', 'b-1'],
+    ]);
+    expect(second.start).toBe(2);
+    const third = (await log.read(1, 100, second))!;
+    expect(await log.read(1, 100, third)).toBeNull();
+    expect(await log.commit(second, 1, { delivered: 2, rejected: 1 })).toBe(true);
+    expect(names(await log.read(1, 10_000))).toEqual(['b-1', 'c-0', 'c-1']);
+    // Behind a batch that is behind the cursor it goes on at the cursor.
+    expect(names(await log.read(1, 100, first))).toEqual(['b-1']);
+    expect(log.totals(1)).toMatchObject({ delivered: 2, rejected: 1, queued: 3 });
+  });
+
+  test('a new integration gets what is appended from now on', async () => {
+    await log.append([slice('a', 4, [1])]);
+    await log.register(2);
+    await log.append([slice('b', 1, [1, 2])]);
+    expect(await drain(2)).toEqual(['b-0']);
+    expect(log.totals(2)).toMatchObject({ delivered: 1, queued: 0 });
+  });
+
+  test('a removed integration is counted out for good', async () => {
+    await log.append([slice('a', 4, [1, 2])]);
+    await at.settled();
+    const batch = (await log.read(1, 10_000))!;
+    await log.commit(batch, 2, { delivered: 1, dead_lettered: 1 });
+    await log.remove(1);
+    expect(await log.commit(batch, 4, { delivered: 2 })).toBe(false);
+    await log.append([slice('late', 1, [1])]);
+    await reopen();
+    expect(log.totals(1)).toMatchObject({ delivered: 1, dead_lettered: 0, discarded: 4, queued: 0 });
+    expect(await log.read(1, 10_000)).toBeNull();
+    expect(log.integrations()).toEqual([
+      { number: 1, removed: true },
+      { number: 2, removed: false },
+    ]);
+  });
+
+  test('what a client compressed is read as it came, and alone', async () => {
+    await log.append([slice('a', 1, [1])]);
+    await log.append([{ ...slice('b', 1, [1]), gzip: true }]);
+    await log.append([slice('c', 1, [1])]);
+    await at.settled();
+    const kinds: (boolean | undefined)[][] = [];
+    for (;;) {
+      const batch = await log.read(1, 10_000);
+      if (batch === null) break;
+      kinds.push(batch.parts.map(({ gzip }) => gzip));
+      await log.commit(batch, batch.spans, { delivered: batch.spans });
+    }
+    expect(kinds.map((parts) => parts.map((gzip) => gzip === true))).toEqual([[false], [true], [false]]);
+  });
+
+  test('whoever waits for spans is told of every durable append', async () => {
+    const told: number[][] = [];
+    const off = log.onAppend((routes) => told.push([...routes].sort()));
+    await log.append([slice('a', 1, [1, 2])]);
+    await at.settled();
+    expect(told).toEqual([[1, 2]]);
+    off();
+    await log.append([slice('b', 1, [1])]);
+    await at.settled();
+    expect(told).toHaveLength(1);
+  });
+
+  test('the account adds up after any sequence of appends, deliveries, expiries and restarts', async () => {
+    const step = fc.oneof(
+      fc.record({
+        do: fc.constant('append' as const),
+        spans: fc.integer({ min: 1, max: 6 }),
+        routes: fc.uniqueArray(fc.integer({ min: 1, max: 3 })),
+      }),
+      fc.record({
+        do: fc.constant('deliver' as const),
+        number: fc.integer({ min: 1, max: 3 }),
+        part: fc.nat(8),
+      }),
+      fc.record({ do: fc.constant('expire' as const), bytes: fc.integer({ min: 500, max: 6_000 }) }),
+      fc.record({ do: fc.constant('restart' as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+        const own = await place();
+        let one = await own.open();
+        const queues = new Map<number, string[]>([1, 2, 3].map((n) => [n, []]));
+        const accepted = new Map<number, number>([1, 2, 3].map((n) => [n, 0]));
+        try {
+          for (const [i, action] of steps.entries()) {
+            if (action.do === 'append') {
+              await one.append([slice(`${i}`, action.spans, action.routes)]);
+              for (const n of action.routes) {
+                accepted.set(n, accepted.get(n)! + action.spans);
+                for (let s = 0; s < action.spans; s++) queues.get(n)!.push(`${i}-${s}`);
+              }
+            } else if (action.do === 'deliver') {
+              const batch = await one.read(action.number, 500);
+              const queue = queues.get(action.number)!;
+              expect(names(batch)).toEqual(queue.slice(0, batch?.spans ?? 0));
+              expect(batch === null).toBe(queue.length === 0);
+              const through = Math.min(action.part, batch?.spans ?? 0);
+              if (batch && through > 0) await one.commit(batch, through, { delivered: through });
+              queue.splice(0, through);
+            } else if (action.do === 'expire') {
+              await one.expire(0, action.bytes);
+              for (const [n, queue] of queues) queue.splice(0, queue.length - one.totals(n).queued);
+            } else {
+              await one.close();
+              one = await own.open();
+            }
+            await own.settled();
+            for (const [n, queue] of queues) {
+              expect(one.totals(n).queued).toBe(queue.length);
+              expect(sum(one.totals(n))).toBe(accepted.get(n));
+            }
+          }
+        } finally {
+          await one.close();
+          await own.clear();
+        }
+      }),
+      { numRuns: sequences },
+    );
+  }, 60_000);
+};
+
+describe('the telemetry log in files', () => {
+  conformance(async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'ap-log-'));
+    return {
+      open: () => openFileLog({ directory, segmentBytes: 1_500 }),
+      settled: async () => {},
+      clear: () => rm(directory, { recursive: true }),
+    };
+  }, 40);
+});
+
+describeWithNats('the telemetry log on JetStream', () => {
+  let nats: Nats;
+  let db: Database;
+  let streams = 0;
+  beforeAll(async () => {
+    nats = await startNats();
+    db = await openEmbedded(null, silentLogger);
+    await migrate(db, silentLogger);
+  });
+  afterAll(async () => {
+    await db?.close();
+    await nats?.stop();
+  });
+  conformance(async () => {
+    const url = `${nats.url}/log_${++streams}`;
+    let log: Awaited<ReturnType<typeof openSharedLog>>;
+    return {
+      open: async () => {
+        log = await openSharedLog({ url, db, log: silentLogger, markBytes: 1_500 });
+        await log.deliver();
+        return log;
+      },
+      settled: () => log.caughtUp(),
+      clear: async () => {},
+    };
+  }, 8);
+});
