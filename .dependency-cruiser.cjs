@@ -52,6 +52,7 @@ const oneImporter = {
   cronstrue: '^src/schedules/',
   'prom-client': '^src/lib/metrics\\.ts$',
   pino: '^src/lib/log\\.ts$',
+  '@nats-io/.*': '^src/telemetry/log/jetstream-stream\\.ts$',
 };
 
 module.exports = {

@@ -177,7 +177,9 @@ export const createTelemetry = async (options: TelemetryOptions): Promise<Teleme
     flush: spans.flush,
     start: () => {
       // Where the database does not answer now, the log's own loop sees to it.
-      options.shared?.log.deliver().catch((error) => log.warn({ error: messageOf(error) }, 'nothing is owned yet'));
+      options.shared?.log
+        .deliver()
+        .catch((error) => log.warn({ error: messageOf(error) }, 'nothing is owned yet'));
       delivery.start();
       publisher?.start();
     },

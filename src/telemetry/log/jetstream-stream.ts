@@ -43,9 +43,7 @@ const heartbeatMs = 1_000;
 const defaultName = 'agent_platform_telemetry';
 
 /** `nats://USER:PASSWORD@HOST:PORT/STREAM`, or a comma-separated list of such for the servers of a cluster. */
-export const parseLogUrl = (
-  value: string,
-): { servers: string[]; name: string; user?: string; pass?: string } => {
+const parseLogUrl = (value: string): { servers: string[]; name: string; user?: string; pass?: string } => {
   const urls = value.split(',').map((one) => new URL(one.trim()));
   const [first] = urls;
   const name = first!.pathname.slice(1) || defaultName;

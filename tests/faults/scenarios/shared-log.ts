@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { type Nats, type NatsOptions, startNats } from '../../harness/nats.ts';
+import { spansNamed } from '../../harness/otlp-encode.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../../harness/otlp-receiver.ts';
+import { adminKey } from '../../harness/process.ts';
+import { until } from '../../harness/wait.ts';
+import { Ground, must } from './ground.ts';
+
+/** Longer than a lease (12 s). */
+const leaseOver = 13_000;
+const spansEach = 3;
+
+export interface Health {
+  state: string;
+  delivered: number;
+  rejected: number;
+  dead_lettered: number;
+  expired: number;
+  discarded: number;
+  queued: number;
+}
+
+/** Replicas on one PostgreSQL and one nats-server; `roles[i]` of replica i. Two integrations take every span. */
+export class SharedLogGround {
+  readonly ground: Ground;
+  readonly nats: Nats;
+  readonly backends: OtlpReceiver[];
+  readonly integrations: string[] = [];
+  readonly #roles: string[];
+
+  private constructor(ground: Ground, nats: Nats, backends: OtlpReceiver[], roles: string[]) {
+    this.ground = ground;
+    this.nats = nats;
+    this.backends = backends;
+    this.#roles = roles;
+  }
+
+  static async open(roles: string[], options: NatsOptions = {}): Promise<SharedLogGround> {
+    const [ground, nats, ...backends] = await Promise.all([
+      Ground.open('postgres', roles.length),
+      startNats(options),
+      startOtlpReceiver(),
+      startOtlpReceiver(),
+    ]);
+    const one = new SharedLogGround(ground, nats, backends, roles);
+    try {
+      await Promise.all(roles.map((_, i) => one.start(i)));
+      for (const { url } of backends) {
+        const settings = { provider: 'otlp_custom_headers', url, headers: { 'X-Tenant': 'a' } };
+        const made = await must(ground.api().post('/observability/integrations', { settings, version: '1' }));
+        one.integrations.push(String(made.id));
+        const global = `/observability/integrations/${one.integrations.at(-1)}/scopes`;
+        await must(ground.api().post(global, { scope: 'global' }));
+      }
+      // A change of integrations takes effect within 1 s on every replica.
+      await sleep(1_000);
+    } catch (error) {
+      await one[Symbol.asyncDispose]();
+      throw error;
+    }
+    return one;
+  }
+
+  async start(i: number): Promise<void> {
+    await this.ground.start(i, {
+      env: { TELEMETRY_LOG_URL: this.nats.url, ROLES: this.#roles[i]!, EGRESS_ALLOW: '127.0.0.0/8' },
+    });
+  }
+
+  /** Sends one request to replica `i`; the answer's status, or 0 where there is none. */
+  async send(
+    i: number,
+    prefix: string,
+    spans = spansEach,
+    padding = 200,
+  ): Promise<{ status: number; retryAfter: string | null }> {
+    try {
+      const answer = await fetch(`http://127.0.0.1:${this.ground.replicas[i]!.port}/v1/traces`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/x-protobuf' },
+        body: new Uint8Array(spansNamed(prefix, spans, 'agent', padding)),
+        signal: AbortSignal.timeout(15_000),
+      });
+      await answer.arrayBuffer();
+      return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
+    } catch {
+      return { status: 0, retryAfter: null };
+    }
+  }
+
+  async health(i: number, integration = 0): Promise<Health> {
+    return (await must(
+      this.ground.api(i).get(`/observability/integrations/${this.integrations[integration]}/health`),
+    )) as unknown as Health;
+  }
+
+  /** Kills a replica and lets its leases run out. */
+  async kill(i: number): Promise<void> {
+    await this.ground.kill(i);
+    await this.ground.moveClock(leaseOver);
+  }
+
+  /**
+   * Waits until nothing is queued, and checks to the span: what was acknowledged is at each backend; what a backend
+   * has is what was accepted for it; and every replica in `replicas` tells so.
+   */
+  async check(acknowledged: ReadonlySet<string>, replicas: number[]): Promise<void> {
+    for (const [k, backend] of this.backends.entries()) {
+      for (const i of replicas) {
+        await until(async () => (await this.health(i, k)).queued === 0, 20_000).catch(async () =>
+          expect(await this.health(i, k)).toMatchObject({ queued: 0 }),
+        );
+      }
+      const names = new Set(backend.spans().map(({ name }) => name));
+      const missing = [...acknowledged].flatMap((prefix) =>
+        Array.from({ length: spansEach }, (_, s) => `${prefix}-${s}`).filter((name) => !names.has(name)),
+      );
+      expect(missing).toEqual([]);
+      for (const i of replicas) {
+        expect(await this.health(i, k)).toMatchObject({
+          delivered: names.size,
+          rejected: 0,
+          dead_lettered: 0,
+          expired: 0,
+          discarded: 0,
+          queued: 0,
+        });
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.ground[Symbol.asyncDispose]();
+    await this.nats.stop();
+    for (const backend of this.backends) await backend.close();
+  }
+}
+
+/** Clients that send requests to the replicas in turn, each with a name of its own, until `stop`. */
+export class Senders {
+  readonly acknowledged = new Set<string>();
+  /** Answers 503, all with Retry-After; and requests without an answer. */
+  refused = 0;
+  unanswered = 0;
+  readonly unexpected: string[] = [];
+  #stopped = false;
+  readonly #loops: Promise<void>[];
+
+  constructor(ground: SharedLogGround, name: string, replicas: number[], clients = 3) {
+    this.#loops = Array.from({ length: clients }, async (_, client) => {
+      for (let n = 0; !this.#stopped; n++) {
+        const prefix = `${name}.${client}.${n}`;
+        // Now and then one that is larger than a message may be.
+        const { status, retryAfter } = await ground.send(
+          replicas[(client + n) % replicas.length]!,
+          prefix,
+          spansEach,
+          n % 40 === 39 ? 700_000 : 200,
+        );
+        if (status === 200) this.acknowledged.add(prefix);
+        else if (status === 503 && retryAfter !== null) this.refused++;
+        else if (status === 0) this.unanswered++;
+        else this.unexpected.push(`${status} retry-after ${retryAfter}`);
+        await sleep(status === 200 ? 2 : 50);
+      }
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#loops);
+    expect(this.unexpected).toEqual([]);
+  }
+}
