@@ -5,11 +5,11 @@ import { gzipSync } from 'node:zlib';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import { DeadLetterStore } from '../../src/telemetry/dead-letters.ts';
+import { DeadLetterFiles } from '../../src/telemetry/dead-letters.ts';
 import { createDelivery, type DeliveryOptions } from '../../src/telemetry/delivery.ts';
 import { openFileLog } from '../../src/telemetry/log/file.ts';
 import { spansNamed } from './otlp-encode.ts';
-import { TestDestinations } from './telemetry.ts';
+import { TestDestinations } from './test-destinations.ts';
 
 /**
  * Delivery on a telemetry log of its own, without the receiver: what is appended is gzip, so that each record is a
@@ -22,7 +22,7 @@ export const startDelivery = async (options: Partial<DeliveryOptions> & { segmen
   const destinations = new TestDestinations();
   const { segmentBytes = 64 * 1024 * 1024, ...others } = options;
   const telemetryLog = await openFileLog({ directory, segmentBytes, now: () => clock.now() });
-  const deadLetters = new DeadLetterStore(join(directory, 'letters'), telemetryLog);
+  const deadLetters = new DeadLetterFiles(join(directory, 'letters'), telemetryLog);
   const delivery = createDelivery({
     telemetryLog,
     deadLetters,
