@@ -6,6 +6,7 @@ const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   delivery: () => import('./delivery.ts'),
   herd: () => import('./herd.ts'),
   idle: () => import('./idle.ts'),
+  api: () => import('./api.ts'),
 };
 
 const names = process.argv.slice(2);

@@ -1,0 +1,206 @@
+import pg from 'pg';
+import { Pool } from 'undici';
+import { findAgent } from '../src/agents/index.ts';
+import { openPostgres } from '../src/database/index.ts';
+import { newId } from '../src/lib/ids.ts';
+import { silentLogger } from '../src/lib/log.ts';
+import { findOfAgent, insertSchedule, listOfAgent } from '../src/schedules/store.ts';
+import { zoneRulesVersion } from '../src/schedules/zones.ts';
+import { selectWorkItems } from '../src/work-items/store.ts';
+import { client } from '../tests/harness/http.ts';
+import { startPostgres } from '../tests/harness/postgres.ts';
+import { spawnPlatform } from '../tests/harness/process.ts';
+
+/** Requests under way at once, seconds of one measurement, and how many of each server, in turns. */
+const connections = 16;
+const seconds = Number(process.env.API_SECONDS ?? 4);
+const rounds = 3;
+
+interface Statement {
+  text: string;
+  values: unknown[];
+}
+
+/** One operation of the API and the statements that it runs, in order. */
+export interface Operation {
+  name: string;
+  method: 'GET' | 'POST';
+  /** Asked for in turns. */
+  paths: string[];
+  body?: string;
+  statements: Statement[];
+  /** The value in `statements` that must be another id each time. */
+  newId?: string;
+}
+
+/** The statements that `fn` sends, as the driver is given them; those of a transaction's frame left out. */
+const statementsOf = async (fn: () => Promise<unknown>): Promise<Statement[]> => {
+  const seen: Statement[] = [];
+  const original = pg.Client.prototype.query;
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const [query] = args as [Partial<Statement> | undefined];
+    if (query?.text && query.values) seen.push({ text: query.text, values: query.values });
+    return Reflect.apply(original, this, args);
+  } as typeof original;
+  try {
+    await fn();
+  } finally {
+    pg.Client.prototype.query = original;
+  }
+  return seen;
+};
+
+/** Agents with 20 schedules each, and 2,000 Work Items of the first; answers the agents' ids and one schedule's. */
+const seed = async (api: ReturnType<typeof client>, url: string) => {
+  const settings = { RATE_LIMIT_REQUESTS_PER_SECOND: 0, MAX_SCHEDULES_PER_AGENT: 100_000 };
+  if ((await api.patch('/advanced-settings', settings)).status !== 200) throw new Error('no settings');
+  const agents = Array.from({ length: 100 }, newId);
+  const schedules = agents.flatMap(() => Array.from({ length: 20 }, newId));
+  const db = new pg.Client({ connectionString: url });
+  await db.connect();
+  await db.query(
+    `insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
+      select id, 'bench', 'worker', 4, 3, 600, 20 from unnest($1::uuid[]) as id`,
+    [agents],
+  );
+  await db.query(
+    `insert into schedules (id, agent_id, cron_expression, timezone, message, payload, next_run_at, zone_rules)
+      select s.id, ($2::uuid[])[1 + (s.n - 1) / 20], '0 0 1 1 *', 'UTC', 'Go through the night’s orders.',
+        '{"shop": 7}', '2100-01-01', $3
+      from unnest($1::uuid[]) with ordinality as s(id, n)`,
+    [schedules, agents, zoneRulesVersion],
+  );
+  await db.query(
+    `insert into work_items (id, agent_id, message, payload, status, created_by, conversation_id)
+      select id, $2, 'Go through the night’s orders.', '{"shop": 7}', 'COMPLETED', 'bench', id from unnest($1::uuid[]) as id`,
+    [Array.from({ length: 2_000 }, newId), agents[0]],
+  );
+  await db.query('analyze');
+  await db.end();
+  return { agents, schedule: schedules[0]! };
+};
+
+const operationsOn = async (url: string, agents: string[], schedule: string): Promise<Operation[]> => {
+  const db = await openPostgres(url, silentLogger);
+  const agent = agents[0]!;
+  const definition = {
+    cron_expression: '0 9 * * MON-FRI',
+    timezone: 'Europe/Berlin',
+    catch_up: true,
+    work_item_name: null,
+    message: 'Go through the night’s orders.',
+    payload: { shop: 7 },
+    metadata: {},
+  };
+  const insertion = await statementsOf(() =>
+    db.tx((tx) =>
+      insertSchedule(tx, agents[1]!, definition, { at: new Date('2100-01-01'), zoneRules: zoneRulesVersion }),
+    ),
+  );
+  const read = (fn: Parameters<typeof db.read>[0]) => statementsOf(() => db.read(fn));
+  const operations: Operation[] = [
+    {
+      name: 'read-schedule',
+      method: 'GET',
+      paths: [`/agents/${agent}/schedules/${schedule}`],
+      statements: await read((r) => findOfAgent(r, agent, schedule)),
+    },
+    {
+      name: 'list-schedules',
+      method: 'GET',
+      paths: [`/agents/${agent}/schedules`],
+      statements: [
+        ...(await read((r) => findAgent(r, agent))),
+        ...(await read((r) => listOfAgent(r, agent))),
+      ],
+    },
+    {
+      name: 'list-work-items',
+      method: 'GET',
+      paths: [`/work-items?agent_id=${agent}&limit=50`],
+      statements: await read((r) => selectWorkItems(r, { agent_id: agent }, { limit: 50, offset: 0 })),
+    },
+    {
+      name: 'create-schedule',
+      method: 'POST',
+      // Of many agents: creates of one agent wait for each other, or they could exceed its number of schedules.
+      paths: agents.slice(1).map((id) => `/agents/${id}/schedules`),
+      body: JSON.stringify(definition),
+      statements: insertion,
+      newId: insertion.at(-1)!.values[0] as string,
+    },
+  ];
+  await db.close();
+  return operations;
+};
+
+/** Requests a second, of as many as are answered 200 within `forSeconds`. */
+const rate = async (
+  origin: string,
+  request: { method: 'GET' | 'POST'; paths: string[]; body?: string | undefined; key: string },
+  forSeconds: number,
+): Promise<number> => {
+  const pool = new Pool(origin, { connections, pipelining: 1 });
+  const headers = { authorization: `Bearer ${request.key}`, 'content-type': 'application/json' };
+  const until = performance.now() + forSeconds * 1_000;
+  const { method, paths, body } = request;
+  let sent = 0;
+  let answered = 0;
+  const begun = performance.now();
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (performance.now() < until) {
+        const path = paths[sent++ % paths.length]!;
+        const answer = await pool.request({ method, path, body: body ?? null, headers });
+        await answer.body.dump();
+        if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode}`);
+        answered++;
+      }
+    }),
+  );
+  const took = performance.now() - begun;
+  await pool.close();
+  return answered / (took / 1_000);
+};
+
+const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+/**
+ * Operations of the API on a real platform process, against bare Fastify with the same statements, prepared, on the
+ * same PostgreSQL: the two in turns, from one client on the same machine. `API_SECONDS` is how long each turn is.
+ */
+export const run = async (): Promise<void> => {
+  await using server = await startPostgres({ durable: true });
+  const databaseUrl = await server.createDatabase();
+  await using platform = await spawnPlatform({ databaseUrl });
+  const { agents, schedule } = await seed(client(`${platform.url}/api/v2`, platform.key), databaseUrl);
+  const operations = await operationsOn(databaseUrl, agents, schedule);
+  await using bare = await spawnPlatform({
+    program: 'bench/api/bare.ts',
+    databaseUrl,
+    env: { OPERATIONS: JSON.stringify(operations) },
+  });
+  const rows = [];
+  for (const { name, method, paths, body, statements } of operations) {
+    const ours = { method, paths: paths.map((path) => `/api/v2${path}`), body, key: platform.key };
+    const theirs = { method, paths: [`/${name}`], body, key: platform.key };
+    await rate(platform.url, ours, 1);
+    await rate(bare.url, theirs, 1);
+    const rates: [number[], number[]] = [[], []];
+    for (let round = 0; round < rounds; round++) {
+      rates[0].push(await rate(platform.url, ours, seconds));
+      rates[1].push(await rate(bare.url, theirs, seconds));
+    }
+    const [here, there] = [median(rates[0]), median(rates[1])];
+    rows.push({
+      operation: name,
+      statements: statements.length,
+      'here/s': Math.round(here),
+      'bare Fastify/s': Math.round(there),
+      'here / bare': `${Math.round((100 * here) / there)} %`,
+    });
+  }
+  console.table(rows);
+};
+
+if (import.meta.main) await run();
