@@ -41,10 +41,11 @@ export class BackwardWriter {
     this.#varint(number * 8 + 2);
   }
 
-  /** `value`: 0 to 2^64 - 1 (negative integers as their two's complement). */
-  varintField(number: number, value: bigint): void {
+  /** `value`: 0 to 2^64 - 1, as a number to 2^53 - 1 (negative integers as their two's complement). */
+  varintField(number: number, value: bigint | number): void {
     this.#room(20);
-    if (value <= 0x1fffffffffffffn) this.#varint(Number(value));
+    if (typeof value === 'number') this.#varint(value);
+    else if (value <= 0x1fffffffffffffn) this.#varint(Number(value));
     else this.#bigVarint(value);
     this.#varint(number * 8);
   }
