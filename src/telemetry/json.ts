@@ -258,6 +258,26 @@ class Converter {
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
+/**
+ * A body with more objects, arrays and commas is not parsed: `{},` takes 3 bytes of text and 60 of memory, and V8 ends
+ * the process, not the thread, where its heap is full. The densest traces have one in 12 bytes, so 20 MiB fit.
+ */
+export const mostValues = 2_000_000;
+
+const hasTooManyValues = (body: Buffer): boolean => {
+  if (body.length <= mostValues) return false;
+  let values = 0;
+  let inText = false;
+  for (let i = 0; i < body.length; i++) {
+    const byte = body[i]!;
+    if (byte === 0x22) inText = !inText;
+    else if (inText) {
+      if (byte === 0x5c) i++;
+    } else if (byte === 0x2c || byte === 0x5b || byte === 0x7b) values++;
+  }
+  return values > mostValues;
+};
+
 /** The text of a body, without a byte order mark; undefined where it is not UTF-8. */
 const textOf = (body: Buffer): string | undefined => {
   // Both in one go over the bytes by SIMD: a third of what TextDecoder takes.
@@ -272,6 +292,7 @@ const textOf = (body: Buffer): string | undefined => {
  */
 export const fromJson = (body: Buffer): Buffer | { error: string } => {
   const notJson = { error: 'the body is not valid JSON in UTF-8' };
+  if (hasTooManyValues(body)) return { error: `the body holds more than ${mostValues} values` };
   const decoded = textOf(body);
   if (decoded === undefined) return notJson;
   let parsed: unknown;

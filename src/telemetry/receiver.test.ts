@@ -4,10 +4,11 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { decodeProtobuf } from '../../tests/harness/otlp-decode.ts';
-import { encodeRequest, spansNamed } from '../../tests/harness/otlp-encode.ts';
+import { encodeRequest, lengthField, spansNamed } from '../../tests/harness/otlp-encode.ts';
 import { type Slice, type TelemetryLog, TelemetryLogError } from './log/log.ts';
 import { partialSuccess } from './messages.ts';
 import { createReceiver, type ReceiverOptions } from './receiver.ts';
+import { mostSpans } from './wire.ts';
 
 /** A log that says when it was asked, and takes as long as the test wants. */
 const startReceiver = (options: Partial<ReceiverOptions> & { append?: () => Promise<void> } = {}) => {
@@ -165,6 +166,54 @@ test('a body that breaks off is 400 and gives its memory back', async () => {
     expect((await receiver.receive({ ...protobuf, body: broken })).status).toBe(400);
   }
   expect((await receiver.receive(protobuf)).status).toBe(200);
+});
+
+test('a body that says it is too large is refused unread, and the connection is closed', async () => {
+  const { receiver } = startReceiver({ maxBodyBytes: 100_000 });
+  const unread = new Readable({ read: () => {} });
+  const answer = await receiver.receive({ ...protobuf, contentLength: 100_001, body: unread });
+  expect(answer).toMatchObject({ status: 413, headers: { connection: 'close' } });
+});
+
+test('a body is whole however it is cut, whatever length it announced', async () => {
+  const { appended, receiver } = startReceiver();
+  const large = spansNamed('s', 200, 'agent', 500);
+  const cut = (size: number) =>
+    Array.from({ length: Math.ceil(large.length / size) }, (_, i) =>
+      Buffer.from(large.subarray(i * size, (i + 1) * size)),
+    );
+  for (const [size, contentLength] of [
+    [1, undefined],
+    [7, large.length],
+    [10_000, undefined],
+    [65_536, large.length],
+    [large.length, large.length],
+    [large.length, undefined],
+  ] as const) {
+    await receiver.receive({ ...protobuf, contentLength, body: Readable.from(cut(size)) });
+    expect(appended.pop()!.bytes.equals(large)).toBe(true);
+  }
+});
+
+test('what JSON becomes counts as memory too', async () => {
+  const text = `{"resourceSpans":[],"padding":"${'x'.repeat(10_000)}"}`;
+  const { receiver } = startReceiver({ maxBytesInMemory: 1.5 * text.length });
+  expect((await receiver.receive(json(text))).status).toBe(503);
+  const { receiver: larger } = startReceiver({ maxBytesInMemory: 2 * text.length });
+  for (let i = 0; i < 3; i++) expect((await larger.receive(json(text))).status).toBe(200);
+});
+
+test('a few KB that inflate to millions of empty spans are refused whole', async () => {
+  const { appended, receiver } = startReceiver();
+  const empty = Buffer.alloc(2 * mostSpans, Buffer.from([0x12, 0]));
+  const request = (spans: Buffer) => lengthField(1, lengthField(2, spans));
+  const most = await receiver.receive({ ...protobuf, body: request(empty) });
+  expect(partialSuccess(most.contentType, most.body).rejected).toBe(mostSpans);
+  const bomb = gzipSync(request(Buffer.concat([empty, Buffer.from([0x12, 0])])));
+  expect(bomb.length).toBeLessThan(10_000);
+  const answer = await receiver.receive({ ...protobuf, contentEncoding: 'gzip', body: bomb });
+  expect(answer.status).toBe(400);
+  expect(appended).toEqual([]);
 });
 
 test('a client that sends too much reads its 413, and one that never ends is cut off', async () => {

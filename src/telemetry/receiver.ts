@@ -5,7 +5,7 @@ import { type TelemetryLog, TelemetryLogError } from './log/log.ts';
 import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from './messages.ts';
 import type { RoutingTable } from './routing.ts';
 import { slicesOf } from './slices.ts';
-import { scan } from './wire.ts';
+import { mostSpans, scan } from './wire.ts';
 
 interface ReceiveRequest {
   contentType: string | undefined;
@@ -133,8 +133,7 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     if (!reserve(body.length)) return overloaded('json');
     const converted = await json.convert(body);
     if (Buffer.isBuffer(converted)) return converted;
-    if (converted === 'lost') return errorAnswer('json', 503, 'the body could not be read; try again', 1);
-    if (converted === 'too complex') return errorAnswer('json', 413, 'the body is too complex to be read');
+    if (converted === null) return errorAnswer('json', 503, 'the body could not be read; try again', 1);
     return errorAnswer('json', 400, converted.error);
   };
 
@@ -142,7 +141,9 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
   const store = async (bytes: Buffer, member: Buffer | null, encoding: Encoding): Promise<ReceiveAnswer> => {
     const scanned = scan(bytes);
     if (scanned === null) {
-      return errorAnswer(encoding, 400, 'the body is not a valid ExportTraceServiceRequest');
+      const most = mostSpans.toLocaleString('en');
+      const message = `the body is not a valid ExportTraceServiceRequest of at most ${most} spans`;
+      return errorAnswer(encoding, 400, message);
     }
     const { spans, rejected, rejection } = scanned;
     let slices = slicesOf(bytes, scanned, routes());

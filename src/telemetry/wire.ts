@@ -21,6 +21,12 @@ const agentKey = Buffer.from('gen_ai.agent.id');
 /** Arrays and maps in an attribute nest no deeper; parsers of backends give up at 100 messages. */
 export const maxAttributeDepth = 64;
 
+/**
+ * A request with more is not read: 20 MiB hold no more valid ones (30 bytes of ids each), but ten million empty ones,
+ * which compress to 20 KB and would hold up everybody else for a second.
+ */
+export const mostSpans = 1_000_000;
+
 const noAgent = 0;
 /** No attribute of that name was there. */
 const absent = -1;
@@ -82,6 +88,10 @@ class Scanner {
 
   #span(end: number, resourceAgent: number): void {
     const r = this.reader;
+    if (this.agentOf.length === mostSpans) {
+      r.fail();
+      return;
+    }
     let agent = absent;
     let traceId = false;
     let spanId = false;
