@@ -1,6 +1,7 @@
 import { startPostgresProxy, type Verdict } from '../../harness/postgres-proxy.ts';
 import { until } from '../../harness/wait.ts';
 import type { Account } from './account.ts';
+import { nothingDue } from './due.ts';
 import { Ground } from './ground.ts';
 import { closeAccount } from './product-account.ts';
 import { makeSchedules } from './test-schedules.ts';
@@ -41,7 +42,7 @@ export const runAtBoundaries = async (schedules: number, killEvery: number): Pro
   const allFired = () =>
     until(async () => {
       await ground.wake();
-      return ground.nothingDue();
+      return nothingDue(ground);
     }, 20_000);
 
   let statements: string[] = [];

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../harness/wait.ts';
 import type { Account } from './account.ts';
+import { nothingDue } from './due.ts';
 import { Ground, must } from './ground.ts';
 import { closeAccount } from './product-account.ts';
 import { makeSchedules } from './test-schedules.ts';
@@ -64,14 +65,14 @@ export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): P
       let begun = Date.now();
       await until(async () => (await ready()) === 200, 20_000);
       readyMs.push(Date.now() - begun);
-      await until(() => ground.nothingDue(), 20_000);
+      await until(() => nothingDue(ground), 20_000);
       await ground.moveClock(minute);
       begun = Date.now();
       // The loop sleeps for up to 15 s now: what is due is fired soon only where a notification is heard.
       await until(
         async () => {
           await ground.wake();
-          return ground.nothingDue();
+          return nothingDue(ground);
         },
         20_000,
         100,

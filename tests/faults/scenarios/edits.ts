@@ -3,6 +3,7 @@ import { int, pick, type Random, seeded } from '../../harness/cron-oracles.ts';
 import type { Answer, Client } from '../../harness/http.ts';
 import { until } from '../../harness/wait.ts';
 import type { Account } from './account.ts';
+import { nothingDue } from './due.ts';
 import { type Change, definitionsOf, deletedProblems } from './edits-account.ts';
 import { Ground, must } from './ground.ts';
 import { closeAccount } from './product-account.ts';
@@ -113,7 +114,7 @@ const make = async (api: Client, count: number): Promise<TestSchedule[]> => {
   const made: TestSchedule[] = [];
   for (let i = 0; i < count; i++) {
     const agent = await must(api.post('/agents', { name: `Agent ${i}`, mode: 'worker' }));
-    made.push(await makeSchedule(api, agent.id!, expressions[0]!, i % 2 === 0));
+    made.push(await makeSchedule(api, agent.id!, expressions[0]!, { catch_up: i % 2 === 0 }));
   }
   return made;
 };
@@ -135,7 +136,7 @@ export const runEdits = async (options: EditsOptions): Promise<EditsReport> => {
   await ground.moveClock(minute);
   const problems = await readWhileDue(ground, [...onlyRead, ...edited], options.reads, random);
   await ground.start(2, env('scheduler,delivery'));
-  await until(() => ground.nothingDue(), 30_000);
+  await until(() => nothingDue(ground), 30_000);
   // Of what was due until now several times may have been skipped together, and a deletion forgets that.
   for (const schedule of deleted) schedule.definitions[0]!.after = ground.now();
 
@@ -143,7 +144,7 @@ export const runEdits = async (options: EditsOptions): Promise<EditsReport> => {
   const changes: Change[] = [];
   const deletions: { schedule: TestSchedule; askedAt: number; answeredAt: number }[] = [];
   for (let instant = 0; instant < options.instants; instant++) {
-    await until(() => ground.nothingDue(), 30_000);
+    await until(() => nothingDue(ground), 30_000);
     // Just before the next minute, so that it begins with all clients busy, and the loop asleep until then.
     await ground.moveClock(minute - (ground.now() % minute) - 150);
     await ground.wake();

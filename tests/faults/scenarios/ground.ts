@@ -11,8 +11,6 @@ import { adminKey, type PlatformProcess, spawnPlatform } from '../../harness/pro
 import { until } from '../../harness/wait.ts';
 import { freePort } from '../../harness/watchdog.ts';
 
-const minute = 60_000;
-
 export type Rows = <T>(text: string) => Promise<T[]>;
 
 interface Replica {
@@ -39,8 +37,8 @@ export class Ground {
   readonly databaseUrl: string | null;
   readonly replicas: Replica[];
   readonly #base: string;
+  #direct: Promise<pg.Client> | null = null;
   #offsetMs = 0;
-  /** The latest time that the database's clock has shown before it was moved. */
   #shown = 0;
 
   private constructor(parts: {
@@ -115,25 +113,55 @@ export class Ground {
     return Date.now() + this.#offsetMs;
   }
 
-  /** Moves the database's clock: at once on PostgreSQL, from its next start on the embedded one. */
+  /** The latest time that the database's clock has shown. */
+  latest(): number {
+    return Math.max(this.#shown, this.now());
+  }
+
+  /**
+   * Moves the database's clock: on PostgreSQL for new connections and, within moments, in every session, `inspect`
+   * among them when this resolves; on the embedded database from its next start.
+   */
   async moveClock(byMs: number): Promise<void> {
-    this.#shown = Math.max(this.#shown, this.now());
+    this.#shown = this.latest();
     this.#offsetMs += byMs;
     const directory = this.postgres?.dataDir ?? join(this.replicas[0]!.dataDir, 'database');
     await setDatabaseClock(directory, this.#offsetMs, this.postgres?.pid);
+    if (!this.databaseUrl) return;
+    const setting = "select current_setting('platform.clock_offset_ms', true) as ms";
+    await until(
+      async () => {
+        const [row] = await this.inspect((rows) => rows<{ ms: string }>(setting));
+        return row?.ms === String(Math.round(this.#offsetMs));
+      },
+      10_000,
+      2,
+    );
+  }
+
+  /** A connection past all replicas, made again when it was lost. */
+  #connected(): Promise<pg.Client> {
+    this.#direct ??= (async () => {
+      const direct = new pg.Client({ connectionString: this.databaseUrl!, connectionTimeoutMillis: 10_000 });
+      direct.on('error', () => {});
+      const lost = () => {
+        this.#direct = null;
+      };
+      direct.once('end', lost);
+      await direct.connect().catch((error: unknown) => {
+        lost();
+        throw error;
+      });
+      return direct;
+    })();
+    return this.#direct;
   }
 
   /** Looks into the database itself; into the embedded one only while no replica runs. */
   async inspect<T>(fn: (rows: Rows) => Promise<T>): Promise<T> {
     if (this.databaseUrl) {
-      const direct = new pg.Client({ connectionString: this.databaseUrl, connectionTimeoutMillis: 10_000 });
-      direct.on('error', () => {});
-      try {
-        await direct.connect();
-        return await fn(async (text) => (await direct.query(text)).rows);
-      } finally {
-        await direct.end().catch(() => {});
-      }
+      const direct = await this.#connected();
+      return fn(async (text) => (await direct.query(text)).rows);
     }
     const db = await openEmbedded(this.replicas[0]!.dataDir, silentLogger);
     try {
@@ -145,39 +173,6 @@ export class Ground {
     }
   }
 
-  /** No schedule is due any more. On the embedded database it is asked of the API, by the agents' lists. */
-  async nothingDue(): Promise<boolean> {
-    if (this.databaseUrl) {
-      return this.inspect(async (rows) => {
-        const due = await rows('select 1 from schedules where next_run_at <= platform_now() limit 1');
-        return due.length === 0;
-      });
-    }
-    for (const { id } of await pages<{ id: string }>(this.api(), '/agents?limit=200')) {
-      const path = `/agents/${id}/schedules?`;
-      const schedules = await pages<{ next_run_at: string }>(this.api(), path);
-      if (schedules.some(({ next_run_at }) => Date.parse(next_run_at) <= this.now())) return false;
-    }
-    return true;
-  }
-
-  /**
-   * Moves the clock into the minute after the latest that it has shown, and resolves when all that is due then has
-   * been dealt with. Answers that minute's beginning plus one millisecond.
-   */
-  async lastMinute(): Promise<number> {
-    const latest = Math.max(this.#shown, this.now());
-    const begin = (Math.floor(latest / minute) + 1) * minute + 1;
-    await this.moveClock(begin - this.now());
-    if (this.databaseUrl) await this.wake();
-    else {
-      await this.kill();
-      await this.start();
-    }
-    await until(() => this.nothingDue(), 60_000, 50);
-    return begin;
-  }
-
   /** What a write to a schedule does on every replica: the firing loops look at once. PostgreSQL only. */
   wake(): Promise<void> {
     return this.inspect(async (rows) => void (await rows(`select pg_notify('schedules', '')`)));
@@ -185,6 +180,7 @@ export class Ground {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.replicas.map((_, i) => this.kill(i)));
+    await this.#direct?.then((direct) => direct.end()).catch(() => {});
     await this.postgres?.stop();
     await rm(this.#base, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -197,17 +193,6 @@ export const must = async (
   const { status, body, text } = await answer;
   if (status >= 300) throw new Error(`${status} ${text}`);
   return body as Record<string, never>;
-};
-
-/** All that a list answers, page after page. `path` has a query already. */
-export const pages = async <T>(api: Client, path: string): Promise<T[]> => {
-  const all: T[] = [];
-  for (let next = ''; ; ) {
-    const page = await must(api.get(next === '' ? path : `${path}&next=${next}`));
-    all.push(...(page.data as unknown as T[]));
-    if (!page.has_more) return all;
-    next = page.next!;
-  }
 };
 
 /** A size of a long run, from the environment. */

@@ -3,6 +3,7 @@ import { int, type Random, seeded } from '../../harness/cron-oracles.ts';
 import { startOtlpReceiver } from '../../harness/otlp-receiver.ts';
 import { until } from '../../harness/wait.ts';
 import type { Account } from './account.ts';
+import { nothingDue } from './due.ts';
 import { Ground, must } from './ground.ts';
 import { closeAccount } from './product-account.ts';
 import { makeSchedules } from './test-schedules.ts';
@@ -51,7 +52,7 @@ const killReplicas = async (ground: Ground, options: KillsOptions) => {
     starting[victim] = ground.start(victim, { env });
     starting[victim].catch(() => {});
     if (random() < 0.5) {
-      await until(() => ground.nothingDue(), 2_000).catch(() => {});
+      await until(() => nothingDue(ground), 2_000).catch(() => {});
     }
   }
   await Promise.all(starting);

@@ -1,6 +1,7 @@
 import type { Client } from '../../harness/http.ts';
 import { type Account, accountOf, type Counts } from './account.ts';
-import { type Ground, pages } from './ground.ts';
+import { lastMinute, pages } from './due.ts';
+import type { Ground } from './ground.ts';
 import type { TestSchedule } from './test-schedules.ts';
 
 const minute = 60_000;
@@ -58,7 +59,7 @@ const disagreements = ({ bySchedule }: Account, said: Map<string, Said>): string
  * Both must find every occurrence dealt with once, and agree in their counts.
  */
 export const closeAccount = async (ground: Ground, schedules: TestSchedule[]): Promise<Account> => {
-  const until = await ground.lastMinute();
+  const until = await lastMinute(ground);
   const app = ground.api(0, '/app/api');
   const said = new Map<string, Said>();
   const waiting = [...schedules];

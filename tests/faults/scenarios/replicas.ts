@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { int, pick, type Random, seeded } from '../../harness/cron-oracles.ts';
 import { until } from '../../harness/wait.ts';
 import type { Account } from './account.ts';
-import { Ground } from './ground.ts';
+import { nothingDue } from './due.ts';
+import { Ground, must } from './ground.ts';
 import { closeAccount } from './product-account.ts';
 import { makeSchedules } from './test-schedules.ts';
 
@@ -125,8 +126,15 @@ export const runReplicas = async (options: ReplicasOptions): Promise<ReplicasRep
   await using ground = await Ground.open('postgres', options.replicas);
   const fleet = new Fleet(ground);
   await Promise.all(fleet.ready);
-  // One at a time of each agent: workers take part, and leave the machine to the firing.
-  const schedules = await makeSchedules(ground.api(), options.schedules, { max_concurrency: 1 });
+  // One at a time of each agent, and slowly: workers take part, and leave the machine to the firing. Their leases must
+  // outlast the jumps of the clock.
+  await must(ground.api().patch('/advanced-settings', { WORK_ITEM_LEASE_SECONDS: 3_600 }));
+  const schedules = await makeSchedules(
+    ground.api(),
+    options.schedules,
+    { max_concurrency: 1, max_attempts: 100 },
+    { mock: { steps: [{ text: 'done', delay_ms: 3_000 }] } },
+  );
   const faults = planFaults(random, options);
   let backwards = 0;
   for (let move = 0; move < options.moves; move++) {
@@ -141,7 +149,7 @@ export const runReplicas = async (options: ReplicasOptions): Promise<ReplicasRep
       if (by < -minute) backwards++;
       await sleep(200);
       await ground.moveClock(-by);
-    } else if (random() < 0.7) await until(() => ground.nothingDue(), 5_000).catch(() => {});
+    } else if (random() < 0.7) await until(() => nothingDue(ground), 5_000).catch(() => {});
   }
   await Promise.all(fleet.ready);
   const account = await closeAccount(ground, schedules);

@@ -3,6 +3,7 @@ import { startPostgresProxy } from '../../harness/postgres-proxy.ts';
 import { until } from '../../harness/wait.ts';
 import type { Account } from './account.ts';
 import { isFiring } from './boundaries.ts';
+import { nothingDue } from './due.ts';
 import { Ground } from './ground.ts';
 import { closeAccount } from './product-account.ts';
 import { makeSchedules } from './test-schedules.ts';
@@ -54,7 +55,7 @@ export const runStops = async (
     };
     await until(
       async () => {
-        if (!frozen && (await ground.nothingDue())) await ground.moveClock(minute);
+        if (!frozen && (await nothingDue(ground))) await ground.moveClock(minute);
         if (!frozen) await ground.wake();
         return frozen;
       },
@@ -80,7 +81,7 @@ export const runStops = async (
   for (let n = 0; n < 3; n++) {
     await ground.moveClock(minute);
     await ground.wake();
-    await until(() => ground.nothingDue(), 30_000);
+    await until(() => nothingDue(ground), 30_000);
   }
   return { frozenMs: frozenFor, meanwhile, account: await closeAccount(ground, made) };
 };

@@ -26,27 +26,38 @@ export const makeSchedule = async (
   api: Client,
   agentId: string,
   [text, matches]: [string, Matches],
-  catchUp: boolean,
+  fields: { catch_up: boolean; payload?: object },
 ): Promise<TestSchedule> => {
-  const body = { cron_expression: text, catch_up: catchUp, message: 'made by a test' };
+  const body = { cron_expression: text, message: 'made by a test', ...fields };
   const { id, next_run_at } = await must(api.post(`/agents/${agentId}/schedules`, body));
-  return { id: id!, agentId, catchUp, definitions: [{ after: Date.parse(next_run_at!) - 1, matches }] };
+  const definitions = [{ after: Date.parse(next_run_at!) - 1, matches }];
+  return { id: id!, agentId, catchUp: fields.catch_up, definitions };
 };
+
+/** The most that an agent may have. */
+const ofAnAgent = 20;
 
 /** Makes `count` schedules through the API, 20 an agent; most are due every minute. Answers them. */
 export const makeSchedules = async (
   api: Client,
   count: number,
   settings: Record<string, number> = { max_attempts: 100, max_concurrency: 50 },
+  payload: object = {},
 ): Promise<TestSchedule[]> => {
   const made: TestSchedule[] = [];
-  let agent = '';
-  for (let i = 0; i < count; i++) {
-    if (i % 20 === 0) {
-      agent = (await must(api.post('/agents', { name: `Agent ${i / 20}`, mode: 'worker', settings }))).id!;
+  let begun = 0;
+  const some = async (): Promise<void> => {
+    while (begun < count) {
+      const [first, end] = [begun, Math.min(count, begun + ofAnAgent)];
+      begun = end;
+      const agent = await must(api.post('/agents', { name: `Agent ${first}`, mode: 'worker', settings }));
+      for (let i = first; i < end; i++) {
+        const expression = expressions[i % 8 < 5 ? 0 : (i % 8) - 4]!;
+        made.push(await makeSchedule(api, agent.id!, expression, { catch_up: i % 3 !== 0, payload }));
+      }
     }
-    made.push(await makeSchedule(api, agent, expressions[i % 8 < 5 ? 0 : (i % 8) - 4]!, i % 3 !== 0));
-  }
+  };
+  await Promise.all([some(), some(), some(), some()]);
   return made;
 };
 

@@ -1,0 +1,47 @@
+import type { Client } from '../../harness/http.ts';
+import { until } from '../../harness/wait.ts';
+import { type Ground, must } from './ground.ts';
+
+const minute = 60_000;
+
+/** All that a list answers, page after page. `path` has a query already. */
+export const pages = async <T>(api: Client, path: string): Promise<T[]> => {
+  const all: T[] = [];
+  for (let next = ''; ; ) {
+    const page = await must(api.get(next === '' ? path : `${path}&next=${next}`));
+    all.push(...(page.data as unknown as T[]));
+    if (!page.has_more) return all;
+    next = page.next!;
+  }
+};
+
+/** No schedule is due any more. On the embedded database the API is asked, for the schedules of every agent. */
+export const nothingDue = async (ground: Ground): Promise<boolean> => {
+  if (ground.databaseUrl) {
+    return ground.inspect(async (rows) => {
+      const due = await rows('select 1 from schedules where next_run_at <= platform_now() limit 1');
+      return due.length === 0;
+    });
+  }
+  for (const { id } of await pages<{ id: string }>(ground.api(), '/agents?limit=200')) {
+    const schedules = await pages<{ next_run_at: string }>(ground.api(), `/agents/${id}/schedules?`);
+    if (schedules.some(({ next_run_at }) => Date.parse(next_run_at) <= ground.now())) return false;
+  }
+  return true;
+};
+
+/**
+ * Moves the clock into the minute after the latest that it has shown, and resolves when all that is due then has been
+ * dealt with. Answers that minute's beginning plus one millisecond.
+ */
+export const lastMinute = async (ground: Ground): Promise<number> => {
+  const begin = (Math.floor(ground.latest() / minute) + 1) * minute + 1;
+  await ground.moveClock(begin - ground.now());
+  if (ground.databaseUrl) await ground.wake();
+  else {
+    await ground.kill();
+    await ground.start();
+  }
+  await until(() => nothingDue(ground), 60_000, 50);
+  return begin;
+};
