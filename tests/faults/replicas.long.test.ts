@@ -3,8 +3,8 @@ import { size } from './scenarios/ground.ts';
 import { runReplicas } from './scenarios/replicas.ts';
 import { tell } from './scenarios/totals.ts';
 
-const schedules = size('FAULT_FLEET_SCHEDULES', 400);
-const moves = size('FAULT_FLEET_MOVES', 160);
+const schedules = size('FAULT_FLEET_SCHEDULES', 1_500);
+const moves = size('FAULT_FLEET_MOVES', 60);
 const kills = size('FAULT_FLEET_KILLS', 30);
 const seed = size('FAULT_SEED', Date.now() % 1_000_000);
 
