@@ -83,6 +83,15 @@ test('no spelling of a forbidden address is connected to', async () => {
   expect(connections).toBe(0);
 });
 
+test('the unspecified address is this machine: a forbidden loopback cannot be reached by it', async () => {
+  const egress = egressWith({ deny: ['127.0.0.0/8', '::1/128'] });
+  for (const host of ['0', '0.0.0.0', '[::]', '[::ffff:0.0.0.0]']) {
+    const url = `http://${host}:${port}/ok`;
+    await expect(egress.request(url, get), host).rejects.toMatchObject({ kind: 'denied' });
+  }
+  expect(connections).toBe(0);
+});
+
 test('allow wins over deny, metadata services are denied by default', async () => {
   const allowed = egressWith({ deny: ['0.0.0.0/0', '::/0'], allow: ['127.0.0.1'] });
   expect((await allowed.request(`http://127.0.0.1:${port}/ok`, get)).status).toBe(200);

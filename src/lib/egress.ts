@@ -232,7 +232,10 @@ export const createEgress = (rules: {
   const allow = parseCidrs(rules.allow ?? []);
   const permitted = (text: string): boolean => {
     const address = destinationOf(text);
-    return within(address, allow) || !within(address, deny);
+    // Packets to the unspecified address go to this machine.
+    const loopback = ipaddr.parse(address.kind() === 'ipv4' ? '127.0.0.1' : '::1');
+    const places = address.range() === 'unspecified' ? [address, loopback] : [address];
+    return places.some((one) => within(one, allow)) || !places.some((one) => within(one, deny));
   };
   const denied = () =>
     new EgressError('denied', 'the address of this host is not permitted (EGRESS_DENY, EGRESS_ALLOW)');
