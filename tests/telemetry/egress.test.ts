@@ -75,7 +75,6 @@ describe.skipIf(!linux)(`no request leaves for an address that EGRESS_DENY names
     `[::ffff:${trapped}]`,
     '[::ffff:7f00:2]',
     '[0:0:0:0:0:FFFF:7F00:0002]',
-    `[::${trapped}]`,
     '[64:ff9b::7f00:2]',
     `user:password@${trapped}`,
     `127.0.0.1@${trapped}`,
