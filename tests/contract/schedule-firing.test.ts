@@ -236,6 +236,19 @@ describe('firing', () => {
         expect((await read(path)).next_run_at).toBe(iso(last + hour));
       });
 
+      test('when the clock has gone back, PUT with the same times goes on after what has fired', async () => {
+        const { cron_expression, last } = hourly();
+        const { path, id } = await backdated(at(), last, { cron_expression });
+        await fire();
+        // As after two hours back: what has fired lies ahead.
+        await query(
+          at(),
+          sql`update schedules set last_occurrence = ${iso(last + 2 * hour)}, next_run_at = ${iso(last + 3 * hour)}
+            where id = ${id}`,
+        );
+        expect((await ok(at().api.put(path, { cron_expression }))).next_run_at).toBe(iso(last + 3 * hour));
+      });
+
       test('a schedule that cannot fire delays no other, and says why', async () => {
         const { cron_expression, last } = hourly();
         const broken = await backdated(at(), last - hour, { cron_expression });
