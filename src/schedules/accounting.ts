@@ -34,7 +34,7 @@ const compiled = ({ cron_expression, timezone }: DefinitionRow): Occurrences | n
   }
 };
 
-/** The occurrences by definition in (from, to], with the definition that each is due by; at most `limit`. */
+/** The occurrences by definition in (from, to], with the definition that each is due by. */
 function* nominal(
   definitions: readonly DefinitionRow[],
   from: number,
@@ -58,12 +58,23 @@ const accountOf = (row: OccurrenceRow): Accounted => {
   return { scheduled_for, status, work_item_id, lateness_ms: lateness, reason };
 };
 
+/** The `count`th occurrence by definition in (from, to]: where a page of so many ends. Null where there are fewer. */
+export const nominalAt = (
+  definitions: readonly DefinitionRow[],
+  from: number,
+  to: number,
+  count: number,
+): number | null =>
+  nominal(definitions, from, to)
+    .drop(count - 1)
+    .next().value?.at ?? null;
+
 /**
- * Compare what was recorded with the occurrences by definition in (from, to], oldest first, at most `limit`. Each is
+ * Compare what was recorded with the occurrences by definition in (from, to], oldest first. Each is
  * one of: recorded under its own time; among several that were skipped together, as many as their row counts; not yet
  * dealt with; or missing. `to` must not lie in the future.
  */
-export const audit = (books: Books, from: number, to: number, limit: number): Accounted[] => {
+export const audit = (books: Books, from: number, to: number): Accounted[] => {
   const { definitions, recorded, nextRunAt } = books;
   const own = new Map(recorded.map((row) => [row.scheduled_for.getTime(), row]));
   const together = recorded
@@ -72,7 +83,6 @@ export const audit = (books: Books, from: number, to: number, limit: number): Ac
   const accounts: Accounted[] = [];
   let k = 0;
   for (const { at, occurrences } of nominal(definitions, from, to)) {
-    if (accounts.length >= limit) break;
     const row = own.get(at);
     if (row) {
       accounts.push(accountOf(row));

@@ -1,3 +1,4 @@
+import { setTimeout as rest } from 'node:timers/promises';
 import { type Database, outsideTransaction } from '../database/index.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
@@ -10,13 +11,22 @@ import { recomputeOlderRules } from './zone-rules.ts';
 /** The channel on which a write says when the schedule it made or changed is next due (milliseconds since 1970). */
 export const schedulesChannel = 'schedules';
 
-/** Schedules fired in one transaction: short enough that nobody waits for its locks. */
-const batchSize = 1_000;
+/**
+ * Schedules fired in one transaction: short enough that nobody waits for its locks, and that a request waits no more
+ * than some milliseconds for this process. With 1,000 a firing costs a tenth less.
+ */
+const batchSize = 500;
 /**
  * Batches in flight at once, once one was full: while one commits or is decided here, the database works on another.
  * Few, so that the pool always has connections for requests. The embedded database has one connection.
  */
 const lanes = { postgres: 3, embedded: 1 };
+/**
+ * Between its batches a lane rests so many times as long as it waited for BEGIN, at most `mostMs`. Where there is room
+ * that is a millisecond or two; where the machine is full it is left to the requests, which wait as long as BEGIN: on
+ * one that others had taken three quarters of, half of the reads took 0.25 s instead of 2 s, and the herd 30 % longer.
+ */
+const yielding = { times: 4, mostMs: 400 };
 /** The longest sleep: the database's clock may be set forward while the loop sleeps by this machine's. */
 const longestSleepMs = 15_000;
 /**
@@ -39,6 +49,8 @@ export interface FiringDeps {
 
 interface Batch extends Fired {
   claimed: number;
+  /** How long a connection and the answer to BEGIN took: what any request waits for its statement at present. */
+  waitedMs: number;
   byHalves: boolean;
 }
 
@@ -127,6 +139,7 @@ export class Firing {
         });
         moved += batch.moved;
         if (batch.claimed < batchSize || batch.moved === 0) return;
+        await rest(Math.min(yielding.times * batch.waitedMs, yielding.mostMs));
       }
     };
     // All have ended before the first failure is told.
@@ -156,11 +169,14 @@ export class Firing {
 
   async #batch(first: 'longest' | 'shortest'): Promise<Batch> {
     const { db, log } = this.#deps;
+    const begun = performance.now();
+    let waitedMs = 0;
     let rows: DueRow[] = [];
     try {
       return await db.tx(async (tx) => {
+        waitedMs = performance.now() - begun;
         rows = await claimDue(tx, batchSize, first);
-        return { claimed: rows.length, byHalves: false, ...(await fireClaimed(tx, rows)) };
+        return { claimed: rows.length, waitedMs, byHalves: false, ...(await fireClaimed(tx, rows)) };
       });
     } catch (error) {
       if (error instanceof ApiError || rows.length === 0 || !isPoison(error)) throw error;
@@ -168,7 +184,7 @@ export class Firing {
       const ids = rows.map(({ id }) => id);
       return db.tx(async (tx) => {
         const fired = await fireByHalves(tx, await claimAgain(tx, ids), log);
-        return { claimed: ids.length, byHalves: true, ...fired };
+        return { claimed: ids.length, waitedMs, byHalves: true, ...fired };
       });
     }
   }

@@ -203,21 +203,26 @@ export const nextRunNow = async (
       select next_run_at, platform_now() as now from schedules where id = ${scheduleId}`.execute(reader)
   ).rows[0];
 
-/** What was recorded of the occurrences in (from, to], also of several together of which some lie in there. */
-export const recordedWithin = (
+/**
+ * What was recorded of the occurrences in (from, to], also of several together of which some lie in there: two looks
+ * at two indexes, since those that begin before the span are few and the others before it are not.
+ */
+export const recordedWithin = async (
   reader: Reader,
   scheduleId: string,
   from: Date,
   to: Date,
-): Promise<OccurrenceRow[]> =>
-  reader
-    .selectFrom('occurrences')
-    .select(occurrenceColumns)
-    .where('schedule_id', '=', scheduleId)
-    .where('outcome', '<>', 'manual')
-    .where('scheduled_for', '<=', to)
-    .where('at', '>', from)
-    .execute();
+): Promise<OccurrenceRow[]> => {
+  const { rows } = await sql<OccurrenceRow>`
+    select ${sql.join(occurrenceColumns.map(sql.ref))} from occurrences
+      where schedule_id = ${scheduleId} and scheduled_for > ${from} and scheduled_for <= ${to} and outcome <> 'manual'
+    union all
+    select ${sql.join(occurrenceColumns.map(sql.ref))} from occurrences
+      where schedule_id = ${scheduleId} and scheduled_for <= ${from} and at > ${from} and count > 1`.execute(
+    reader,
+  );
+  return rows;
+};
 
 /** Remove what happened more than `days` ago (0: nothing), at most `limit` rows; answers how many. */
 export const retainOccurrences = async (tx: Tx, days: number, limit: number): Promise<number> => {
