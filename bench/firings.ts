@@ -24,7 +24,9 @@ interface Row {
 const repeated = async (what: string, schedules: number, once: () => Promise<Herd>): Promise<Row> => {
   const all: Herd[] = [];
   for (let i = 0; i < herds; i++) all.push(await once());
-  return { what, schedules, herds, herd: medianHerd(all) };
+  const herd = medianHerd(all);
+  console.log(`${what}: ${schedules}, the last after ${Math.round(herd.last)} ms`);
+  return { what, schedules, herds, herd };
 };
 
 const ours = 'Agent Platform';
@@ -61,7 +63,8 @@ const rowOf = ({ peer, version, schedules, herds, median }: PeerResult): Row => 
 });
 
 const print = (rows: readonly Row[]): void => {
-  const whole = (n: number | null): number | null => (n === null ? null : Math.round(n));
+  const whole = (n: number | null): number | null =>
+    n === null || !Number.isFinite(n) ? null : Math.round(n);
   console.table(
     rows.map(({ what, schedules, herds, herd }) => ({
       what,

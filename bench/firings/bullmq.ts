@@ -1,10 +1,16 @@
 import pg from 'pg';
 import type { Made } from './measure.ts';
 import { message } from './ours.ts';
-import { inHundreds, type Module, type Peer, type Store } from './peer.ts';
+import { cronAt, type Module, type Peer, type Store } from './peer.ts';
 import { jobsIn } from './postgres-jobs.ts';
 
 const queueName = 'fire';
+
+/** Does `task` for 0 to n - 1, 100 of them at a time. */
+const inHundreds = async (n: number, task: (k: number) => Promise<unknown>): Promise<void> => {
+  for (let k = 0; k < n; k += 100)
+    await Promise.all(Array.from({ length: Math.min(100, n - k) }, (_, i) => task(k + i)));
+};
 
 interface Backend {
   store: Peer['store'];
@@ -71,7 +77,7 @@ const bullmqWith = (
     const { connection, factory } = await backend.connect(store);
     const queue = new Queue(queueName, { connection }, ...factory);
     queue.on('error', () => {});
-    const pattern = `${due.getUTCSeconds()} * * * * *`;
+    const pattern = cronAt(due);
     await inHundreds(n, (shop) =>
       queue.upsertJobScheduler(
         `schedule ${shop}`,

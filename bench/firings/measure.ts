@@ -81,7 +81,7 @@ export const herdOf = (
 ): Herd => {
   const late = jobs.map((job) => job.committed - due).sort((a, b) => a - b);
   const created = jobs.map((job) => job.created);
-  const per = (micros: number): number => micros / jobs.length;
+  const per = (micros: number): number => (jobs.length > 0 ? micros / jobs.length : Number.NaN);
   return {
     made: jobs.length,
     median: at(late, 0.5),

@@ -36,8 +36,5 @@ export interface Peer {
   start(store: Store, n: number, due: Date): Promise<RunningPeer>;
 }
 
-/** Does `task` for 0 to n - 1, 100 of them at a time. */
-export const inHundreds = async (n: number, task: (k: number) => Promise<unknown>): Promise<void> => {
-  for (let k = 0; k < n; k += 100)
-    await Promise.all(Array.from({ length: Math.min(100, n - k) }, (_, i) => task(k + i)));
-};
+/** Every hour at that minute and second, with seconds as both peers with such crons write them: first at `due`. */
+export const cronAt = (due: Date): string => `${due.getUTCSeconds()} ${due.getUTCMinutes()} * * * *`;
