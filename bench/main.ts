@@ -22,3 +22,5 @@ for (const name of names.length > 0 ? names : Object.keys(benchmarks)) {
   const { run } = await benchmarks[name]!();
   await run();
 }
+// A peer may leave a timer or a connection behind after it was stopped.
+process.exit();
