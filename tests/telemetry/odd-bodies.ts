@@ -70,8 +70,7 @@ const json = (value: unknown): OddRequest => ({
   contentType: 'application/json',
   body: JSON.stringify(value),
 });
-const valid = JSON.stringify(withSpan({}));
-export const validJson = valid;
+export const validJson = JSON.stringify(withSpan({}));
 
 /** Requests at the edges of OTLP/HTTP; what is right is for the oracle to say. */
 export const oddRequests: Record<string, OddRequest> = {
@@ -82,8 +81,8 @@ export const oddRequests: Record<string, OddRequest> = {
   'an array': json([]),
   text: json('x'),
   null: json(null),
-  'JSON that breaks off': { contentType: 'application/json', body: valid.slice(0, -3) },
-  'something behind the JSON': { contentType: 'application/json', body: `${valid}x` },
+  'JSON that breaks off': { contentType: 'application/json', body: validJson.slice(0, -3) },
+  'something behind the JSON': { contentType: 'application/json', body: `${validJson}x` },
   'resourceSpans that is no list': json({ resourceSpans: {} }),
   'a span that is text': json({ resourceSpans: [{ scopeSpans: [{ spans: ['x'] }] }] }),
   'a name that is a number': json(withSpan({ name: 7 })),
@@ -103,16 +102,16 @@ export const oddRequests: Record<string, OddRequest> = {
     contentType: 'application/x-protobuf',
     body: Buffer.from('this is no protobuf'),
   },
-  'a content type with a charset': { contentType: 'application/json; charset=utf-8', body: valid },
-  'a content type in capitals': { contentType: 'Application/JSON', body: valid },
-  'no content type': { body: valid },
-  'plain text': { contentType: 'text/plain', body: valid },
+  'a content type with a charset': { contentType: 'application/json; charset=utf-8', body: validJson },
+  'a content type in capitals': { contentType: 'Application/JSON', body: validJson },
+  'no content type': { body: validJson },
+  'plain text': { contentType: 'text/plain', body: validJson },
   'an encoding that is unknown': {
     contentType: 'application/json',
     contentEncoding: 'compress',
-    body: valid,
+    body: validJson,
   },
-  'gzip that is none': { contentType: 'application/json', contentEncoding: 'gzip', body: valid },
+  'gzip that is none': { contentType: 'application/json', contentEncoding: 'gzip', body: validJson },
   GET: { method: 'GET', contentType: 'application/json', body: '' },
-  PUT: { method: 'PUT', contentType: 'application/json', body: valid },
+  PUT: { method: 'PUT', contentType: 'application/json', body: validJson },
 };

@@ -11,7 +11,7 @@ import { spawnTelemetry, type TelemetryProcess } from './telemetry-process.ts';
 import { type CountingBackend, startCountingBackend } from './telemetry-tally.ts';
 
 const run = promisify(execFile);
-const diskBytes = 6 * 1_048_576;
+const diskBytes = 4 * 1_048_576;
 const spansARequest = 100;
 
 /** A folder on a disk of its own, of `diskBytes`; null where this process may not mount one. */

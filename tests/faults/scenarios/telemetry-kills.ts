@@ -2,14 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import { int, seeded } from '../../harness/cron-oracles.ts';
-import { spansNamed } from '../../harness/otlp-encode.ts';
 import type { Accounts, ServerOptions, TestIntegration } from '../../harness/telemetry-server.ts';
 import { until } from '../../harness/wait.ts';
 import { freePort } from '../../harness/watchdog.ts';
 import { spawnTelemetry } from './telemetry-process.ts';
 import { type CountingBackend, startCountingBackend } from './telemetry-tally.ts';
+import { Clients, spansARequest } from './telemetry-traffic.ts';
 
 export interface TelemetryKillsOptions {
   kills: number;
@@ -34,63 +33,15 @@ export interface TelemetryKillsReport {
   problems: string[];
 }
 
-const spansARequest = 500;
 /** A segment holds about three requests, so that segments are deleted all the time. */
 const segmentBytes = 200_000;
 /** Of the difficult backend, in bytes, when a life begins. */
 const mostBehind = 4_000_000;
-const clients = 3;
-/** Every eighth request of a client is gzip and large enough to be stored and forwarded as it came. */
-const isLarge = (i: number): boolean => i % 8 === 7;
 /** One span of every 16th request is refused by the difficult backend: few, so that it is the spans that are wrong. */
 const isBad = (name: string): boolean => /\.\d*5-250$/.test(name) && /[02468]\d-250$/.test(name);
 
 const sumOf = (one: Accounts[number]): number =>
   one.delivered + one.rejected + one.dead_lettered + one.expired + one.discarded + one.queued;
-
-/** Clients that post spans of an agent for as long as there is work, and remember what became of each request. */
-class Clients {
-  readonly acknowledged: string[] = [];
-  readonly unanswered: string[] = [];
-  readonly refused: string[] = [];
-  #next = 0;
-  #url: string;
-  constructor(port: number) {
-    this.#url = `http://127.0.0.1:${port}/v1/traces`;
-  }
-
-  /** Posts until `aborted`; every request ends in one of the three lists. */
-  async run(life: number, aborted: AbortSignal): Promise<void> {
-    await Promise.all(Array.from({ length: clients }, () => this.#client(life, aborted)));
-  }
-
-  async #client(life: number, aborted: AbortSignal): Promise<void> {
-    while (!aborted.aborted) {
-      const i = this.#next++;
-      const prefix = `g${life}.${i}`;
-      const plain = spansNamed(prefix, spansARequest, 'agent', isLarge(i) ? 1_100 : 60);
-      const body = isLarge(i) ? gzipSync(plain, { level: 1 }) : plain;
-      try {
-        const answer = await fetch(this.#url, {
-          method: 'POST',
-          headers: {
-            'content-type': 'application/x-protobuf',
-            ...(isLarge(i) ? { 'content-encoding': 'gzip' } : {}),
-          },
-          body: new Uint8Array(body),
-          signal: AbortSignal.timeout(10_000),
-        });
-        await answer.arrayBuffer();
-        if (answer.status === 200) this.acknowledged.push(prefix);
-        else this.refused.push(`${prefix} was answered ${answer.status}`);
-      } catch {
-        // Killed in the middle: it may be in the log or not.
-        this.unanswered.push(prefix);
-        return;
-      }
-    }
-  }
-}
 
 /**
  * SIGKILL in a loop, at start-up, during ingest, delivery and the deletion of segments, with four integrations: a
