@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type DiskReport, mountSmallDisk, runDiskFull } from './scenarios/telemetry-disk.ts';
+import {
+  type DiskReport,
+  mountSmallDisk,
+  runDiskFull,
+  runLetterWithoutRoom,
+} from './scenarios/telemetry-disk.ts';
 
 const probe = await mountSmallDisk();
 await probe?.[Symbol.asyncDispose]();
@@ -33,5 +38,13 @@ describe.skipIf(probe === null)(`the disk of the telemetry log is full${why}`, (
   test('so it is with small segments', async () => {
     await using disk = await mountSmallDisk();
     checkFull(await runDiskFull(disk!.path, 500_000));
+  });
+
+  test('a span that is refused while there is no room for its dead letter waits for it: nothing is lost or sent twice', async () => {
+    await using disk = await mountSmallDisk();
+    const { without, behind, kept } = await runLetterWithoutRoom(disk!.path);
+    expect(without[1]).toMatchObject({ delivered: 107, dead_lettered: 0, queued: 193 });
+    expect(behind[1]).toMatchObject({ delivered: 299, dead_lettered: 1, letters: 1, discarded: 0 });
+    expect(kept).toMatchObject({ spans: 299, unique: 299 });
   });
 });

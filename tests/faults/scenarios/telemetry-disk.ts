@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { spansNamed } from '../../harness/otlp-encode.ts';
 import type { Accounts } from '../../harness/telemetry-server.ts';
@@ -33,6 +34,18 @@ export const mountSmallDisk = async (): Promise<({ path: string } & AsyncDisposa
     },
   };
 };
+
+const ballastIn = (path: string): string => join(path, 'telemetry', 'ballast');
+/** Takes the disk's room to the last byte. */
+const fill = (path: string) => writeFile(ballastIn(path), Buffer.alloc(diskBytes)).catch(() => {});
+const makeRoom = (path: string) => rm(ballastIn(path));
+
+const postSpans = (port: number, prefix: string): Promise<Response> =>
+  fetch(`http://127.0.0.1:${port}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf' },
+    body: new Uint8Array(spansNamed(prefix, spansARequest, 'agent', 1_000)),
+  });
 
 interface Refusal {
   status: number;
@@ -68,11 +81,7 @@ export const runDiskFull = async (path: string, segmentBytes?: number): Promise<
   /** One request; null where it was acknowledged. */
   const post = async (): Promise<Refusal | null> => {
     const prefix = `r${sent++}`;
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/traces`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-protobuf' },
-      body: new Uint8Array(spansNamed(prefix, spansARequest, 'agent', 1_000)),
-    });
+    const answer = await postSpans(port, prefix);
     const body = await answer.text();
     if (answer.status === 200) acknowledged.push(prefix);
     return answer.status === 200
@@ -108,19 +117,20 @@ export const runDiskFull = async (path: string, segmentBytes?: number): Promise<
     await first.kill();
   }
   const beforeFull = acknowledged.length * spansARequest;
+  await fill(path);
 
   await using process_ = spawnTelemetry(options);
   const restarted = await process_.found;
   await process_.ready;
   await process_.tell({ integrations: [{ number: 1, url: backend.url }] });
   const whileFull = await delivered(process_);
+  await makeRoom(path);
   const recoveredMs = await untilTaken();
 
   await delivered(process_);
-  const ballast = join(path, 'telemetry', 'ballast');
-  await writeFile(ballast, Buffer.alloc(diskBytes)).catch(() => {});
+  await fill(path);
   const ballastRefusal = await untilRefused();
-  await rm(ballast);
+  await makeRoom(path);
   const ballastRecoveredMs = await untilTaken();
   for (let i = 0; i < 5; i++) await post();
   const accounts = await delivered(process_);
@@ -139,4 +149,34 @@ export const runDiskFull = async (path: string, segmentBytes?: number): Promise<
     kept: backend.kept,
     lost: names.filter((name) => !backend.kept.has(name)),
   };
+};
+
+/**
+ * A span is refused for itself while there is no room for its dead letter; then there is. Answers the accounts before
+ * and behind that, and what the backend kept of the 300 spans.
+ */
+export const runLetterWithoutRoom = async (
+  path: string,
+): Promise<{ without: Accounts; behind: Accounts; kept: CountingBackend['kept'] }> => {
+  let refused = false;
+  await using backend = await startCountingBackend((names) => {
+    refused ||= names.length === 1 && names[0] === 'r1-7';
+    return names.includes('r1-7') ? 400 : 200;
+  });
+  const port = await freePort();
+  const integrations = [{ number: 1, url: 'http://127.0.0.1:9' }];
+  await using process_ = spawnTelemetry({ directory: path, port, integrations });
+  await process_.ready;
+  for (let i = 0; i < 3; i++) await (await postSpans(port, `r${i}`)).arrayBuffer();
+  await fill(path);
+  await process_.tell({ integrations: [{ number: 1, url: backend.url }] });
+  await until(() => refused, 20_000);
+  await setTimeout(300);
+  const without = await process_.tell();
+  await makeRoom(path);
+  const behind = await until(async () => {
+    const now = await process_.tell();
+    return now[1]!.queued === 0 && now;
+  }, 20_000);
+  return { without, behind, kept: backend.kept };
 };
