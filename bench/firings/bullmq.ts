@@ -106,7 +106,7 @@ const bullmqWith = (
   },
 });
 
-/** Several workers and a concurrency of 50 are what its documentation shows; more of either was no faster here. */
+/** Several workers and a concurrency of 50 are what its documentation shows. */
 const tuned = {
   workers: 4,
   concurrency: 50,

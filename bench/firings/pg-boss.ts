@@ -51,7 +51,7 @@ const pgBossWith = (settings: string, instances: number, options: Record<string,
   },
 });
 
-/** One instance forwards 50 a second at most; 32 were no faster than 16 on two cores. */
+/** One instance forwards 50 a second at most. */
 const fastest = { cronMonitorIntervalSeconds: 1, cronWorkerIntervalSeconds: 1, max: 4 };
 
 export const pgBoss: readonly Peer[] = [
