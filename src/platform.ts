@@ -129,7 +129,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   started.add('observability', () => observability.stop());
   const { destinations } = observability;
 
-  const sharedLog = await openTelemetryLog(config, db, log);
+  const sharedLog = await openTelemetryLog(config, db, log, observability.exists);
   const telemetry = await createTelemetry({
     directory: join(config.dataDir, 'telemetry'),
     ...(sharedLog ? { shared: { log: sharedLog, db } } : {}),

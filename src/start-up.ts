@@ -55,12 +55,13 @@ export const openTelemetryLog = async (
   config: Config,
   db: Database,
   log: Logger,
+  exists: (number: number) => Promise<boolean>,
 ): Promise<SharedLog | null> => {
   if (!config.telemetryLogUrl) return null;
   const until = Date.now() + patienceMs;
   for (;;) {
     try {
-      return await openSharedLog({ url: config.telemetryLogUrl, db, log });
+      return await openSharedLog({ url: config.telemetryLogUrl, db, log, exists });
     } catch (error) {
       if (error instanceof TelemetryLogRefusal) {
         throw new ConfigError([`TELEMETRY_LOG_URL: ${error.message}`]);

@@ -15,7 +15,7 @@ import { IntegrationDestinations } from './destinations.ts';
 import { createIntegrations } from './integrations.ts';
 import { integrationRoutes } from './routes.ts';
 import { scopeRoutes } from './scope-routes.ts';
-import { boundTo, numbersAbove } from './store.ts';
+import { boundTo, numberExists, numbersAbove } from './store.ts';
 import { testedChannel, testRoutes } from './test-routes.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 import type { Placeholders } from './urls.ts';
@@ -51,6 +51,8 @@ export interface Observability {
   start(): Promise<void>;
   /** Never give a number up to `number` again: the telemetry log knows it, though the database may not (a restored backup). */
   reserveNumbers(number: number): Promise<void>;
+  /** Whether there is an integration with this number, in the database: memory may be a second behind. */
+  exists(number: number): Promise<boolean>;
   stop(): Promise<void>;
   /**
    * Where a trace (32 hex digits) of an agent can be seen: a link for each enabled integration in scope for the
@@ -89,6 +91,7 @@ export const createObservability = (options: ObservabilityOptions): Observabilit
       await destinations.start();
     },
     reserveNumbers: (number) => db.tx((tx) => numbersAbove(tx, number)),
+    exists: (number) => db.read((reader) => numberExists(reader, number)),
     stop: () => destinations.stop(),
     traceLinks: (reader, agentId, traceId) =>
       traceLinks(reader, { open: integrations.open, placeholders }, agentId, traceId),

@@ -246,3 +246,10 @@ export const numbersAbove = async (tx: Tx, number: number): Promise<void> => {
   await sql`select setval(s::regclass, greatest(${number}::bigint, coalesce(pg_sequence_last_value(s::regclass), 1)))
     from pg_get_serial_sequence('observability_integrations', 'number') as s`.execute(tx);
 };
+
+export const numberExists = async (reader: Reader, number: number): Promise<boolean> => {
+  const { rows } = await sql`select 1 from observability_integrations where number = ${number}`.execute(
+    reader,
+  );
+  return rows.length > 0;
+};

@@ -95,7 +95,9 @@ export class DeadLetterTable implements DeadLetterStore {
 
   async drop(number: number): Promise<void> {
     await this.#rows(
-      sql`delete from telemetry_dead_letters where stream_id = ${this.#log.id} and number = ${number}`,
+      sql`delete from telemetry_dead_letters l using telemetry_cursors c
+        where l.stream_id = ${this.#log.id} and l.number = ${number}
+          and c.stream_id = l.stream_id and c.number = l.number and c.removed`,
     );
   }
 

@@ -13,6 +13,8 @@ export interface Nats extends AsyncDisposable {
   /** `nats://127.0.0.1:PORT`; a stream's name may be put behind it. */
   readonly url: string;
   readonly port: number;
+  /** The folder in which it keeps its streams. */
+  readonly storage: string;
   /** The process id of the server; null while it does not run. */
   readonly pid: number | null;
   /** Sends the server a signal and waits until it is gone. */
@@ -55,12 +57,13 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
   const watchdog = startWatchdog([base]);
   const port = await freePort();
   const config = join(base, 'nats.conf');
+  const storage = join(base, 'data');
   await writeFile(
     config,
     [
       `listen: "127.0.0.1:${port}"`,
       options.maxPayload === undefined ? '' : `max_payload: ${options.maxPayload}`,
-      `jetstream { store_dir: "${base}", sync_interval: always\n${options.jetstream ?? ''} }`,
+      `jetstream { store_dir: "${storage}", sync_interval: always\n${options.jetstream ?? ''} }`,
     ].join('\n'),
   );
   let server: ChildProcess | null = null;
@@ -104,6 +107,7 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
+    storage,
     get pid() {
       return server?.pid ?? null;
     },

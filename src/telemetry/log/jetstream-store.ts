@@ -142,13 +142,15 @@ export class StreamStore {
   }
 
   /** Closes the account: dead letters are discarded; so is what is queued, which the reader of the row counts. */
-  async remove(number: number): Promise<Cursor | null> {
+  async remove(number: number): Promise<Cursor> {
     const { rows } = await this.#read(
-      sql<Cursor>`update telemetry_cursors set removed = true, discarded = discarded + dead_lettered,
-          dead_lettered = 0, owner = null, owned_until = null, version = version + 1
-        where stream_id = ${this.id} and number = ${number} and not removed returning ${columns}`,
+      sql<Cursor>`insert into telemetry_cursors as known (stream_id, number, seq, removed)
+        values (${this.id}, ${number}, 0, true)
+        on conflict (stream_id, number) do update set removed = true, owner = null, owned_until = null,
+          discarded = known.discarded + known.dead_lettered, dead_lettered = 0, version = known.version + 1
+        returning ${columns}`,
     );
-    return rows[0] ?? null;
+    return rows[0]!;
   }
 
   /** Counts as expired what had been accepted by the mark and is not passed yet, in one statement whatever is delivered meanwhile. */

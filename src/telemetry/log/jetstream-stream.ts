@@ -93,6 +93,7 @@ export class LogStream {
   readonly #client: JetStreamClient;
   readonly #manager: JetStreamManager;
   #connected = true;
+  #replaced = false;
 
   private constructor(
     connection: NatsConnection,
@@ -153,6 +154,10 @@ export class LogStream {
         });
       const fault = faultOf(info.config);
       if (fault) throw new TelemetryLogRefusal(`the stream ${name} cannot be used: ${fault}`);
+      log.info(
+        { stream: name, server: version, copies: info.config.num_replicas },
+        'the telemetry log is on JetStream; what is acknowledged outlives a power cut only with `sync_interval: always`',
+      );
       return new LogStream(
         connection,
         jetstream(connection, { timeout: requestTimeoutMs }),
@@ -166,9 +171,9 @@ export class LogStream {
     }
   }
 
-  /** False from a loss of the connection until it is back. */
+  /** False from a loss of the connection until it is back, and for ever where the stream was made anew. */
   get connected(): boolean {
-    return this.#connected;
+    return this.#connected && !this.#replaced;
   }
 
   /** The largest message, headers included. */
@@ -202,6 +207,8 @@ export class LogStream {
         return seq;
       } catch (error) {
         if (isFull(error)) throw new TelemetryLogError('full', 'the telemetry log is full');
+        if (error instanceof errors.InvalidArgumentError)
+          throw new TelemetryLogError('failed', error.message);
         if (this.#connection.isClosed()) throw new TelemetryLogError('closed', 'the telemetry log is closed');
         // The server is away, or has just come back and does not know its streams yet.
         await new Promise((resolve) => setTimeout(resolve, 100));
@@ -281,8 +288,9 @@ export class LogStream {
     }
   }
 
-  /** Removes everything before `seq`. */
+  /** Removes everything before `seq`; throws where the stream is not the one that was opened. */
   async purgeBefore(seq: number): Promise<void> {
+    await this.last();
     await this.#manager.streams.purge(this.name, { seq });
   }
 
@@ -290,6 +298,7 @@ export class LogStream {
   async last(): Promise<number> {
     const { state, created } = await this.#manager.streams.info(this.name);
     if (created !== this.created) {
+      this.#replaced = true;
       throw new Error(`the stream ${this.name} was made anew under this replica: restart it`);
     }
     return state.last_seq;

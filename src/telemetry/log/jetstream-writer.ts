@@ -77,7 +77,7 @@ export class StreamWriter {
   }
 
   #publishWaiting(): void {
-    const most = this.#stream.maxMessage - roomForHeaders;
+    const most = this.#mostInMessage();
     while (this.#waiting.length > 0 && this.#underWay.size < mostUnderWay) {
       let bytes = 0;
       let count = 0;
@@ -93,6 +93,11 @@ export class StreamWriter {
       });
       this.#underWay.add(done);
     }
+  }
+
+  #mostInMessage(): number {
+    const { maxMessage } = this.#stream;
+    return maxMessage - Math.min(roomForHeaders, maxMessage / 2);
   }
 
   async #publishGroup(group: readonly Waiting[]): Promise<void> {
@@ -124,7 +129,7 @@ export class StreamWriter {
   /** Answers the sequence number of the head. */
   async #store(body: Buffer, headers: Record<string, string>): Promise<number> {
     const id = newId();
-    const most = this.#stream.maxMessage - roomForHeaders;
+    const most = this.#mostInMessage();
     if (body.length <= most) {
       return this.#stream.publish('head', body, headers, id, performance.now() + publishWithinMs);
     }

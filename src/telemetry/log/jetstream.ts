@@ -24,6 +24,11 @@ export interface SharedLogOptions extends FoldOptions {
   url: string;
   db: Database;
   log: Logger;
+  /**
+   * Whether there is an integration with this number, asked of the database: another replica may route to one that
+   * this one has not heard of yet, and must not take for deleted.
+   */
+  exists: (number: number) => Promise<boolean>;
 }
 
 type CommitWrite = (number: number, through: number) => (tx: Tx) => Promise<void>;
@@ -51,7 +56,7 @@ const tendEveryMs = 1_000;
 const takeMoreMs = 100;
 /** Until a connection that is away is looked at again. */
 const awayMs = 200;
-/** How long a start waits for messages that the server counts and does not send. */
+/** How long a start waits for messages that the server counts and does not send; and before a failing reader is reported. */
 const silentMs = 3_000;
 /** How long before the end of its lease an owner stops to deliver, by its own clock. */
 const leaseMarginMs = 1_000;
@@ -62,6 +67,7 @@ class JetStreamLog implements SharedLog {
   readonly #stream: LogStream;
   readonly #log: Logger;
   readonly #replica: string;
+  readonly #exists: (number: number) => Promise<boolean>;
   readonly #fold: Fold;
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;
@@ -72,6 +78,8 @@ class JetStreamLog implements SharedLog {
   readonly #tending: Loop;
   #commitWrite: CommitWrite | null = null;
   #delivers = false;
+  /** Since when the stream cannot be read, by performance.now(); 0 where it can. */
+  #failingSince = 0;
   /** By performance.now(): until then what this replica owns is its own. */
   #leasedUntil = 0;
   #renewedAt = 0;
@@ -80,7 +88,14 @@ class JetStreamLog implements SharedLog {
   /** Up to this mark all are in the database. */
   #savedMark = 0;
 
-  private constructor(stream: LogStream, store: StreamStore, fold: Fold, replica: string, log: Logger) {
+  private constructor(
+    { log, exists, ...options }: SharedLogOptions,
+    stream: LogStream,
+    store: StreamStore,
+    replica: string,
+  ) {
+    const fold = new Fold(options);
+    this.#exists = exists;
     this.#stream = stream;
     this.#store = store;
     this.#fold = fold;
@@ -108,12 +123,12 @@ class JetStreamLog implements SharedLog {
     });
   }
 
-  static async open({ url, db, log, ...options }: SharedLogOptions): Promise<JetStreamLog> {
-    const stream = await LogStream.open(url, log);
+  static async open(options: SharedLogOptions): Promise<JetStreamLog> {
+    const stream = await LogStream.open(options.url, options.log);
     try {
       const replica = newId();
-      const store = await StreamStore.open(db, stream, replica);
-      const shared = new JetStreamLog(stream, store, new Fold(options), replica, log);
+      const store = await StreamStore.open(options.db, stream, replica);
+      const shared = new JetStreamLog(options, stream, store, replica);
       await shared.#restore();
       await shared.refresh();
       shared.#following.start();
@@ -140,12 +155,13 @@ class JetStreamLog implements SharedLog {
   }
 
   integrations(): { number: number; removed: boolean }[] {
-    return [...this.#cursors.values()].map(({ number, removed }) => ({ number, removed }));
+    const numbers = new Set([...this.#cursors.keys(), ...this.#fold.totals.keys()]);
+    return [...numbers].map((number) => ({ number, removed: this.#cursors.get(number)?.removed === true }));
   }
 
   async remove(number: number): Promise<void> {
-    const removed = await this.#store.remove(number);
-    if (removed) this.#keep(removed);
+    if (this.#cursors.get(number)?.removed || (await this.#exists(number))) return;
+    this.#keep(await this.#store.remove(number));
   }
 
   owns(number: number): boolean {
@@ -337,6 +353,7 @@ class JetStreamLog implements SharedLog {
   async #follow(): Promise<number> {
     await this.#mend();
     const { signal } = this.#closing;
+    const begun = performance.now();
     try {
       for await (const message of this.#stream.headers(this.#fold.seq + 1, signal, true)) {
         if (message.seq !== this.#fold.seq + 1 && (await this.#skip(message.seq))) return 0;
@@ -345,6 +362,9 @@ class JetStreamLog implements SharedLog {
       }
     } catch (error) {
       // A server that went away has forgotten this reader; who comes back begins a new one.
+      const now = performance.now();
+      if (now - begun > silentMs || this.#failingSince === 0) this.#failingSince = now;
+      else if (now - this.#failingSince > silentMs) throw error;
       this.#log.debug({ error: messageOf(error) }, 'the telemetry log is read anew');
       return awayMs;
     }

@@ -249,7 +249,13 @@ describeWithNats('the telemetry log on JetStream', () => {
     let log: Awaited<ReturnType<typeof openSharedLog>>;
     return {
       open: async () => {
-        log = await openSharedLog({ url, db, log: silentLogger, markBytes: 1_500 });
+        log = await openSharedLog({
+          url,
+          db,
+          log: silentLogger,
+          exists: async () => false,
+          markBytes: 1_500,
+        });
         await log.deliver();
         return log;
       },
