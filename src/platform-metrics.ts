@@ -68,7 +68,8 @@ export const createPlatformMetrics = (parts: {
     ['integration', 'state'],
     (g) => {
       g.reset();
-      for (const { number, totals } of parts.telemetry().accounts()) {
+      for (const { number, own, totals } of parts.telemetry().accounts()) {
+        if (!own) continue;
         for (const state of spans) g.set({ integration: parts.integrationId(number), state }, totals[state]);
       }
     },

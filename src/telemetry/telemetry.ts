@@ -65,8 +65,11 @@ export interface Telemetry {
   health(number: number): Promise<Health | undefined>;
   /** The same of this replica alone, for its metrics; undefined where another one delivers the integration. */
   ownHealth(number: number): Promise<Health | undefined>;
-  /** The accounts of all integrations that ever were, the deleted ones among them: for metrics. */
-  accounts(): { number: number; removed: boolean; totals: Totals }[];
+  /**
+   * The accounts of all integrations that ever were, the deleted ones among them: for metrics. `own`: this replica
+   * is the one that tells of it; of a shared log the one that delivers it.
+   */
+  accounts(): { number: number; removed: boolean; own: boolean; totals: Totals }[];
   /** A test of the integration succeeded: a paused delivery goes on at once. */
   resume(number: number): void;
   /** Everybody looks again now: for tests that have moved the clock. */
@@ -168,7 +171,11 @@ export const createTelemetry = async (options: TelemetryOptions): Promise<Teleme
       return own && healthOf(own, [], clock.now());
     },
     accounts: () =>
-      telemetryLog.integrations().map((one) => ({ ...one, totals: telemetryLog.totals(one.number) })),
+      telemetryLog.integrations().map((one) => ({
+        ...one,
+        own: telemetryLog.owns(one.number),
+        totals: telemetryLog.totals(one.number),
+      })),
     resume: delivery.resume,
     wake: () => {
       delivery.wake();

@@ -162,7 +162,7 @@ describeWithNats('replicas on one stream', () => {
 
   test('a body whose head has not come yet stays, whatever is removed around it', async () => {
     newStream();
-    const log = await replica();
+    const log = await replica({ markBytes: 1 });
     const js = jetstream(connection);
     const upload = headers();
     upload.set('Ap-Upload', 'slow');

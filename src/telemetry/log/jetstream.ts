@@ -61,7 +61,7 @@ const silentMs = 3_000;
 /** How long before the end of its lease an owner stops to deliver, by its own clock. */
 const leaseMarginMs = 1_000;
 
-/** The telemetry log on NATS JetStream: docs/decisions/0018-telemetry-on-jetstream.md. */
+/** The telemetry log on NATS JetStream: docs/decisions/0014-telemetry-on-jetstream.md. */
 class JetStreamLog implements SharedLog {
   readonly #store: StreamStore;
   readonly #stream: LogStream;
