@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../lib/principal.ts';
-import { givenTraceparent, hostsIn, untraced } from './addresses.ts';
+import { givenTraceparent, hostsIn } from './addresses.ts';
 import type { FailedRequest, FailureAnswer } from './failure.ts';
 
 /** What answers requests that are no JSON API: it reads and writes as it likes (the telemetry receiver). */
@@ -46,6 +46,12 @@ export interface RawParts {
 
 const operation = 'raw';
 
+/** The trace that came. A request without one begins none: the telemetry path is not traced. */
+const traced = (headers: IncomingMessage['headers']): { traceparent?: string } => {
+  const traceparent = givenTraceparent(headers.traceparent);
+  return traceparent === undefined ? {} : { traceparent };
+};
+
 /**
  * Raw routes answer before Fastify looks at the body: it would refuse a Content-Type that it cannot parse in
  * the shape of the JSON API's errors.
@@ -65,7 +71,7 @@ const mountLong = (app: FastifyInstance, rawRoutes: readonly RawRoute[], parts: 
       });
       return reply
         .code(status)
-        .headers({ traceparent: untraced(givenTraceparent(request.headers.traceparent)), ...headers })
+        .headers({ ...traced(request.headers), ...headers })
         .send(body);
     };
     for (const path of raw.paths) app.all(path, { onRequest: answer, config: { operation } }, answer);
@@ -82,8 +88,6 @@ const answerShort = async (
 ): Promise<void> => {
   const start = performance.now();
   const id = parts.requestId(request);
-  response.setHeader('x-request-id', id);
-  response.setHeader('traceparent', untraced(givenTraceparent(request.headers.traceparent)));
   let answer: RawAnswer;
   try {
     answer = await raw.handler({
@@ -99,7 +103,15 @@ const answerShort = async (
     answer = parts.failed(error, { id, method: request.method!, url: request.url! });
   }
   const { status, headers, body } = answer;
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  response.writeHead(status, {
+    'x-request-id': id,
+    ...traced(request.headers),
+    ...headers,
+    'content-length': Buffer.byteLength(body),
+  });
+  // An empty piece behind the headers would cost a write of two pieces.
+  if (body.length === 0) response.end();
+  else response.end(body);
   parts.answered({ id, operation, method: request.method!, status, ms: performance.now() - start });
 };
 

@@ -131,7 +131,7 @@ const faultOf = (error: unknown): 'too large' | 'malformed' =>
   (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'malformed';
 
 /** Frees what was inflated at once; nothing may use it any more. */
-export const release = ({ buffer }: Buffer): void => {
-  // Small ones may lie in Node's pool beside the bytes of others.
-  if (buffer instanceof ArrayBuffer && buffer.byteLength > Buffer.poolSize) buffer.transfer(0);
+export const release = (bytes: Buffer): void => {
+  // What is smaller may lie in Node's pool beside the bytes of others.
+  if (bytes.buffer instanceof ArrayBuffer && 2 * bytes.length >= Buffer.poolSize) bytes.buffer.transfer(0);
 };
