@@ -8,13 +8,13 @@ import { cpuOf, peakOf, type Target } from './telemetry/target.ts';
 /**
  * Traces from 8 connections through the receiver, the log and delivery to a sink that counts: the whole platform as
  * a process of its own, load and sink in two others. CPU and memory are the platform's alone: the helpers share its
- * cores, so spans/s says less than CPU. `TELEMETRY_SECONDS` (default 3) of load a measurement;
+ * cores, so spans/s says less than CPU. `TELEMETRY_SECONDS` (default 2) of load a measurement;
  * `TELEMETRY_SIZES=50,500`, `TELEMETRY_DESTINATIONS=1,2,5`, `TELEMETRY_IN=gzip,plain`,
  * `TELEMETRY_FORMATS=protobuf,JSON`: only these rows; `TELEMETRY_PROFILE`: a folder for CPU profiles of the
  * platform; `OTELCOL_BIN`: the OpenTelemetry Collector beside it, as it is and tuned.
  */
 const connections = 8;
-const seconds = Number(process.env.TELEMETRY_SECONDS ?? 3);
+const seconds = Number(process.env.TELEMETRY_SECONDS ?? 2);
 const warmRequestsPerSecond = 40;
 const list = (name: string, text: string): string[] => (process.env[name] ?? text).split(',');
 
@@ -48,7 +48,7 @@ const measure = async (target: Target, client: Client, sink: Sink, one: Case) =>
   const { url, headers, pid, what } = target;
   const { spans, format, gzip, destinations } = one;
   const order = { url, headers, spans, format, gzip, connections };
-  const warm = await client.load({ ...order, seconds: 1.5, perSecond: warmRequestsPerSecond });
+  const warm = await client.load({ ...order, seconds: 1, perSecond: warmRequestsPerSecond });
   await sink.received(warm.requests * spans, destinations);
   const before = cpuOf(pid);
   const begun = performance.timeOrigin + performance.now();
@@ -67,7 +67,8 @@ const measure = async (target: Target, client: Client, sink: Sink, one: Case) =>
     'acknowledged/s': Math.round((total / peak.ms) * 1_000),
     'delivered/s': Math.round((total / ms) * 1_000),
     'CPU µs/span': round((after.all - before.all) / total),
-    'main thread': round((after.main - before.main) / total),
+    // Go spreads what it does over all its threads.
+    'main thread': target.oneMainThread ? round((after.main - before.main) / total) : null,
     'p50, p99 ms': `${round(peak.p50)}, ${round(peak.p99)}`,
     'at half': `${round(half.p50)}, ${round(half.p99)}`,
     'peak MB': Math.round(peakOf(pid)),
@@ -96,7 +97,11 @@ export const run = async (): Promise<void> => {
       for (const start of starts) {
         const target = await start();
         try {
-          rows.push(await measure(target, client, sink, one));
+          const row = await measure(target, client, sink, one);
+          rows.push(row);
+          console.log(
+            `${row.what}, ${one.spans} spans a request, ${row.in}, ${one.destinations} destinations: ${row['CPU µs/span']} µs of CPU a span`,
+          );
         } finally {
           await target.stop();
           await sink.count();

@@ -32,6 +32,7 @@ export const startPlatform = async (postgres: string, urls: readonly string[]): 
     pid: platform.pid,
     url: `${platform.url}/v1/traces`,
     headers,
+    oneMainThread: true,
     stop: async () => {
       // A profile is written at a clean end.
       if (profile) await platform.kill('SIGTERM');

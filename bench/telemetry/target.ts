@@ -6,6 +6,8 @@ export interface Target {
   pid: number;
   url: string;
   headers: Record<string, string>;
+  /** Its first thread does most of what is not the kernel's or zlib's. */
+  oneMainThread: boolean;
   stop: () => Promise<unknown>;
 }
 
