@@ -84,6 +84,15 @@ test('a raw request is answered alike on the short way and on the long one', asy
   expect(answered).toEqual(ways.map(() => ({ operation: 'raw', status: 200 })));
 });
 
+test('a body without a length, sent in chunks, is taken like any other', async () => {
+  const { port } = await start();
+  const chunks =
+    'Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nin \r\n6\r\nchunks\r\n0\r\n\r\n';
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  socket.end(`POST /raw HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\n${chunks}`);
+  expect(await text(socket)).toContain('POST in chunks');
+});
+
 test('the bucket of the key is for raw requests too, whichever way they take', async () => {
   const { post } = await start(3);
   const statuses = [];
