@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type Gunzip, gunzip, gunzipSync } from 'node:zlib';
+import { type Gunzip, gunzip, gunzipSync, gzip } from 'node:zlib';
 import { Turns } from '../lib/turns.ts';
 
 /** Asks for so many bytes of memory; false where there are none. */
@@ -15,7 +15,8 @@ const roomFor = (needed: number, room: number, announced: number): number =>
  * answer; the connection must be closed behind that. `reserve` is asked for every byte that is held.
  * Rejects where the stream breaks off.
  *
- * Chunks are copied together as they come: one byte a packet would otherwise hold a hundred times its size.
+ * Chunks are copied together as they come: one byte a packet would otherwise hold a hundred times its size, and the
+ * socket's buffers may hold the next request too.
  */
 export const readBody = (
   stream: Readable,
@@ -27,11 +28,10 @@ export const readBody = (
     let body: Buffer = Buffer.alloc(0);
     let size = 0;
     /** Room for `needed` bytes; false where memory is short. */
-    const grow = (needed: number, chunk: Buffer): boolean => {
+    const grow = (needed: number): boolean => {
       const room = roomFor(needed, body.length, announced);
       if (!reserve(room - body.length)) return false;
-      // What came whole in one piece needs no copy: the socket's buffer holds only this.
-      const larger = room === chunk.length ? chunk : Buffer.allocUnsafeSlow(room);
+      const larger = Buffer.allocUnsafeSlow(room);
       body.copy(larger, 0, 0, size);
       body = larger;
       return true;
@@ -44,9 +44,9 @@ export const readBody = (
     const take = (chunk: Buffer): void => {
       const needed = size + chunk.length;
       if (needed > limit) refuse('too large');
-      else if (needed > body.length && !grow(needed, chunk)) refuse('no memory');
+      else if (needed > body.length && !grow(needed)) refuse('no memory');
       else {
-        if (body !== chunk) chunk.copy(body, size);
+        chunk.copy(body, size);
         size = needed;
       }
     };
@@ -130,7 +130,16 @@ export const inflate = async (body: Buffer, limit: number): Promise<Inflated | '
 const faultOf = (error: unknown): 'too large' | 'malformed' =>
   (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'malformed';
 
-/** Frees what was inflated at once; nothing may use it any more. */
+/** One gzip member, at the level that costs least; on the thread pool. */
+export const deflate = (bytes: Buffer): Promise<Buffer> =>
+  new Promise((done, fail) =>
+    // Room for all of it as a rule: each further piece is another trip to the thread pool.
+    gzip(bytes, { level: 1, chunkSize: Math.max(smallestChunk, bytes.length >> 1) }, (error, member) =>
+      error ? fail(error) : done(ownBytes(member)),
+    ),
+  );
+
+/** Frees a body at once, whose memory is its own; nothing may use it any more. */
 export const release = (bytes: Buffer): void => {
   // What is smaller may lie in Node's pool beside the bytes of others.
   if (bytes.buffer instanceof ArrayBuffer && 2 * bytes.length >= Buffer.poolSize) bytes.buffer.transfer(0);

@@ -40,6 +40,18 @@ test('a body of several members, or with something behind it, is made one member
   expect(await inflate(followed, 100)).toMatchObject({ bytes: Buffer.from('spans'), oneMember: false });
 });
 
+test('a large plain body is compressed once: every backend gets the same one member, and what came in it', async () => {
+  rig.destinations.set(1, rig.backend.url);
+  rig.destinations.set(2, `${rig.backend.url}/2`);
+  const plain = await rig.send('a', 30, 20_000);
+  for (const number of [1, 2]) await rig.settled(number);
+  const [first, second, ...more] = rig.backend.requests;
+  expect(more).toEqual([]);
+  expect(first).toMatchObject({ fault: null, headers: { 'content-encoding': 'gzip' } });
+  expect(first!.payload.equals(plain)).toBe(true);
+  expect(second!.body.equals(first!.body)).toBe(true);
+});
+
 test('the bad span of a forwarded body is found, and a 413 halves it', async () => {
   rig.destinations.set(1, rig.backend.url);
   await rig.send('first', 1);

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type Inflated, inflate, type Reserve, readBody, release } from './body.ts';
+import { deflate, type Inflated, inflate, type Reserve, readBody, release } from './body.ts';
 import { JsonThread } from './json-thread.ts';
 import { type TelemetryLog, TelemetryLogError } from './log/log.ts';
 import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from './messages.ts';
@@ -12,7 +12,7 @@ interface ReceiveRequest {
   contentEncoding: string | undefined;
   /** In bytes, where the request says so. */
   contentLength?: number | undefined;
-  /** The body as it came over the wire (still encoded); it is the receiver's now. A stream is read up to the limit. */
+  /** The body as it came over the wire (still encoded). A stream is read up to the limit. */
   body: Buffer | Readable;
 }
 
@@ -41,10 +41,11 @@ export interface ReceiverOptions {
 }
 
 /**
- * A gzip body that inflates to as much is stored and forwarded as it came, as a request of its own: compressing it
- * anew takes about 10 µs a KB, a request 100 to 150 µs for each integration. Smaller ones are joined with others.
+ * A request of so many bytes that goes whole to the same integrations is stored as one gzip member, and forwarded so
+ * as a request of its own: the body as it came, or compressed here, once for all. Compressing takes about 10 µs a KB, a
+ * request of its own 100 to 150 µs for each integration, so smaller ones are joined with others when they are sent.
  */
-const forwardedFrom = 32 * 1024;
+const storedZippedFrom = 32 * 1024;
 
 const answer = (
   encoding: Encoding,
@@ -103,7 +104,7 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
   ): Promise<Buffer | ReceiveAnswer> => {
     if (Buffer.isBuffer(body)) {
       if (body.length > maxBodyBytes) return tooLarge(encoding);
-      return reserve(body.length) ? body : overloaded(encoding);
+      return reserve(body.length) ? Buffer.from(body) : overloaded(encoding);
     }
     let found: Awaited<ReturnType<typeof readBody>>;
     try {
@@ -137,7 +138,7 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     return errorAnswer('json', 400, converted.error);
   };
 
-  /** `member`: the body as it came, where it may be forwarded so. Everything is durable when it resolves with 200. */
+  /** `member`: the body as it came, where that is one gzip member. Everything is durable when it resolves with 200. */
   const store = async (bytes: Buffer, member: Buffer | null, encoding: Encoding): Promise<ReceiveAnswer> => {
     const scanned = scan(bytes);
     if (scanned === null) {
@@ -148,9 +149,9 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     const { spans, rejected, rejection } = scanned;
     let slices = slicesOf(bytes, scanned, routes());
     const [first] = slices;
-    if (member !== null && first?.bytes === bytes) {
-      slices = [{ ...first, bytes: member, gzip: true }];
-      // It was needed for the scan alone. Left to the collector, megabytes wait for it, and drive it.
+    if (first?.bytes === bytes && bytes.length >= storedZippedFrom && first.routes.length > 0) {
+      slices = [{ ...first, bytes: member ?? (await deflate(bytes)), gzip: true }];
+      // Left to the collector, megabytes wait for it, and drive it.
       release(bytes);
     }
     try {
@@ -178,7 +179,7 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     if (!('bytes' in inflated)) return inflated;
     const { bytes, oneMember } = inflated;
     if (encoding === 'protobuf') {
-      return store(bytes, oneMember && bytes.length >= forwardedFrom ? body : null, encoding);
+      return store(bytes, oneMember ? body : null, encoding);
     }
     const converted = await fromJson(bytes, reserve);
     return Buffer.isBuffer(converted) ? store(converted, null, encoding) : converted;
