@@ -12,6 +12,13 @@ export interface Change {
   answeredAt: number;
 }
 
+/** When a deletion was asked for and answered, by the database's clock. */
+export interface Deletion {
+  schedule: TestSchedule;
+  askedAt: number;
+  answeredAt: number;
+}
+
 /** How far the clock of the test may be from that of the database, on one machine. */
 const toleranceMs = 20;
 
@@ -71,10 +78,7 @@ export const definitionsOf = async (
  * Deleted schedules have a Work Item for each of their times until shortly before the deletion was asked for, at most
  * one for those about it, and none for later ones.
  */
-export const deletedProblems = async (
-  rows: Rows,
-  deletions: { schedule: TestSchedule; askedAt: number; answeredAt: number }[],
-): Promise<string[]> => {
+export const deletedProblems = async (rows: Rows, deletions: readonly Deletion[]): Promise<string[]> => {
   const problems: string[] = [];
   for (const { schedule, askedAt, answeredAt } of deletions) {
     const since = new Date(schedule.definitions[0]!.after).toISOString();

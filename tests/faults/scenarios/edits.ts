@@ -1,24 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { int, pick, type Random, seeded } from '../../harness/cron-oracles.ts';
-import type { Answer, Client } from '../../harness/http.ts';
+import { pick, type Random, seeded } from '../../harness/cron-oracles.ts';
+import type { Client } from '../../harness/http.ts';
 import { until } from '../../harness/wait.ts';
 import type { Account } from './account.ts';
 import { nothingDue } from './due.ts';
-import { type Change, definitionsOf, deletedProblems } from './edits-account.ts';
+import { type Change, type Deletion, definitionsOf, deletedProblems } from './edits-account.ts';
+import { changeOne, expressions, readOne, remove } from './edits-clients.ts';
 import { Ground, must } from './ground.ts';
 import { closeAccount } from './product-account.ts';
-import { type Matches, makeSchedule, type TestSchedule } from './test-schedules.ts';
+import { makeSchedule, type TestSchedule } from './test-schedules.ts';
 
 const minute = 60_000;
-const all: Matches = () => true;
-/** Some mean the same in other words: for a PUT these are other times, and what is due is passed over. */
-const expressions: [string, Matches][] = [
-  ['* * * * *', all],
-  ['*/1 * * * *', all],
-  ['0-59 * * * *', all],
-  ['*/2 * * * *', (m) => m % 2 === 0],
-];
-
 export interface EditsOptions {
   /** Of each kind: only read, edited, deleted. */
   schedules: number;
@@ -35,22 +27,6 @@ export interface EditsReport {
   problems: string[];
   account: Account;
 }
-
-const pathOf = ({ agentId, id }: TestSchedule) => `/agents/${agentId}/schedules/${id}`;
-
-/** What a client can read of a schedule, over either replica. */
-const readOne = (ground: Ground, schedule: TestSchedule, random: Random): Promise<Answer> => {
-  const replica = int(random, 0, 1);
-  const [api, app] = [ground.api(replica), ground.api(replica, '/app/api')];
-  const body = { cron_expression: '* * * * *', count: 5 };
-  return pick(random, [
-    () => api.get(pathOf(schedule)),
-    () => api.get(`/agents/${schedule.agentId}/schedules`),
-    () => app.get(`${pathOf(schedule)}/occurrences`),
-    () => app.get(`${pathOf(schedule)}/audit`),
-    () => app.post('/schedules/preview', body),
-  ])();
-};
 
 /** The due schedules are read by eight clients while nobody fires. Answers whether a row of theirs was written. */
 const readWhileDue = async (ground: Ground, schedules: TestSchedule[], reads: number, random: Random) => {
@@ -71,28 +47,6 @@ const readWhileDue = async (ground: Ground, schedules: TestSchedule[], reads: nu
   return JSON.stringify(before) === JSON.stringify(await versions())
     ? []
     : [`${reads} reads have written to a schedule`];
-};
-
-/** A change of `schedule` over either replica, as it was answered. */
-const changeOne = async (ground: Ground, schedule: TestSchedule, random: Random): Promise<Change> => {
-  const replica = int(random, 0, 1);
-  const [api, app] = [ground.api(replica), ground.api(replica, '/app/api')];
-  const kind = pick(random, ['put', 'put', 'put', 'pause', 'resume', 'resume'] as const);
-  const [text] = pick(random, expressions);
-  const askedAt = ground.now();
-  const answer = await (kind === 'put'
-    ? api.put(pathOf(schedule), { cron_expression: text, catch_up: schedule.catchUp })
-    : app.post(`${pathOf(schedule)}/${kind}`));
-  const body = await must(Promise.resolve(answer));
-  return {
-    scheduleId: schedule.id,
-    kind,
-    revision: Number(answer.headers.get('etag')!.replaceAll('"', '')),
-    expression: body.cron_expression as unknown as string,
-    enabled: body.enabled as unknown as boolean,
-    askedAt,
-    answeredAt: ground.now(),
-  };
 };
 
 /** Clients in a loop for as long as `during` lasts. */
@@ -119,6 +73,45 @@ const make = async (api: Client, count: number): Promise<TestSchedule[]> => {
   return made;
 };
 
+interface Done {
+  reads: number;
+  changes: Change[];
+  deletions: Deletion[];
+}
+
+/** One due instant, with all clients busy before and after it; `doomed` are deleted about then. */
+const oneInstant = async (
+  ground: Ground,
+  { onlyRead, edited, doomed }: Record<'onlyRead' | 'edited' | 'doomed', TestSchedule[]>,
+  holdFiring: boolean,
+  random: Random,
+): Promise<Done> => {
+  const done: Done = { reads: 0, changes: [], deletions: [] };
+  await until(() => nothingDue(ground), 30_000);
+  // Just before the next minute: the loop sleeps until then.
+  await ground.moveClock(minute - (ground.now() % minute) - 150);
+  await ground.wake();
+  const over = sleep(500);
+  const reading = async () => {
+    done.reads++;
+    await must(readOne(ground, pick(random, onlyRead), random));
+  };
+  const changing = async () => {
+    done.changes.push(await changeOne(ground, pick(random, edited), random));
+  };
+  const clients = [meanwhile(2, reading, over), meanwhile(4, changing, over)];
+  // Held for a while, so that changes find what is due.
+  const { pid } = ground.replicas[2]!.process!;
+  if (holdFiring) {
+    process.kill(pid, 'SIGSTOP');
+    over.then(() => process.kill(pid, 'SIGCONT'));
+  }
+  await sleep(130 + random() * 60);
+  for (const schedule of doomed) done.deletions.push(await remove(ground, schedule, random));
+  await Promise.all(clients);
+  return done;
+};
+
 /**
  * Clients of two replicas read schedules that are due; then, at one due instant after another, they read, replace,
  * pause, resume and delete while a third replica fires. Every change is remembered as it was answered.
@@ -140,53 +133,25 @@ export const runEdits = async (options: EditsOptions): Promise<EditsReport> => {
   // Of what was due until now several times may have been skipped together, and a deletion forgets that.
   for (const schedule of deleted) schedule.definitions[0]!.after = ground.now();
 
-  let reads = options.reads;
-  const changes: Change[] = [];
-  const deletions: { schedule: TestSchedule; askedAt: number; answeredAt: number }[] = [];
+  const all: Done = { reads: options.reads, changes: [], deletions: [] };
   for (let instant = 0; instant < options.instants; instant++) {
-    await until(() => nothingDue(ground), 30_000);
-    // Just before the next minute, so that it begins with all clients busy, and the loop asleep until then.
-    await ground.moveClock(minute - (ground.now() % minute) - 150);
-    await ground.wake();
-    const over = sleep(500);
-    const reading = meanwhile(
-      2,
-      async () => {
-        reads++;
-        await must(readOne(ground, pick(random, onlyRead), random));
-      },
-      over,
-    );
-    const changing = meanwhile(
-      4,
-      async () => void changes.push(await changeOne(ground, pick(random, edited), random)),
-      over,
-    );
-    // At every second instant the one that fires is held for a while, so that changes find what is due.
-    const { pid } = ground.replicas[2]!.process!;
-    if (instant % 2 === 1) {
-      process.kill(pid, 'SIGSTOP');
-      over.then(() => process.kill(pid, 'SIGCONT'));
-    }
-    await sleep(130 + random() * 60);
     const last = Math.floor(((instant + 1) * deleted.length) / options.instants);
-    for (const schedule of deleted.slice(deletions.length, last)) {
-      const askedAt = ground.now();
-      await must(ground.api(instant % 2).delete(pathOf(schedule)));
-      deletions.push({ schedule, askedAt, answeredAt: ground.now() });
-    }
-    await Promise.all([reading, changing]);
+    const doomed = deleted.slice(all.deletions.length, last);
+    const done = await oneInstant(ground, { onlyRead, edited, doomed }, instant % 2 === 1, random);
+    all.reads += done.reads;
+    all.changes.push(...done.changes);
+    all.deletions.push(...done.deletions);
   }
   await ground.inspect(async (rows) => {
-    problems.push(...(await deletedProblems(rows, deletions)));
+    problems.push(...(await deletedProblems(rows, all.deletions)));
     for (const schedule of edited) {
-      const found = await definitionsOf(rows, schedule, changes, new Map(expressions));
+      const found = await definitionsOf(rows, schedule, all.changes, new Map(expressions));
       schedule.definitions = found.definitions;
       problems.push(...found.problems);
     }
   });
   const account = await closeAccount(ground, [...onlyRead, ...edited]);
-  const kinds = Object.groupBy(changes, ({ kind }) => kind);
-  const counts = Object.fromEntries(Object.entries(kinds).map(([kind, list]) => [kind, list.length]));
-  return { reads, changes: { ...counts, delete: deletions.length }, problems, account };
+  const changes: Record<string, number> = { delete: all.deletions.length };
+  for (const { kind } of all.changes) changes[kind] = (changes[kind] ?? 0) + 1;
+  return { reads: all.reads, changes, problems, account };
 };

@@ -1,0 +1,59 @@
+import { int, pick, type Random } from '../../harness/cron-oracles.ts';
+import type { Answer } from '../../harness/http.ts';
+import type { Change, Deletion } from './edits-account.ts';
+import { type Ground, must } from './ground.ts';
+import type { Matches, TestSchedule } from './test-schedules.ts';
+
+const everyMinute: Matches = () => true;
+/** Some mean the same in other words: for a PUT these are other times, and what is due is passed over. */
+export const expressions: [string, Matches][] = [
+  ['* * * * *', everyMinute],
+  ['*/1 * * * *', everyMinute],
+  ['0-59 * * * *', everyMinute],
+  ['*/2 * * * *', (m) => m % 2 === 0],
+];
+
+const pathOf = ({ agentId, id }: TestSchedule) => `/agents/${agentId}/schedules/${id}`;
+
+/** What a client can read of a schedule, over either replica. */
+export const readOne = (ground: Ground, schedule: TestSchedule, random: Random): Promise<Answer> => {
+  const replica = int(random, 0, 1);
+  const [api, app] = [ground.api(replica), ground.api(replica, '/app/api')];
+  const body = { cron_expression: '* * * * *', count: 5 };
+  return pick(random, [
+    () => api.get(pathOf(schedule)),
+    () => api.get(`/agents/${schedule.agentId}/schedules`),
+    () => app.get(`${pathOf(schedule)}/occurrences`),
+    () => app.get(`${pathOf(schedule)}/audit`),
+    () => app.post('/schedules/preview', body),
+  ])();
+};
+
+/** A change of `schedule` over either replica, as it was answered. */
+export const changeOne = async (ground: Ground, schedule: TestSchedule, random: Random): Promise<Change> => {
+  const replica = int(random, 0, 1);
+  const [api, app] = [ground.api(replica), ground.api(replica, '/app/api')];
+  const kind = pick(random, ['put', 'put', 'put', 'pause', 'resume', 'resume'] as const);
+  const [text] = pick(random, expressions);
+  const askedAt = ground.now();
+  const answer = await (kind === 'put'
+    ? api.put(pathOf(schedule), { cron_expression: text, catch_up: schedule.catchUp })
+    : app.post(`${pathOf(schedule)}/${kind}`));
+  const body = await must(Promise.resolve(answer));
+  return {
+    scheduleId: schedule.id,
+    kind,
+    revision: Number(answer.headers.get('etag')!.replaceAll('"', '')),
+    expression: body.cron_expression as unknown as string,
+    enabled: body.enabled as unknown as boolean,
+    askedAt,
+    answeredAt: ground.now(),
+  };
+};
+
+/** A deletion of `schedule` over either replica. */
+export const remove = async (ground: Ground, schedule: TestSchedule, random: Random): Promise<Deletion> => {
+  const askedAt = ground.now();
+  await must(ground.api(int(random, 0, 1)).delete(pathOf(schedule)));
+  return { schedule, askedAt, answeredAt: ground.now() };
+};
