@@ -16,6 +16,7 @@ test.each([16, 8])(
     tell(`${replicas} replicas`, account, { ...options, ...numbers });
     expect(account.problems.slice(0, 10)).toEqual([]);
     expect(numbers.kills).toBe(kills);
+    expect(numbers.carriedOut).toBeGreaterThan(kills);
     expect(account.fired).toBeGreaterThan((schedules * moves) / 4);
   },
 );

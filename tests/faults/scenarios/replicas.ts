@@ -126,14 +126,15 @@ export const runReplicas = async (options: ReplicasOptions): Promise<ReplicasRep
   await using ground = await Ground.open('postgres', options.replicas);
   const fleet = new Fleet(ground);
   await Promise.all(fleet.ready);
-  // One at a time of each agent, and slowly: workers take part, and leave the machine to the firing. Their leases must
-  // outlast the jumps of the clock.
+  // Some at a time, and slowly: workers take part, and leave the machine to the firing. Their leases must outlast the
+  // jumps of the clock.
   await must(ground.api().patch('/advanced-settings', { WORK_ITEM_LEASE_SECONDS: 3_600 }));
+  const atOnce = Math.max(1, Math.round(800 / options.schedules));
   const schedules = await makeSchedules(
     ground.api(),
     options.schedules,
-    { max_concurrency: 1, max_attempts: 100 },
-    { mock: { steps: [{ text: 'done', delay_ms: 3_000 }] } },
+    { max_concurrency: atOnce, max_attempts: 100 },
+    { mock: { steps: [{ text: 'done', delay_ms: 2_000 }] } },
   );
   const faults = planFaults(random, options);
   let backwards = 0;
