@@ -11,7 +11,7 @@ await probe?.[Symbol.asyncDispose]();
 const why = probe === null ? ' (skipped: this process may not mount a small disk)' : '';
 
 const checkFull = ({ refusal, ...report }: DiskReport): void => {
-  for (const one of [refusal, report.ballast.refusal]) {
+  for (const one of [refusal, report.refusalByBallast]) {
     expect(one).toMatchObject({ status: 503, retryAfter: '10' });
     expect(one.body).toContain('the disk of the telemetry log is full');
   }
@@ -29,7 +29,7 @@ const checkFull = ({ refusal, ...report }: DiskReport): void => {
   });
 };
 
-describe.skipIf(probe === null)(`the disk of the telemetry log is full${why}`, () => {
+describe.skipIf(probe === null)(`the disk of the telemetry log is full${why}`, { timeout: 60_000 }, () => {
   test('503 with Retry-After; delivery goes on, nothing acknowledged is lost, and requests are taken again by themselves', async () => {
     await using disk = await mountSmallDisk();
     checkFull(await runDiskFull(disk!.path));
