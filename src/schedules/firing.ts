@@ -24,7 +24,7 @@ const lanes = { postgres: 3, embedded: 1 };
 /**
  * Between its batches a lane rests so many times as long as it waited for BEGIN, at most `mostMs`. Where there is room
  * that is a millisecond or two; where the machine is full it is left to the requests, which wait as long as BEGIN: on
- * one that others had taken three quarters of, half of the reads took 0.25 s instead of 2 s, and the herd 30 % longer.
+ * one that others had taken three quarters of, half of the reads took 0.25 s instead of 2 s, and the herd a third to two thirds longer.
  */
 const yielding = { times: 4, mostMs: 400 };
 /** The longest sleep: the database's clock may be set forward while the loop sleeps by this machine's. */
