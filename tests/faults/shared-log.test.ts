@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWithNats } from '../harness/nats.ts';
 import { until } from '../harness/wait.ts';
-import { Senders, SharedLogGround } from './scenarios/shared-log.ts';
+import { must } from './scenarios/ground.ts';
+import { leaseOver, Senders, SharedLogGround } from './scenarios/shared-log.ts';
 
 describeWithNats('two replicas that deliver and one that does not, on one telemetry log', () => {
   let one: SharedLogGround;
@@ -12,6 +13,8 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
   afterAll(() => one?.[Symbol.asyncDispose]());
 
   const acknowledged = new Set<string>();
+  const settings = async (k: number): Promise<object> =>
+    (await must(one.ground.api().get(`/observability/integrations/${one.integrations[k]}`))).settings!;
   const add = (senders: Senders) => {
     for (const prefix of senders.acknowledged) acknowledged.add(prefix);
   };
@@ -27,18 +30,19 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
 
   test('when one is killed with a backlog, the other delivers it, and nothing acknowledged is lost', async () => {
     for (const backend of one.backends) backend.respondWith(503);
-    const senders = new Senders(one, 'killed', [1, 2]);
-    await sleep(500);
-    expect((await one.health(2)).queued).toBeGreaterThan(0);
-    await one.kill(0);
-    await sleep(300);
+    const owner = await one.owner();
+    const others = [0, 1, 2].filter((i) => i !== owner);
+    const senders = new Senders(one, 'killed', others);
+    await until(async () => (await one.health(2)).queued > 30);
+    await one.kill(owner);
     for (const backend of one.backends) backend.respondWith(200);
-    await sleep(500);
+    await sleep(300);
     await senders.stop();
     add(senders);
-    await one.check(acknowledged, [1, 2]);
+    await one.check(acknowledged, others);
+    expect(others).toContain(await one.owner());
     expect(senders.refused + senders.unanswered).toBe(0);
-    await one.start(0);
+    await one.start(owner);
   });
 
   test('when the nats-server is killed under load, traces are refused until it is back, and nothing acknowledged is lost', async () => {
@@ -52,5 +56,55 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
     await senders.stop();
     add(senders);
     await one.check(acknowledged, [0, 1, 2]);
+  });
+
+  test('a replica that freezes for longer than its lease delivers nothing more of what another took over', async () => {
+    const owner = await one.owner();
+    const others = [0, 1, 2].filter((i) => i !== owner);
+    const frozen = one.ground.replicas[owner]!.process!.pid;
+    // Half a batch is under way when it freezes.
+    for (const backend of one.backends) backend.respondWith({ delayMs: 100 });
+    const senders = new Senders(one, 'frozen', others);
+    await sleep(300);
+    process.kill(frozen, 'SIGSTOP');
+    try {
+      await one.ground.moveClock(leaseOver);
+      const before = senders.acknowledged.size;
+      await until(() => senders.acknowledged.size > before + 20, 15_000);
+      await senders.stop();
+      add(senders);
+      await one.check(acknowledged, others);
+    } finally {
+      process.kill(frozen, 'SIGCONT');
+    }
+    expect(await one.owner()).not.toBe(owner);
+    await one.check(acknowledged, [0, 1, 2]);
+  });
+
+  test('a disabled integration keeps its backlog, an edited one sends it, a deleted one is counted out', async () => {
+    const { ground, backends, integrations } = one;
+    const path = `/observability/integrations/${integrations[1]}`;
+    backends[1]!.respondWith(503);
+    for (let i = 0; i < 5; i++) expect((await one.send(2, `kept.${i}`)).status).toBe(200);
+    await until(async () => (await one.health(0, 1)).queued === 15);
+    await must(ground.api(2).put(path, { settings: { ...(await settings(1)), is_enabled: false } }));
+    await until(async () => (await one.health(1, 1)).state === 'disabled');
+    expect((await one.health(1, 1)).queued).toBe(15);
+    backends[1]!.respondWith(200);
+    await must(ground.api(2).put(path, { settings: { ...(await settings(1)), is_enabled: true } }));
+    for (const i of [0, 1, 2]) await until(async () => (await one.health(i, 1)).queued === 0);
+    backends[1]!.respondWith(503);
+    for (let i = 0; i < 5; i++) expect((await one.send(2, `gone.${i}`)).status).toBe(200);
+    await until(async () => (await one.health(0, 1)).queued === 15);
+    await must(ground.api(2).delete(path));
+    const discarded = async (): Promise<number[]> =>
+      Promise.all(
+        [0, 1, 2].map(async (i) => {
+          const text = await (await fetch(`http://127.0.0.1:${ground.replicas[i]!.port}/metrics`)).text();
+          return Number(/_spans\{integration="2",state="discarded"\} (\d+)/.exec(text)?.[1] ?? 0);
+        }),
+      );
+    // One of them tells it.
+    await until(async () => (await discarded()).sort().join() === '0,0,15');
   });
 });

@@ -28,7 +28,7 @@ export const placeIn = (batch: Batch, through: number): Place => {
 };
 
 /** Bodies kept for the next integration that reads them: those of one batch of each, roughly. */
-const bytesInMemory = 32 * 1024 * 1024;
+const bytesInMemory = 16 * 1024 * 1024;
 /** Records read for one batch at most: small ones come in great number. */
 const mostRecords = 256;
 

@@ -8,7 +8,7 @@ import { until } from '../../harness/wait.ts';
 import { Ground, must } from './ground.ts';
 
 /** Longer than a lease (12 s). */
-const leaseOver = 13_000;
+export const leaseOver = 13_000;
 const spansEach = 3;
 
 export interface Health {
@@ -93,6 +93,21 @@ export class SharedLogGround {
     return (await must(
       this.ground.api(i).get(`/observability/integrations/${this.integrations[integration]}/health`),
     )) as unknown as Health;
+  }
+
+  /** The replica that delivers an integration: the one whose metrics tell of it. */
+  async owner(integration = 0): Promise<number> {
+    return until(async () => {
+      const told = await Promise.all(
+        this.ground.replicas.map(async ({ port, process }) => {
+          if (process === null) return false;
+          const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+          return text.includes(`_spans{integration="${this.integrations[integration]}",state="queued"}`);
+        }),
+      );
+      const index = told.indexOf(true);
+      return index < 0 ? null : { index };
+    }, 20_000).then(({ index }) => index);
   }
 
   /** Kills a replica and lets its leases run out. */
