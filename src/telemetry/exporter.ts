@@ -132,6 +132,7 @@ export class Exporter {
       // Another replica delivers it now, from the cursor; it begins with a request of its own.
       if (this.#underWay.size > 0) return null;
       this.#window.clear();
+      this.#concurrency.reset();
       this.#goOn();
       return null;
     }
