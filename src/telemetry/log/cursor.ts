@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { type Counts, countNames } from './log.ts';
+import { synced } from './segments.ts';
 
 /** How far an integration has come: the sum of its counts says it to the span, `at` is where to read on from. */
 export interface CursorState extends Counts {
@@ -13,8 +14,6 @@ const magic = 0x52435041;
 const slotLength = 88;
 /** Each slot in a page of its own: a torn write of one cannot touch the other. */
 const slotDistance = 4096;
-/** Each write is durable when it returns: one trip to the thread pool for each commit, and not a second one to sync. */
-const flags = constants.O_RDWR | constants.O_DSYNC;
 
 /**
  * The cursor of one integration in a file with two slots that are written in turn, so that a crash in the
@@ -37,10 +36,10 @@ export class CursorFile {
   static async open(path: string, number: number): Promise<CursorFile> {
     let file: FileHandle;
     try {
-      file = await open(path, flags);
+      file = await open(path, synced);
     } catch (error) {
       if ((error as { code?: string }).code !== 'ENOENT') throw error;
-      file = await open(path, flags | constants.O_CREAT);
+      file = await open(path, synced | constants.O_CREAT);
     }
     try {
       const bytes = Buffer.alloc(2 * slotDistance);
@@ -51,7 +50,6 @@ export class CursorFile {
         .sort((a, b) => b.sequence - a.sequence)[0];
       if (bytesRead < bytes.length) {
         await file.write(Buffer.alloc(bytes.length - bytesRead), 0, bytes.length - bytesRead, bytesRead);
-        await file.datasync();
       }
       return new CursorFile(number, file, found?.sequence ?? 0, found?.state ?? beginning);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RecordReader, type Segment } from './reader.ts';
@@ -6,6 +7,12 @@ import { type Accepted, type AcceptedTotals, decodeSegmentHead, encodeSegmentHea
 /** The file of the segment that begins at `base`: names sort as the offsets do. */
 const segmentPath = (directory: string, base: number): string =>
   join(directory, `${String(base).padStart(16, '0')}.segment`);
+
+/**
+ * How files of the log are opened to write: each write is durable when it returns, as if followed by fdatasync, for
+ * one trip to the thread pool instead of two. (macOS keeps it from a crash of the system, not from a power cut.)
+ */
+export const synced = constants.O_RDWR | constants.O_DSYNC;
 
 /** Makes the names in a directory durable. */
 export const syncDirectory = async (directory: string): Promise<void> => {
@@ -27,10 +34,9 @@ export const createSegment = async (
 ): Promise<{ segment: Segment; file: FileHandle }> => {
   const path = segmentPath(directory, base);
   const head = encodeSegmentHead(base, created, totals);
-  const file = await open(path, 'w+');
+  const file = await open(path, synced | constants.O_CREAT | constants.O_TRUNC);
   try {
     await write(file, [head], 0);
-    await file.datasync();
     await syncDirectory(directory);
     return { file, segment: { base, path, headLength: head.length, created, totals: new Map(totals) } };
   } catch (error) {

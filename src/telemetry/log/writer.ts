@@ -3,7 +3,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { type Slice, TelemetryLogError } from './log.ts';
 import type { Segment } from './reader.ts';
 import { type Accepted, advance, encodeHead } from './record.ts';
-import { createSegment, type Recovered } from './segments.ts';
+import { createSegment, type Recovered, synced } from './segments.ts';
 
 /** How bytes get into a file; tests put a failing disk here. */
 export type Write = (file: FileHandle, bytes: Buffer[], at: number) => Promise<void>;
@@ -44,8 +44,8 @@ export interface WriterOptions {
 }
 
 /**
- * The writing end of the log. Everything that waits is written as one group with one fdatasync (group
- * commit), both on the thread pool; meanwhile the next group gathers.
+ * The writing end of the log. Everything that waits is written as one group with one synced write (group
+ * commit) on the thread pool; meanwhile the next group gathers.
  */
 export class SegmentWriter {
   readonly segments: Segment[];
@@ -78,7 +78,7 @@ export class SegmentWriter {
       this.segments.pop();
       return;
     }
-    const file = await open(last.path, 'r+');
+    const file = await open(last.path, synced);
     try {
       await file.truncate(this.end - last.base);
       await file.datasync();
@@ -194,7 +194,6 @@ export class SegmentWriter {
     }
     try {
       await write(file, buffers, start - segment.base);
-      await file.datasync();
     } catch (error) {
       // Nothing of the group may stay.
       await file.truncate(start - segment.base).catch(() => {});
