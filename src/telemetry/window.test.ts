@@ -97,7 +97,8 @@ for (const header of ['100', (rig: Rig) => new Date(rig.clock.now() + 100_000).t
       refused = backend.requests.length;
       return { status: 429, headers: { 'retry-after': typeof header === 'string' ? header : header(rig) } };
     });
-    await until(() => refused !== null, 5_000, 5);
+    await Promise.all(Array.from({ length: 20 }, (_, i) => rig.append(`next.${i}`, 2)));
+    await until(() => refused !== null, 10_000, 5);
     // What was on its way when the refusal came is answered.
     let sent = 0;
     while (present(backend) > 0 || sent < backend.requests.length) {
