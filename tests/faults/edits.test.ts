@@ -3,7 +3,7 @@ import { runEdits } from './scenarios/edits.ts';
 import { tell } from './scenarios/totals.ts';
 
 test('reads, replacements, pauses, resumptions and deletions at the due instant lose, double and move no occurrence', async () => {
-  const options = { schedules: 4, reads: 300, instants: 4, seed: 6 };
+  const options = { schedules: 4, reads: 200, instants: 4, seed: 6 };
   const { account, problems, ...numbers } = await runEdits(options);
   tell('edits', account, { ...options, ...numbers });
   expect(problems.slice(0, 10)).toEqual([]);
