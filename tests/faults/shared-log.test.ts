@@ -81,6 +81,27 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
     await one.check(acknowledged, [0, 1, 2]);
   });
 
+  test('a dead letter is listed by every replica, and sent again through any', async () => {
+    const [first] = one.backends;
+    const letters = (i: number) =>
+      must(
+        one.ground.api(i, '/app/api').get(`/observability/integrations/${one.integrations[0]}/dead-letters`),
+      );
+    first!.respondWith((request) => (request.spans.some(({ name }) => name === 'bad-1') ? 400 : 200));
+    expect((await one.send(2, 'bad')).status).toBe(200);
+    acknowledged.add('bad');
+    await until(async () => (await one.health(0)).dead_lettered === 1);
+    const told = await Promise.all([0, 1, 2].map(letters));
+    expect(told[0]!.data).toHaveLength(1);
+    expect([told[1], told[2]]).toEqual([told[0], told[0]]);
+    first!.respondWith(200);
+    const owner = await one.owner();
+    const other = [0, 1].find((i) => i !== owner)!;
+    const path = `/observability/integrations/${one.integrations[0]}/dead-letters/retry`;
+    expect(await must(one.ground.api(other, '/app/api').post(path))).toMatchObject({ delivered: 1 });
+    await one.check(acknowledged, [0, 1, 2]);
+  });
+
   test('a disabled integration keeps its backlog, an edited one sends it, a deleted one is counted out', async () => {
     const { ground, backends, integrations } = one;
     const path = `/observability/integrations/${integrations[1]}`;

@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/lib/log.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
 /** A migrated database of its own, empty: in memory, or in the PostgreSQL of the test run. */
-async function openMigrated(kind: Database['kind']): Promise<Database & AsyncDisposable> {
+export async function openMigrated(kind: Database['kind']): Promise<Database & AsyncDisposable> {
   const url = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : null;
   const db = url ? await openPostgres(url, silentLogger) : await openEmbedded(null, silentLogger);
   await migrate(db, silentLogger);

@@ -1,7 +1,6 @@
 import { appendFile, mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
 import { spansNamed } from '../../../tests/harness/otlp-encode.ts';
@@ -44,36 +43,6 @@ const drain = async (number: number, maxBytes = 10_000): Promise<string[]> => {
     expect(await log.commit(batch, batch.spans, { delivered: batch.spans })).toBe(true);
   }
 };
-
-test('each integration reads its own spans, in order, at its own pace, over a restart', async () => {
-  await Promise.all([
-    log.append([slice('a', 2, [1, 2]), slice('b', 1, [2])]),
-    log.append([slice('c', 1, [1])]),
-    log.append([slice('nowhere', 5, [])]),
-  ]);
-  expect(log.totals(1)).toMatchObject({ queued: 3 });
-  expect(await drain(1)).toEqual(['a-0', 'a-1', 'c-0']);
-  await reopen();
-  expect(log.totals(1)).toMatchObject({ delivered: 3, queued: 0, backlog_bytes: 0 });
-  expect(await drain(2)).toEqual(['a-0', 'a-1', 'b-0']);
-  await log.append([slice('d', 1, [1])]);
-  expect(await drain(1)).toEqual(['d-0']);
-});
-
-test('a cursor inside a record survives a restart, to the span', async () => {
-  await log.append([slice('a', 5, [1]), slice('b', 5, [1, 2])]);
-  const batch = (await log.read(1, 10_000))!;
-  await log.commit(batch, 3, { delivered: 2, rejected: 1 });
-  await log.commit(batch, 6, { delivered: 2, dead_lettered: 1 });
-  await reopen();
-  const rest = (await log.read(1, 10_000))!;
-  expect(rest.start).toBe(6);
-  expect(names(rest)).toEqual(['b-1', 'b-2', 'b-3', 'b-4']);
-  expect(log.totals(1)).toMatchObject({ delivered: 4, rejected: 1, dead_lettered: 1, queued: 4 });
-  // A commit that does not fit the cursor changes nothing.
-  expect(await log.commit(batch, 6, { delivered: 6 })).toBe(false);
-  expect(sum(log.totals(1))).toBe(10);
-});
 
 test('batches are read one behind the other and passed in one commit, from any place in them', async () => {
   for (const name of ['a', 'b', 'c', 'd']) await log.append([slice(name, 3, [1])]);
@@ -273,21 +242,6 @@ test('what was refused is gone, even where its bytes had reached the file', asyn
   expect(await drain(1)).toEqual(['a-0']);
 });
 
-test('a removed integration is counted out for good', async () => {
-  await log.append([slice('a', 4, [1, 2])]);
-  const batch = (await log.read(1, 10_000))!;
-  await log.commit(batch, 2, { delivered: 1, dead_lettered: 1 });
-  await log.remove(1);
-  await log.append([slice('late', 1, [1])]);
-  await reopen();
-  expect(log.totals(1)).toMatchObject({ delivered: 1, dead_lettered: 0, discarded: 4, queued: 0 });
-  expect(await log.read(1, 10_000)).toBeNull();
-  expect(log.integrations()).toEqual([
-    { number: 1, removed: true },
-    { number: 2, removed: false },
-  ]);
-});
-
 test('a lost segment file is counted as discarded, and the rest is delivered', async () => {
   await reopen({ segmentBytes: 3_000 });
   for (let i = 0; i < 9; i++) await log.append([slice(`s${i}`, 1, [1], 1_000)]);
@@ -298,71 +252,3 @@ test('a lost segment file is counted as discarded, and the rest is delivered', a
   expect(delivered).toContain('s8-0');
   expect(log.totals(1).discarded).toBeGreaterThan(0);
 });
-
-test('the account adds up after any sequence of appends, deliveries, expiries and restarts', async () => {
-  const step = fc.oneof(
-    fc.record({
-      do: fc.constant('append' as const),
-      spans: fc.integer({ min: 1, max: 6 }),
-      routes: fc.uniqueArray(fc.integer({ min: 1, max: 3 })),
-    }),
-    fc.record({
-      do: fc.constant('deliver' as const),
-      number: fc.integer({ min: 1, max: 3 }),
-      part: fc.nat(8),
-    }),
-    fc.record({ do: fc.constant('expire' as const), bytes: fc.integer({ min: 500, max: 6_000 }) }),
-    fc.record({ do: fc.constant('restart' as const) }),
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-      const own = await mkdtemp(join(tmpdir(), 'ap-log-'));
-      const options = { directory: own, segmentBytes: 1_500 };
-      let one = await openFileLog(options);
-      const queues = new Map<number, string[]>([1, 2, 3].map((n) => [n, []]));
-      const accepted = new Map<number, number>([1, 2, 3].map((n) => [n, 0]));
-      try {
-        for (const [i, action] of steps.entries()) {
-          if (action.do === 'append') {
-            await one.append([slice(`${i}`, action.spans, action.routes)]);
-            for (const n of action.routes) {
-              accepted.set(n, accepted.get(n)! + action.spans);
-              for (let s = 0; s < action.spans; s++) queues.get(n)!.push(`${i}-${s}`);
-            }
-          } else if (action.do === 'deliver') {
-            const queue = queues.get(action.number)!;
-            const ahead: Batch[] = [];
-            for (let i = 0; i < 3; i++) {
-              const batch = await one.read(action.number, 500, ahead.at(-1));
-              if (batch !== null) ahead.push(batch);
-            }
-            const read = ahead.flatMap((batch) => names(batch));
-            expect(read).toEqual(queue.slice(0, read.length));
-            expect(ahead.length === 0).toBe(queue.length === 0);
-            const passing = Math.min(action.part, read.length);
-            const before = (ahead[0]?.start ?? 0) + passing;
-            const last = ahead.findLast(({ start }) => start < before);
-            if (last) {
-              expect(await one.commit(last, before - last.start, { delivered: passing })).toBe(true);
-              queue.splice(0, passing);
-            }
-          } else if (action.do === 'expire') {
-            await one.expire(0, action.bytes);
-            for (const [n, queue] of queues) queue.splice(0, queue.length - one.totals(n).queued);
-          } else {
-            await one.close();
-            one = await openFileLog(options);
-          }
-          for (const [n, queue] of queues) {
-            expect(one.totals(n).queued).toBe(queue.length);
-            expect(sum(one.totals(n))).toBe(accepted.get(n));
-          }
-        }
-      } finally {
-        await one.close();
-        await rm(own, { recursive: true });
-      }
-    }),
-    { numRuns: 40 },
-  );
-}, 30_000);

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { openMigrated } from '../../../tests/harness/database.ts';
 import { describeWithNats, type Nats, startNats } from '../../../tests/harness/nats.ts';
 import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
 import { spansNamed } from '../../../tests/harness/otlp-encode.ts';
 import { until } from '../../../tests/harness/wait.ts';
-import { type Database, migrate, openEmbedded, sql } from '../../database/index.ts';
+import { type Database, sql } from '../../database/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { DeadLetterTable } from '../dead-letter-table.ts';
 import { openSharedLog, type SharedLog, type SharedLogOptions } from './jetstream.ts';
@@ -28,15 +29,14 @@ const exists = async () => false;
 
 describeWithNats('replicas on one stream', () => {
   let nats: Nats;
-  let db: Database;
+  let db: Database & AsyncDisposable;
   let connection: NatsConnection;
   let manager: JetStreamManager;
   let stream = '';
   const open: SharedLog[] = [];
   beforeAll(async () => {
     nats = await startNats({ jetstream: 'max_file_store: 14MB' });
-    db = await openEmbedded(null, silentLogger);
-    await migrate(db, silentLogger);
+    db = await openMigrated('postgres');
     connection = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 50 });
     manager = await jetstreamManager(connection);
   });
@@ -46,7 +46,7 @@ describeWithNats('replicas on one stream', () => {
   });
   afterAll(async () => {
     await connection?.close();
-    await db?.close();
+    await db?.[Symbol.asyncDispose]();
     await nats?.stop();
   });
 

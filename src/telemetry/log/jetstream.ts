@@ -16,6 +16,7 @@ import {
   passed,
   type Slice,
   type TelemetryLog,
+  TelemetryLogError,
   type Totals,
 } from './log.ts';
 
@@ -106,7 +107,11 @@ class JetStreamLog implements SharedLog {
       stream,
       () => fold.seq,
       async (routes) => {
-        for (const number of routes) if (!this.#cursors.has(number)) await this.register(number);
+        for (const number of routes) {
+          await this.register(number).catch((error) => {
+            throw new TelemetryLogError('failed', messageOf(error));
+          });
+        }
       },
     );
     this.#following = new Loop({

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openMigrated } from '../../../tests/harness/database.ts';
 import { describeWithNats, type Nats, startNats } from '../../../tests/harness/nats.ts';
 import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
 import { spansNamed } from '../../../tests/harness/otlp-encode.ts';
-import { type Database, migrate, openEmbedded } from '../../database/index.ts';
+import type { Database } from '../../database/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { openFileLog } from './file.ts';
 import { openSharedLog } from './jetstream.ts';
@@ -233,15 +234,14 @@ describe('the telemetry log in files', () => {
 
 describeWithNats('the telemetry log on JetStream', () => {
   let nats: Nats;
-  let db: Database;
+  let db: Database & AsyncDisposable;
   let streams = 0;
   beforeAll(async () => {
     nats = await startNats();
-    db = await openEmbedded(null, silentLogger);
-    await migrate(db, silentLogger);
+    db = await openMigrated('postgres');
   });
   afterAll(async () => {
-    await db?.close();
+    await db?.[Symbol.asyncDispose]();
     await nats?.stop();
   });
   conformance(async () => {

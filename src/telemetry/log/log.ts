@@ -46,7 +46,10 @@ export interface Batch {
   bytes: number;
 }
 
-/** Thrown by `append` where the record could not be made durable. Nothing of it is kept. */
+/**
+ * Thrown by `append` where the record could not be made durable. Nothing of it is kept; only where a shared log did
+ * not answer in time it may be there all the same.
+ */
 export class TelemetryLogError extends Error {
   readonly kind: 'full' | 'failed' | 'closed';
   constructor(kind: 'full' | 'failed' | 'closed', message: string) {
