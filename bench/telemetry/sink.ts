@@ -17,8 +17,6 @@ export interface SinkState {
 export interface SinkCount {
   /** By path, since the last count. */
   spans: Record<string, number>;
-  bytes: number;
-  requests: number;
 }
 
 const answer = Buffer.from(
@@ -28,14 +26,12 @@ const headEnd = Buffer.from('\r\n\r\n');
 
 const spansOf = new Map<string, number>();
 const state: SinkState = { requests: 0, lastAt: 0 };
-let bytes = 0;
 let spans: Record<string, number> = {};
 let unknown: { path: string; key: string; body: Buffer }[] = [];
 
 const take = (path: string, chunks: Buffer[], length: number): void => {
   state.requests++;
   state.lastAt = performance.timeOrigin + performance.now();
-  bytes += length;
   let tail = chunks.at(-1)!;
   if (tail.length < 8) tail = Buffer.concat(chunks);
   const key = `${length} ${tail.toString('latin1', tail.length - 8)}`;
@@ -92,10 +88,9 @@ const count = (): SinkCount => {
     }
     spans[path] = (spans[path] ?? 0) + known;
   }
-  const counted = { spans, bytes, requests: state.requests };
+  const counted = { spans };
   unknown = [];
   spans = {};
-  bytes = 0;
   state.requests = 0;
   return counted;
 };
