@@ -2,7 +2,7 @@ import { cp, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { openMigrated } from '../../../tests/harness/database.ts';
 import { describeWithNats, type Nats, startNats } from '../../../tests/harness/nats.ts';
 import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
@@ -125,6 +125,47 @@ describeWithNats('replicas on one stream', () => {
     expect(await drain(second, 1)).toEqual(['a-0', 'a-1', 'a-2', 'a-3']);
     await first.refresh();
     expect(first.totals(1)).toMatchObject({ delivered: 4, queued: 0 });
+  });
+
+  test('a replica that could not renew its lease in time does nothing, and goes on where nobody took over', async () => {
+    newStream();
+    const log = await replica();
+    await log.append([slice('a', 1, [1])]);
+    await log.caughtUp();
+    const told: number[] = [];
+    log.onAppend((routes) => told.push(...routes));
+    const now = performance.now.bind(performance);
+    const late = vi.spyOn(performance, 'now').mockImplementation(() => now() + 20_000);
+    try {
+      expect(log.owns(1)).toBe(false);
+      expect(await log.read(1, 10_000)).toBeNull();
+      await until(() => told.includes(1), 5_000);
+      expect(names(await log.read(1, 10_000))).toEqual(['a-0']);
+    } finally {
+      late.mockRestore();
+    }
+  });
+
+  test('what is older than the retention expires, counted, and what is younger stays', async () => {
+    newStream();
+    const log = await replica({ markBytes: 1 });
+    await log.append([slice('old', 3, [1])]);
+    await sleep(20);
+    const between = Date.now();
+    await sleep(20);
+    await log.append([slice('young', 2, [1])]);
+    await log.caughtUp();
+    const batch = (await log.read(1, 1))!;
+    await log.expire(between, 1e12);
+    expect(log.totals(1)).toMatchObject({ expired: 3, queued: 2 });
+    expect(await messages()).toBe(1);
+    // What was read before is expired now, so it is not delivered as well.
+    expect(await log.commit(batch, 3, { delivered: 3 })).toBe(false);
+    expect(names(await log.read(1, 10_000))).toEqual(['young-0', 'young-1']);
+    expect(await log.oldest(1)).toBeGreaterThan(between);
+    await log.expire(Date.now() + 1_000, 1e12);
+    expect(log.totals(1)).toMatchObject({ expired: 5, queued: 0 });
+    expect(await log.oldest(1)).toBeNull();
   });
 
   test('a replica that stops hands over at once, also in the middle of a record', async () => {

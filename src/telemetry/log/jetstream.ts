@@ -435,10 +435,13 @@ class JetStreamLog implements SharedLog {
 
   async #lease(): Promise<void> {
     const now = performance.now();
+    const lapsed = now >= this.#leasedUntil;
     this.#keeps = await this.#store.keep(leaseSeconds);
     await this.#store.renew(leaseSeconds);
     this.#renewedAt = now;
     this.#leasedUntil = now + leaseSeconds * 1000 - leaseMarginMs;
+    // Delivery stopped with the lease: what nobody took over meanwhile goes on.
+    if (lapsed) this.#tell([...this.#cursors.keys()].filter((number) => this.owns(number)));
   }
 
   /** Half of what nobody delivers, so that replicas that look at the same time share it. Answers whether there is more. */
