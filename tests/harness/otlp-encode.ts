@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 /** Writes OTLP trace requests in protobuf for tests, apart from the product's own code and the SDK. */
 export type TestValue = string | number | boolean | TestValue[] | { [key: string]: TestValue };
 
@@ -93,7 +95,14 @@ export const encodeRequest = (resources: TestResource[]): Buffer =>
     }),
   );
 
-/** A request with `count` spans `PREFIX-0`, `PREFIX-1`, …; of one agent where it is given. */
+/** Text that does not compress to less than three quarters; the same for the same name. */
+const noise = randomBytes(1_500_000).toString('base64');
+const noiseFor = (name: string, length: number): string => {
+  const at = Number.parseInt(hash(name, 4), 16) % (noise.length - length);
+  return noise.slice(at, at + length);
+};
+
+/** A request with `count` spans `PREFIX-0`, `PREFIX-1`, …; of one agent where it is given. `padding`: so much text in each. */
 export const spansNamed = (prefix: string, count: number, agentId?: string, padding = 0): Buffer =>
   encodeRequest([
     {
@@ -102,7 +111,7 @@ export const spansNamed = (prefix: string, count: number, agentId?: string, padd
         {
           spans: Array.from({ length: count }, (_, i) => ({
             name: `${prefix}-${i}`,
-            ...(padding === 0 ? {} : { attributes: { padding: 'x'.repeat(padding) } }),
+            ...(padding === 0 ? {} : { attributes: { padding: noiseFor(`${prefix}-${i}`, padding) } }),
           })),
         },
       ],

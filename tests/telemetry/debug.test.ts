@@ -96,7 +96,9 @@ test('debug is switched on and off within a second on every replica', async () =
     const sent: { traceId: string; replica: number; afterMs: number }[] = [];
     await set(debug);
     const changed = performance.now();
-    while (performance.now() - changed < 1_300) {
+    // However slow the machine is, some are sent when a second has passed.
+    for (let after = 0; after < 5; ) {
+      if (performance.now() - changed > 1_000) after++;
       for (const [replica, url] of replicas.entries()) {
         const traceId = randomBytes(16).toString('hex');
         sent.push({ traceId, replica, afterMs: performance.now() - changed });
@@ -125,7 +127,7 @@ test('debug is switched on and off within a second on every replica', async () =
       const own = sent.filter((one) => one.replica === replica);
       const late = own.filter(({ traceId, afterMs }) => afterMs > 1_000 && arrived.has(traceId) !== debug);
       expect(late, `replica ${replica}, debug ${debug}`).toEqual([]);
-      expect(own.filter(({ afterMs }) => afterMs > 1_000).length).toBeGreaterThan(2);
+      expect(own.some(({ afterMs }) => afterMs > 1_000)).toBe(true);
     }
   }
 });
