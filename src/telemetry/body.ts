@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Gunzip, gunzip, gunzipSync, gzip } from 'node:zlib';
 import { Turns } from '../lib/turns.ts';
+import { deflateOptions } from './compress.ts';
 
 /** Asks for so many bytes of memory; false where there are none. */
 export type Reserve = (bytes: number) => boolean;
@@ -134,8 +135,10 @@ const faultOf = (error: unknown): 'too large' | 'malformed' =>
 export const deflate = (bytes: Buffer): Promise<Buffer> =>
   new Promise((done, fail) =>
     // Room for all of it as a rule: each further piece is another trip to the thread pool.
-    gzip(bytes, { level: 1, chunkSize: Math.max(smallestChunk, bytes.length >> 1) }, (error, member) =>
-      error ? fail(error) : done(ownBytes(member)),
+    gzip(
+      bytes,
+      { ...deflateOptions, chunkSize: Math.max(smallestChunk, bytes.length >> 1) },
+      (error, member) => (error ? fail(error) : done(ownBytes(member))),
     ),
   );
 

@@ -4,6 +4,7 @@ import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { backoffMs } from './backoff.ts';
+import { deflate } from './body.ts';
 import type { Budget } from './budget.ts';
 import type { Compressor } from './compress.ts';
 import { Concurrency } from './concurrency.ts';
@@ -11,7 +12,7 @@ import type { DeadLetterStore } from './dead-letters.ts';
 import type { TelemetryLog } from './log/log.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 import type { Answer, Parcel } from './parcel.ts';
-import { compress, postMember } from './post.ts';
+import { postMember } from './post.ts';
 import type { Destination, Destinations } from './routing.ts';
 import { Window } from './window.ts';
 
@@ -234,7 +235,7 @@ export class Exporter {
       // Of what a client compressed its own bytes; all else is compressed once for all integrations.
       const member =
         piece !== null
-          ? await compress(piece)
+          ? await deflate(piece)
           : parts[0]!.gzip
             ? parts[0]!.bytes
             : await compressor.member(parts);
@@ -317,6 +318,8 @@ export class Exporter {
   }
 
   #goOn(): void {
+    // What grew while nothing was sent says nothing of the backend's pace.
+    if (this.#failures > 0 || this.#paused !== null) this.#concurrency.reset();
     this.#paused = null;
     this.#failures = 0;
     this.#nextAttemptAt = 0;

@@ -1,13 +1,8 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { Secret } from '../lib/crypto.ts';
 import type { Egress } from '../lib/egress.ts';
+import { deflate } from './body.ts';
 import { mediaType } from './messages.ts';
 import type { Destination } from './routing.ts';
-
-/** One gzip member. */
-export const compress = (bytes: Buffer): Promise<Buffer> => deflate(bytes, { level: 1 });
-const deflate = promisify(gzip);
 
 /** Sends spans (an ExportTraceServiceRequest) as one request; rejects with EgressError. */
 export const postSpans = async (
@@ -15,7 +10,7 @@ export const postSpans = async (
   destination: Destination,
   body: Buffer,
   timeoutMs: number,
-) => postMember(egress, destination, await compress(body), timeoutMs);
+) => postMember(egress, destination, await deflate(body), timeoutMs);
 
 /** `body`: exactly one gzip member of an ExportTraceServiceRequest. */
 export const postMember = (
