@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Slice } from './log.ts';
-import type { Accepted } from './record.ts';
+import { type Accepted, gzipBit, writeSlices } from './record.ts';
 
 /**
  * A record in the stream is a message on the subject `head` whose headers tell its account, so that counting
@@ -34,7 +34,6 @@ export const headerNames = {
 
 /** A server takes 64 KiB of headers in a message; room is left for its own. */
 const longestAccount = 56 * 1024;
-const gzipBit = 0x80000000;
 
 /** The body of a record, and the headers that tell of it. Null where it goes to more integrations than they can name. */
 export const encodeRecord = (
@@ -53,17 +52,7 @@ export const encodeRecord = (
   if (text.length > longestAccount) return null;
   const head = Buffer.allocUnsafe(table);
   head.writeUInt16LE(slices.length, 0);
-  let p = 2;
-  for (const { bytes, spans, routes, gzip } of slices) {
-    head.writeUInt32LE(bytes.length, p);
-    head.writeUInt32LE(spans, p + 4);
-    head.writeUInt32LE(routes.length + (gzip ? gzipBit : 0), p + 8);
-    p += 12;
-    for (const number of routes) {
-      head.writeUInt32LE(number, p);
-      p += 4;
-    }
-  }
+  writeSlices(head, 2, slices);
   const body = Buffer.concat([head, ...slices.map(({ bytes }) => bytes)]);
   return {
     body,

@@ -33,7 +33,8 @@ export interface RecordHead {
 }
 
 const recordMagic = 0x54525041;
-const gzipBit = 0x80000000;
+/** In the number of routes of a slice, as it is written: the slice is gzip. */
+export const gzipBit = 0x80000000;
 const segmentMagic = 0x47535041;
 /** magic, header length, bodies' length, own offset: enough to know how long the header is. */
 export const recordStart = 20;
@@ -78,17 +79,7 @@ export const encodeHead = (
   head.writeUInt32LE(crc, 28);
   head.writeUInt16LE(slices.length, 32);
   head.writeUInt16LE(totals.size, 34);
-  let p = fixedLength;
-  for (const { bytes, spans, routes, gzip } of slices) {
-    head.writeUInt32LE(bytes.length, p);
-    head.writeUInt32LE(spans, p + 4);
-    head.writeUInt32LE(routes.length + (gzip ? gzipBit : 0), p + 8);
-    p += 12;
-    for (const number of routes) {
-      head.writeUInt32LE(number, p);
-      p += 4;
-    }
-  }
+  const p = writeSlices(head, fixedLength, slices);
   writeTotals(head, p, totals);
   head.writeUInt32LE(crc32(head.subarray(0, length - 4)), length - 4);
   return head;
@@ -187,4 +178,20 @@ const readTotals = (buffer: Buffer, at: number, count: number): Map<number, Acce
     });
   }
   return totals;
+};
+
+/** Writes length, spans and routes of each slice from offset `at` on; answers where they end. */
+export const writeSlices = (head: Buffer, at: number, slices: readonly Slice[]): number => {
+  let p = at;
+  for (const { bytes, spans, routes, gzip } of slices) {
+    head.writeUInt32LE(bytes.length, p);
+    head.writeUInt32LE(spans, p + 4);
+    head.writeUInt32LE(routes.length + (gzip ? gzipBit : 0), p + 8);
+    p += 12;
+    for (const number of routes) {
+      head.writeUInt32LE(number, p);
+      p += 4;
+    }
+  }
+  return p;
 };
