@@ -46,7 +46,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       const figures = JSON.parse(line) as Partial<Figures>;
       for (const name of Object.keys(total) as (keyof Figures)[]) total[name] += figures[name] ?? 0;
     }
-    console.log(JSON.stringify({ scenario: `all ${lines.length}`, ...total }));
+    if (lines.length > 0) console.log(JSON.stringify({ scenario: `all ${lines.length}`, ...total }));
     await rm(folder, { recursive: true });
   };
 }
