@@ -2,10 +2,9 @@ import { appendFile, mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
-import { spansNamed } from '../../../tests/harness/otlp-encode.ts';
+import { namesIn as names, slice, sum } from '../../../tests/harness/telemetry-log.ts';
 import { type FileLogOptions, openFileLog } from './file.ts';
-import type { Batch, Slice, TelemetryLog, Totals } from './log.ts';
+import type { Batch, TelemetryLog } from './log.ts';
 import { writeAll } from './writer.ts';
 
 let directory: string;
@@ -23,14 +22,6 @@ const reopen = async (options: Partial<FileLogOptions> = {}): Promise<void> => {
   await log.close();
   log = await openFileLog({ directory, ...options });
 };
-const slice = (prefix: string, spans: number, routes: number[], padding = 0): Slice => ({
-  bytes: spansNamed(prefix, spans, undefined, padding),
-  spans,
-  routes,
-});
-const names = (batch: Batch | null): string[] =>
-  (batch?.parts ?? []).flatMap(({ bytes }) => decodeProtobuf(bytes).map(({ name }) => name));
-const sum = (t: Totals) => t.delivered + t.rejected + t.dead_lettered + t.expired + t.discarded + t.queued;
 const segments = async () => (await readdir(directory)).filter((name) => name.endsWith('.segment')).sort();
 const lastSegment = async () => join(directory, (await segments()).at(-1)!);
 /** Reads and delivers everything; answers the names. */

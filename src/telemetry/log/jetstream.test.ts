@@ -5,8 +5,7 @@ import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { openMigrated } from '../../../tests/harness/database.ts';
 import { describeWithNats, type Nats, startNats } from '../../../tests/harness/nats.ts';
-import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
-import { spansNamed } from '../../../tests/harness/otlp-encode.ts';
+import { namesIn as names, slice, sum } from '../../../tests/harness/telemetry-log.ts';
 import { until } from '../../../tests/harness/wait.ts';
 import { type Database, sql } from '../../database/index.ts';
 import { silentLogger } from '../../lib/log.ts';
@@ -14,16 +13,7 @@ import { DeadLetterTable } from '../dead-letter-table.ts';
 import { openSharedLog, type SharedLog, type SharedLogOptions } from './jetstream.ts';
 import { encodeRecord } from './jetstream-message.ts';
 import { TelemetryLogRefusal } from './jetstream-stream.ts';
-import type { Batch, Slice, Totals } from './log.ts';
-
-const slice = (prefix: string, spans: number, routes: number[], padding = 0): Slice => ({
-  bytes: spansNamed(prefix, spans, undefined, padding),
-  spans,
-  routes,
-});
-const names = (batch: Batch | null): string[] =>
-  (batch?.parts ?? []).flatMap(({ bytes }) => decodeProtobuf(bytes).map(({ name }) => name));
-const sum = (t: Totals) => t.delivered + t.rejected + t.dead_lettered + t.expired + t.discarded + t.queued;
+import type { Batch } from './log.ts';
 
 const exists = async () => false;
 

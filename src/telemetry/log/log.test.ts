@@ -5,13 +5,12 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openMigrated } from '../../../tests/harness/database.ts';
 import { describeWithNats, type Nats, startNats } from '../../../tests/harness/nats.ts';
-import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
-import { spansNamed } from '../../../tests/harness/otlp-encode.ts';
+import { namesIn as names, slice, sum } from '../../../tests/harness/telemetry-log.ts';
 import type { Database } from '../../database/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { openFileLog } from './file.ts';
 import { openSharedLog } from './jetstream.ts';
-import type { Batch, Slice, TelemetryLog, Totals } from './log.ts';
+import type { TelemetryLog } from './log.ts';
 
 /** One log, opened and opened again. */
 interface Place {
@@ -20,15 +19,6 @@ interface Place {
   settled(): Promise<void>;
   clear(): Promise<void>;
 }
-
-const slice = (prefix: string, spans: number, routes: number[], padding = 0): Slice => ({
-  bytes: spansNamed(prefix, spans, undefined, padding),
-  spans,
-  routes,
-});
-const names = (batch: Batch | null): string[] =>
-  (batch?.parts ?? []).flatMap(({ bytes }) => decodeProtobuf(bytes).map(({ name }) => name));
-const sum = (t: Totals) => t.delivered + t.rejected + t.dead_lettered + t.expired + t.discarded + t.queued;
 
 /** What every telemetry log promises (log.ts), whatever it is kept in. */
 const conformance = (place: () => Promise<Place>, sequences: number): void => {

@@ -1,0 +1,18 @@
+import type { Batch, Slice, Totals } from '../../src/telemetry/log/log.ts';
+import { decodeProtobuf } from './otlp-decode.ts';
+import { spansNamed } from './otlp-encode.ts';
+
+/** Spans `PREFIX-0`, `PREFIX-1`, … for the integrations `routes`, each with `padding` bytes more. */
+export const slice = (prefix: string, spans: number, routes: number[], padding = 0): Slice => ({
+  bytes: spansNamed(prefix, spans, undefined, padding),
+  spans,
+  routes,
+});
+
+/** The names of a batch's spans, in order. */
+export const namesIn = (batch: Batch | null): string[] =>
+  (batch?.parts ?? []).flatMap(({ bytes }) => decodeProtobuf(bytes).map(({ name }) => name));
+
+/** Every span that was accepted for an integration, wherever it is now. */
+export const sum = (t: Totals): number =>
+  t.delivered + t.rejected + t.dead_lettered + t.expired + t.discarded + t.queued;
