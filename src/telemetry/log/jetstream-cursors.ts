@@ -1,3 +1,4 @@
+import { Turns } from '../../lib/turns.ts';
 import type { Cursor, StreamStore } from './jetstream-store.ts';
 
 /** An integration whose owner has not renewed for so long is taken over. */
@@ -21,6 +22,8 @@ export class Cursors {
   readonly #replica: string;
   readonly #tell: (numbers: Iterable<number>) => void;
   readonly #known = new Map<number, Cursor>();
+  /** One at a time takes over: each would find taken what the other one took for this replica, and give up. */
+  readonly #taking = new Turns(1);
   /** By performance.now(): until then what this replica owns is its own. */
   #leasedUntil = 0;
   #renewedAt = 0;
@@ -64,19 +67,24 @@ export class Cursors {
     return cursor.owner === this.#replica && performance.now() < this.#leasedUntil;
   }
 
+  /** Takes part in delivery: when this resolves, nothing is left that nobody delivered. */
   async deliver(): Promise<void> {
-    this.delivers = true;
-    await this.#renew();
-    while (await this.#takeOver()) {}
+    await this.#taking.run(async () => {
+      this.delivers = true;
+      await this.#renew();
+      while (await this.#takeOver()) {}
+    });
   }
 
   /** Renews the leases in time, and takes over what nobody delivers. `sleepMs`: when to call it next. */
-  async tend(): Promise<{ sleepMs: number; renewed: boolean }> {
-    await this.refresh();
-    if (!this.delivers) return { sleepMs: lookEveryMs, renewed: false };
-    const renewed = performance.now() - this.#renewedAt >= renewEveryMs;
-    if (renewed) await this.#renew();
-    return { sleepMs: (await this.#takeOver()) ? takeMoreMs : lookEveryMs, renewed };
+  tend(): Promise<{ sleepMs: number; renewed: boolean }> {
+    return this.#taking.run(async () => {
+      await this.refresh();
+      if (!this.delivers) return { sleepMs: lookEveryMs, renewed: false };
+      const renewed = performance.now() - this.#renewedAt >= renewEveryMs;
+      if (renewed) await this.#renew();
+      return { sleepMs: (await this.#takeOver()) ? takeMoreMs : lookEveryMs, renewed };
+    });
   }
 
   /** Lets go of everything. */

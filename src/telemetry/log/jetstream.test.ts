@@ -117,6 +117,17 @@ describeWithNats('replicas on one stream', () => {
     expect(first.totals(1)).toMatchObject({ delivered: 4, queued: 0 });
   });
 
+  test('a replica that begins to deliver owns at once all that nobody delivers', async () => {
+    newStream();
+    let log = await replica();
+    await log.append([slice('a', 1, [1, 2])]);
+    for (let i = 0; i < 20; i++) {
+      await close(log);
+      log = await replica();
+      expect([log.owns(1), log.owns(2)]).toEqual([true, true]);
+    }
+  });
+
   test('a replica that could not renew its lease in time does nothing, and goes on where nobody took over', async () => {
     newStream();
     const log = await replica();

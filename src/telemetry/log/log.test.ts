@@ -35,7 +35,6 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
   const reopen = async (): Promise<void> => {
     await log.close();
     log = await at.open();
-    await at.settled();
   };
   /** Reads and delivers everything; answers the names. */
   const drain = async (number: number, maxBytes = 10_000): Promise<string[]> => {
