@@ -30,13 +30,14 @@ const alive = (pid: number): boolean => {
 };
 
 describe('PostgreSQL', () => {
-  test('the one of the run is a real PostgreSQL 18 in UTF-8, with room for 200 connections', async () => {
+  test('the one of the run is a real PostgreSQL, 18 unless another is asked for, in UTF-8, with room for 200 connections', async () => {
     const [row] = await rows(
       inject('postgresUrl'),
       `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_encoding') as encoding,
          current_setting('max_connections') as connections, current_setting('fsync') as fsync`,
     );
-    expect(row).toEqual({ major: 18, encoding: 'UTF8', connections: '200', fsync: 'off' });
+    const major = process.env.POSTGRES_FOLDER ? expect.any(Number) : 18;
+    expect(row).toEqual({ major, encoding: 'UTF8', connections: '200', fsync: 'off' });
   });
 
   test('a database made from a template holds what the template holds', async () => {
