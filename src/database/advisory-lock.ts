@@ -9,11 +9,7 @@ const locks = {
   'audit chain': 7_301_968_117,
 } as const;
 
-/**
- * Wait for the turn at `what` among all replicas; it ends with the transaction. A replica that freezes in the middle
- * of its turn loses it after 5 s, since all others wait for it.
- */
+/** Wait for the turn at `what` among all replicas; it ends with the transaction. */
 export const takeTurn = async (tx: Tx, what: keyof typeof locks): Promise<void> => {
-  await sql`select pg_advisory_xact_lock(${sql.lit(locks[what])}),
-    set_config('idle_in_transaction_session_timeout', '5000', true)`.execute(tx);
+  await sql`select pg_advisory_xact_lock(${sql.lit(locks[what])})`.execute(tx);
 };

@@ -127,8 +127,8 @@ export const openPostgres = async (
     keepAlive: true,
     // No statement of the product takes long; one that does must not hold its locks for ever.
     statement_timeout: Math.min(queryTimeoutMs, 30_000),
-    // A replica that froze in the middle of a transaction must not hold its locks much longer than its leases.
-    idle_in_transaction_session_timeout: 15_000,
+    // A replica that froze in the middle of a transaction holds its rows, or a turn that all others wait for, no longer.
+    idle_in_transaction_session_timeout: 5_000,
     query_timeout: queryTimeoutMs,
     application_name: 'agent-platform',
   });

@@ -72,7 +72,7 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
       await until(async () => !(await held()), 20_000);
       await ground.start(victim);
     } else {
-      // Where that was inside a transaction, its locks are free only when the server ends it, after 15 s.
+      // Where that was inside a transaction, its locks are free only when the server ends it, after 5 s.
       process.kill(pid, 'SIGSTOP');
       try {
         await until(async () => !(await held()), 30_000);

@@ -23,6 +23,8 @@ export type Place = keyof typeof places;
 export interface StopsReport {
   /** The least time that a replica was frozen, in milliseconds. */
   frozenMs: number;
+  /** How long after the last had frozen the others had fired all that was due then, in milliseconds. */
+  heldMs: number;
   /** How often the clock went on meanwhile. */
   meanwhile: number;
   account: Account;
@@ -41,7 +43,8 @@ export const runStops = async (
   await using proxies = new AsyncDisposableStack();
   await ground.start(0, { env: { ...options.env, ROLES: 'api,delivery' } });
   const made = await makeSchedules(ground.api(), schedules);
-  // One after the other: each waits for the locks of those before it, which the server takes from them after 15 s.
+  let frozenAt = 0;
+  // One after the other: each waits for the locks of those before it, which the server takes from them after 5 s.
   for (const [n, place] of at.entries()) {
     const proxy = proxies.use(await startPostgresProxy(ground.databaseUrl!));
     await ground.start(n + 1, { ...options, databaseUrl: proxy.url });
@@ -49,6 +52,7 @@ export const runStops = async (
     proxy.judge = ({ transaction, text }) => {
       if (!frozen && isFiring(transaction) && places[place].test(text)) {
         frozen = true;
+        frozenAt = Date.now();
         process.kill(ground.replicas[n + 1]!.process!.pid, 'SIGSTOP');
       }
       return 'pass';
@@ -63,11 +67,13 @@ export const runStops = async (
       100,
     );
   }
-  const since = Date.now();
-  let meanwhile = 0;
   // Replica 0 becomes the one that goes on.
   await ground.kill(0);
   await ground.start(0, options);
+  await until(() => nothingDue(ground), 30_000, 20);
+  const heldMs = Date.now() - frozenAt;
+  const since = Date.now();
+  let meanwhile = 0;
   do {
     await ground.moveClock(minute);
     await ground.wake();
@@ -83,5 +89,5 @@ export const runStops = async (
     await ground.wake();
     await until(() => nothingDue(ground), 30_000);
   }
-  return { frozenMs: frozenFor, meanwhile, account: await closeAccount(ground, made) };
+  return { frozenMs: frozenFor, heldMs, meanwhile, account: await closeAccount(ground, made) };
 };
