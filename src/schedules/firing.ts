@@ -4,7 +4,7 @@ import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { type Fired, type FiringReport, fireClaimed } from './batch.ts';
-import { claimAgain, claimDue, type DueRow, lookAhead } from './due.ts';
+import { claimDue, type DueRow, lookAhead } from './due.ts';
 import { fireByHalves, isPoison } from './poison.ts';
 import { recomputeOlderRules } from './zone-rules.ts';
 
@@ -182,10 +182,7 @@ export class Firing {
       if (error instanceof ApiError || rows.length === 0 || !isPoison(error)) throw error;
       log.warn({ error: messageOf(error), schedules: rows.length }, 'a batch cannot fire: it is halved');
       const ids = rows.map(({ id }) => id);
-      return db.tx(async (tx) => {
-        const fired = await fireByHalves(tx, await claimAgain(tx, ids), log);
-        return { claimed: ids.length, waitedMs, byHalves: true, ...fired };
-      });
+      return { claimed: ids.length, waitedMs, byHalves: true, ...(await fireByHalves(db, ids, log)) };
     }
   }
 }
