@@ -76,7 +76,12 @@ export const nominalAt = (
  */
 export const audit = (books: Books, from: number, to: number): Accounted[] => {
   const { definitions, recorded, nextRunAt } = books;
-  const own = new Map(recorded.map((row) => [row.scheduled_for.getTime(), row]));
+  const own = new Map<number, OccurrenceRow>();
+  for (const row of recorded) {
+    const at = row.scheduled_for.getTime();
+    // Skipped and fired as well: the clock went back over it, and the schedule was resumed before it. The Work Item stands.
+    if (row.work_item_id !== null || !own.has(at)) own.set(at, row);
+  }
   const together = recorded
     .filter((row) => row.count > 1)
     .sort((a, b) => a.scheduled_for.getTime() - b.scheduled_for.getTime());

@@ -237,7 +237,11 @@ export const pauseSchedule = async (
   return row;
 };
 
-/** Resume with the next occurrence strictly after now. Running already: nothing changes. */
+/**
+ * Resume with the next occurrence strictly after now, also where the last one that was dealt with lies later: after a
+ * clock that was wrong by years this brings a schedule back to the present. What was skipped under that clock may then
+ * fire after all, as one Work Item; what fired does not fire again. Running already: nothing changes.
+ */
 export const resumeSchedule = async (
   tx: Tx,
   id: string,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { expectError, faults, newAgent, newKey, newSchedule, ok, onEachDatabase, query } from './ground.ts';
 
 const minute = 60_000;
@@ -64,6 +65,24 @@ describe('the audit of a schedule', () => {
             values (${id}, ${id}, ${iso(last)}, ${outcome}, ${iso(last + late)})`,
         );
         expect((await auditOf(path)).data).toMatchObject([{ status, lateness_ms: late }]);
+      });
+
+      test('an occurrence that was skipped and that fired after all, the clock having gone back, is its Work Item', async () => {
+        const { id, last, path } = await hourly(1);
+        for (const [time, outcomes] of [
+          [last - hour, ['skipped', 'fired']],
+          [last, ['fired', 'skipped']],
+        ] as const) {
+          for (const outcome of outcomes) {
+            const item = outcome === 'fired' ? newId() : null;
+            await query(
+              at(),
+              sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at)
+                values (${newId()}, ${id}, ${iso(time)}, ${outcome}, ${item}, ${iso(time + 1_000)})`,
+            );
+          }
+        }
+        expect(statuses(await auditOf(path))).toEqual(['on_time', 'on_time']);
       });
 
       test('what has come and is not dealt with yet is due; what was passed without a record is missing', async () => {
