@@ -11,6 +11,7 @@ import {
   type Slice,
   type TelemetryLog,
   type Totals,
+  totalsOf,
 } from './log.ts';
 import { RecordReader } from './reader.ts';
 import type { Accepted, AcceptedTotals } from './record.ts';
@@ -192,13 +193,8 @@ class FileLog implements TelemetryLog {
 
   totals(number: number): Totals {
     const state = this.#integrations.get(number)?.cursor.state;
-    const counts = Object.fromEntries(
-      countNames.map((name) => [name, state?.[name] ?? 0]),
-    ) as unknown as Counts;
     const queued = state === undefined ? 0 : this.#queued(number, state);
-    if (state?.removed)
-      return { ...counts, discarded: counts.discarded + queued, queued: 0, backlog_bytes: 0 };
-    return { ...counts, queued, backlog_bytes: queued === 0 ? 0 : this.#backlogBytes(number) };
+    return totalsOf(state, queued, () => this.#backlogBytes(number));
   }
 
   async oldest(number: number): Promise<number | null> {

@@ -14,12 +14,12 @@ import { StreamWriter } from './jetstream-writer.ts';
 import {
   type Batch,
   type Counts,
-  countNames,
   passed,
   type Slice,
   type TelemetryLog,
   TelemetryLogError,
   type Totals,
+  totalsOf,
 } from './log.ts';
 
 export interface SharedLogOptions extends FoldOptions {
@@ -206,23 +206,14 @@ class JetStreamLog implements SharedLog {
 
   totals(number: number): Totals {
     const cursor = this.#cursors.get(number);
-    const counts = Object.fromEntries(
-      countNames.map((name) => [name, cursor?.[name] ?? 0]),
-    ) as unknown as Counts;
+    const accepted = this.#fold.accepted(number);
+    const done = cursor === undefined ? 0 : passed(cursor);
     // The owner's row may be ahead of what this replica has counted.
-    const queued = Math.max(0, this.#fold.accepted(number).spans - passed(counts));
-    if (cursor?.removed)
-      return { ...counts, discarded: counts.discarded + queued, queued: 0, backlog_bytes: 0 };
-    const bytes =
-      queued === 0
-        ? 0
-        : bytesBehind(
-            number,
-            passed(counts),
-            this.#fold.accepted(number),
-            this.#fold.marks.map(({ totals }) => totals),
-          );
-    return { ...counts, queued, backlog_bytes: bytes };
+    const queued = Math.max(0, accepted.spans - done);
+    return totalsOf(cursor, queued, () => {
+      const steps = this.#fold.marks.map(({ totals }) => totals);
+      return bytesBehind(number, done, accepted, steps);
+    });
   }
 
   async oldest(number: number): Promise<number | null> {

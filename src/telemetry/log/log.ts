@@ -30,6 +30,24 @@ export interface Totals extends Counts {
 }
 
 /**
+ * The account of an integration whose cursor is in `state` (undefined where it has none) and has `queued` spans
+ * before it. Of a deleted one nothing is queued: they are discarded. `backlogBytes` is asked only where it matters.
+ */
+export const totalsOf = (
+  state: (Counts & { removed: boolean }) | undefined,
+  queued: number,
+  backlogBytes: () => number,
+): Totals => {
+  const counts = Object.fromEntries(
+    countNames.map((name) => [name, state?.[name] ?? 0]),
+  ) as unknown as Counts;
+  if (state?.removed) {
+    return { ...counts, discarded: counts.discarded + queued, queued: 0, backlog_bytes: 0 };
+  }
+  return { ...counts, queued, backlog_bytes: queued === 0 ? 0 : backlogBytes() };
+};
+
+/**
  * The next spans of one integration, oldest first. The log looks at no `bytes` of a batch that is given back to
  * it, so whoever waits long may drop them.
  */
