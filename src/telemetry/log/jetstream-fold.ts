@@ -46,6 +46,8 @@ export class Fold {
   totals = new Map<number, Accepted>();
   /** Oldest first; the first says what was accepted before all that is left in the stream. */
   marks: Mark[] = [];
+  /** Up to this one (its `seq`) all marks are saved: they were restored, or whoever saves more says so here. */
+  savedMark = 0;
   /** The heads behind `headsFrom`, in order. */
   heads: Head[] = [];
   headsFrom = 0;
@@ -61,12 +63,13 @@ export class Fold {
     this.#options = { markBytes, markMs };
   }
 
-  /** Goes on from the newest of these marks. */
+  /** Goes on from the newest of these marks, which are saved. */
   restore(marks: readonly Mark[]): void {
     this.marks = [...marks];
     const newest = marks.at(-1);
     this.heads = [];
     this.seq = newest?.seq ?? 0;
+    this.savedMark = this.seq;
     this.headsFrom = this.seq;
     this.totals = new Map(newest?.totals);
     this.#bytes = newest?.bytes ?? 0;

@@ -23,8 +23,6 @@ export interface FollowerParts {
 
 /** Reads the stream's headers on and on, and gives them to the fold: from the marks at the start, over outages and gaps. */
 export class Follower {
-  /** Up to this mark all are in the database. */
-  savedMark = 0;
   readonly #parts: FollowerParts;
   readonly #closing = new AbortController();
   readonly #loop: Loop;
@@ -43,9 +41,7 @@ export class Follower {
 
   /** Resolves when what is in the stream now is counted. */
   async start(): Promise<void> {
-    const marks = await this.#parts.store.marks();
-    this.#parts.fold.restore(marks);
-    this.savedMark = marks.at(-1)?.seq ?? 0;
+    this.#parts.fold.restore(await this.#parts.store.marks());
     this.#loop.start();
     await this.caughtUp();
   }
@@ -119,7 +115,6 @@ export class Follower {
       return false;
     }
     fold.restore(marks);
-    this.savedMark = newest.seq;
     tell(newest.totals.keys());
     return true;
   }

@@ -2,8 +2,9 @@ import { gunzipSync } from 'node:zlib';
 import { takeSpans } from '../wire.ts';
 import type { Fold } from './jetstream-fold.ts';
 import { decodeBody, decodeHead, type Head } from './jetstream-message.ts';
+import type { Cursor } from './jetstream-store.ts';
 import type { LogStream } from './jetstream-stream.ts';
-import type { Batch, Slice } from './log.ts';
+import { type Batch, passed, type Slice } from './log.ts';
 
 /** Between two spans of an integration: behind every record up to `seq`, and `inside` spans of its next one. */
 export interface Place {
@@ -12,6 +13,13 @@ export interface Place {
   /** Its spans before this place: all that were accepted, whatever became of them. */
   ordinal: number;
 }
+
+/** Where to read on: at the cursor, or at a mark behind it since when nothing came for the integration. */
+export const placeOf = (cursor: Cursor, fold: Fold): Place => {
+  const ordinal = passed(cursor);
+  const mark = fold.markBefore(cursor.number, ordinal - cursor.inside);
+  return { seq: Math.max(cursor.seq, mark?.seq ?? 0), inside: cursor.inside, ordinal };
+};
 
 type Part = Batch['parts'][number];
 /** A part knows its record: its sequence number, and the ordinal of its first span for the integration. */

@@ -5,9 +5,10 @@ import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 import { bytesBehind } from './backlog.ts';
 import { Cursors } from './jetstream-cursors.ts';
-import { Fold, type FoldOptions, type Mark } from './jetstream-fold.ts';
+import { Fold, type FoldOptions } from './jetstream-fold.ts';
 import { Follower } from './jetstream-follower.ts';
-import { type Place, placeIn, StreamReader } from './jetstream-reader.ts';
+import { Housekeeping } from './jetstream-housekeeping.ts';
+import { type Place, placeIn, placeOf, StreamReader } from './jetstream-reader.ts';
 import { type Cursor, StreamStore } from './jetstream-store.ts';
 import { LogStream } from './jetstream-stream.ts';
 import { StreamWriter } from './jetstream-writer.ts';
@@ -63,11 +64,11 @@ class JetStreamLog implements SharedLog {
   readonly #follower: Follower;
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;
+  readonly #housekeeping: Housekeeping;
   readonly #listeners = new Set<(routes: ReadonlySet<number>) => void>();
   readonly #closing = new AbortController();
   readonly #tending: Loop;
   #commitWrite: CommitWrite | null = null;
-  #purgedBefore = 0;
 
   private constructor(
     { log, exists, ...options }: SharedLogOptions,
@@ -84,8 +85,8 @@ class JetStreamLog implements SharedLog {
     this.#fold = fold;
     this.#log = log;
     this.#cursors = cursors;
-    const passed = () => Math.max(0, ...cursors.all().map(({ seq }) => seq));
-    this.#follower = new Follower({ stream, store, fold, log, tell, passed });
+    const lastPassed = () => Math.max(0, ...cursors.all().map(({ seq }) => seq));
+    this.#follower = new Follower({ stream, store, fold, log, tell, passed: lastPassed });
     this.#reader = new StreamReader(stream, fold);
     this.#writer = new StreamWriter(
       stream,
@@ -98,14 +99,16 @@ class JetStreamLog implements SharedLog {
         }
       },
     );
+    const housekeeping = new Housekeeping({ stream, store, fold, cursors });
+    this.#housekeeping = housekeeping;
     this.#tending = new Loop({
       name: 'telemetry cursors',
       log,
       maxRetryMs: 2_000,
       turn: async () => {
         const { sleepMs, renewed } = await cursors.tend();
-        if (!cursors.keepsHouse) fold.trim(this.#needed());
-        else if (renewed) await this.#purge();
+        if (!cursors.keepsHouse) housekeeping.trim();
+        else if (renewed) await housekeeping.purge();
         return sleepMs;
       },
     });
@@ -160,7 +163,7 @@ class JetStreamLog implements SharedLog {
     for (;;) {
       const cursor = this.#cursors.get(number);
       if (cursor === undefined || cursor.removed || !this.owns(number)) return null;
-      const own = this.#placeOf(cursor);
+      const own = placeOf(cursor, this.#fold);
       const behind = after && placeIn(after, after.spans);
       const ahead = behind !== undefined && behind.ordinal > own.ordinal;
       const place = ahead ? behind : own;
@@ -220,7 +223,7 @@ class JetStreamLog implements SharedLog {
     const cursor = this.#cursors.get(number);
     if (cursor === undefined || cursor.removed) return null;
     if (this.#fold.accepted(number).spans <= passed(cursor)) return null;
-    const { seq } = this.#placeOf(cursor);
+    const { seq } = placeOf(cursor, this.#fold);
     const head =
       seq < this.#fold.headsFrom
         ? undefined
@@ -230,25 +233,7 @@ class JetStreamLog implements SharedLog {
   }
 
   async expire(before: number, maxBytes: number): Promise<void> {
-    if (!this.#cursors.keepsHouse) return;
-    const fold = this.#fold;
-    if (fold.lastTime <= before) fold.mark();
-    const old = fold.marks.findLast(({ time }) => time <= before);
-    for (const mark of [old, this.#markWithin(maxBytes)]) {
-      if (mark === undefined) continue;
-      for (const cursor of await this.#store.expire(mark)) this.#cursors.keep(cursor);
-    }
-    await this.#purge();
-  }
-
-  /** The mark behind which are no more than `maxBytes`; undefined where there are no more in all. */
-  #markWithin(maxBytes: number): Mark | undefined {
-    const fold = this.#fold;
-    if (fold.size <= maxBytes) return undefined;
-    const found = fold.marks.find((mark) => fold.bytesBehind(mark) <= maxBytes);
-    if (found) return found;
-    fold.mark();
-    return fold.marks.at(-1);
+    if (this.#cursors.keepsHouse) await this.#housekeeping.expire(before, maxBytes);
   }
 
   onAppend(appended: (routes: ReadonlySet<number>) => void): () => void {
@@ -287,13 +272,6 @@ class JetStreamLog implements SharedLog {
     await this.#stream.close();
   }
 
-  /** Where to read on: at the cursor, or at a mark behind it since when nothing came for the integration. */
-  #placeOf(cursor: Cursor): Place {
-    const ordinal = passed(cursor);
-    const mark = this.#fold.markBefore(cursor.number, ordinal - cursor.inside);
-    return { seq: Math.max(cursor.seq, mark?.seq ?? 0), inside: cursor.inside, ordinal };
-  }
-
   async #discard(cursor: Cursor, place: Place): Promise<void> {
     const discarded = place.ordinal - passed(cursor);
     this.#log.error(
@@ -311,38 +289,6 @@ class JetStreamLog implements SharedLog {
     const routes = new Set(numbers);
     if (routes.size === 0) return;
     for (const listener of this.#listeners) listener(routes);
-  }
-
-  /** The first message that anybody still needs. */
-  #needed(): number {
-    let behind = this.#fold.seq;
-    // Another replica has just made its cursor: it is known in a moment.
-    for (const number of this.#fold.totals.keys()) if (!this.#cursors.get(number)) return 0;
-    for (const cursor of this.#cursors.all()) {
-      const queued = this.#fold.accepted(cursor.number).spans - passed(cursor);
-      if (!cursor.removed && queued > 0) behind = Math.min(behind, this.#placeOf(cursor).seq);
-    }
-    return this.#fold.needed(behind);
-  }
-
-  /** Saves the marks, and removes what every integration has passed. */
-  async #purge(): Promise<void> {
-    const fold = this.#fold;
-    const needed = this.#needed();
-    const purges = needed > this.#purgedBefore && needed > 1;
-    // A replica that has not read as far must find a mark where the stream then begins.
-    if (purges && (fold.marks.at(-1)?.seq ?? 0) < needed - 1) fold.mark();
-    for (const mark of fold.marks) {
-      if (mark.seq <= this.#follower.savedMark) continue;
-      await this.#store.saveMark(mark);
-      this.#follower.savedMark = mark.seq;
-    }
-    if (!purges) return;
-    await this.#stream.purgeBefore(needed);
-    this.#purgedBefore = needed;
-    fold.trim(needed);
-    const first = fold.marks[0];
-    if (first) await this.#store.dropMarksBefore(first.seq);
   }
 }
 
