@@ -99,6 +99,20 @@ describeWithNats('replicas on one stream', () => {
     }
   });
 
+  test('where a cursor cannot be made the append fails, and says nothing of the database', async () => {
+    newStream();
+    let fails = false;
+    const read: Database['read'] = (fn) =>
+      fails ? Promise.reject(new Error('relation "telemetry_cursors" at 10.0.0.5')) : db.read(fn);
+    const log = await replica({ db: { ...db, read } });
+    fails = true;
+    const failure = await log.append([slice('a', 1, [1])]).catch((error) => error);
+    fails = false;
+    expect(failure).toMatchObject({ name: 'TelemetryLogError', kind: 'failed' });
+    expect(failure.message).not.toMatch(/relation|10\.0/);
+    expect(await messages()).toBe(0);
+  });
+
   test('one replica delivers an integration; what another one commits after its lease ran out changes nothing', async () => {
     newStream();
     const first = await replica();

@@ -91,13 +91,7 @@ class JetStreamLog implements SharedLog {
     this.#writer = new StreamWriter(
       stream,
       () => fold.seq,
-      async (routes) => {
-        for (const number of routes) {
-          await this.register(number).catch((error) => {
-            throw new TelemetryLogError('failed', messageOf(error));
-          });
-        }
-      },
+      (routes) => this.#registerAll(routes),
     );
     const housekeeping = new Housekeeping({ stream, store, fold, cursors });
     this.#housekeeping = housekeeping;
@@ -270,6 +264,16 @@ class JetStreamLog implements SharedLog {
       );
     });
     await this.#stream.close();
+  }
+
+  async #registerAll(routes: Iterable<number>): Promise<void> {
+    try {
+      for (const number of routes) await this.register(number);
+    } catch (error) {
+      this.#log.warn({ error: messageOf(error) }, 'a cursor cannot be made: its spans are refused');
+      // Senders read this one, and what a database says is not for them.
+      throw new TelemetryLogError('failed', 'the telemetry log cannot take spans for a new integration now');
+    }
   }
 
   async #discard(cursor: Cursor, place: Place): Promise<void> {
