@@ -7,7 +7,7 @@ import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { countNames, type Totals } from './log/log.ts';
 
-type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
+export type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
 
 /** What one replica's telemetry log and delivery say of one integration. Counts in spans, times in ms since 1970. */
 export interface Account extends Totals {

@@ -31,6 +31,12 @@ export interface Delivery {
 }
 
 const retentionEveryMs = 60_000;
+const neverDelivered = {
+  state: 'disabled',
+  lastSuccessAt: null,
+  lastError: null,
+  nextAttemptAt: null,
+} as const;
 
 export const createDelivery = (options: DeliveryOptions): Delivery => {
   const { telemetryLog, destinations, deadLetters, clock, log, egress } = options;
@@ -110,17 +116,14 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
       if (destination === undefined && !telemetryLog.integrations().some((one) => one.number === number)) {
         return undefined;
       }
-      const exporter = exporters.get(number);
-      const { state, nextAttemptAt } = exporter?.state() ?? { state: 'disabled', nextAttemptAt: null };
+      const delivery = exporters.get(number)?.state() ?? neverDelivered;
       const oldestAt = await telemetryLog.oldest(number);
       return {
         number,
-        state,
         ...telemetryLog.totals(number),
         oldestAt,
-        lastSuccessAt: exporter?.lastSuccessAt ?? null,
-        lastError: destination?.problem ?? exporter?.lastError ?? null,
-        nextAttemptAt,
+        ...delivery,
+        lastError: destination?.problem ?? delivery.lastError,
       };
     },
     deadLetters: {

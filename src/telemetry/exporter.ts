@@ -1,42 +1,30 @@
-import type { Clock } from '../lib/clock.ts';
-import type { Egress } from '../lib/egress.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
-import { backoffMs } from './backoff.ts';
-import { deflate } from './body.ts';
+import type { Account } from './accounts.ts';
 import type { Budget } from './budget.ts';
-import type { Compressor } from './compress.ts';
 import { Concurrency } from './concurrency.ts';
 import type { DeadLetterStore } from './dead-letters.ts';
 import type { TelemetryLog } from './log/log.ts';
-import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 import type { Answer, Parcel } from './parcel.ts';
-import { postMember } from './post.ts';
+import { type PostParts, postParcel } from './post.ts';
 import type { Destination, Destinations } from './routing.ts';
+import { Standing } from './standing.ts';
 import { Window } from './window.ts';
 
-export interface ExporterParts {
+export interface ExporterParts extends PostParts {
   telemetryLog: TelemetryLog;
   deadLetters: DeadLetterStore;
   destinations: Destinations;
-  compressor: Compressor;
   budget: Budget;
-  egress: Pick<Egress, 'request'>;
-  clock: Clock;
   random: () => number;
   log: Logger;
-  /** Of one request, in ms. */
-  requestTimeoutMs: number;
   /** The backend was deleted and its account is closed. */
   onRemoved: (number: number) => void;
 }
 
 /** Uncompressed bytes of a request until a backend says that it wants less. */
 const firstLimit = 4 * 1024 * 1024;
-const probeEveryMs = 5 * 60_000;
-/** So many spans refused, each alone, and none accepted since the last edit: the integration is wrong. */
-const refusalsUntilPause = 16;
 /** What requests under way may still take when the process stops. */
 const stopGraceMs = 3_000;
 
@@ -53,6 +41,7 @@ export class Exporter {
   readonly #loop: Loop;
   readonly #window: Window;
   readonly #concurrency = new Concurrency();
+  readonly #standing = new Standing();
   readonly #underWay = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   /** An answer came and is not judged yet. */
@@ -61,17 +50,6 @@ export class Exporter {
   #resumed = false;
   #revision: number | null = null;
   #limit = firstLimit;
-  #failures = 0;
-  /** Failures and pauses so far: a success says nothing new of a backend if it was sent before the last of them. */
-  #troubles = 0;
-  /** Why nothing is sent but a probe now and then. */
-  #paused: string | null = null;
-  /** By the clock that is passed in; 0 for at once. */
-  #nextAttemptAt = 0;
-  #acceptedSinceEdit = false;
-  #refusedSinceEdit = 0;
-  lastSuccessAt: number | null = null;
-  lastError: string | null = null;
 
   constructor(number: number, parts: ExporterParts) {
     this.number = number;
@@ -108,14 +86,16 @@ export class Exporter {
     );
   }
 
-  state(): { state: 'delivering' | 'retrying' | 'paused' | 'disabled'; nextAttemptAt: number | null } {
+  /** How delivery stands, for the integration's health. */
+  state(): Pick<Account, 'state' | 'lastSuccessAt' | 'lastError' | 'nextAttemptAt'> {
+    const { lastSuccessAt, lastError, nextAttemptAt, state } = this.#standing;
+    const said = { lastSuccessAt, lastError, nextAttemptAt: null };
     const destination = this.#parts.destinations.get(this.number);
-    if (!destination?.enabled) return { state: 'disabled', nextAttemptAt: null };
-    if (destination.problem !== undefined) return { state: 'paused', nextAttemptAt: null };
-    const edited = destination.revision !== this.#revision;
-    const nextAttemptAt = edited || this.#nextAttemptAt === 0 ? null : this.#nextAttemptAt;
-    if (this.#paused !== null && !edited) return { state: 'paused', nextAttemptAt };
-    return { state: this.#failures > 0 && !edited ? 'retrying' : 'delivering', nextAttemptAt };
+    if (!destination?.enabled) return { ...said, state: 'disabled' };
+    if (destination.problem !== undefined) return { ...said, state: 'paused' };
+    // An edit is tried at once: the next turn sees to it.
+    if (destination.revision !== this.#revision) return { ...said, state: 'delivering' };
+    return { ...said, state, nextAttemptAt: nextAttemptAt === 0 ? null : nextAttemptAt };
   }
 
   async #turn(): Promise<number | null> {
@@ -139,10 +119,10 @@ export class Exporter {
     }
     if (!destination!.enabled) return null;
     if (destination!.problem !== undefined) {
-      this.lastError = destination!.problem;
+      this.#standing.lastError = destination!.problem;
       return null;
     }
-    const wait = this.#nextAttemptAt - clock.now();
+    const wait = this.#standing.nextAttemptAt - clock.now();
     if (wait > 0) return wait;
     await this.#send(destination!);
     return null;
@@ -160,16 +140,12 @@ export class Exporter {
   /** After an edit or a successful test. What the backend has accepted stays accepted. */
   #startAnew({ revision }: Destination): void {
     const edited = revision !== this.#revision;
-    if (edited) {
-      this.#refusedSinceEdit = 0;
-      this.#limit = firstLimit;
-    }
-    this.#acceptedSinceEdit = !edited;
+    if (edited) this.#limit = firstLimit;
     this.#revision = revision;
     this.#resumed = false;
     this.#concurrency.reset();
+    this.#standing.startAnew(edited);
     for (const parcel of this.#window.parcels) parcel.restart();
-    this.#goOn();
   }
 
   /** Sends as much as may be under way now. */
@@ -180,7 +156,7 @@ export class Exporter {
     if (unsent().length > 0) window.clip();
     if (window.parcels.length === 0 && !(await this.#readAhead())) return this.#concurrency.reset();
     const inPieces = window.parcels.some(({ isSettled, isWhole }) => !isSettled && !isWhole);
-    const alone = this.#paused !== null || inPieces;
+    const alone = this.#standing.paused || inPieces;
     const allowed = alone ? 1 : this.#concurrency.allowed;
     for (const parcel of unsent()) {
       if (!this.#maySend(allowed) || !(await this.#dispatch(destination, parcel))) return;
@@ -208,14 +184,14 @@ export class Exporter {
       this.#loop.wake();
       return false;
     }
-    if (this.#paused !== null) parcel.probe();
+    if (this.#standing.paused) parcel.probe();
     while (parcel.spans > 1 && (await parcel.size()) > this.#limit) parcel.halve();
     const piece = parcel.isWhole ? null : await parcel.piece();
     // Pieces are sent when nothing else is under way: then the next answer wakes.
     if (piece !== null && this.#underWay.size > 0) return false;
     parcel.underWay = true;
-    const sentAfter = this.#troubles;
-    const request = this.#request(destination, parcel, piece).then((value) => {
+    const sentAfter = this.#standing.troubles;
+    const request = postParcel(this.#parts, destination, parcel, piece, this.#abort.signal).then((value) => {
       parcel.underWay = false;
       parcel.answer = { value, sentAfter };
       this.#answered = true;
@@ -224,32 +200,6 @@ export class Exporter {
     });
     this.#underWay.add(request);
     return true;
-  }
-
-  /** One request: exactly one gzip member. `piece`: what to send, if not all of the parcel. */
-  async #request(destination: Destination, parcel: Parcel, piece: Buffer | null): Promise<Answer> {
-    const { egress, clock, requestTimeoutMs, compressor } = this.#parts;
-    const { spans } = parcel;
-    try {
-      const { parts } = parcel.batch;
-      // Of what a client compressed its own bytes; all else is compressed once for all integrations.
-      const member =
-        piece !== null
-          ? await deflate(piece)
-          : parts[0]!.gzip
-            ? parts[0]!.bytes
-            : await compressor.member(parts);
-      if (piece === null) parcel.letGo(member.length);
-      const response = await postMember(egress, destination, member, requestTimeoutMs, this.#abort.signal);
-      return outcomeOf(destination, response, spans, clock.now());
-    } catch (error) {
-      if (this.#abort.signal.aborted) return null;
-      try {
-        return outcomeOfFailure(error);
-      } catch {
-        return { kind: 'defect', error };
-      }
-    }
   }
 
   /** Judges what was answered and commits what is settled. */
@@ -269,7 +219,7 @@ export class Exporter {
     const [head] = this.#window.parcels;
     // Until one was accepted, refused spans may be the integration's fault; but where there are too few of them to
     // tell, these spans are taken for the bad ones.
-    if (head !== undefined && (this.#acceptedSinceEdit || head.isSettled)) {
+    if (head !== undefined && (this.#standing.acceptedSinceEdit || head.isSettled)) {
       const { telemetryLog, clock } = this.#parts;
       const { parcels, spans } = await this.#window.commit();
       const backlog = () => {
@@ -286,30 +236,24 @@ export class Exporter {
     outcome: Exclude<Answer, { kind: 'defect' } | null>,
     sentAfter: number,
   ): Promise<void> {
+    const standing = this.#standing;
     if (outcome.kind === 'pause') return this.#pause(parcel, outcome.error, outcome.error);
     if (outcome.kind === 'retry') return this.#retry(parcel, outcome.error, outcome.afterMs, sentAfter);
     if (outcome.kind === 'accepted') {
       const error = outcome.error ?? parcel.refused.at(-1)?.reason ?? null;
       parcel.accept(outcome.rejected);
-      this.#acceptedSinceEdit = true;
-      this.lastSuccessAt = this.#parts.clock.now();
-      if (sentAfter !== this.#troubles) return;
-      this.lastError = error;
-      this.#goOn();
+      if (standing.accepted(error, sentAfter, this.#parts.clock.now())) this.#goOn();
     } else if (parcel.spans > 1) {
       // A single span that is too large is refused like any other; the limit is learnt from more than one.
       if (outcome.kind === 'too large') await this.#learn(parcel);
       parcel.halve();
     } else {
       const { status, error } = outcome;
-      if (this.#paused !== null) return this.#pause(parcel, this.#paused, error);
+      if (standing.paused) return this.#pause(parcel, error, error);
       // Expired meanwhile, or damaged: the next turn sees to it.
       if (!(await this.#window.load(parcel))) return;
       parcel.refuse(status, error, await parcel.piece());
-      this.lastError = error;
-      if (!this.#acceptedSinceEdit && ++this.#refusedSinceEdit >= refusalsUntilPause) {
-        this.#pause(parcel, `every span is refused: ${error}`, error);
-      }
+      if (standing.refused(error)) this.#pause(parcel, `every span is refused: ${error}`, error);
     }
   }
 
@@ -319,35 +263,27 @@ export class Exporter {
 
   #goOn(): void {
     // What grew while nothing was sent says nothing of the backend's pace.
-    if (this.#failures > 0 || this.#paused !== null) this.#concurrency.reset();
-    this.#paused = null;
-    this.#failures = 0;
-    this.#nextAttemptAt = 0;
+    if (this.#standing.state !== 'delivering') this.#concurrency.reset();
+    this.#standing.goOn();
   }
 
+  /** `reason`: for the log, where the pause begins. */
   #pause(parcel: Parcel, reason: string, error: string): void {
-    if (this.#paused === null) {
+    if (this.#standing.pause(error, this.#parts.clock.now())) {
       this.#parts.log.warn({ integration: this.number, error: reason }, 'delivery paused');
     }
-    this.#paused = reason;
-    this.#refusedSinceEdit = 0;
     parcel.restart();
-    this.#stumble(parcel, error, probeEveryMs);
+    this.#oneAtATime(parcel);
   }
 
   #retry(parcel: Parcel, error: string, askedMs: number | null, sentAfter: number): void {
-    // Requests that were under way together fail together: that is one failure.
-    if (sentAfter === this.#troubles) this.#failures++;
-    const wait = backoffMs(this.#failures, askedMs, this.#parts.random());
-    this.#stumble(parcel, error, this.#paused === null ? wait : probeEveryMs);
+    const { clock, random } = this.#parts;
+    this.#standing.retry(error, askedMs, sentAfter, clock.now(), random());
+    this.#oneAtATime(parcel);
   }
 
-  /** From now on one request at a time, the next one in `waitMs` at the earliest. */
-  #stumble(parcel: Parcel, error: string, waitMs: number): void {
-    this.#troubles++;
+  #oneAtATime(parcel: Parcel): void {
     this.#concurrency.reset();
     parcel.letGo();
-    this.lastError = error;
-    this.#nextAttemptAt = Math.max(this.#nextAttemptAt, this.#parts.clock.now() + waitMs);
   }
 }
