@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -242,4 +242,20 @@ test('a lost segment file is counted as discarded, and the rest is delivered', a
   expect(delivered).toContain('s0-0');
   expect(delivered).toContain('s8-0');
   expect(log.totals(1).discarded).toBeGreaterThan(0);
+});
+
+test('a segment that cannot be deleted undoes no commit, the retention tells of it, and it goes when it can', async () => {
+  await reopen({ segmentBytes: 1 });
+  await log.append([slice('a', 1, [1])]);
+  await log.append([slice('b', 1, [1])]);
+  const first = join(directory, (await segments())[0]!);
+  const batch = (await log.read(1, 1))!;
+  await rm(first);
+  await mkdir(first);
+  expect(await log.commit(batch, 1, { delivered: 1 })).toBe(true);
+  await expect(log.expire(0, 1e9)).rejects.toThrow();
+  expect(await drain(1)).toEqual(['b-0']);
+  await rm(first, { recursive: true });
+  await log.expire(0, 1e9);
+  expect(await segments()).toHaveLength(1);
 });

@@ -181,7 +181,8 @@ class FileLog implements TelemetryLog {
     });
     if (moved) {
       one.at = at;
-      await this.#collect();
+      // The cursor has moved, and who hears that it did not would take back what goes with it. The retention tries again.
+      await this.#collect().catch(() => {});
     }
     return moved;
   }
@@ -239,6 +240,7 @@ class FileLog implements TelemetryLog {
         await this.#unlink(keep);
       }
     });
+    await this.#collect();
   }
 
   onAppend(appended: (routes: ReadonlySet<number>) => void): () => void {
@@ -299,11 +301,17 @@ class FileLog implements TelemetryLog {
 
   /** Idle readers keep files open, and an unlinked one would keep its room until they read on: so it is emptied. */
   async #unlink(count: number): Promise<void> {
-    for (const { path } of this.#writer.segments.splice(0, count)) {
+    const { segments } = this.#writer;
+    for (let left = count; left > 0; left--) {
+      const { path } = segments[0]!;
       const file = await open(path, 'r+').catch(() => null);
-      await rm(path, { force: true });
-      await file?.truncate(0);
-      await file?.close();
+      try {
+        await rm(path, { force: true });
+        segments.shift();
+        await file?.truncate(0);
+      } finally {
+        await file?.close();
+      }
     }
   }
 }
