@@ -146,7 +146,15 @@ export const createServer = (options: ServerOptions): Server => {
   app.removeAllContentTypeParsers();
   // The body is parsed after the 404s of what the path names, so it is only gathered here.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  app.setErrorHandler((error, request, reply) => fail(log, error, request, reply));
+  app.setErrorHandler((error, request, reply) => {
+    // Fastify closes the connection on a body that is too large: whoever is still sending would see that instead
+    // of the answer. `requestTimeout` bounds how long the rest may take.
+    if ((error as { code?: string }).code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+      reply.removeHeader('connection');
+      request.raw.resume();
+    }
+    return fail(log, error, request, reply);
+  });
 
   const principalOf = ({ authorization, cookie }: IncomingHttpHeaders): Promise<Principal> =>
     options.authenticate({ token: bearerToken(authorization), cookie });

@@ -148,6 +148,13 @@ describe('requests', () =>
         ).toBe(400);
       });
 
+      test('a body over the limit is read to its end, so that whoever is still sending gets the answer', async () => {
+        const head = ['POST /api/v2/agents HTTP/1.1', bearer, 'Content-Type: application/json'];
+        const length = 64 * 1024 * 1024;
+        const answer = await wire([...head, `Content-Length: ${length}`], Buffer.alloc(length));
+        expect([answer.status, answer.closed]).toEqual([400, false]);
+      });
+
       test('a body where none is read is ignored', async () => {
         const agent = await newAgent(at());
         expect((await at().api.raw('DELETE', `/agents/${agent.id}`, '{', { headers: json })).status).toBe(
