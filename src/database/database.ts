@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
 import pg from 'pg';
 import { ApiError, messageOf, unavailable } from '../lib/errors.ts';
+import { parseJson } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 
 /**
@@ -41,6 +42,8 @@ export interface Database {
 
 /** int8 as a number: every count and sequence here is far below 2^53. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+/** Free-form objects come back with the integers that they were given. */
+pg.types.setTypeParser(pg.types.builtins.JSONB, parseJson);
 
 /** PostgreSQL plans a named statement once a connection; past this many different texts they stay unnamed. */
 const namedStatements = 1_000;

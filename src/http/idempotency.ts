@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../database/index.ts';
 import { sha256, type Vault } from '../lib/crypto.ts';
 import { unprocessable } from '../lib/errors.ts';
+import { parseJson } from '../lib/json.ts';
 
 declare module '../database/database.ts' {
   interface Schema {
@@ -73,7 +74,7 @@ export const once = async <T>(
         { path: 'Idempotency-Key', message: 'was used before for another request; use a new key' },
       ]);
     }
-    throw new AnsweredBefore(JSON.parse(vault.open(before.answer, boundTo)) as StoredAnswer);
+    throw new AnsweredBefore(parseJson(vault.open(before.answer, boundTo)) as StoredAnswer);
   }
   const result = await fn();
   await sql`update idempotency_keys set answer = ${vault.seal(JSON.stringify(toAnswer(result)), boundTo)}

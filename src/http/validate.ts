@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ApiError, badRequest, type Fault, unprocessable } from '../lib/errors.ts';
-import { mostFaults, nestsDeeperThan, showPath, textFaults } from '../lib/text.ts';
+import { parseJson } from '../lib/json.ts';
+import { mostFaults, nestsDeeperThan, showPath, storageFaults } from '../lib/text.ts';
 
 /** Deeper JSON can corrupt the embedded database's parser; nobody nests so deep on purpose. */
 const maxNesting = 200;
@@ -37,7 +38,7 @@ export const readJson = (
     throw badRequest(`The body nests arrays and objects deeper than ${maxNesting} levels.`);
   }
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     throw badRequest('The body is not valid JSON.');
   }
@@ -73,7 +74,7 @@ export const validate = <S extends z.ZodType>(
 ): z.output<S> => {
   const parsed = schema.safeParse(value);
   const missing: Fault[] = [];
-  const wrong: Fault[] = textFaults(value);
+  const wrong: Fault[] = storageFaults(value);
   const seen = new Set(wrong.map((fault) => fault.path));
   for (const issue of parsed.success ? [] : flatten(parsed.error.issues)) {
     const path = showPath(issue.path, whole);

@@ -20,8 +20,8 @@ const textFault = (text: string): string | null => {
 /** More faults of one request are not looked for: whoever sent it mends these first. */
 export const mostFaults = 100;
 
-/** The strings in `value`, keys included, that PostgreSQL could not hold; the first `mostFaults` of them. */
-export const textFaults = (value: unknown): Fault[] => {
+/** The strings and numbers in `value`, keys included, that could not be stored; the first `mostFaults` of them. */
+export const storageFaults = (value: unknown): Fault[] => {
   const faults: Fault[] = [];
   // One path for all: a copy for each item would cost as much again as the item is deep.
   const path: PropertyKey[] = [];
@@ -36,6 +36,9 @@ export const textFaults = (value: unknown): Fault[] => {
     if (typeof v === 'string') {
       const why = textFault(v);
       if (why) fault(why);
+    } else if (typeof v === 'number') {
+      // JSON has no other number that is not finite, and would be written as null.
+      if (!Number.isFinite(v)) fault('is a number that is too large');
     } else if (Array.isArray(v)) {
       for (let i = 0; i < v.length; i++) inside(i, v[i]);
     } else if (v !== null && typeof v === 'object') {

@@ -124,6 +124,41 @@ describe('requests', () =>
         expect(Object.hasOwn(made.body.payload, '__proto__')).toBe(true);
       });
 
+      test('integers in free-form objects are kept digit for digit, on the way to the Work Item and in repeated answers', async () => {
+        const agent = await newAgent(at());
+        const path = `/agents/${agent.id}/schedules`;
+        const payload = '{"ids":[9223372036854775807,-9007199254740993,12345678901234567890]}';
+        const body = `{"cron_expression":"0 0 1 1 *","payload":${payload},"metadata":${payload}}`;
+        const headers = { ...json, 'idempotency-key': `digits of ${agent.id}`.replaceAll(' ', '-') };
+        const made = await raw(path, body, headers);
+        for (const answer of [
+          made,
+          await raw(path, body, headers),
+          await at().api.get(`${path}/${made.body.id}`),
+          await at().api.raw('PUT', `${path}/${made.body.id}`, made.text, { headers: json }),
+        ]) {
+          expect(answer.text).toContain(`"payload":${payload},"metadata":${payload}`);
+        }
+        const run = await at().app.post(`${path}/${made.body.id}/run`);
+        expect(run.text).toContain(`"payload":${payload}`);
+        expect((await at().api.get(`/work-items/${run.body.id}`)).text).toContain(`"payload":${payload}`);
+      });
+
+      test('numbers that nothing can hold, and integers where none belong, are 422', async () => {
+        const path = `/agents/${(await newAgent(at())).id}/schedules`;
+        const refused = async (fields: string) => {
+          const answer = await raw(path, `{"cron_expression":"* * * * *",${fields}}`);
+          expectError(answer, 422);
+          return faults(answer);
+        };
+        expect(await refused('"payload":{"a":[1e400]},"metadata":{"b":-1e999}')).toEqual([
+          'payload.a[0]',
+          'metadata.b',
+        ]);
+        expect(await refused('"payload":12345678901234567890')).toEqual(['payload']);
+        expect(await refused('"message":12345678901234567890')).toEqual(['message']);
+      });
+
       test('200 levels are read, 201 are 400, and so is a million', async () => {
         await ok(raw('/agents', nested(200)));
         expectError(await raw('/agents', nested(201)), 400, /200/);

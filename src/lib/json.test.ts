@@ -1,0 +1,33 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJson } from './json.ts';
+
+const again = (text: string) => JSON.stringify(parseJson(text));
+
+test('integers come back digit for digit, whatever their size and place', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), (n) => {
+      const text = `{"a":${n},"b":[${n},{"c":${n}}]}`;
+      // From 1e21 on a number is written with an exponent: the digits count.
+      expect(again(text).replaceAll(/(\d)(?:\.(\d+))?e\+(\d+)/g, expanded)).toBe(text);
+    }),
+  );
+});
+
+const expanded = (_: string, first: string, rest = '', exponent: string) =>
+  first + rest.padEnd(Number(exponent), '0');
+
+test.each(['9007199254740993', '-9223372036854775808', '18446744073709551615', '12345678901234567890'])(
+  '%s is kept',
+  (n) => expect(again(`[${n}]`)).toBe(`[${n}]`),
+);
+
+test('what a number holds stays a number', () => {
+  const text = '[9007199254740992,100000000000000000000,0,-0,1.5,1e300,"12345678901234567890"]';
+  expect(parseJson(text)).toEqual(JSON.parse(text));
+  expect(parseJson(`[1${'0'.repeat(300)}]`)).toEqual([1e300]);
+});
+
+test('what is beyond the range of a number is Infinity', () => {
+  expect(parseJson(`[1e400,${'9'.repeat(400)}]`)).toEqual([Infinity, Infinity]);
+});
