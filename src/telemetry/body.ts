@@ -51,8 +51,11 @@ export const readBody = (
         size = needed;
       }
     };
+    const brokeOff = (): void => reject(new Error('the stream broke off'));
+    // It has said so already, and says it no more.
+    if (stream.destroyed) return brokeOff();
     stream.on('error', reject);
-    stream.on('close', () => reject(new Error('the stream broke off')));
+    stream.on('close', brokeOff);
     stream.on('end', () => resolve(body.subarray(0, size)));
     if (announced > limit) refuse('too large');
     else stream.on('data', take);

@@ -257,3 +257,23 @@ test('a client that sends too much reads its 413, and one that never ends is cut
   expect(await post((outgoing) => outgoing.end(body))).toBe(200);
   await new Promise((resolve) => server.close(resolve));
 });
+
+test('a client that left before its body is looked at is answered, and nothing waits for it', async () => {
+  const { receiver } = startReceiver();
+  const left = new Promise<number>((resolve) => {
+    const server = createServer((incoming) => {
+      // As while its key is looked up.
+      incoming.once('close', async () => {
+        const { status } = await receiver.receive({ ...protobuf, body: incoming });
+        resolve(status);
+        server.close();
+      });
+    });
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      const outgoing = request({ port, host: '127.0.0.1', method: 'POST' }).on('error', () => {});
+      outgoing.write(body, () => outgoing.destroy());
+    });
+  });
+  expect(await left).toBe(400);
+});

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SpanKind } from '@opentelemetry/api';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { decodeProtobuf, type ReceivedSpan } from '../../tests/harness/otlp-decode.ts';
-import { silentLogger } from '../lib/log.ts';
+import { type Logger, silentLogger } from '../lib/log.ts';
 import { openFileLog } from './log/file.ts';
 import type { TelemetryLog } from './log/log.ts';
 import { writeAll } from './log/writer.ts';
@@ -116,4 +116,22 @@ test('spans are stored by themselves soon after they end', async () => {
   await traced.tracing.withSpan('soon', { agentId: 'a' }, () => {});
   await new Promise<void>((resolve) => log.onAppend(() => resolve()));
   expect(await namesOf(1)).toEqual(['soon']);
+});
+
+test('after the end nothing is tried again, whatever could not be stored', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const error = vi.fn();
+    const logger = { error } as unknown as Logger;
+    const ending = createTracing({ log, routes: () => ({ forAgent }), logger });
+    full = true;
+    await ending.tracing.withSpan('lost', { agentId: 'a' }, () => {});
+    // The last try by itself is under way when the end comes.
+    vi.advanceTimersByTime(1_000);
+    await expect(ending.stop()).rejects.toMatchObject({ kind: 'full' });
+    await ending.tracing.withSpan('late', { agentId: 'a' }, () => {});
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -79,6 +79,7 @@ class LogSpanProcessor implements SpanProcessor {
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> = Promise.resolve();
   #dropped = 0;
+  #stopped = false;
 
   constructor(options: SpansOptions) {
     this.#options = options;
@@ -93,7 +94,7 @@ class LogSpanProcessor implements SpanProcessor {
   }
 
   onEnd(span: ReadableSpan): void {
-    if (this.#ended.length >= mostWaiting) {
+    if (this.#stopped || this.#ended.length >= mostWaiting) {
       this.#dropped++;
       return;
     }
@@ -109,13 +110,15 @@ class LogSpanProcessor implements SpanProcessor {
     return flush;
   }
 
+  /** The last try: rejects where what ended before cannot be stored. */
   async shutdown(): Promise<void> {
+    this.#stopped = true;
     if (this.#timer) clearTimeout(this.#timer);
     await this.forceFlush();
   }
 
   #soon(milliseconds: number): void {
-    if (this.#timer !== null && milliseconds > 0) return;
+    if (this.#stopped || (this.#timer !== null && milliseconds > 0)) return;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       this.#timer = null;
