@@ -44,7 +44,7 @@ const httpUrl = z
   .transform((value) => value.replace(/\/+$/, ''));
 
 /** One server after the other; the stream's name may stand behind the first. */
-const natsServer = 'nats://([^/@\\s,]+@)?([^/@\\s,:[\\]]+|\\[[0-9a-fA-F:]+\\])(:\\d{1,5})?';
+const natsServer = '(nats|tls)://([^/@\\s,]+@)?([^/@\\s,:[\\]]+|\\[[0-9a-fA-F:]+\\])(:\\d{1,5})?';
 const natsAddress = new RegExp(`^${natsServer}(/[A-Za-z0-9_-]{0,64})?(\\s*,\\s*${natsServer}/?)*$`);
 
 const encryptionKeys = z
@@ -100,7 +100,7 @@ const environment = z.object({
     .string()
     .refine(
       (value) => natsAddress.test(value),
-      'must be a nats:// address, as nats://host:4222/stream, or a comma-separated list of those of one cluster',
+      'must be a nats:// or tls:// address, as nats://host:4222/stream, or a comma-separated list of those of one cluster',
     )
     .optional(),
   EGRESS_DENY: cidrs.optional(),

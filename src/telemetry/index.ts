@@ -1,8 +1,7 @@
 export type { Account, Health, SharedAccounts } from './accounts.ts';
 export type { DeadLetters } from './dead-letters.ts';
 export { openSharedLog, type SharedLog } from './log/jetstream.ts';
-export { TelemetryLogRefusal } from './log/jetstream-stream.ts';
-export { countNames } from './log/log.ts';
+export { countNames, TelemetryLogRefusal } from './log/log.ts';
 export { encodingOf } from './messages.ts';
 export { outcomeOf } from './outcome.ts';
 export { postSpans } from './post.ts';

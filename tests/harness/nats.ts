@@ -29,6 +29,10 @@ export interface NatsOptions {
   jetstream?: string;
   /** Largest message; the server's default is 1 MiB. */
   maxPayload?: string;
+  /** Who may connect; anybody unless given. */
+  token?: string;
+  /** Only over TLS, with this key and certificate (PEM). */
+  tls?: { key: string; cert: string };
 }
 
 const installed = spawnSync('nats-server', ['--version']).status === 0;
@@ -58,10 +62,17 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
   const port = await freePort();
   const config = join(base, 'nats.conf');
   const storage = join(base, 'data');
+  const [key, cert] = [join(base, 'key.pem'), join(base, 'cert.pem')];
+  if (options.tls) {
+    await writeFile(key, options.tls.key);
+    await writeFile(cert, options.tls.cert);
+  }
   await writeFile(
     config,
     [
       `listen: "127.0.0.1:${port}"`,
+      options.token === undefined ? '' : `authorization { token: "${options.token}" }`,
+      options.tls === undefined ? '' : `tls { cert_file: "${cert}", key_file: "${key}" }`,
       options.maxPayload === undefined ? '' : `max_payload: ${options.maxPayload}`,
       `jetstream { store_dir: "${storage}", sync_interval: always\n${options.jetstream ?? ''} }`,
     ].join('\n'),

@@ -11,10 +11,8 @@ import {
 } from '@nats-io/jetstream';
 import { connect, errors, headers, type NatsConnection, nanos } from '@nats-io/transport-node';
 import type { Logger } from '../../lib/log.ts';
-import { TelemetryLogError } from './log.ts';
-
-/** The server answers, and cannot be used: no use in trying again. */
-export class TelemetryLogRefusal extends Error {}
+import { addressOf } from './jetstream-address.ts';
+import { TelemetryLogError, TelemetryLogRefusal } from './log.ts';
 
 /** A message as the stream has it, its payload left out. */
 export interface StoredHeaders {
@@ -40,25 +38,6 @@ const fetchMessages = 500;
 const fetchForMs = 5_000;
 /** Two heartbeats that are missed end a fetch. */
 const heartbeatMs = 1_000;
-const defaultName = 'agent_platform_telemetry';
-
-/** `nats://USER:PASSWORD@HOST:PORT/STREAM`, or a comma-separated list of such for the servers of a cluster. */
-const parseLogUrl = (value: string): { servers: string[]; name: string; user?: string; pass?: string } => {
-  const urls = value.split(',').map((one) => new URL(one.trim()));
-  const [first] = urls;
-  const name = first!.pathname.slice(1) || defaultName;
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name) || urls.some(({ protocol }) => protocol !== 'nats:')) {
-    throw new Error('must be a nats:// address');
-  }
-  return {
-    servers: urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`),
-    name,
-    ...(first!.username
-      ? { user: decodeURIComponent(first!.username), pass: decodeURIComponent(first!.password) }
-      : {}),
-  };
-};
-
 const isOlder = (version: string): boolean => {
   const parts = version.split(/[.-]/).map(Number);
   for (const [i, wanted] of oldestServer.entries()) if (parts[i] !== wanted) return (parts[i] ?? 0) < wanted;
@@ -112,7 +91,7 @@ export class LogStream {
 
   /** Connects, and makes the stream where there is none. Throws TelemetryLogRefusal where that will never do. */
   static async open(url: string, log: Logger): Promise<LogStream> {
-    const { name, ...where } = parseLogUrl(url);
+    const { name, ...where } = addressOf(url);
     const connection = await connect({
       ...where,
       name: 'agent-platform',
@@ -124,7 +103,7 @@ export class LogStream {
       ignoreAuthErrorAbort: true,
     }).catch((error) => {
       throw error instanceof errors.AuthorizationError
-        ? new TelemetryLogRefusal('the user or the password is wrong')
+        ? new TelemetryLogRefusal('the user, the password or the token is wrong')
         : error;
     });
     try {

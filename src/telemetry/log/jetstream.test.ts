@@ -12,8 +12,7 @@ import { silentLogger } from '../../lib/log.ts';
 import { DeadLetterTable } from '../dead-letter-table.ts';
 import { openSharedLog, type SharedLog, type SharedLogOptions } from './jetstream.ts';
 import { encodeRecord } from './jetstream-message.ts';
-import { TelemetryLogRefusal } from './jetstream-stream.ts';
-import type { Batch } from './log.ts';
+import { type Batch, TelemetryLogRefusal } from './log.ts';
 
 const exists = async () => false;
 

@@ -24,7 +24,7 @@ import {
 } from './log.ts';
 
 export interface SharedLogOptions extends FoldOptions {
-  /** `nats://HOST:PORT/STREAM`. */
+  /** As `TELEMETRY_LOG_URL`: see jetstream-address.ts. */
   url: string;
   db: Database;
   log: Logger;

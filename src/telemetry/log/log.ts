@@ -77,6 +77,9 @@ export class TelemetryLogError extends Error {
   }
 }
 
+/** Thrown where a shared log is opened that can never be used as it is: no use in trying again. */
+export class TelemetryLogRefusal extends Error {}
+
 /**
  * The telemetry log: what was accepted, durable, until every integration that it goes to is done with it.
  * For each integration: accepted = delivered + rejected + dead_lettered + expired + discarded + queued, at
