@@ -36,6 +36,16 @@ test('spans arrive once, in order, gzipped, with the headers of the integration 
   });
 });
 
+test('the health of an integration says from its first moment what its settings say', async () => {
+  const { destinations, backend } = rig;
+  destinations.set(1, backend.url);
+  expect(await health(1)).toMatchObject({ state: 'delivering', next_attempt_at: null });
+  destinations.set(2, backend.url, { enabled: false });
+  expect(await health(2)).toMatchObject({ state: 'disabled' });
+  destinations.set(3, '', { problem: 'a variable is not set' });
+  expect(await health(3)).toMatchObject({ state: 'paused', last_error: 'a variable is not set' });
+});
+
 test('Retry-After in seconds and as a date is kept to, and nothing is sent before', async () => {
   rig.destinations.set(1, rig.backend.url);
   for (const header of ['7200', () => new Date(rig.clock.now() + 7_200_000).toUTCString()]) {

@@ -4,7 +4,7 @@ import type { Account } from './accounts.ts';
 import { Budget } from './budget.ts';
 import { Compressor } from './compress.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import { Exporter, type ExporterParts } from './exporter.ts';
+import { Exporter, type ExporterParts, stateBySettings } from './exporter.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 import { postSpans } from './post.ts';
 
@@ -31,12 +31,8 @@ export interface Delivery {
 }
 
 const retentionEveryMs = 60_000;
-const neverDelivered = {
-  state: 'disabled',
-  lastSuccessAt: null,
-  lastError: null,
-  nextAttemptAt: null,
-} as const;
+/** Of an integration whose exporter waits for its cursor to be opened. */
+const nothingSent = { lastSuccessAt: null, lastError: null, nextAttemptAt: null };
 
 export const createDelivery = (options: DeliveryOptions): Delivery => {
   const { telemetryLog, destinations, deadLetters, clock, log, egress } = options;
@@ -116,7 +112,10 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
       if (destination === undefined && !telemetryLog.integrations().some((one) => one.number === number)) {
         return undefined;
       }
-      const delivery = exporters.get(number)?.state() ?? neverDelivered;
+      const delivery = exporters.get(number)?.state() ?? {
+        ...nothingSent,
+        state: stateBySettings(destination),
+      };
       const oldestAt = await telemetryLog.oldest(number);
       return {
         number,

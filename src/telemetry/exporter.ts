@@ -1,7 +1,7 @@
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
-import type { Account } from './accounts.ts';
+import type { Account, DeliveryState } from './accounts.ts';
 import type { Budget } from './budget.ts';
 import { Concurrency } from './concurrency.ts';
 import type { DeadLetterStore } from './dead-letters.ts';
@@ -27,6 +27,12 @@ export interface ExporterParts extends PostParts {
 const firstLimit = 4 * 1024 * 1024;
 /** What requests under way may still take when the process stops. */
 const stopGraceMs = 3_000;
+
+/** The state of an integration of which nothing is known but its settings; undefined: it was deleted. */
+export const stateBySettings = (destination: Destination | undefined): Exclude<DeliveryState, 'retrying'> => {
+  if (!destination?.enabled) return 'disabled';
+  return destination.problem === undefined ? 'delivering' : 'paused';
+};
 
 /**
  * The delivery of one integration: reads its spans in order, sends them, one request at a time or a few side by
@@ -91,10 +97,11 @@ export class Exporter {
     const { lastSuccessAt, lastError, nextAttemptAt, state } = this.#standing;
     const said = { lastSuccessAt, lastError, nextAttemptAt: null };
     const destination = this.#parts.destinations.get(this.number);
-    if (!destination?.enabled) return { ...said, state: 'disabled' };
-    if (destination.problem !== undefined) return { ...said, state: 'paused' };
+    const bySettings = stateBySettings(destination);
     // An edit is tried at once: the next turn sees to it.
-    if (destination.revision !== this.#revision) return { ...said, state: 'delivering' };
+    if (bySettings !== 'delivering' || destination?.revision !== this.#revision) {
+      return { ...said, state: bySettings };
+    }
     return { ...said, state, nextAttemptAt: nextAttemptAt === 0 ? null : nextAttemptAt };
   }
 
