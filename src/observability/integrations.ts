@@ -39,7 +39,7 @@ export interface CreateBody {
 /** PUT: what is absent stays. PATCH has `is_enabled` and `debug` alone. */
 export interface UpdateBody {
   settings?: Settings;
-  version?: string;
+  version?: string | null;
   description?: string | null;
   debug?: boolean;
   is_enabled?: boolean;

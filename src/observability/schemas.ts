@@ -40,7 +40,7 @@ export const putBody = z
     settings: settingsInput
       .optional()
       .describe('Replaces the settings whole; without `is_enabled` that stays as it is.'),
-    version: version.optional(),
+    version: version.nullable().optional().describe('null clears it.'),
     description: description.nullable().optional().describe('null clears it.'),
     debug: debug.optional(),
   })

@@ -9,7 +9,7 @@ export interface IntegrationRow {
   is_enabled: boolean;
   /** The other settings as JSON, sealed; bound to `boundTo(id)`. */
   settings: string;
-  version: string;
+  version: string | null;
   description: string | null;
   is_system: boolean;
   debug: boolean;
