@@ -16,7 +16,7 @@ const latenessBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 3_600];
 export const createPlatformMetrics = (parts: {
   db: Database;
   telemetry: () => Telemetry;
-  /** The id of the integration with this number; its number as text once it is deleted. */
+  /** The id of the integration with this number, also of a deleted one. */
   integrationId: (number: number) => string;
 }): PlatformMetrics => {
   const registry = createMetrics();

@@ -151,7 +151,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   const metrics = createPlatformMetrics({
     db,
     telemetry: () => telemetry,
-    integrationId: (number) => destinations.get(number)?.id ?? String(number),
+    integrationId: observability.idOf,
   });
 
   const runtime = createRuntime({

@@ -6,7 +6,7 @@ import { Loop } from '../lib/loop.ts';
 import type { Destination, Destinations, RoutingTable } from '../telemetry/index.ts';
 import { type RequestConfig, targetOf } from './provider.ts';
 import type { ProviderSettings } from './settings.ts';
-import { boundTo, type DeliveryRow, listForDelivery } from './store.ts';
+import { boundTo, type DeliveryRow, listDeleted, listForDelivery } from './store.ts';
 
 /** On which triggers tell every replica of a change (migrations/0020_observability.sql). */
 const channel = 'observability';
@@ -53,6 +53,8 @@ export class IntegrationDestinations implements Destinations {
   readonly #loop: Loop;
   readonly #listeners = new Set<() => void>();
   #byNumber = new Map<number, Destination>();
+  /** Of all that were ever heard of, by their numbers. */
+  readonly #ids = new Map<number, string>();
   #table: RoutingTable = routingTable([]);
   /** What the present state was made of; a read that brings the same changes nothing. */
   #made = '[]';
@@ -74,6 +76,7 @@ export class IntegrationDestinations implements Destinations {
   /** Resolves when the integrations are loaded; from then on changes are followed. Call it once. */
   async start(): Promise<void> {
     this.#parts.db.listen(channel, () => this.#loop.wake());
+    for (const { number, id } of await this.#parts.db.read(listDeleted)) this.#ids.set(number, id);
     await this.#read();
     this.#loop.start();
   }
@@ -102,6 +105,11 @@ export class IntegrationDestinations implements Destinations {
     return [...this.#byNumber.values()];
   }
 
+  /** The id of an integration, also of one that was deleted; its number as text where nobody knows any more. */
+  idOf(number: number): string {
+    return this.#ids.get(number) ?? String(number);
+  }
+
   onChange(changed: () => void): () => void {
     this.#listeners.add(changed);
     return () => void this.#listeners.delete(changed);
@@ -117,6 +125,7 @@ export class IntegrationDestinations implements Destinations {
     if (made === this.#made) return;
     this.#made = made;
     this.#byNumber = new Map(rows.map((row) => [row.number, this.#destination(row)]));
+    for (const { number, id } of rows) this.#ids.set(number, id);
     this.#table = routingTable(rows);
     for (const listener of this.#listeners) listener();
   }

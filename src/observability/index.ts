@@ -45,6 +45,8 @@ export interface ObservabilityOptions {
 export interface Observability {
   routes: Route[];
   destinations: Destinations;
+  /** The id of the integration with this number, also of one that was deleted. */
+  idOf(number: number): string;
   /** Through which the replicas' telemetry tells the others its accounts. */
   accounts: SharedAccounts;
   /** Loads the destinations and follows changes from then on. Before telemetry starts. */
@@ -82,6 +84,7 @@ export const createObservability = (options: ObservabilityOptions): Observabilit
       ...deadLetterRoutes({ db, integrations, accounts, telemetry: telemetry.deadLetters }),
     ],
     destinations,
+    idOf: (number) => destinations.idOf(number),
     accounts,
     start: async () => {
       db.listen(testedChannel, (number) => {

@@ -29,6 +29,7 @@ declare module '../database/database.ts' {
   interface Schema {
     observability_integrations: IntegrationRow;
     observability_scopes: ScopeRow;
+    observability_deleted_integrations: Pick<IntegrationRow, 'number' | 'id'>;
     observability_credential_reads: { principal_id: string; integration_id: string; read_at: Date };
   }
 }
@@ -227,6 +228,10 @@ export const listForDelivery = (reader: Reader): Promise<DeliveryRow[]> =>
     ])
     .orderBy('number')
     .execute();
+
+/** Those that were deleted since their ids are kept (migrations/0064_deleted_integrations.sql). */
+export const listDeleted = (reader: Reader): Promise<Pick<IntegrationRow, 'number' | 'id'>[]> =>
+  reader.selectFrom('observability_deleted_integrations').select(['number', 'id']).execute();
 
 /** The enabled integrations in scope for the agent (null: an unknown one), oldest first. */
 export const listEffective = (

@@ -123,7 +123,10 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
       Promise.all(
         [0, 1, 2].map(async (i) => {
           const text = await (await fetch(`http://127.0.0.1:${ground.replicas[i]!.port}/metrics`)).text();
-          return Number(/_spans\{integration="2",state="discarded"\} (\d+)/.exec(text)?.[1] ?? 0);
+          const [, after = ''] = text.split(
+            `_spans{integration="${one.integrations[1]}",state="discarded"} `,
+          );
+          return Number.parseInt(after, 10) || 0;
         }),
       );
     // One of them tells it.
