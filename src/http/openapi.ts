@@ -98,6 +98,10 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
   return moved(own) as Json;
 };
 
+/** A create has nothing yet that could have changed. */
+const takesIfMatch = ({ etag, method, idempotent }: Route): boolean =>
+  etag === true && method !== 'GET' && !idempotent;
+
 const parametersOf = (route: Route, components: Json): Json[] => {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => ({
     name: match[1],
@@ -135,7 +139,7 @@ const parametersOf = (route: Route, components: Json): Json[] => {
           ),
         ]
       : []),
-    ...(route.etag && route.method !== 'GET' && route.method !== 'POST'
+    ...(takesIfMatch(route)
       ? [header('If-Match', 'Change the resource only if this is its ETag; else 412.')]
       : []),
   ];
@@ -149,7 +153,7 @@ const statusesOf = (route: Route): number[] => {
   if (route.body) statuses.add(422);
   if (route.query) statuses.add(422);
   if (route.idempotent) statuses.add(422);
-  if (route.etag && ['PUT', 'PATCH', 'DELETE'].includes(route.method)) statuses.add(412);
+  if (takesIfMatch(route)) statuses.add(412);
   return [...statuses].sort();
 };
 

@@ -53,7 +53,7 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   alsoAnswers?: readonly (400 | 404 | 412 | 422)[];
   /** Takes an `Idempotency-Key`. The handler must do its work in `change`. */
   idempotent?: boolean;
-  /** Answers with an ETag; on PUT, PATCH and DELETE it takes an `If-Match`. */
+  /** Answers with an ETag; where it changes what is there already it takes an `If-Match`. */
   etag?: boolean;
   handler: (context: Context<F, z.output<Q>, z.output<B>>) => Promise<z.input<A>>;
 }

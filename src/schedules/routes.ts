@@ -149,7 +149,10 @@ export const scheduleRoutes = (db: Database): Route[] => {
       etag: true,
       handler: (context) =>
         context.change(async (tx) =>
-          answer(context, await pauseSchedule(tx, context.found.id, context.body.reason, context)),
+          answer(
+            context,
+            await pauseSchedule(tx, context.found.id, context.body.reason, context.ifMatch, context),
+          ),
         ),
     }),
     route({
@@ -164,7 +167,9 @@ export const scheduleRoutes = (db: Database): Route[] => {
       answer: publicSchedule,
       etag: true,
       handler: (context) =>
-        context.change(async (tx) => answer(context, await resumeSchedule(tx, context.found.id, context))),
+        context.change(async (tx) =>
+          answer(context, await resumeSchedule(tx, context.found.id, context.ifMatch, context)),
+        ),
     }),
     route({
       id: 'runSchedule',

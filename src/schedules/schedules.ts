@@ -219,9 +219,11 @@ export const pauseSchedule = async (
   tx: Tx,
   id: string,
   reason: string | undefined,
+  ifMatch: (revision: number) => void,
   { principal, requestId }: Asker,
 ): Promise<ScheduleRow> => {
   const before = await locked(tx, id);
+  ifMatch(before.revision);
   if (!before.enabled) return before;
   const now = await databaseNow(tx);
   const last = await recordUnfired(tx, before, now, 'paused');
@@ -245,9 +247,11 @@ export const pauseSchedule = async (
 export const resumeSchedule = async (
   tx: Tx,
   id: string,
+  ifMatch: (revision: number) => void,
   { principal, requestId }: Asker,
 ): Promise<ScheduleRow> => {
   const before = await locked(tx, id);
+  ifMatch(before.revision);
   if (before.enabled) return before;
   const now = await databaseNow(tx);
   const next = nextAfter(occurrencesOf(before.cron_expression, before.timezone), now);

@@ -25,7 +25,12 @@ describe('changing, pausing and running schedules', () => {
       await ok(at().app.post(`${path}/pause`));
       await ok(at().app.post(`${path}/pause`));
       expect((await at().api.get(path)).headers.get('etag')).toBe('"5"');
-      expectError(await at().api.delete(path, { headers: { 'if-match': '"4"' } }), 412);
+      const stale = { headers: { 'if-match': '"4"' } };
+      for (const action of ['pause', 'resume']) {
+        expectError(await at().app.post(`${path}/${action}`, undefined, stale), 412, /If-Match/);
+      }
+      expect((await at().api.get(path)).body.enabled).toBe(false);
+      expectError(await at().api.delete(path, stale), 412);
       expect((await at().api.delete(path, { headers: { 'if-match': '"5"' } })).status).toBe(204);
     });
 
