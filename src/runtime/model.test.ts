@@ -42,6 +42,16 @@ const failing = async (reply: Reply): Promise<ModelError> => {
 };
 
 describe('a model behind an OpenAI-compatible endpoint', () => {
+  it.each([
+    [12.4, 12],
+    [-3, 0],
+    [1e300, 0],
+  ])('a count of %d tokens is %d, a whole number as the API answers it', async (said, counted) => {
+    const usage = { prompt_tokens: said, completion_tokens: 7, total_tokens: 7 };
+    await using endpoint = await startEndpoint(() => ({ body: { ...completion({ content: 'Hi' }), usage } }));
+    expect((await ask(endpoint.url)).usage).toEqual({ input_tokens: counted, output_tokens: 7 });
+  });
+
   it('sends instructions, conversation, tools, key and headers in the wire format, and reads the answer', async () => {
     await using endpoint = await startEndpoint(() => ({ body: completion({ content: 'Hi there' }) }));
     const result = await ask(endpoint.url);

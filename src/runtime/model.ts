@@ -89,6 +89,12 @@ const scrub = (text: string, secrets: readonly Secret[]): string => {
   return [...scrubbed.replaceAll(/\S*\*{3,}\S*/g, '[redacted]')].slice(0, 300).join('');
 };
 
+/** Tokens as an endpoint counts them, which may be anything: a whole number, 0 where it is none that can be. */
+const tokenCount = (said: number | undefined): number => {
+  const count = Math.round(said ?? 0);
+  return Number.isSafeInteger(count) && count > 0 ? count : 0;
+};
+
 /** Null as well where it may be tried at once. */
 const retryAfterOf = (headers: Record<string, string> | undefined): number | null =>
   Math.min(retryAfterMs(headers?.['retry-after'], Date.now()) ?? 0, maxRetryAfterMs) || null;
@@ -197,8 +203,8 @@ const openAiCompatible = (llm: ResolvedLlm, name: string, fetch: typeof globalTh
           text: storable(result.text),
           toolCalls: distinct(result.toolCalls.map(toToolCall)),
           usage: {
-            input_tokens: result.usage.inputTokens ?? 0,
-            output_tokens: result.usage.outputTokens ?? 0,
+            input_tokens: tokenCount(result.usage.inputTokens),
+            output_tokens: tokenCount(result.usage.outputTokens),
           },
           finishReason: result.finishReason,
           responseModel: result.response.modelId || name,
