@@ -38,6 +38,7 @@ export class Authenticator {
   readonly #bootstrapHash: Buffer | null;
   /** Raised by `forget`, so that a look-up from before it is not remembered after it. */
   #forgotten = 0;
+  /** `until` by performance.now(): a clock that goes back must not prolong a revoked key's life. */
   readonly #remembered = new Map<string, { principal: Principal | null; until: number }>();
   readonly #touched = new Map<string, number>();
 
@@ -65,16 +66,16 @@ export class Authenticator {
     if (!isKeyValue(token)) throw unauthorized('The API key is not valid.');
     const remembered = this.#remembered.get(hash);
     let principal: Principal | null;
-    if (remembered && Date.now() < remembered.until) principal = remembered.principal;
+    if (remembered && performance.now() < remembered.until) principal = remembered.principal;
     else {
-      const until = Date.now() + believedForMs;
+      const asked = performance.now();
       const forgotten = this.#forgotten;
       const key = await this.#db.read((reader) => findKeyByHash(reader, hash));
       principal = key ? principalOf(key) : null;
       if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
       if (forgotten === this.#forgotten) {
-        const expires = key?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY;
-        this.#remembered.set(hash, { principal, until: Math.min(until, expires) });
+        const lives = (key?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now();
+        this.#remembered.set(hash, { principal, until: asked + Math.min(believedForMs, lives) });
       }
     }
     if (!principal) throw unauthorized('The API key is not valid, was revoked, or has expired.');

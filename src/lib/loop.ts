@@ -27,7 +27,10 @@ export class Loop {
   #running: Promise<void> | null = null;
   #woken = false;
   #endSleep: (() => void) | null = null;
-  /** When the sleeping loop will turn next, by Date.now(); 0 while it turns, Infinity while it waits to be woken. */
+  /**
+   * When the sleeping loop will turn next, by performance.now(), as timers go whatever is done to the clock; 0 while it
+   * turns, Infinity while it waits to be woken.
+   */
   #nextTurnAt = 0;
 
   constructor(options: LoopOptions) {
@@ -47,7 +50,7 @@ export class Loop {
 
   /** Turn in `milliseconds` at the latest; ignored where the next turn is no later than that anyway. */
   wakeWithin(milliseconds: number): void {
-    if (Date.now() + milliseconds < this.#nextTurnAt) this.wake();
+    if (performance.now() + milliseconds < this.#nextTurnAt) this.wake();
     // A turn in progress may have read the state from before this call.
     else if (this.#nextTurnAt === 0) this.#woken = true;
   }
@@ -81,7 +84,7 @@ export class Loop {
 
   #sleep(milliseconds: number | null): Promise<void> {
     if (this.#woken || this.#stop.signal.aborted) return Promise.resolve();
-    this.#nextTurnAt = milliseconds === null ? Number.POSITIVE_INFINITY : Date.now() + milliseconds;
+    this.#nextTurnAt = milliseconds === null ? Number.POSITIVE_INFINITY : performance.now() + milliseconds;
     return new Promise((resolve) => {
       const timer =
         milliseconds === null

@@ -1,0 +1,22 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { openMigrated } from '../../tests/harness/database.ts';
+import { sql } from '../database/index.ts';
+import { silentLogger } from '../lib/log.ts';
+import { makeFirstKey } from './first-key.ts';
+import { Authenticator } from './keys.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+it('a revocation that was not heard of counts after 0.9 s, though the clock is set back', async () => {
+  await using db = await openMigrated('postgres');
+  const key = (await makeFirstKey(db))!;
+  const authenticator = new Authenticator(db, silentLogger, null);
+  expect(await authenticator.authenticate(key)).toMatchObject({ role: 'admin' });
+  await db.read((r) => sql`delete from api_keys`.execute(r));
+  const [wall, elapsed] = [Date.now(), performance.now()];
+  vi.spyOn(Date, 'now').mockReturnValue(wall - 3_600_000);
+  vi.spyOn(performance, 'now').mockReturnValue(elapsed + 1_000);
+  await expect(authenticator.authenticate(key)).rejects.toMatchObject({ status: 401 });
+});
