@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { json, type Reader, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
@@ -51,18 +51,26 @@ interface PageOf {
   before: string | null;
 }
 
-/** Newest first, one more than `limit`. */
-export const selectEvents = async (
+/** What a table holds of a Work Item, newest first, one more than `limit`. */
+const newest = async <T>(
   reader: Reader,
+  from: 'work_item_events' | 'work_item_messages',
+  columns: RawBuilder<unknown>,
   workItemId: string,
-  page: PageOf,
-): Promise<WorkItemEvent[]> => {
-  const { rows } = await sql<WorkItemEvent>`
-    select id, from_status as from, to_status as to, action, principal, details, at from work_item_events
-    where work_item_id = ${workItemId} and (${page.before}::uuid is null or seq < (
-      select seq from work_item_events where work_item_id = ${workItemId} and id = ${page.before}::uuid))
-    order by seq desc limit ${page.limit + 1}`.execute(reader);
+  { limit, before }: PageOf,
+): Promise<T[]> => {
+  const table = sql.table(from);
+  const { rows } = await sql<T>`
+    select ${columns} from ${table} where work_item_id = ${workItemId} and (${before}::uuid is null
+      or seq < (select seq from ${table} where work_item_id = ${workItemId} and id = ${before}::uuid))
+    order by seq desc limit ${limit + 1}`.execute(reader);
   return rows;
+};
+
+/** Newest first, one more than `limit`. */
+export const selectEvents = (reader: Reader, workItemId: string, page: PageOf): Promise<WorkItemEvent[]> => {
+  const columns = sql`id, from_status as from, to_status as to, action, principal, details, at`;
+  return newest(reader, 'work_item_events', columns, workItemId, page);
 };
 
 /** Store a message as it happens. `content` is any JSON: text, or the parts of it. Answers its id. */
@@ -90,15 +98,11 @@ export const messagesOf = async (
 };
 
 /** All messages of a Work Item, newest first, one more than `limit`. */
-export const selectMessages = async (
+export const selectMessages = (
   reader: Reader,
   workItemId: string,
   page: PageOf,
 ): Promise<WorkItemMessage[]> => {
-  const { rows } = await sql<WorkItemMessage>`
-    select id, conversation_id, role, content, created_at from work_item_messages
-    where work_item_id = ${workItemId} and (${page.before}::uuid is null or seq < (
-      select seq from work_item_messages where work_item_id = ${workItemId} and id = ${page.before}::uuid))
-    order by seq desc limit ${page.limit + 1}`.execute(reader);
-  return rows;
+  const columns = sql`id, conversation_id, role, content, created_at`;
+  return newest(reader, 'work_item_messages', columns, workItemId, page);
 };

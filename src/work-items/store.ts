@@ -52,26 +52,20 @@ export interface WorkItem {
 
 /** Of `work_items w`. Listed, because a named statement with `*` fails after a migration that adds a column. */
 export const columns = sql`w.id, w.agent_id, w.schedule_id, w.occurrence, w.work_item_name, w.message, w.payload,
-  w.status,  w.result, w.error, w.usage, w.attempts, w.created_by, w.created_at, w.updated_at, w.started_at, w.finished_at,
+  w.status, w.result, w.error, w.usage, w.attempts, w.created_by, w.created_at, w.updated_at, w.started_at, w.finished_at,
   w.cancel_requested_at, w.conversation_id, w.trace_id, w.fencing,
   exists (select from agents a where a.id = w.agent_id) as agent_exists`;
 
-export interface NewWorkItem {
-  id: string;
-  agent_id: string;
-  schedule_id: string | null;
-  /** The nominal time that fired it; null where no schedule did. */
-  occurrence: Date | null;
-  work_item_name: string | null;
-  message: string;
-  payload: Record<string, unknown>;
-}
+export type NewWorkItem = Pick<
+  WorkItem,
+  'id' | 'agent_id' | 'schedule_id' | 'occurrence' | 'work_item_name' | 'message' | 'payload'
+>;
 
 /**
- * The common table expressions `inserted` (id, schedule_id, occurrence) and `history`: the rows of `source`, which has the columns of
- * `NewWorkItem` with `payload` as jsonb, become Work Items. One whose schedule and occurrence are there already is
- * left out, whoever made the other. They are a part of a statement, so that a firing never carries messages and
- * payloads through this process.
+ * The common table expressions `inserted` (id, schedule_id, occurrence) and `history`: the rows of `source`, which has
+ * the columns of `NewWorkItem` with `payload` as jsonb, become Work Items. One whose schedule and occurrence are there
+ * already is left out, whoever made the other. They are a part of a statement, so that a firing never carries messages
+ * and payloads through this process.
  *
  * The time is asked for once, and the first event has the id of its Work Item: of a herd of firings each row counts.
  */
