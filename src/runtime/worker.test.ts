@@ -6,7 +6,6 @@ import {
   becomes,
   conversationOf,
   historyOf,
-  itemOf,
   loseLease,
   makeAgent,
   makeItem,
@@ -14,6 +13,7 @@ import {
   newRuntime,
   type TestRuntime,
 } from '../../tests/harness/runtime.ts';
+import { itemOf } from '../../tests/harness/work-items.ts';
 import type { Database } from '../database/index.ts';
 import { silentLogger } from '../lib/log.ts';
 import { claimWorkItems, retry } from '../work-items/index.ts';

@@ -5,16 +5,16 @@ import { sql } from 'kysely';
 import type { Database, Tx } from '../../src/database/index.ts';
 import { Vault } from '../../src/lib/crypto.ts';
 import { createEgress } from '../../src/lib/egress.ts';
-import { newId } from '../../src/lib/ids.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { createLlm } from '../../src/llm-configurations/llm-configurations.ts';
 import { createRuntime, type Runtime, type Tool } from '../../src/runtime/index.ts';
 import { builtInTools } from '../../src/runtime/tools.ts';
 import { type Settings, watchSettings } from '../../src/settings/index.ts';
 import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
-import { createWorkItem, findWorkItem, messagesOf, type WorkItem } from '../../src/work-items/index.ts';
+import { createWorkItem, messagesOf, type WorkItem } from '../../src/work-items/index.ts';
 import { tester } from './api.ts';
 import { until } from './wait.ts';
+import { type AgentGiven, makeAgent as insertAgent, itemOf } from './work-items.ts';
 
 export const vault = new Vault([Buffer.alloc(32, 1)]);
 export const egress = createEgress({});
@@ -100,34 +100,16 @@ export const newRuntime = async (
   return { ...runtime, tracing, finished };
 };
 
-export interface AgentGiven {
-  instructions?: string;
-  llm_id?: string | null;
-  max_concurrency?: number;
-  max_attempts?: number;
-  timeout_seconds?: number;
-  max_steps?: number;
-}
-
-/** A Worker agent straight in the table. */
-export const makeAgent = async (db: Database, given: AgentGiven = {}): Promise<string> => {
-  const id = newId();
-  const {
-    instructions = 'Be brief.',
-    llm_id = null,
-    max_concurrency = 100,
-    max_attempts = 3,
-    timeout_seconds = 60,
-    max_steps = 5,
-  } = given;
-  await db.tx((tx) =>
-    sql`insert into agents (id, name, mode, instructions, llm_id, max_concurrency, max_attempts,
-        timeout_seconds, max_steps)
-      values (${id}, 'Reporter', 'worker', ${instructions}, ${llm_id}, ${max_concurrency}, ${max_attempts},
-        ${timeout_seconds}, ${max_steps})`.execute(tx),
-  );
-  return id;
-};
+/** A Worker agent straight in the table, with little patience. */
+export const makeAgent = (db: Database, given: AgentGiven = {}): Promise<string> =>
+  insertAgent(db, {
+    name: 'Reporter',
+    instructions: 'Be brief.',
+    max_concurrency: 100,
+    timeout_seconds: 60,
+    max_steps: 5,
+    ...given,
+  });
 
 export const makeItem = (db: Database, agentId: string, mock?: unknown): Promise<WorkItem> =>
   db.tx((tx) =>
@@ -141,9 +123,6 @@ export const makeItem = (db: Database, agentId: string, mock?: unknown): Promise
       principal: tester,
     }),
   );
-
-export const itemOf = (db: Database, id: string): Promise<WorkItem> =>
-  db.read((reader) => findWorkItem(reader, id));
 
 /** The Work Item as soon as it has this status. */
 export const becomes = (

@@ -6,17 +6,26 @@ import { selectWorkItem, type WorkItem } from '../../src/work-items/store.ts';
 import { createWorkItem } from '../../src/work-items/work-items.ts';
 import { tester } from './api.ts';
 
-/** A Worker agent straight in the table. */
-export const makeAgent = async (
-  db: Database,
-  settings: { max_concurrency?: number; max_attempts?: number } = {},
-  mode = 'worker',
-): Promise<string> => {
+export interface AgentGiven {
+  name?: string;
+  instructions?: string;
+  llm_id?: string | null;
+  max_concurrency?: number;
+  max_attempts?: number;
+  timeout_seconds?: number;
+  max_steps?: number;
+}
+
+/** An agent straight in the table; answers its id. */
+export const makeAgent = async (db: Database, given: AgentGiven = {}, mode = 'worker'): Promise<string> => {
   const id = newId();
-  const { max_concurrency = 4, max_attempts = 3 } = settings;
+  const { name = 'A', instructions = '', llm_id = null } = given;
+  const { max_concurrency = 4, max_attempts = 3, timeout_seconds = 600, max_steps = 20 } = given;
   await db.tx((tx) =>
-    sql`insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
-      values (${id}, 'A', ${mode}, ${max_concurrency}, ${max_attempts}, 600, 20)`.execute(tx),
+    sql`insert into agents (id, name, mode, instructions, llm_id, max_concurrency, max_attempts,
+        timeout_seconds, max_steps)
+      values (${id}, ${name}, ${mode}, ${instructions}, ${llm_id}, ${max_concurrency}, ${max_attempts},
+        ${timeout_seconds}, ${max_steps})`.execute(tx),
   );
   return id;
 };
