@@ -27,6 +27,8 @@ export interface ExporterParts extends PostParts {
 const firstLimit = 4 * 1024 * 1024;
 /** What requests under way may still take when the process stops. */
 const stopGraceMs = 3_000;
+/** What requests under way may still take when their backend was left: an edit takes effect within 1 s. */
+const leaveGraceMs = 500;
 
 /** The state of an integration of which nothing is known but its settings; undefined: it was deleted. */
 export const stateBySettings = (destination: Destination | undefined): Exclude<DeliveryState, 'retrying'> => {
@@ -49,12 +51,16 @@ export class Exporter {
   readonly #concurrency = new Concurrency();
   readonly #standing = new Standing();
   readonly #underWay = new Set<Promise<void>>();
-  readonly #abort = new AbortController();
+  /** Ends the requests under way. */
+  #abort = new AbortController();
+  #leaving: NodeJS.Timeout | undefined;
   /** An answer came and is not judged yet. */
   #answered = false;
   #stopping = false;
   #resumed = false;
   #revision: number | null = null;
+  /** Where the requests under way were sent to. */
+  #url: string | null = null;
   #limit = firstLimit;
 
   constructor(number: number, parts: ExporterParts) {
@@ -87,6 +93,7 @@ export class Exporter {
     await this.#loop.stop();
     await Promise.all(this.#underWay);
     clearTimeout(timer);
+    clearTimeout(this.#leaving);
     await this.#settle().catch((error) =>
       this.#parts.log.error({ integration: this.number, error: messageOf(error) }, 'the last commit failed'),
     );
@@ -112,7 +119,12 @@ export class Exporter {
     const destination = destinations.get(this.number);
     if (this.#resumed || destination?.revision !== this.#revision) {
       // What is under way was sent to the old settings.
-      if (this.#underWay.size > 0) return null;
+      if (this.#underWay.size > 0) {
+        if (destination?.url !== this.#url) this.#leave();
+        return null;
+      }
+      clearTimeout(this.#leaving);
+      this.#leaving = undefined;
       if (destination === undefined) return this.#remove();
       this.#startAnew(destination);
     }
@@ -135,6 +147,14 @@ export class Exporter {
     return null;
   }
 
+  /** A request that hangs would hold up the edit, or the deletion, for the whole of its time limit. */
+  #leave(): void {
+    this.#leaving ??= setTimeout(() => {
+      this.#abort.abort();
+      this.#abort = new AbortController();
+    }, leaveGraceMs);
+  }
+
   async #remove(): Promise<null> {
     const { telemetryLog, deadLetters, onRemoved } = this.#parts;
     this.#window.clear();
@@ -145,10 +165,11 @@ export class Exporter {
   }
 
   /** After an edit or a successful test. What the backend has accepted stays accepted. */
-  #startAnew({ revision }: Destination): void {
+  #startAnew({ revision, url }: Destination): void {
     const edited = revision !== this.#revision;
     if (edited) this.#limit = firstLimit;
     this.#revision = revision;
+    this.#url = url;
     this.#resumed = false;
     this.#concurrency.reset();
     this.#standing.startAnew(edited);

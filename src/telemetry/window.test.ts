@@ -189,3 +189,37 @@ test('backends that hang hold no more than the budget, and one that is well gets
   expect(held).toBeLessThan((1024 + 10 * 128) * 1024);
   expect(backend.spans()).toHaveLength(40);
 });
+
+test('a backend that hangs holds up neither the edit that leaves it nor the deletion', async () => {
+  await using hanging = await startOtlpReceiver();
+  await using backend = await startOtlpReceiver();
+  await using rig = await startDelivery({ requestTimeoutMs: 60_000 });
+  hanging.respondWith({ hang: true });
+  for (const number of [1, 2]) {
+    rig.destinations.set(number, hanging.url);
+    await rig.telemetryLog.register(number);
+  }
+  rig.delivery.start();
+  await rig.append('r', 3);
+  await hanging.waitForRequests(2);
+  rig.destinations.set(1, backend.url);
+  rig.destinations.remove(2);
+  await Promise.all([settled(rig, 1), settled(rig, 2)]);
+  expect(names(backend.requests)).toEqual(['r-0', 'r-1', 'r-2']);
+  expect(rig.telemetryLog.totals(1)).toMatchObject({ delivered: 3, discarded: 0 });
+  expect(rig.telemetryLog.totals(2)).toMatchObject({ delivered: 0, discarded: 3 });
+});
+
+test('an edit that stays with its backend waits for the request under way, and sends nothing twice', async () => {
+  await using backend = await startOtlpReceiver();
+  await using rig = await startDelivery();
+  backend.respondWith({ delayMs: 800 });
+  rig.destinations.set(1, backend.url);
+  await rig.telemetryLog.register(1);
+  rig.delivery.start();
+  await rig.append('r', 3);
+  await backend.waitForRequests(1);
+  rig.destinations.set(1, backend.url, { headers: [['x-tenant', 'b']] });
+  await settled(rig);
+  expect(backend.requests).toHaveLength(1);
+});
