@@ -1,9 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { until } from '../../tests/harness/wait.ts';
-import { freePort } from '../../tests/harness/watchdog.ts';
+import { runCollector } from '../../tests/harness/collector.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -18,8 +13,6 @@ export const startCollector = async (
   destinations: readonly string[],
   tuned: boolean,
 ): Promise<Target> => {
-  const directory = mkdtempSync(join(tmpdir(), 'ap-bench-otelcol-'));
-  const port = await freePort();
   const exporters = Object.fromEntries(
     destinations.map((traces_endpoint, i) => [
       `otlphttp/${i}`,
@@ -31,45 +24,13 @@ export const startCollector = async (
       },
     ]),
   );
-  const config = join(directory, 'config.yaml');
-  // JSON is YAML.
-  writeFileSync(
-    config,
-    JSON.stringify({
-      extensions: { file_storage: { directory, fsync: true } },
-      receivers: { otlp: { protocols: { http: { endpoint: `127.0.0.1:${port}` } } } },
-      exporters,
-      service: {
-        extensions: ['file_storage'],
-        pipelines: { traces: { receivers: ['otlp'], exporters: Object.keys(exporters) } },
-        telemetry: { metrics: { level: 'none' }, logs: { level: 'error' } },
-      },
-    }),
-  );
-  const child: ChildProcess = spawn(binary, ['--config', config], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const url = `http://127.0.0.1:${port}/v1/traces`;
-  const stop = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await ended;
-    rmSync(directory, { recursive: true, force: true });
-  };
-  try {
-    await until(
-      () =>
-        fetch(url, { method: 'POST' }).then(
-          () => true,
-          () => false,
-        ),
-      10_000,
-    );
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const { url, pid, stop } = await runCollector(binary, (directory) => ({
+    exporters,
+    extensions: { file_storage: { directory, fsync: true } },
+  }));
   return {
     what: tuned ? 'Collector, gzip 1' : 'Collector',
-    pid: child.pid!,
+    pid,
     url,
     headers: {},
     oneMainThread: false,

@@ -17,7 +17,7 @@ export const postSpans = async (
 ) => postMember(egress, destination, await deflate(body), timeoutMs);
 
 /** `body`: exactly one gzip member of an ExportTraceServiceRequest. */
-export const postMember = (
+const postMember = (
   egress: Pick<Egress, 'request'>,
   destination: Destination,
   body: Buffer,

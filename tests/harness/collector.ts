@@ -1,10 +1,58 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from './wait.ts';
-import { freePort, startWatchdog } from './watchdog.ts';
+import { newServer, onFreePort } from './server.ts';
+
+/** What a Collector does with traces: its exporters, and the extensions that they need. */
+export interface CollectorConfig {
+  exporters: Record<string, object>;
+  extensions?: Record<string, object>;
+}
+
+export interface Collector extends AsyncDisposable {
+  /** Where it takes traces: OTLP/HTTP. */
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * An OpenTelemetry Collector. `binary` has the receiver `otlp` and what `configOf` names; that is given a folder to
+ * keep things in, which goes with it.
+ */
+export const runCollector = async (
+  binary: string,
+  configOf: (directory: string) => CollectorConfig,
+): Promise<Collector> => {
+  const server = await newServer('collector');
+  const config = join(server.base, 'config.yaml');
+  const { exporters, extensions = {} } = configOf(server.base);
+  const stop = () => server.stop('SIGKILL');
+  let url = '';
+  try {
+    await onFreePort(async (port) => {
+      url = `http://127.0.0.1:${port}/v1/traces`;
+      const service = {
+        extensions: Object.keys(extensions),
+        pipelines: { traces: { receivers: ['otlp'], exporters: Object.keys(exporters) } },
+        telemetry: { metrics: { level: 'none' }, logs: { level: 'error' } },
+      };
+      const receivers = { otlp: { protocols: { http: { endpoint: `127.0.0.1:${port}` } } } };
+      // JSON is YAML.
+      await writeFile(config, JSON.stringify({ extensions, receivers, exporters, service }));
+      await server.start({
+        command: binary,
+        args: ['--config', config],
+        // Any answer will do.
+        answers: () => fetch(url, { method: 'POST' }).then(() => true),
+        withinMs: 20_000,
+      });
+    });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, pid: server.pid!, stop, [Symbol.asyncDispose]: stop };
+};
 
 export interface CollectorTarget {
   url: string;
@@ -13,46 +61,11 @@ export interface CollectorTarget {
   compression?: 'gzip' | 'none';
 }
 
-/** An OpenTelemetry Collector that passes on what it gets. `binary` has the otlp receiver and the otlphttp exporter. */
-export const startCollector = async (
+/** One that passes on what it gets, by its exporter `otlphttp`. */
+export const startCollector = (
   binary: string,
   { url, headers = {}, encoding = 'proto', compression = 'gzip' }: CollectorTarget,
-): Promise<{ url: string } & AsyncDisposable> => {
-  const directory = await mkdtemp(join(tmpdir(), 'ap-collector-'));
-  const watchdog = startWatchdog([directory]);
-  const port = await freePort();
-  const config = join(directory, 'config.yaml');
-  // JSON is YAML.
-  await writeFile(
-    config,
-    JSON.stringify({
-      receivers: { otlp: { protocols: { http: { endpoint: `127.0.0.1:${port}` } } } },
-      exporters: { otlphttp: { traces_endpoint: url, headers, encoding, compression } },
-      service: {
-        pipelines: { traces: { receivers: ['otlp'], exporters: ['otlphttp'] } },
-        telemetry: { metrics: { level: 'none' }, logs: { level: 'fatal' } },
-      },
-    }),
-  );
-  const child = spawn(binary, ['--config', config], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    detached: true,
-  });
-  const gone = once(child, 'exit');
-  watchdog.watch(child.pid ?? null);
-  const stop = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await gone;
-    await rm(directory, { recursive: true, force: true });
-    watchdog.release();
-  };
-  const collector = { url: `http://127.0.0.1:${port}/v1/traces`, [Symbol.asyncDispose]: stop };
-  try {
-    // Any answer will do.
-    await until(() => fetch(collector.url).then(() => true), 20_000, 50);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return collector;
-};
+): Promise<Collector> =>
+  runCollector(binary, () => ({
+    exporters: { otlphttp: { traces_endpoint: url, headers, encoding, compression } },
+  }));

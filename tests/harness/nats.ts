@@ -1,13 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from 'vitest';
-import { until } from './wait.ts';
-import { freePort, startWatchdog } from './watchdog.ts';
+import { newServer, onFreePort } from './server.ts';
 
 export interface Nats extends AsyncDisposable {
   /** `nats://127.0.0.1:PORT`; a stream's name may be put behind it. */
@@ -55,62 +51,26 @@ const listens = (port: number): Promise<true> =>
     });
   });
 
-/** Starts a real nats-server with JetStream in a temporary folder, on a free port of 127.0.0.1. It never outlives this process. */
+/** Starts a real nats-server with JetStream, on a free port of 127.0.0.1. It never outlives this process. */
 export async function startNats(options: NatsOptions = {}): Promise<Nats> {
-  const base = await mkdtemp(join(tmpdir(), 'ap-nats-'));
-  const watchdog = startWatchdog([base]);
-  const port = await freePort();
-  const config = join(base, 'nats.conf');
-  const storage = join(base, 'data');
-  const [key, cert] = [join(base, 'key.pem'), join(base, 'cert.pem')];
-  if (options.tls) {
-    await writeFile(key, options.tls.key);
-    await writeFile(cert, options.tls.cert);
-  }
-  await writeFile(
-    config,
-    [
-      `listen: "127.0.0.1:${port}"`,
-      options.token === undefined ? '' : `authorization { token: "${options.token}" }`,
-      options.tls === undefined ? '' : `tls { cert_file: "${cert}", key_file: "${key}" }`,
-      options.maxPayload === undefined ? '' : `max_payload: ${options.maxPayload}`,
-      `jetstream { store_dir: "${storage}", sync_interval: always\n${options.jetstream ?? ''} }`,
-    ].join('\n'),
-  );
-  let server: ChildProcess | null = null;
-
-  const start = async (): Promise<void> => {
-    const output = openSync(join(base, 'server.log'), 'a');
-    const child = spawn('nats-server', ['-c', config], { stdio: ['ignore', output, output], detached: true });
-    closeSync(output);
-    child.once('exit', () => {
-      if (server === child) server = null;
-      watchdog.watch(null);
+  const server = await newServer('nats-server');
+  const config = join(server.base, 'nats.conf');
+  const storage = join(server.base, 'data');
+  let port = 0;
+  const start = () =>
+    server.start({
+      command: 'nats-server',
+      args: ['-c', config, '-a', '127.0.0.1', '-p', String(port)],
+      answers: () => listens(port),
+      withinMs: 20_000,
     });
-    await once(child, 'spawn');
-    server = child;
-    watchdog.watch(child.pid!);
-    await until(() => server !== child || listens(port), 20_000);
-    if (server !== child)
-      throw new Error(`nats-server did not start: ${await readFile(join(base, 'server.log'), 'utf8')}`);
-  };
-
-  const kill = async (signal: NodeJS.Signals): Promise<void> => {
-    const running = server;
-    if (!running) return;
-    const gone = once(running, 'exit');
-    running.kill(signal);
-    await gone;
-  };
-
-  const stop = async (): Promise<void> => {
-    await kill('SIGKILL');
-    await rm(base, { recursive: true, force: true, maxRetries: 5 });
-    watchdog.release();
-  };
-
+  const stop = () => server.stop('SIGKILL');
   try {
-    await start();
+    await writeConfig(config, storage, options);
+    await onFreePort((free) => {
+      port = free;
+      return start();
+    });
   } catch (error) {
     await stop();
     throw error;
@@ -120,11 +80,28 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
     port,
     storage,
     get pid() {
-      return server?.pid ?? null;
+      return server.pid;
     },
-    kill,
+    kill: server.kill,
     start,
     stop,
     [Symbol.asyncDispose]: stop,
   };
 }
+
+const writeConfig = async (
+  path: string,
+  storage: string,
+  { jetstream = '', maxPayload, token, tls }: NatsOptions,
+): Promise<void> => {
+  const lines = [`jetstream { store_dir: "${storage}", sync_interval: always\n${jetstream} }`];
+  if (maxPayload !== undefined) lines.push(`max_payload: ${maxPayload}`);
+  if (token !== undefined) lines.push(`authorization { token: "${token}" }`);
+  if (tls !== undefined) {
+    const [cert, key] = [`${path}.cert`, `${path}.key`];
+    await writeFile(cert, tls.cert);
+    await writeFile(key, tls.key);
+    lines.push(`tls { cert_file: "${cert}", key_file: "${key}" }`);
+  }
+  await writeFile(path, lines.join('\n'));
+};

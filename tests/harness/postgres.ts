@@ -1,15 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
-import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { binaries, releaseOf, unprivileged } from './postgres-binaries.ts';
+import { newServer, onFreePort } from './server.ts';
 import { until } from './wait.ts';
-import { freePort, startWatchdog } from './watchdog.ts';
 
 export interface PostgresOptions {
   /** Keep fsync and full page writes on, for what measures or cuts the power. Off, a killed server still loses nothing. */
@@ -76,32 +73,16 @@ export async function dropDatabase(url: string): Promise<void> {
 /** Starts a real PostgreSQL 18 of our own in a temporary folder, on a free port of 127.0.0.1. It never outlives this process. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const as = unprivileged();
-  const base = await mkdtemp(join(tmpdir(), 'ap-pg-'));
-  const watchdog = startWatchdog([base]);
+  const server = await newServer('PostgreSQL');
+  const { base } = server;
   const dataDir = join(base, 'data');
-  const logFile = join(base, 'server.log');
-  let server: ChildProcess | null = null;
+  const environment = { ...as, cwd: base, env: { LC_ALL: 'C', TZ: 'UTC' } };
+  let bin: string;
   let port = 0;
   const urlOf = () => `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const stop = () => server.stop('SIGQUIT');
 
-  async function kill(signal: NodeJS.Signals): Promise<void> {
-    const running = server;
-    if (!running) return;
-    const gone = once(running, 'exit');
-    running.kill(signal);
-    await gone;
-  }
-
-  async function stop(): Promise<void> {
-    await kill('SIGQUIT');
-    await rm(base, { recursive: true, force: true, maxRetries: 5 });
-    watchdog.release();
-  }
-
-  let bin: string;
-
-  /** One attempt to start; throws with the end of the log when the server gives up. */
-  async function start(): Promise<void> {
+  const start = (): Promise<void> => {
     const settings = {
       port: String(port),
       listen_addresses: '127.0.0.1',
@@ -112,28 +93,18 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       ...(options.durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
       ...options.settings,
     };
-    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const log = openSync(logFile, 'a');
-    const child = spawn(join(bin, 'postgres'), ['-D', dataDir, ...args], {
-      ...as,
-      cwd: base,
-      env: { LC_ALL: 'C', TZ: 'UTC' },
-      stdio: ['ignore', log, log],
-      // Ctrl-C in the terminal reaches the tests, which then stop it.
-      detached: true,
+    return server.start({
+      command: join(bin, 'postgres'),
+      args: [
+        '-D',
+        dataDir,
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      options: environment,
+      answers: () => execute(urlOf(), 'select 1').then(() => true),
+      withinMs: 60_000,
     });
-    closeSync(log);
-    child.once('exit', () => {
-      if (server === child) server = null;
-      watchdog.watch(null);
-    });
-    await once(child, 'spawn');
-    server = child;
-    watchdog.watch(child.pid!);
-    await until(() => server !== child || execute(urlOf(), 'select 1').then(() => true), 60_000);
-    if (server !== child)
-      throw new Error(`PostgreSQL did not start: ${(await readFile(logFile, 'utf8')).slice(-2_000)}`);
-  }
+  };
 
   try {
     await mkdir(dataDir, { mode: 0o700 });
@@ -142,15 +113,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await promisify(execFile)(
       join(bin, 'initdb'),
       ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-      { ...as, cwd: base, env: { LC_ALL: 'C', TZ: 'UTC' } },
+      environment,
     );
-    // Another process may take the port between the choice and the start: then the server ends at once.
-    for (let tries = 0; !server; tries++) {
-      port = await freePort();
-      await start().catch((error: unknown) => {
-        if (tries === 3 || !String(error).includes('ddress already in use')) throw error;
-      });
-    }
+    await onFreePort((free) => {
+      port = free;
+      return start();
+    });
   } catch (error) {
     await stop();
     throw error;
@@ -161,16 +129,16 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     port,
     dataDir,
     get pid() {
-      return server?.pid ?? null;
+      return server.pid;
     },
     createDatabase: (name, template) => createDatabase(urlOf(), name, template),
-    kill,
+    kill: server.kill,
     restart: async () => {
-      await kill('SIGINT');
+      await server.kill('SIGINT');
       // After a SIGKILL the last children may hold the shared memory for a moment: the server then refuses to start.
       await until(() => start().then(() => true), 60_000, 100);
     },
-    log: () => readFile(logFile, 'utf8'),
+    log: server.log,
     stop,
     [Symbol.asyncDispose]: stop,
   };
