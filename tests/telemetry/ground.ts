@@ -1,8 +1,9 @@
-import { inject } from 'vitest';
+import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import type { Health } from '../../src/telemetry/index.ts';
 import { must } from '../faults/scenarios/ground.ts';
 import { type Client, client } from '../harness/http.ts';
 import { spansNamed } from '../harness/otlp-encode.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { type PlatformProcess, spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
@@ -88,4 +89,22 @@ export const startTracedPlatform = async (env: Record<string, string> = {}): Pro
     },
   };
   return platform;
+};
+
+/** One platform and one backend for all tests of a file or a block; before each the backend forgets what it got. */
+export const useTracedPlatform = (): { platform: TracedPlatform; backend: OtlpReceiver } => {
+  const ground = {} as { platform: TracedPlatform; backend: OtlpReceiver };
+  beforeAll(async () => {
+    ground.platform = await startTracedPlatform();
+    ground.backend = await startOtlpReceiver();
+  });
+  afterAll(async () => {
+    await ground.platform?.[Symbol.asyncDispose]();
+    await ground.backend?.close();
+  });
+  beforeEach(() => {
+    ground.backend.clear();
+    ground.backend.respondWith(200);
+  });
+  return ground;
 };

@@ -1,10 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { encodeRequest, lengthField } from '../harness/otlp-encode.ts';
-import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { startTracedPlatform, type TracedPlatform } from './ground.ts';
+import { useTracedPlatform } from './ground.ts';
 import { oddJson } from './odd-bodies.ts';
 
 /** A Python with opentelemetry-exporter-otlp-proto-http and opentelemetry-sdk. */
@@ -52,18 +51,10 @@ const judge = (requests: Judged[]): Promise<unknown[]> =>
   ) as Promise<unknown[]>;
 
 describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing})` : ''}`, () => {
-  let platform: TracedPlatform;
-  let backend: OtlpReceiver;
+  const ground = useTracedPlatform();
   beforeAll(async () => {
-    platform = await startTracedPlatform();
-    backend = await startOtlpReceiver();
-    await platform.integrate({ provider: 'otlp_custom_headers', url: backend.url });
+    await ground.platform.integrate({ provider: 'otlp_custom_headers', url: ground.backend.url });
   });
-  afterAll(async () => {
-    await platform?.[Symbol.asyncDispose]();
-    await backend?.close();
-  });
-  beforeEach(() => backend.clear());
 
   /** Sends one request and answers the payload that the backend got for it. */
   const through = async (
@@ -71,30 +62,34 @@ describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing}
     body: Uint8Array | string,
     gzip = false,
   ): Promise<Buffer> => {
-    backend.clear();
-    const answer = await fetch(platform.tracesUrl, {
+    ground.backend.clear();
+    const answer = await fetch(ground.platform.tracesUrl, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${platform.process.key}`,
+        authorization: `Bearer ${ground.platform.process.key}`,
         'content-type': encoding === 'json' ? 'application/json' : 'application/x-protobuf',
         ...(gzip ? { 'content-encoding': 'gzip' } : {}),
       },
       body: new Uint8Array(gzip ? gzipSync(body) : Buffer.from(body as string)),
     });
     expect(answer.status, await answer.text()).toBe(200);
-    const [request] = await backend.waitForRequests(1);
+    const [request] = await ground.backend.waitForRequests(1);
     expect(request!.fault).toBeNull();
     return request!.payload;
   };
 
   for (const compression of ['gzip', 'none']) {
     test(`the Python SDK as client, compression ${compression}: every span arrives as it was`, async () => {
-      const sent = (await run('client.py', [platform.tracesUrl, platform.process.key, compression])) as {
+      const sent = (await run('client.py', [
+        ground.platform.tracesUrl,
+        ground.platform.process.key,
+        compression,
+      ])) as {
         result: string;
         spans: object[];
       };
       expect(sent.result).toBe('SUCCESS');
-      const arrived = (await backend.waitForSpans(3)).map((span) => ({
+      const arrived = (await ground.backend.waitForSpans(3)).map((span) => ({
         traceId: span.traceId,
         spanId: span.spanId,
         parentSpanId: span.parentSpanId,

@@ -14,25 +14,16 @@ import {
   type SpanExporter,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openFileLog } from '../../src/telemetry/log/file.ts';
 import { writeAll } from '../../src/telemetry/log/writer.ts';
 import { createReceiver } from '../../src/telemetry/receiver.ts';
-import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { startTracedPlatform, type TracedPlatform } from './ground.ts';
+import { useTracedPlatform } from './ground.ts';
 
-let platform: TracedPlatform;
-let backend: OtlpReceiver;
+const ground = useTracedPlatform();
 beforeAll(async () => {
-  platform = await startTracedPlatform();
-  backend = await startOtlpReceiver();
-  await platform.integrate({ provider: 'otlp_custom_headers', url: backend.url });
+  await ground.platform.integrate({ provider: 'otlp_custom_headers', url: ground.backend.url });
 });
-afterAll(async () => {
-  await platform?.[Symbol.asyncDispose]();
-  await backend?.close();
-});
-beforeEach(() => backend.clear());
 
 /** Spans with everything that a span can have, made by the SDK. */
 const spansOf = async (agentId: string): Promise<ReadableSpan[]> => {
@@ -73,14 +64,14 @@ for (const encoding of ['protobuf', 'json'] as const) {
   for (const compression of ['gzip', 'none'] as const) {
     test(`the exporter of the JavaScript SDK, ${encoding}, compression ${compression}: every span arrives as it was`, async () => {
       const exporter = new exporters[encoding]({
-        url: platform.tracesUrl,
-        headers: { authorization: `Bearer ${platform.process.key}` },
+        url: ground.platform.tracesUrl,
+        headers: { authorization: `Bearer ${ground.platform.process.key}` },
         compression: compression as never,
       });
       const spans = await spansOf('interop');
       expect(await exported(exporter, spans)).toBeNull();
       await exporter.shutdown();
-      const [tool, chat] = await backend.waitForSpans(2);
+      const [tool, chat] = await ground.backend.waitForSpans(2);
       const [{ traceId, spanId }] = [spans[1]!.spanContext()];
       expect(chat).toEqual({
         resource: expect.objectContaining({ 'service.name': 'client', 'gen_ai.agent.id': 'interop' }),
@@ -107,7 +98,7 @@ for (const encoding of ['protobuf', 'json'] as const) {
         status: { code: 2, message: 'it broke' },
       });
       expect(tool).toMatchObject({ name: 'execute_tool', links: [{ traceId, spanId }] });
-      expect(backend.requests).toHaveLength(1);
+      expect(ground.backend.requests).toHaveLength(1);
     });
   }
 
@@ -121,8 +112,8 @@ for (const encoding of ['protobuf', 'json'] as const) {
     );
     try {
       const exporter = new exporters[encoding]({
-        url: platform.tracesUrl,
-        headers: { authorization: `Bearer ${platform.process.key}` },
+        url: ground.platform.tracesUrl,
+        headers: { authorization: `Bearer ${ground.platform.process.key}` },
       });
       const [good, bad] = await spansOf('interop');
       const context = { ...bad!.spanContext(), spanId: '0000000000000000' };
@@ -132,7 +123,7 @@ for (const encoding of ['protobuf', 'json'] as const) {
       expect(warnings).toHaveLength(1);
       expect(warnings[0]).toMatch(/^Received Partial Success response: \{.*"rejectedSpans":"?1"?/);
       expect(warnings[0]).toContain('"errorMessage":"');
-      const arrived = await backend.waitForSpans(1);
+      const arrived = await ground.backend.waitForSpans(1);
       expect(arrived.map(({ name }) => name)).toEqual(['execute_tool']);
     } finally {
       diag.disable();
@@ -183,7 +174,7 @@ for (const encoding of ['protobuf', 'json'] as const) {
 
 test('a wrong key is an error that the SDK does not repeat', async () => {
   const exporter = new ProtobufExporter({
-    url: platform.tracesUrl,
+    url: ground.platform.tracesUrl,
     headers: { authorization: 'Bearer wrong' },
   });
   expect(await exported(exporter, await spansOf('interop'))).toMatchObject({ code: 401 });
