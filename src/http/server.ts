@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Database } from '../database/index.ts';
@@ -8,30 +8,19 @@ import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Principal, type Role, roleAllows } from '../lib/principal.ts';
 import { Turns } from '../lib/turns.ts';
-import {
-  type Base,
-  baseOf,
-  bases,
-  bearerToken,
-  givenTraceparent,
-  hostsIn,
-  normalizeUrl,
-  untraced,
-} from './addresses.ts';
+import { type Base, baseOf, bases, givenTraceparent, hostsIn, normalizeUrl, untraced } from './addresses.ts';
+import { type CallerParts, recogniseCallers } from './callers.ts';
 import { bodyLimit, fail, failed, refuseConnection } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
-import type { TokenBuckets } from './rate-limit.ts';
 import { mountRaw, type RawParts, type RawRoute } from './raw.ts';
 import type { Route } from './route.ts';
 import { serve } from './serve.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends CallerParts {
   routes: readonly Route[];
   rawRoutes?: readonly RawRoute[];
   /** The role that an operation needs. */
   roleOf: (operationId: string) => Role;
-  /** Who the bearer token (undefined: none was sent) or the cookie stands for; throws 401. */
-  authenticate: (request: { token: string | undefined; cookie: string | undefined }) => Promise<Principal>;
   db: Database;
   vault: Vault;
   log: Logger;
@@ -41,9 +30,6 @@ export interface ServerOptions {
   /** What the groups of operations are about, by their tag. */
   tags?: Readonly<Record<string, string>>;
   trustProxy?: string[];
-  buckets: TokenBuckets;
-  /** Requests per second and burst for one principal; 0 a second switches the limit off. */
-  rateLimit: () => { perSecond: number; burst: number };
   onRefused?: (principal: Principal, request: { operation: string; path: string; requestId: string }) => void;
   onAnswered?: (request: { operation: string; method: string; status: number; seconds: number }) => void;
   /** Runs `fn` in a span of the request; `fn` is given the span's traceparent and resolves to the status. */
@@ -63,9 +49,6 @@ export interface Server {
   /** The OpenAPI document of a base. */
   document(base: Base): ApiDocument;
 }
-
-/** Failed authentications of one address before it is told to wait, and how many a second after that. */
-const failures = { burst: 200, perSecond: 10 };
 
 /**
  * A body beyond this may become ten times its size as an object, kept while its handler waits for the database:
@@ -91,9 +74,6 @@ declare module 'fastify' {
   }
 }
 
-const tooMany = (message: string, retryAfter: number) =>
-  new ApiError('too_many_requests', message, {}, { 'retry-after': String(retryAfter) });
-
 const requestIdOf = ({ headers }: IncomingMessage): string => {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newId();
@@ -101,7 +81,7 @@ const requestIdOf = ({ headers }: IncomingMessage): string => {
 
 /** The HTTP side of the platform: routes in, a server out. It knows HTTP and no feature. */
 export const createServer = (options: ServerOptions): Server => {
-  const { log, routes, buckets, trace = (request, fn) => fn(untraced(request.traceparent)) } = options;
+  const { log, routes, trace = (request, fn) => fn(untraced(request.traceparent)) } = options;
   const largeBodies = new Turns(largeBody.atOnce);
   const documents = new Map<Base, ApiDocument>();
   const documentOf = (base: Base): ApiDocument => {
@@ -156,37 +136,7 @@ export const createServer = (options: ServerOptions): Server => {
     return fail(log, error, request, reply);
   });
 
-  const principalOf = ({ authorization, cookie }: IncomingHttpHeaders): Promise<Principal> =>
-    options.authenticate({ token: bearerToken(authorization), cookie });
-  const authenticate = async (request: FastifyRequest): Promise<Principal> => {
-    try {
-      return await principalOf(request.headers);
-    } catch (error) {
-      // Only failures count, so a valid key is never refused because of others behind the same address.
-      if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
-      const { allowed, retryAfter } = buckets.take(
-        `address ${request.ip}`,
-        failures.perSecond,
-        failures.burst,
-      );
-      if (allowed) throw error;
-      throw tooMany(
-        'Too many requests without a valid API key came from this address. Wait, and try again.',
-        retryAfter,
-      );
-    }
-  };
-
-  const limitRate = (principal: Principal, setHeader: (name: string, value: string) => void): void => {
-    const { perSecond, burst } = options.rateLimit();
-    if (perSecond <= 0) return;
-    const name = `principal ${principal.keyId ?? principal.id}`;
-    const { allowed, remaining, retryAfter } = buckets.take(name, perSecond, burst);
-    setHeader('ratelimit-policy', `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
-    setHeader('ratelimit', `"default";r=${remaining};t=${retryAfter}`);
-    if (allowed) return;
-    throw tooMany(`The limit of ${perSecond} requests a second for one API key is reached.`, retryAfter);
-  };
+  const { principalOf, authenticate, limitRate } = recogniseCallers(options);
 
   const refused = (request: FastifyRequest, route: Route): void => {
     const path = request.url.split('?')[0]!;

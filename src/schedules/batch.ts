@@ -1,8 +1,8 @@
 import { notify, type Tx } from '../database/index.ts';
 import { readSettings } from '../settings/index.ts';
 import { workItemsChannel } from '../work-items/index.ts';
-import { advance, type DueRow } from './due.ts';
-import { type Move, planMove, type Skip } from './plan.ts';
+import { advance } from './due.ts';
+import { type DueRow, type Move, planMove, type Skip } from './plan.ts';
 import { insertOccurrences, type OccurrenceRow } from './store.ts';
 import { zoneRulesVersion } from './zones.ts';
 

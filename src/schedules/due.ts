@@ -1,20 +1,9 @@
 import type { RawBuilder } from 'kysely';
 import { type Reader, sql, type Tx } from '../database/index.ts';
 import { firedInsertion } from '../work-items/index.ts';
-import type { Move } from './plan.ts';
-import type { ScheduleRow } from './store.ts';
+import type { DueRow, Move } from './plan.ts';
 
 /** The SQL of the firing loop. */
-
-/** What deciding needs: no message and no payload, which go from table to table without leaving the database. */
-export type DueRow = Pick<ScheduleRow, 'id' | 'cron_expression' | 'timezone' | 'catch_up'> & {
-  /** Its `next_run_at`, in milliseconds since 1970. */
-  due: number;
-  /** False where the agent is gone, which a foreign key should make impossible. */
-  has_agent: boolean;
-  /** The database's time, the same one that said what is due, in milliseconds since 1970. */
-  now: number;
-};
 
 /** Milliseconds since 1970 as a number: a Date of a batch's every row costs ten times as much to read and to write. */
 const milliseconds = (time: RawBuilder<unknown>) => sql`(date_part('epoch', ${time}) * 1000)::bigint`;

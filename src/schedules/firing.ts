@@ -4,7 +4,8 @@ import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { type Fired, type FiringReport, fireClaimed } from './batch.ts';
-import { claimDue, type DueRow, lookAhead } from './due.ts';
+import { claimDue, lookAhead } from './due.ts';
+import type { DueRow } from './plan.ts';
 import { fireByHalves, isPoison } from './poison.ts';
 import { recomputeOlderRules } from './zone-rules.ts';
 

@@ -1,8 +1,18 @@
 import { messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { decide } from './decide.ts';
-import type { DueRow } from './due.ts';
 import { compileSchedule, type Occurrences } from './occurrences.ts';
+import type { ScheduleRow } from './store.ts';
+
+/** What deciding needs: no message and no payload, which go from table to table without leaving the database. */
+export type DueRow = Pick<ScheduleRow, 'id' | 'cron_expression' | 'timezone' | 'catch_up'> & {
+  /** Its `next_run_at`, in milliseconds since 1970. */
+  due: number;
+  /** False where the agent is gone, which a foreign key should make impossible. */
+  has_agent: boolean;
+  /** The database's time, the same one that said what is due, in milliseconds since 1970. */
+  now: number;
+};
 
 /** Occurrences that become no Work Item, recorded together: the first of them, how many and why. */
 export interface Skip {

@@ -2,7 +2,8 @@ import { type Database, sql, type Tx } from '../database/index.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Fired, fireClaimed } from './batch.ts';
-import { claimAgain, type DueRow } from './due.ts';
+import { claimAgain } from './due.ts';
+import type { DueRow } from './plan.ts';
 
 /**
  * What is nobody's fault among the schedules: a connection that was lost (08), a transaction that was ended (25), a

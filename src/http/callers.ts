@@ -1,0 +1,64 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../lib/errors.ts';
+import type { Principal } from '../lib/principal.ts';
+import { bearerToken } from './addresses.ts';
+import type { TokenBuckets } from './rate-limit.ts';
+
+export interface CallerParts {
+  /** Who the bearer token (undefined: none was sent) or the cookie stands for; throws 401. */
+  authenticate: (request: { token: string | undefined; cookie: string | undefined }) => Promise<Principal>;
+  buckets: TokenBuckets;
+  /** Requests per second and burst for one key; 0 a second switches the limit off. */
+  rateLimit: () => { perSecond: number; burst: number };
+}
+
+type SetHeader = (name: string, value: string) => void;
+
+/** Who calls, and how often they may. */
+interface Callers {
+  /** Who the headers stand for; throws 401. */
+  principalOf(headers: IncomingHttpHeaders): Promise<Principal>;
+  /** The same of a request, whose failures count against its address; throws 401 or 429. */
+  authenticate(request: FastifyRequest): Promise<Principal>;
+  /** Takes one request from the key's bucket, and sets the RateLimit fields; throws 429. */
+  limitRate(principal: Principal, setHeader: SetHeader): void;
+}
+
+/** Failed authentications of one address before it is told to wait, and how many a second after that. */
+const failures = { burst: 200, perSecond: 10 };
+
+const tooMany = (message: string, retryAfter: number) =>
+  new ApiError('too_many_requests', message, {}, { 'retry-after': String(retryAfter) });
+
+export const recogniseCallers = ({ authenticate, buckets, rateLimit }: CallerParts): Callers => {
+  const principalOf = ({ authorization, cookie }: IncomingHttpHeaders): Promise<Principal> =>
+    authenticate({ token: bearerToken(authorization), cookie });
+  return {
+    principalOf,
+    authenticate: async ({ headers, ip }) => {
+      try {
+        return await principalOf(headers);
+      } catch (error) {
+        // Only failures count, so a valid key is never refused because of others behind the same address.
+        if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
+        const { allowed, retryAfter } = buckets.take(`address ${ip}`, failures.perSecond, failures.burst);
+        if (allowed) throw error;
+        throw tooMany(
+          'Too many requests without a valid API key came from this address. Wait, and try again.',
+          retryAfter,
+        );
+      }
+    },
+    limitRate: (principal, setHeader) => {
+      const { perSecond, burst } = rateLimit();
+      if (perSecond <= 0) return;
+      const name = `principal ${principal.keyId ?? principal.id}`;
+      const { allowed, remaining, retryAfter } = buckets.take(name, perSecond, burst);
+      setHeader('ratelimit-policy', `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
+      setHeader('ratelimit', `"default";r=${remaining};t=${retryAfter}`);
+      if (allowed) return;
+      throw tooMany(`The limit of ${perSecond} requests a second for one API key is reached.`, retryAfter);
+    },
+  };
+};
