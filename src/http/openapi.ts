@@ -68,6 +68,12 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
       // Later releases may answer more: a client's generated types must let it pass.
       if ((jsonSchema as Json).additionalProperties === false)
         delete (jsonSchema as Json).additionalProperties;
+      // Zod leaves out the `default` of what it transforms.
+      const { fallback } = jsonSchema as Json;
+      if (fallback !== undefined) {
+        delete (jsonSchema as Json).fallback;
+        (jsonSchema as Json).default = fallback;
+      }
       const given = (jsonSchema as Json).openapi as Json | undefined;
       if (!given) return;
       const { description } = jsonSchema;

@@ -8,9 +8,14 @@ import { characters } from '../lib/text.ts';
 const described = <S extends z.ZodType>(schema: S, openapi: Record<string, unknown>): S =>
   schema.meta({ openapi }) as S;
 
-/** An optional field of a create or replace body: null is the same as leaving it out, and gives `fallback`. */
-export const optional = <S extends z.ZodType, D = undefined>(schema: S, fallback?: D) =>
-  schema.nullish().transform((value) => (value ?? fallback) as z.output<S> | D);
+/**
+ * An optional field of a create or replace body: null is the same as leaving it out, and gives `fallback`, which
+ * the document names unless it is null.
+ */
+export const optional = <S extends z.ZodType, D = undefined>(schema: S, fallback?: D) => {
+  const field = schema.nullish().transform((value) => (value ?? fallback) as z.output<S> | D);
+  return fallback === undefined || fallback === null ? field : field.meta({ fallback });
+};
 
 /** A free-form JSON object, kept as it was sent, `__proto__` and all. */
 export const jsonObject = described(

@@ -123,7 +123,7 @@ describe('the OpenAPI document', () =>
       expect(schemas.PublicSchedule.required.sort()).toEqual(schedule.split(' '));
     });
 
-    test('bodies name what is required', async () => {
+    test('bodies name what is required, and what is the default of the rest', async () => {
       const { paths, components } = await documentOf('/api/v2');
       const body = (path: string, method: string) => {
         const { schema } = paths[path][method].requestBody.content['application/json'];
@@ -134,6 +134,16 @@ describe('the OpenAPI document', () =>
       expect(body('/observability/integrations', 'post').required.sort()).toEqual(['settings', 'version']);
       expect(body('/observability/integrations/{integration_id}', 'put').required ?? []).toEqual([]);
       expect(body('/agents', 'post').required.sort()).toEqual(['mode', 'name']);
+      const defaults = (path: string, method: string) =>
+        Object.entries<{ default?: unknown }>(body(path, method).properties).flatMap(([name, field]) =>
+          'default' in field ? [[name, field.default]] : [],
+        );
+      const ofSchedule = { timezone: 'UTC', catch_up: true, message: '', payload: {}, metadata: {} };
+      expect(Object.fromEntries(defaults('/agents/{agent_id}/schedules', 'post'))).toEqual(ofSchedule);
+      expect(Object.fromEntries(defaults('/observability/integrations', 'post'))).toEqual({
+        is_system: false,
+        debug: false,
+      });
     });
 
     test('every operation that exists is described, and answers within its schema', async () => {
