@@ -5,6 +5,7 @@ import { messageOf } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
+import { within } from '../lib/within.ts';
 import { countNames, type Totals } from './log/log.ts';
 
 export type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
@@ -131,18 +132,12 @@ export class AccountPublisher {
   /** When nothing changes any more. What cannot be told in time is told at the next start. */
   async stop(): Promise<void> {
     await this.#loop.stop();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, lastWordMs);
-    });
-    const said = this.#publish().catch((error) =>
+    await within(this.#publish(), lastWordMs).catch((error) =>
       this.#parts.log.warn(
         { error: messageOf(error) },
         'the last telemetry accounts are told at the next start',
       ),
     );
-    await Promise.race([said, late]);
-    clearTimeout(timer);
   }
 
   async #publish(): Promise<void> {

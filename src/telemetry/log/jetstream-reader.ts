@@ -49,8 +49,8 @@ export type Gathered =
 export class StreamReader {
   readonly #stream: LogStream;
   readonly #fold: Fold;
-  readonly #bodies = new Map<number, Promise<readonly Slice[] | null>>();
-  readonly #sizes = new Map<number, number>();
+  /** By sequence number; `bytes` is 0 until it is read. */
+  readonly #bodies = new Map<number, { slices: Promise<readonly Slice[] | null>; bytes: number }>();
   #bytes = 0;
 
   constructor(stream: LogStream, fold: Fold) {
@@ -131,27 +131,30 @@ export class StreamReader {
   /** The slices of a record; null where it cannot be read any more. What was read is kept for the others. */
   #slices(head: Head): Promise<readonly Slice[] | null> {
     const known = this.#bodies.get(head.seq);
-    if (known) return known;
-    const reading = this.#read(head);
-    this.#bodies.set(head.seq, reading);
-    const size = [...head.account.values()].reduce((most, { bytes }) => Math.max(most, bytes), 0);
-    this.#sizes.set(head.seq, size);
-    this.#bytes += size;
-    for (const seq of this.#bodies.keys()) {
-      if (this.#bytes <= bytesInMemory || seq === head.seq) break;
-      this.#forget(seq);
-    }
-    reading.then(
-      (slices) => slices === null && this.#forget(head.seq),
-      () => this.#forget(head.seq),
+    if (known) return known.slices;
+    const body = { slices: this.#read(head), bytes: 0 };
+    this.#bodies.set(head.seq, body);
+    body.slices.then(
+      (slices) => this.#weigh(head.seq, body, slices),
+      () => this.#bodies.delete(head.seq),
     );
-    return reading;
+    return body.slices;
   }
 
-  #forget(seq: number): void {
-    this.#bytes -= this.#sizes.get(seq) ?? 0;
-    this.#sizes.delete(seq);
-    this.#bodies.delete(seq);
+  /** A head says only what each integration has of a body: what it holds in all is known when it is read. */
+  #weigh(seq: number, body: { bytes: number }, slices: readonly Slice[] | null): void {
+    if (this.#bodies.get(seq) !== body) return;
+    if (slices === null) {
+      this.#bodies.delete(seq);
+      return;
+    }
+    body.bytes = slices.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    this.#bytes += body.bytes;
+    for (const [oldest, { bytes }] of this.#bodies) {
+      if (this.#bytes <= bytesInMemory || oldest === seq) break;
+      this.#bodies.delete(oldest);
+      this.#bytes -= bytes;
+    }
   }
 
   async #read({ seq, chunks, crc }: Head): Promise<readonly Slice[] | null> {
