@@ -28,6 +28,9 @@ export interface HeldLease {
   release(): void;
 }
 
+/** The longest time between two heartbeats: a cancel whose notification was lost is carried out within 30 s all the same. */
+const longestBeatMs = 10_000;
+
 /**
  * Keep the lease of a Work Item: a heartbeat at a third of it, by which a cancel or a loss is heard of as well.
  * Where the database does not answer for a whole lease, it is taken for lost: another worker may have it by then.
@@ -35,7 +38,7 @@ export interface HeldLease {
 export const holdLease = (db: Database, log: Logger, lease: HeldLease['lease']): HeldLease => {
   const abort = new AbortController();
   const end = (reason: EndReason): void => abort.abort(new RunEnded(reason));
-  const everyMs = (lease.leaseSeconds * 1_000) / 3;
+  const everyMs = Math.min((lease.leaseSeconds * 1_000) / 3, longestBeatMs);
   let timer: NodeJS.Timeout;
   let released = false;
   let aliveAt = performance.now();

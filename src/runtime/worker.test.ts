@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { completion, type Reply, startEndpoint, wireCall } from '../../tests/harness/llm-endpoint.ts';
 import {
@@ -208,6 +208,20 @@ eachDatabase((_name, open) => {
       await expect.poll(() => secondsLeft(id), poll).toBeGreaterThan(0);
       one.release();
       expect(one.signal.aborted).toBe(false);
+    });
+
+    test('of an hour hears of a cancel whose notification was lost within 10 s', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      try {
+        const { id, held: one } = await held(3_600);
+        await change(id, sql`cancel_requested_at = platform_now()`);
+        vi.advanceTimersByTime(10_000);
+        vi.useRealTimers();
+        await expect.poll(() => reasonOf(one.signal), poll).toBe('cancelled');
+        one.release();
+      } finally {
+        vi.useRealTimers();
+      }
     });
 
     test('hears of a cancel whose notification was lost, and of the loss of the lease', async () => {
