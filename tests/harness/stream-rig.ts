@@ -1,0 +1,98 @@
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { type Database, sql } from '../../src/database/index.ts';
+import { silentLogger } from '../../src/lib/log.ts';
+import { openSharedLog, type SharedLog, type SharedLogOptions } from '../../src/telemetry/log/jetstream.ts';
+import { openMigrated } from './database.ts';
+import { type Nats, startNats } from './nats.ts';
+import { namesIn } from './telemetry-log.ts';
+
+/** Replicas that share a telemetry log: a stream for each test, one nats-server and one PostgreSQL database for all. */
+class StreamRig {
+  nats!: Nats;
+  db!: Database & AsyncDisposable;
+  connection!: NatsConnection;
+  manager!: JetStreamManager;
+  /** Of this test. */
+  stream = '';
+  readonly #open: SharedLog[] = [];
+
+  async setUp(): Promise<void> {
+    this.nats = await startNats({ jetstream: 'max_file_store: 14MB' });
+    this.db = await openMigrated('postgres');
+    this.connection = await connect({
+      servers: this.nats.url,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 50,
+    });
+    this.manager = await jetstreamManager(this.connection);
+  }
+
+  async tearDown(): Promise<void> {
+    await this.connection?.close();
+    await this.db?.[Symbol.asyncDispose]();
+    await this.nats?.stop();
+  }
+
+  async endTest(): Promise<void> {
+    await Promise.all(this.#open.splice(0).map((log) => log.close()));
+    await this.manager.streams.delete(this.stream).catch(() => {});
+  }
+
+  /** Another replica. */
+  replica = async (options: Partial<SharedLogOptions> = {}): Promise<SharedLog> => {
+    const log = await openSharedLog({
+      url: `${this.nats.url}/${this.stream}`,
+      db: this.db,
+      log: silentLogger,
+      exists: async () => false,
+      ...options,
+    });
+    this.#open.push(log);
+    await log.deliver();
+    return log;
+  };
+
+  close = async (log: SharedLog): Promise<void> => {
+    this.#open.splice(this.#open.indexOf(log), 1);
+    await log.close();
+  };
+
+  /** Delivers everything; answers the names. */
+  drain = async (log: SharedLog, number: number, maxBytes = 100_000): Promise<string[]> => {
+    await log.caughtUp();
+    const all: string[] = [];
+    for (;;) {
+      const batch = await log.read(number, maxBytes);
+      if (batch === null) return all;
+      all.push(...namesIn(batch));
+      expect(await log.commit(batch, batch.spans, { delivered: batch.spans })).toBe(true);
+    }
+  };
+
+  /** How many are in the stream. */
+  messages = async (): Promise<number> => (await this.manager.streams.info(this.stream)).state.messages;
+
+  /** `log` takes over everything, as when the owner froze for longer than its lease. */
+  takeOver = async (log: SharedLog): Promise<void> => {
+    await this.db.read((reader) =>
+      sql`update telemetry_cursors set owned_until = platform_now() - interval '1 second'`.execute(reader),
+    );
+    await log.refresh();
+    await log.deliver();
+  };
+}
+
+/** A rig for all tests of the block. */
+export const useStream = (): StreamRig => {
+  const rig = new StreamRig();
+  let streams = 0;
+  beforeAll(() => rig.setUp());
+  beforeEach(() => {
+    rig.stream = `log_${++streams}`;
+  });
+  afterEach(() => rig.endTest());
+  afterAll(() => rig.tearDown());
+  return rig;
+};
