@@ -25,8 +25,8 @@ export interface NatsOptions {
   jetstream?: string;
   /** Largest message; the server's default is 1 MiB. */
   maxPayload?: string;
-  /** Who may connect; anybody unless given. */
-  token?: string;
+  /** What stands in the block `authorization` of its configuration: who may connect; anybody unless given. */
+  authorization?: string;
   /** Only over TLS, with this key and certificate (PEM). */
   tls?: { key: string; cert: string };
 }
@@ -92,11 +92,11 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
 const writeConfig = async (
   path: string,
   storage: string,
-  { jetstream = '', maxPayload, token, tls }: NatsOptions,
+  { jetstream = '', maxPayload, authorization, tls }: NatsOptions,
 ): Promise<void> => {
   const lines = [`jetstream { store_dir: "${storage}", sync_interval: always\n${jetstream} }`];
   if (maxPayload !== undefined) lines.push(`max_payload: ${maxPayload}`);
-  if (token !== undefined) lines.push(`authorization { token: "${token}" }`);
+  if (authorization !== undefined) lines.push(`authorization { ${authorization} }`);
   if (tls !== undefined) {
     const [cert, key] = [`${path}.cert`, `${path}.key`];
     await writeFile(cert, tls.cert);

@@ -42,7 +42,7 @@ test.each([
 describeWithNats('a server that wants TLS and a token', () => {
   test('gets both; with another token it is refused at once, with another certificate and in plain text nothing is sent', async () => {
     await using db = await openMigrated('postgres');
-    await using nats = await startNats({ tls: selfSigned, token: 'right-token' });
+    await using nats = await startNats({ tls: selfSigned, authorization: 'token: "right-token"' });
     await using plain = await startNats();
     const at = async (url: string): Promise<string> => {
       const log = await openSharedLog({ url, db, log: silentLogger, exists: async () => false });

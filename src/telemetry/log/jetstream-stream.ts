@@ -10,6 +10,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { connect, errors, headers, type NatsConnection, nanos } from '@nats-io/transport-node';
+import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { addressOf } from './jetstream-address.ts';
 import { TelemetryLogError, TelemetryLogRefusal } from './log.ts';
@@ -301,13 +302,16 @@ export class LogStream {
   }
 
   async #watch(log: Logger): Promise<void> {
-    for await (const { type } of this.#connection.status()) {
-      if (type === 'disconnect') {
+    for await (const status of this.#connection.status()) {
+      if (status.type === 'disconnect') {
         this.#connected = false;
         log.warn('the telemetry log is away: traces are refused until it is back');
-      } else if (type === 'reconnect') {
+      } else if (status.type === 'reconnect') {
         this.#connected = true;
         log.info('the telemetry log is back');
+      } else if (status.type === 'error') {
+        // What is not permitted is not answered either: without this it looks like a server that hangs.
+        log.warn({ error: messageOf(status.error) }, 'the server of the telemetry log reports an error');
       }
     }
   }
