@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createEgress, type Egress, parseCidrs } from './egress.ts';
+import { createEgress, type Egress } from './egress.ts';
+import { parseCidrs } from './egress-addresses.ts';
 
 let server: Server;
 let connections: number;
