@@ -1,8 +1,9 @@
-import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesBehind } from './backlog.ts';
 import { CursorFile, type CursorState } from './cursor.ts';
 import { gather } from './gather.ts';
+import { SegmentHousekeeping } from './housekeeping.ts';
 import {
   type Batch,
   type Counts,
@@ -42,6 +43,7 @@ const nothing: Accepted = { spans: 0, bytes: 0 };
 class FileLog implements TelemetryLog {
   readonly #directory: string;
   readonly #writer: SegmentWriter;
+  readonly #housekeeping: SegmentHousekeeping;
   readonly #integrations = new Map<number, Integration>();
   readonly #opening = new Map<number, Promise<void>>();
   readonly #listeners = new Set<(routes: ReadonlySet<number>) => void>();
@@ -58,9 +60,10 @@ class FileLog implements TelemetryLog {
       prepare: async (routes) => {
         for (const number of routes) if (!this.#integrations.has(number)) await this.register(number);
       },
-      failed: () => this.#collect(),
+      failed: () => this.#housekeeping.collect(),
       written: (routes, before, at) => this.#written(routes, before, at),
     });
+    this.#housekeeping = new SegmentHousekeeping(this.#writer, (n) => this.#integrations.get(n)?.cursor);
     this.#readable = { segments: () => this.#writer.segments, end: () => this.#writer.end };
   }
 
@@ -81,7 +84,7 @@ class FileLog implements TelemetryLog {
         if (spans > total.spans) log.#writer.totals.set(number, { ...total, spans });
       }
       await log.#writer.open();
-      await log.#collect();
+      await log.#housekeeping.collect();
     } catch (error) {
       await log.close();
       throw error;
@@ -134,7 +137,7 @@ class FileLog implements TelemetryLog {
           },
     );
     await one.reader.close();
-    await this.#collect();
+    await this.#housekeeping.collect();
   }
 
   async read(number: number, maxBytes: number, after?: Batch): Promise<Batch | null> {
@@ -182,7 +185,7 @@ class FileLog implements TelemetryLog {
     if (moved) {
       one.at = at;
       // The cursor has moved, and who hears that it did not would take back what goes with it. The retention tries again.
-      await this.#collect().catch(() => {});
+      await this.#housekeeping.collect().catch(() => {});
     }
     return moved;
   }
@@ -218,29 +221,7 @@ class FileLog implements TelemetryLog {
   }
 
   async expire(before: number, maxBytes: number): Promise<void> {
-    await this.#writer.exclusive(async () => {
-      const { segments } = this.#writer;
-      const total = (): number => this.#writer.end - (segments[0]?.base ?? this.#writer.end);
-      if (total() > maxBytes && segments.length === 1) await this.#writer.roll();
-      else await this.#writer.roll(before);
-      while (segments.length > 1) {
-        // The first later segment whose head is readable says what was accepted before it.
-        const keep = segments.findIndex(({ totals }, i) => i > 0 && totals !== null);
-        if (keep < 0) return;
-        if (segments[keep]!.created > before && total() <= maxBytes) return;
-        const { base, totals } = segments[keep]!;
-        for (const [number, { spans }] of totals!) {
-          const one = this.#integrations.get(number);
-          await one?.cursor.update((state) => {
-            const late = spans - passed(state);
-            if (state.removed || late <= 0) return null;
-            return { ...state, expired: state.expired + late, at: Math.max(state.at, base) };
-          });
-        }
-        await this.#unlink(keep);
-      }
-    });
-    await this.#collect();
+    await this.#housekeeping.expire(before, maxBytes);
   }
 
   onAppend(appended: (routes: ReadonlySet<number>) => void): () => void {
@@ -274,45 +255,6 @@ class FileLog implements TelemetryLog {
       if (one && passed(one.cursor.state) === (before.get(number)?.spans ?? 0)) one.at = Math.max(one.at, at);
     }
     for (const listener of this.#listeners) listener(routes);
-  }
-
-  /**
-   * Deletes the segments that every integration has passed. The last one is kept to be written on; but where the
-   * disk is full it must go too, or there is no room to begin another.
-   */
-  async #collect(): Promise<void> {
-    const passedSegments = (): number => {
-      const { segments, sealed, totals: accepted } = this.#writer;
-      let count = 0;
-      for (let i = 1; i <= segments.length; i++) {
-        const totals = i < segments.length ? segments[i]!.totals : sealed ? accepted : null;
-        if (totals === null) continue;
-        for (const [number, { spans }] of totals) {
-          const state = this.#integrations.get(number)?.cursor.state;
-          if (state !== undefined && !state.removed && passed(state) < spans) return count;
-        }
-        count = i;
-      }
-      return count;
-    };
-    if (passedSegments() === 0) return;
-    await this.#writer.exclusive(() => this.#unlink(passedSegments()));
-  }
-
-  /** Idle readers keep files open, and an unlinked one would keep its room until they read on: so it is emptied. */
-  async #unlink(count: number): Promise<void> {
-    const { segments } = this.#writer;
-    for (let left = count; left > 0; left--) {
-      const { path } = segments[0]!;
-      const file = await open(path, 'r+').catch(() => null);
-      try {
-        await rm(path, { force: true });
-        segments.shift();
-        await file?.truncate(0);
-      } finally {
-        await file?.close();
-      }
-    }
   }
 }
 
