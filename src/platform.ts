@@ -144,6 +144,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     },
   });
   started.add('telemetry', () => telemetry.stop());
+  settings.onChange(() => telemetry.wake());
   const known = telemetry.accounts().map(({ number }) => number);
   if (known.length > 0) await observability.reserveNumbers(Math.max(...known));
   const { tracing } = telemetry;

@@ -72,7 +72,7 @@ export interface Telemetry {
   accounts(): { number: number; removed: boolean; own: boolean; totals: Totals }[];
   /** A test of the integration succeeded: a paused delivery goes on at once. */
   resume(number: number): void;
-  /** Everybody looks again now: for tests that have moved the clock. */
+  /** Everybody looks again now: after a change of the settings, or when a test has moved the clock. */
   wake(): void;
   /** Ended spans of the platform are durable. */
   flush(): Promise<void>;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { must } from '../faults/scenarios/ground.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { until } from '../harness/wait.ts';
 import { integrations, startTracedPlatform, type TracedPlatform } from './ground.ts';
 
 const away = 'http://127.0.0.1:9/v1/traces';
@@ -63,6 +64,24 @@ test('a disabled one keeps its backlog, gets nothing new, and sends the old when
   await platform.send('new', 2);
   await platform.healthIs(id, { state: 'delivering', queued: 0, delivered: 6 });
   expect(names()).toEqual([...named('kept', 4), ...named('new', 2)]);
+  await done(id);
+});
+
+test('a smaller retention takes effect at once: the oldest spans expire, the newest are delivered', async () => {
+  const retain = (megabytes: number) =>
+    must(platform.api.patch('/advanced-settings', { TELEMETRY_RETENTION_MB: megabytes }));
+  const id = await platform.integrate(settings(away));
+  for (let i = 0; i < 8; i++) await platform.send(`r${i}`, 1_500, 2_000);
+  await retain(16);
+  const { expired } = await until(async () => {
+    const now = await platform.health(id);
+    return now.expired > 0 && now;
+  });
+  expect(expired).toBeLessThan(6_000);
+  await edit(id, { settings: settings(backend.url) });
+  await platform.healthIs(id, { queued: 0, expired, delivered: 12_000 - expired });
+  expect(names().at(-1)).toBe('r7-1499');
+  await retain(10_240);
   await done(id);
 });
 

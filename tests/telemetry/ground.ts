@@ -28,8 +28,8 @@ export interface TracedPlatform extends AsyncDisposable {
   health(id: string): Promise<Health>;
   /** Waits until the health is so; fails with what it is instead. */
   healthIs(id: string, wanted: Partial<Health>): Promise<Health>;
-  /** Spans `PREFIX-0`, … of an agent, accepted. */
-  send(prefix: string, count: number): Promise<void>;
+  /** Spans `PREFIX-0`, … of an agent, accepted. `padding`: so much text in each. */
+  send(prefix: string, count: number, padding?: number): Promise<void>;
   /** The account of an integration in /metrics, by its label. */
   metrics(label: string): Promise<Record<string, number>>;
   /** SIGKILL, and a start on the same data. */
@@ -64,9 +64,9 @@ export const startTracedPlatform = async (env: Record<string, string> = {}): Pro
         throw new Error(`health is ${JSON.stringify(is)}, not ${JSON.stringify(wanted)}`);
       });
     },
-    send: async (prefix, count) => {
+    send: async (prefix, count, padding) => {
       await must(
-        api.raw('POST', '/telemetry/v1/traces', spansNamed(prefix, count, 'agent'), {
+        api.raw('POST', '/telemetry/v1/traces', spansNamed(prefix, count, 'agent', padding), {
           headers: { 'content-type': 'application/x-protobuf' },
         }),
       );

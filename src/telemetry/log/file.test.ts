@@ -170,6 +170,24 @@ test('retention expires the oldest first, by age and by size, counted before the
   expect(sum(log.totals(1))).toBe(13);
 });
 
+test('retention by size is exact to the record, also where one segment holds more than the size', async () => {
+  for (let i = 0; i < 12; i++) await log.append([slice(`s${i}`, 1, [1, 2], 1_000)]);
+  expect(await log.commit((await log.read(2, 10_000))!, 3, { delivered: 3 })).toBe(true);
+  for (let i = 0; i < 2; i++) {
+    await log.expire(0, 6_000);
+    const { expired, queued } = log.totals(1);
+    expect(queued).toBeGreaterThanOrEqual(4);
+    expect(queued).toBeLessThanOrEqual(6);
+    expect(expired + queued).toBe(12);
+    expect(names(await log.read(1, 100))).toEqual([`s${expired}-0`]);
+    expect(log.totals(2)).toMatchObject({ delivered: 3, expired: expired - 3, queued });
+    await reopen();
+  }
+  expect(await drain(1)).toHaveLength(log.totals(1).delivered);
+  await drain(2);
+  expect(await segments()).toHaveLength(1);
+});
+
 test('a full disk refuses cleanly, what was there stays readable, and it goes on when there is room', async () => {
   let room = true;
   await reopen({

@@ -1,6 +1,8 @@
 import { open, rm } from 'node:fs/promises';
 import type { CursorFile } from './cursor.ts';
 import { passed } from './log.ts';
+import { RecordReader, type Segment } from './reader.ts';
+import type { AcceptedTotals } from './record.ts';
 import type { SegmentWriter } from './writer.ts';
 
 /** What takes segments away: all integrations have passed them, or they are too old or too many. */
@@ -13,30 +15,60 @@ export class SegmentHousekeeping {
     this.#cursorOf = cursorOf;
   }
 
-  /** Counts as expired what is older than `before` (ms since 1970) or beyond `maxBytes`, to within a segment, then unlinks. */
+  /**
+   * Counts as expired what is older than `before` (ms since 1970), to within a segment, or beyond `maxBytes`, to within
+   * a record; then unlinks the segments that have no more in them.
+   */
   async expire(before: number, maxBytes: number): Promise<void> {
     await this.#writer.exclusive(async () => {
       const { segments } = this.#writer;
-      const total = (): number => this.#writer.end - (segments[0]?.base ?? this.#writer.end);
-      if (total() > maxBytes && segments.length === 1) await this.#writer.roll();
+      const beyond = (base: number): boolean => this.#writer.end - base > maxBytes;
+      // What expires in part goes as a whole when the rest of it is passed.
+      if (segments.length === 1 && beyond(segments[0]!.base)) await this.#writer.roll();
       else await this.#writer.roll(before);
       while (segments.length > 1) {
         // The first later segment whose head is readable says what was accepted before it.
         const keep = segments.findIndex(({ totals }, i) => i > 0 && totals !== null);
         if (keep < 0) return;
-        if (segments[keep]!.created > before && total() <= maxBytes) return;
-        const { base, totals } = segments[keep]!;
-        for (const [number, { spans }] of totals!) {
-          await this.#cursorOf(number)?.update((state) => {
-            const late = spans - passed(state);
-            if (state.removed || late <= 0) return null;
-            return { ...state, expired: state.expired + late, at: Math.max(state.at, base) };
-          });
-        }
+        const { base, totals, created } = segments[keep]!;
+        if (created > before && !beyond(base)) break;
+        await this.#expireUpTo(base, totals!);
         await this.#unlink(keep);
       }
+      const [oldest] = segments;
+      if (oldest !== undefined && beyond(oldest.base)) await this.#expireWithin(oldest, maxBytes);
     });
     await this.collect();
+  }
+
+  /** `totals`: what was accepted before the offset `at`. */
+  async #expireUpTo(at: number, totals: AcceptedTotals): Promise<void> {
+    for (const [number, { spans }] of totals) {
+      await this.#cursorOf(number)?.update((state) => {
+        const late = spans - passed(state);
+        if (state.removed || late <= 0) return null;
+        return { ...state, expired: state.expired + late, at: Math.max(state.at, at) };
+      });
+    }
+  }
+
+  /** Expires what of a segment is more than `maxBytes` from the end: dropped whole, it could take the newest too. */
+  async #expireWithin({ base, totals }: Segment, maxBytes: number): Promise<void> {
+    const writer = this.#writer;
+    const accepted = new Map(totals);
+    const reader = new RecordReader({ segments: () => writer.segments, end: () => writer.end });
+    try {
+      let at = base;
+      while (writer.end - at > maxBytes) {
+        const record = await reader.next(at);
+        if (record === null) break;
+        for (const [number, total] of record.totals) accepted.set(number, total);
+        at = record.next;
+      }
+      await this.#expireUpTo(at, accepted);
+    } finally {
+      await reader.close();
+    }
   }
 
   /**
