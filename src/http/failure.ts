@@ -86,6 +86,19 @@ export const fail = (
   return reply.code(status).headers(headers).send(body);
 };
 
+/**
+ * A connection that is closed while its client is still sending breaks off, and the answer is lost (RFC 9112, 9.6).
+ * So what is refused before its body was read is read to the end, whoever wants the connection closed: Fastify where
+ * a body is too large, or the client. `requestTimeout` bounds how long that may take.
+ */
+export const closeAfterBody = ({ raw: request }: FastifyRequest, reply: FastifyReply): void => {
+  if (request.complete) return;
+  const closes = !reply.raw.shouldKeepAlive;
+  reply.removeHeader('connection');
+  reply.raw.shouldKeepAlive = true;
+  if (closes) request.once('end', () => request.socket.end());
+};
+
 const faultsOfHttp: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive whole in time.',
   HPE_HEADER_OVERFLOW: 'The headers of the request, its address included, are too large.',

@@ -10,7 +10,7 @@ import { type Principal, type Role, roleAllows } from '../lib/principal.ts';
 import { Turns } from '../lib/turns.ts';
 import { type Base, baseOf, bases, givenTraceparent, hostsIn, normalizeUrl, untraced } from './addresses.ts';
 import { type CallerParts, recogniseCallers } from './callers.ts';
-import { bodyLimit, fail, failed, refuseConnection } from './failure.ts';
+import { bodyLimit, closeAfterBody, fail, failed, refuseConnection } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
 import { mountRaw, type RawParts, type RawRoute } from './raw.ts';
 import type { Route } from './route.ts';
@@ -127,12 +127,7 @@ export const createServer = (options: ServerOptions): Server => {
   // The body is parsed after the 404s of what the path names, so it is only gathered here.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, request, reply) => {
-    // Fastify closes the connection on a body that is too large: whoever is still sending would see that instead
-    // of the answer. `requestTimeout` bounds how long the rest may take.
-    if ((error as { code?: string }).code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-      reply.removeHeader('connection');
-      request.raw.resume();
-    }
+    closeAfterBody(request, reply);
     return fail(log, error, request, reply);
   });
 

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { rawRequest } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
@@ -183,12 +184,30 @@ describe('requests', () =>
         ).toBe(400);
       });
 
-      test('a body over the limit is read to its end, so that whoever is still sending gets the answer', async () => {
-        const head = ['POST /api/v2/agents HTTP/1.1', bearer, 'Content-Type: application/json'];
-        const length = 64 * 1024 * 1024;
-        const answer = await wire([...head, `Content-Length: ${length}`], Buffer.alloc(length));
+      const large = Buffer.alloc(64 * 1024 * 1024);
+      const headOfLarge = ['POST /api/v2/agents HTTP/1.1', `Content-Length: ${large.length}`];
+
+      test('a connection outlives a body over the limit', async () => {
+        const answer = await wire([...headOfLarge, bearer], large);
         expect([answer.status, answer.closed]).toEqual([400, false]);
       });
+
+      test.each([
+        ['over the limit', adminKey, '400'],
+        ['without a valid key', 'wrong', '401'],
+      ])(
+        'a connection to close is closed after a body %s, so that whoever is still sending gets the answer',
+        async (_, key, status) => {
+          const socket = connect(at().test.platform.port, '127.0.0.1');
+          const head = [...headOfLarge, `Authorization: Bearer ${key}`, 'Connection: close', 'Host: x'];
+          socket.write(`${head.join('\r\n')}\r\n\r\n`);
+          socket.write(large);
+          // Throws where the connection breaks off, and ends when the server closes it.
+          const answer = Buffer.concat(await socket.toArray()).toString();
+          expect(answer).toContain(`HTTP/1.1 ${status} `);
+          expect(socket.bytesWritten).toBeGreaterThan(large.length);
+        },
+      );
 
       test('a body where none is read is ignored', async () => {
         const agent = await newAgent(at());
