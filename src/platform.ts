@@ -148,6 +148,12 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   const known = telemetry.accounts().map(({ number }) => number);
   if (known.length > 0) await observability.reserveNumbers(Math.max(...known));
   const { tracing } = telemetry;
+  // https://opentelemetry.io/docs/specs/semconv/database/database-spans/
+  db.onStatement(({ text, milliseconds, failure }) => {
+    const verb = /\w+/.exec(text)?.[0].toUpperCase() ?? 'SQL';
+    const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text };
+    tracing.ended(verb, milliseconds, { kind: SpanKind.CLIENT, attributes }, failure);
+  });
 
   const metrics = createPlatformMetrics({
     db,
@@ -229,13 +235,19 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     },
     onAnswered: metrics.answered,
     trace: async (request, fn) => {
-      const { method, route, traceparent } = request;
+      const { method, route, path, scheme, traceparent } = request;
       await tracing.withSpan(
         `${method} ${route}`,
         {
           application: true,
           kind: SpanKind.SERVER,
-          attributes: { 'http.request.method': method, 'http.route': route },
+          // https://opentelemetry.io/docs/specs/semconv/http/http-spans/
+          attributes: {
+            'http.request.method': method,
+            'http.route': route,
+            'url.path': path,
+            'url.scheme': scheme,
+          },
           ...(traceparent ? { traceparent } : {}),
         },
         async (span) => {

@@ -19,6 +19,15 @@ export type Tx = Kysely<Schema> & { readonly isTransaction: true };
 /** A single statement outside of a transaction. Every `Tx` is one as well, so reads can be shared. */
 export type Reader = Kysely<Schema>;
 
+/** A statement that has ended. */
+export interface Statement {
+  /** With `$1` … where its values go: these are told to nobody. */
+  text: string;
+  milliseconds: number;
+  /** Why it failed: a SQLSTATE, or `connection`; null where it did not. */
+  failure: string | null;
+}
+
 /**
  * The one way to the database, the same over the embedded one and over PostgreSQL. Inside `tx` only the given
  * `tx` may be used: the embedded database has one connection, so a second use would wait for itself for ever.
@@ -35,6 +44,8 @@ export interface Database {
    * lost and is back, since what was said meanwhile was not heard.
    */
   listen(channel: string, listener: (payload: string | null) => void): void;
+  /** Tells of every statement, in the asynchronous context of whoever made it. `told` must not throw. */
+  onStatement(told: (statement: Statement) => void): void;
   /** Resolves when the database answers; throws 503 when it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -65,7 +76,7 @@ const noAnswer = 'Query read timeout';
  * Kysely's view of a pool whose statements are named, which makes embedded reads 1.8 times faster. A connection
  * that has fallen silent is not waited for again, not even for its rollback, and does not go back into the pool.
  */
-const namingPool = (pool: pg.Pool): PostgresPool =>
+const namingPool = (pool: pg.Pool, told: (statement: Statement) => void): PostgresPool =>
   ({
     connect: async () => {
       const client = await pool.connect();
@@ -73,11 +84,16 @@ const namingPool = (pool: pg.Pool): PostgresPool =>
       return {
         query: async (text: string, values: unknown[]) => {
           if (silent) throw silent;
+          const begun = performance.now();
+          let failure: string | null = null;
           try {
             return await client.query(values.length === 0 ? { text } : { text, values, name: nameOf(text) });
           } catch (error) {
+            failure = (error as { code?: string }).code ?? 'connection';
             if (messageOf(error) === noAnswer) silent = error as Error;
             throw error;
+          } finally {
+            told({ text, milliseconds: performance.now() - begun, failure });
           }
         },
         release: () => client.release(silent),
@@ -120,7 +136,11 @@ export const createDatabase = (parts: {
   pool.on('error', (error) => log.warn({ error: messageOf(error) }, 'an idle database connection was lost'));
   // One that is lost while it is used rejects its statement; its `error` event, unheard, would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
-  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: namingPool(pool) }) });
+  const observers: ((statement: Statement) => void)[] = [];
+  const told = (statement: Statement): void => {
+    for (const observer of observers) observer(statement);
+  };
+  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: namingPool(pool, told) }) });
 
   const use = async <T>(fn: () => Promise<T>): Promise<T> => {
     if (current.getStore()?.open)
@@ -151,6 +171,7 @@ export const createDatabase = (parts: {
       }),
     read: (fn) => use(() => fn(kysely)),
     listen: parts.listen,
+    onStatement: (observer) => void observers.push(observer),
     ping: () => use(async () => void (await sql`select 1`.execute(kysely))),
     close: async () => {
       await pool.end();

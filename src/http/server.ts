@@ -34,7 +34,14 @@ export interface ServerOptions extends CallerParts {
   onAnswered?: (request: { operation: string; method: string; status: number; seconds: number }) => void;
   /** Runs `fn` in a span of the request; `fn` is given the span's traceparent and resolves to the status. */
   trace?: (
-    request: { method: string; route: string; traceparent: string | undefined },
+    request: {
+      method: string;
+      route: string;
+      /** As it came, without the query. */
+      path: string;
+      scheme: string;
+      traceparent: string | undefined;
+    },
     fn: (traceparent: string) => Promise<number>,
   ) => Promise<unknown>;
   /** Answers `/readyz`: null when ready, else why not. */
@@ -195,8 +202,11 @@ export const createServer = (options: ServerOptions): Server => {
           );
         },
         handler: async (request, reply) => {
+          const { method, originalUrl, protocol: scheme } = request;
+          const path = originalUrl.split('?', 1)[0]!;
           const traceparent = givenTraceparent(request.headers.traceparent);
-          await trace({ method: request.method, route: base + route.path, traceparent }, async (own) => {
+          const traced = { method, route: base + route.path, path, scheme, traceparent };
+          await trace(traced, async (own) => {
             reply.header('traceparent', own);
             try {
               const carryOut = () => serve(route, request.principal!, options, request, reply);

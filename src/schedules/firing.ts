@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout as rest } from 'node:timers/promises';
 import { type Database, outsideTransaction } from '../database/index.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
@@ -19,9 +20,10 @@ export const schedulesChannel = 'schedules';
 const batchSize = 500;
 /**
  * Batches in flight at once, once one was full: while one commits or is decided here, the database works on another.
- * Few, so that the pool always has connections for requests. The embedded database has one connection.
+ * Few, so that the pool always has connections for requests, and no more than this machine has cores: on two, a third
+ * fired no more and made the reads of a herd wait half as long again. The embedded database has one connection.
  */
-const lanes = { postgres: 3, embedded: 1 };
+const lanes = { postgres: Math.min(3, availableParallelism()), embedded: 1 };
 /**
  * Between its batches a lane rests so many times as long as it waited for BEGIN, at most `mostMs`. Where there is room
  * that is a millisecond or two; where the machine is full it is left to the requests, which wait as long as BEGIN: on

@@ -45,6 +45,17 @@ export interface Tracing {
    * An agent's span carries its `gen_ai.agent.id`; outside an agent's run every span is an application span.
    */
   withSpan<T>(name: string, options: SpanOptions, fn: (span: Span) => T | Promise<T>): Promise<T>;
+  /**
+   * An application span for what has ended just now, after so many milliseconds, inside the span around the caller.
+   * None is made outside of a span, after its end, or where no integration with `debug` would get it. `error`: what
+   * kind of failure it was (`error.type`), null where it was none.
+   */
+  ended(
+    name: string,
+    milliseconds: number,
+    options: Pick<SpanOptions, 'kind' | 'attributes'>,
+    error: string | null,
+  ): void;
   /** The trace id of the span around the caller (32 hex digits), or null. */
   traceId(): string | null;
   /** The W3C `traceparent` to send out from here, or null. */
@@ -226,6 +237,24 @@ export const createTracing = (
       } finally {
         span.end();
       }
+    },
+    ended: (name, milliseconds, { kind, attributes }, error) => {
+      const around = current.getStore();
+      if (around === undefined || !trace.getSpan(around)?.isRecording()) return;
+      const agent = (around.getValue(agentKey) as string | undefined) ?? null;
+      if (options.routes().forAgent(agent, 'application').length === 0) return;
+      const now = Date.now();
+      const span = tracer.startSpan(
+        name,
+        {
+          ...(kind === undefined ? {} : { kind }),
+          startTime: now - milliseconds,
+          attributes: { ...attributes, ...(error === null ? {} : { 'error.type': error }) },
+        },
+        around.setValue(applicationKey, true),
+      );
+      if (error !== null) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end(now);
     },
   };
   return {

@@ -55,6 +55,7 @@ export class Recorder implements Tracing {
   }
   traceId = () => this.#current.getStore()?.traceId ?? null;
   traceparent = () => null;
+  ended = () => {};
 
   /** The spans of the agent in one trace. */
   of(traceId: string | null): RecordedSpan[] {

@@ -88,6 +88,40 @@ test('so it is with the platform itself: a run is told to all, requests, claims 
   expect(names(steps)).toContain('store step');
 });
 
+test('a request is told with its statements, by the names of the conventions and without their values', async () => {
+  const secret = `Named ${Date.now()}`;
+  const answer = await platform.api.raw(
+    'POST',
+    '/agents?x=y',
+    JSON.stringify({ name: secret, mode: 'worker' }),
+    {
+      headers: { 'content-type': 'application/json' },
+    },
+  );
+  expect(answer.status).toBe(200);
+  const traceId = answer.headers.get('traceparent')!.split('-')[1];
+  const told = () => debugging.spans().filter((span) => span.traceId === traceId);
+  const server = () => told().find(({ kind }) => kind === 2);
+  await until(() => server() !== undefined);
+  expect(server()!.attributes).toMatchObject({
+    'http.request.method': 'POST',
+    'http.route': '/api/v2/agents',
+    'url.path': '/api/v2/agents',
+    'url.scheme': 'http',
+    'http.response.status_code': 200,
+  });
+  const statements = told().filter(({ kind }) => kind === 3);
+  expect(statements.map(({ name }) => name)).toEqual(expect.arrayContaining(['BEGIN', 'INSERT', 'COMMIT']));
+  for (const { attributes, parentSpanId } of statements) {
+    expect(attributes['db.system.name']).toBe('postgresql');
+    expect(parentSpanId).toBe(server()!.spanId);
+  }
+  const texts = statements.map(({ attributes }) => attributes['db.query.text']);
+  expect(texts).toContainEqual(expect.stringMatching(/^\s*insert into "?agents"?/));
+  expect(texts.join()).not.toContain(secret);
+  expect(ordinary.spans().some((span) => span.traceId === traceId)).toBe(false);
+});
+
 test('debug is switched on and off within a second on every replica', async () => {
   const replicas = [platform.process.url, second.url];
   const set = (debug: boolean) => must(platform.api.put(`${integrations}/${id}`, { version: '2', debug }));
