@@ -20,7 +20,7 @@ export type Tx = Kysely<Schema> & { readonly isTransaction: true };
 export type Reader = Kysely<Schema>;
 
 /** A statement that has ended. */
-export interface Statement {
+interface Statement {
   /** With `$1` … where its values go: these are told to nobody. */
   text: string;
   milliseconds: number;
