@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
+import { until } from '../../tests/harness/wait.ts';
 import type { Database } from '../database/index.ts';
 import { systemClock } from '../lib/clock.ts';
 import { Vault } from '../lib/crypto.ts';
@@ -20,6 +21,7 @@ afterEach(() => server?.close());
 /** A server whose raw route answers with what came, or throws for the body `defect`. */
 const start = async (burst = 1_000) => {
   const answered: { operation: string; status: number }[] = [];
+  let arrived = 0;
   const raw: RawRoute = {
     paths: ['/raw'],
     document: { path: '/raw', id: 'raw', operation: {} },
@@ -30,6 +32,7 @@ const start = async (burst = 1_000) => {
         const { status, headers } = error as ApiError;
         return { status, headers, body: 'refused' };
       }
+      arrived++;
       const came = await text(body);
       if (came === 'defect') throw new Error('a defect');
       return { status: 200, headers: { 'content-type': 'application/own' }, body: `${method} ${came}` };
@@ -61,7 +64,7 @@ const start = async (burst = 1_000) => {
       body,
       headers: { authorization: `Bearer ${key}`, 'x-request-id': 'mine', traceparent },
     });
-  return { port, answered, post };
+  return { port, answered, arrived: () => arrived, post };
 };
 /** `/raw/` is no path as it is written in the list: it takes the long way. */
 const ways = ['/raw', '/raw/'];
@@ -132,4 +135,29 @@ test('requests that are sent one behind the other are answered in order; two hea
   const answers = await exchange(request('one') + request('two') + request('three'));
   expect(answers.match(/POST (one|two|three)/g)).toEqual(['POST one', 'POST two', 'POST three']);
   expect(await exchange(request('one', 'Host: a\r\nHost: b'))).toMatch(/^HTTP\/1\.1 400 /);
+});
+
+test('what comes on an open connection while the server closes is answered like any other, and is the last there', async () => {
+  const { port, arrived } = await start();
+  const head = 'POST /raw HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Length: ';
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  socket.write(`${head}5\r\n\r\nfir`);
+  await until(() => arrived() === 1);
+  const closed = server!.close();
+  const refused = () =>
+    fetch(`http://127.0.0.1:${port}/healthz`).then(
+      () => false,
+      () => true,
+    );
+  await until(refused);
+  socket.write(`st${head}6\r\n\r\nsecond`);
+  const answers = await text(socket);
+  await closed;
+  expect(answers.match(/HTTP\/1\.1 \d+|POST (first|second)/g)).toEqual([
+    'HTTP/1.1 200',
+    'POST first',
+    'HTTP/1.1 200',
+    'POST second',
+  ]);
+  expect(answers).toMatch(/connection: close/i);
 });

@@ -116,6 +116,8 @@ export const createServer = (options: ServerOptions): Server => {
     genReqId: requestIdOf,
     routerOptions: { maxParamLength: 10_000 },
     forceCloseConnections: 'idle',
+    // What still comes on an open connection is answered like any other; Fastify's own 503 says not when to try again.
+    return503OnClosing: false,
     requestTimeout: 60_000,
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) =>
