@@ -1,4 +1,5 @@
-import type { Batch, Slice, Totals } from '../../src/telemetry/log/log.ts';
+import { expect } from 'vitest';
+import type { Batch, Slice, TelemetryLog, Totals } from '../../src/telemetry/log/log.ts';
 import { decodeProtobuf } from './otlp-decode.ts';
 import { spansNamed } from './otlp-encode.ts';
 
@@ -12,6 +13,17 @@ export const slice = (prefix: string, spans: number, routes: number[], padding =
 /** The names of a batch's spans, in order. */
 export const namesIn = (batch: Batch | null): string[] =>
   (batch?.parts ?? []).flatMap(({ bytes }) => decodeProtobuf(bytes).map(({ name }) => name));
+
+/** Reads and delivers everything; answers the names. */
+export const drain = async (log: TelemetryLog, number: number, maxBytes: number): Promise<string[]> => {
+  const all: string[] = [];
+  for (;;) {
+    const batch = await log.read(number, maxBytes);
+    if (batch === null) return all;
+    all.push(...namesIn(batch));
+    expect(await log.commit(batch, batch.spans, { delivered: batch.spans })).toBe(true);
+  }
+};
 
 /** Every span that was accepted for an integration, wherever it is now. */
 export const sum = (t: Totals): number =>

@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, open, readdir, rm, stat, truncate } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { namesIn as names, slice, sum } from '../../../tests/harness/telemetry-log.ts';
+import { drain as drainOf, namesIn as names, slice, sum } from '../../../tests/harness/telemetry-log.ts';
 import { type FileLogOptions, openFileLog } from './file.ts';
 import type { Batch, TelemetryLog } from './log.ts';
 import { writeAll } from './writer.ts';
@@ -24,16 +24,7 @@ const reopen = async (options: Partial<FileLogOptions> = {}): Promise<void> => {
 };
 const segments = async () => (await readdir(directory)).filter((name) => name.endsWith('.segment')).sort();
 const lastSegment = async () => join(directory, (await segments()).at(-1)!);
-/** Reads and delivers everything; answers the names. */
-const drain = async (number: number, maxBytes = 10_000): Promise<string[]> => {
-  const all: string[] = [];
-  for (;;) {
-    const batch = await log.read(number, maxBytes);
-    if (batch === null) return all;
-    all.push(...names(batch));
-    expect(await log.commit(batch, batch.spans, { delivered: batch.spans })).toBe(true);
-  }
-};
+const drain = (number: number, maxBytes = 10_000) => drainOf(log, number, maxBytes);
 
 test('batches are read one behind the other and passed in one commit, from any place in them', async () => {
   for (const name of ['a', 'b', 'c', 'd']) await log.append([slice(name, 3, [1])]);

@@ -47,7 +47,6 @@ class FileLog implements TelemetryLog {
   readonly #integrations = new Map<number, Integration>();
   readonly #opening = new Map<number, Promise<void>>();
   readonly #listeners = new Set<(routes: ReadonlySet<number>) => void>();
-  readonly #readable;
 
   private constructor(options: FileLogOptions, recovered: Awaited<ReturnType<typeof recover>>) {
     this.#directory = options.directory;
@@ -64,7 +63,6 @@ class FileLog implements TelemetryLog {
       written: (routes, before, at) => this.#written(routes, before, at),
     });
     this.#housekeeping = new SegmentHousekeeping(this.#writer, (n) => this.#integrations.get(n)?.cursor);
-    this.#readable = { segments: () => this.#writer.segments, end: () => this.#writer.end };
   }
 
   static async open(options: FileLogOptions): Promise<FileLog> {
@@ -104,7 +102,7 @@ class FileLog implements TelemetryLog {
       .then((cursor) => {
         this.#integrations.set(number, {
           cursor,
-          reader: new RecordReader(this.#readable),
+          reader: new RecordReader(this.#writer),
           at: cursor.state.at,
           oldest: null,
         });
@@ -207,7 +205,7 @@ class FileLog implements TelemetryLog {
     const start = passed(one.cursor.state);
     if (this.#queued(number, one.cursor.state) === 0) return null;
     if (one.oldest?.ordinal === start) return one.oldest.time;
-    const reader = new RecordReader(this.#readable);
+    const reader = new RecordReader(this.#writer);
     try {
       let record = await reader.next(one.at);
       while (record !== null && (record.totals.get(number)?.spans ?? 0) <= start) {

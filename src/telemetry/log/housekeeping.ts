@@ -56,7 +56,7 @@ export class SegmentHousekeeping {
   async #expireWithin({ base, totals }: Segment, maxBytes: number): Promise<void> {
     const writer = this.#writer;
     const accepted = new Map(totals);
-    const reader = new RecordReader({ segments: () => writer.segments, end: () => writer.end });
+    const reader = new RecordReader(writer);
     try {
       let at = base;
       while (writer.end - at > maxBytes) {

@@ -32,7 +32,7 @@ describeWithNats('what leaves the stream', () => {
     expect(await log.oldest(1)).toBeNull();
   });
 
-  test('what everybody has passed is removed from the rig.stream, and the account outlives it', async () => {
+  test('what everybody has passed is removed from the stream, and the account outlives it', async () => {
     const log = await replica({ markBytes: 2_000 });
     const behind = await replica();
     for (let i = 0; i < 8; i++) await log.append([slice(`s${i}`, 1, [1, 2], 1_000)]);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openMigrated } from '../../../tests/harness/database.ts';
 import { describeWithNats, type Nats, startNats } from '../../../tests/harness/nats.ts';
-import { namesIn as names, slice, sum } from '../../../tests/harness/telemetry-log.ts';
+import { drain as drainOf, namesIn as names, slice, sum } from '../../../tests/harness/telemetry-log.ts';
 import type { Database } from '../../database/index.ts';
 import { silentLogger } from '../../lib/log.ts';
 import { openFileLog } from './file.ts';
@@ -36,16 +36,9 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     await log.close();
     log = await at.open();
   };
-  /** Reads and delivers everything; answers the names. */
   const drain = async (number: number, maxBytes = 10_000): Promise<string[]> => {
-    const all: string[] = [];
     await at.settled();
-    for (;;) {
-      const batch = await log.read(number, maxBytes);
-      if (batch === null) return all;
-      all.push(...names(batch));
-      expect(await log.commit(batch, batch.spans, { delivered: batch.spans })).toBe(true);
-    }
+    return drainOf(log, number, maxBytes);
   };
 
   test('each integration reads its own spans, in order, at its own pace, over a restart', async () => {

@@ -22,9 +22,9 @@ export interface Segment {
 
 /** What there is to read; asked again and again, because segments come and go. */
 export interface Readable {
-  segments(): readonly Segment[];
+  readonly segments: readonly Segment[];
   /** Everything before this offset is durable. */
-  end(): number;
+  readonly end: number;
 }
 
 const chunkLength = 256 * 1024;
@@ -45,8 +45,8 @@ export class RecordReader {
   async next(from: number): Promise<RecordHead | null> {
     let at = from;
     for (;;) {
-      const segments = this.#log.segments();
-      const end = this.#log.end();
+      const segments = this.#log.segments;
+      const end = this.#log.end;
       const index = segments.findLastIndex(({ base }) => base <= at);
       const segment = segments[Math.max(0, index)];
       if (segment === undefined || at >= end) return null;
@@ -67,10 +67,10 @@ export class RecordReader {
 
   /** The bytes of something in the log; null where they are not there (a cut or vanished file). */
   bytes(at: number, length: number): Promise<Buffer | null> {
-    const segments = this.#log.segments();
+    const segments = this.#log.segments;
     const index = segments.findLastIndex(({ base }) => base <= at);
     if (index < 0) return Promise.resolve(null);
-    return this.#bytes(segments[index]!, at, length, segments[index + 1]?.base ?? this.#log.end());
+    return this.#bytes(segments[index]!, at, length, segments[index + 1]?.base ?? this.#log.end);
   }
 
   async close(): Promise<void> {

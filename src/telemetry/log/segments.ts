@@ -104,7 +104,7 @@ export const recover = async (directory: string): Promise<Recovered> => {
   let end = last.base + last.headLength;
   let lastTime = 0;
   const fileEnd = last.base + size;
-  const reader = new RecordReader({ segments: () => segments, end: () => fileEnd });
+  const reader = new RecordReader({ segments, end: fileEnd });
   try {
     let record = await reader.next(known.base);
     while (record !== null) {
