@@ -29,6 +29,9 @@ export const normalizeUrl = (url: string): string => {
   return (path === '' ? '/' : path) + rest;
 };
 
+/** The path of a request's address, without its query. */
+export const pathOf = (url: string): string => url.split('?', 1)[0]!;
+
 /** The base that `path` lies under, if any. */
 export const baseOf = (path: string): Base | undefined =>
   bases.find((base) => path === base || path.startsWith(`${base}/`));

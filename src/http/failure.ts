@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, badRequest, messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
-import { givenTraceparent, untraced } from './addresses.ts';
+import { givenTraceparent, pathOf, untraced } from './addresses.ts';
 
 /** The largest body that is read, in bytes. */
 export const bodyLimit = 10 * 1024 * 1024;
@@ -53,7 +53,7 @@ export const failed = (log: Logger, error: unknown, request: FailedRequest): Fai
       error_id: errorId,
       request_id: request.id,
       method: request.method,
-      path: request.url.split('?')[0],
+      path: pathOf(request.url),
       status: shown.status,
       error: messageOf(error),
       ...(shown.code === 'internal_error' && error instanceof Error ? { stack: error.stack } : {}),

@@ -8,7 +8,16 @@ import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Principal, type Role, roleAllows } from '../lib/principal.ts';
 import { Turns } from '../lib/turns.ts';
-import { type Base, baseOf, bases, givenTraceparent, hostsIn, normalizeUrl, untraced } from './addresses.ts';
+import {
+  type Base,
+  baseOf,
+  bases,
+  givenTraceparent,
+  hostsIn,
+  normalizeUrl,
+  pathOf,
+  untraced,
+} from './addresses.ts';
 import { type CallerParts, recogniseCallers } from './callers.ts';
 import { bodyLimit, closeAfterBody, fail, failed, refuseConnection } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
@@ -143,7 +152,7 @@ export const createServer = (options: ServerOptions): Server => {
   const { principalOf, authenticate, limitRate } = recogniseCallers(options);
 
   const refused = (request: FastifyRequest, route: Route): void => {
-    const path = request.url.split('?')[0]!;
+    const path = pathOf(request.url);
     options.onRefused?.(request.principal!, { operation: route.id, path, requestId: request.id });
   };
 
@@ -152,7 +161,7 @@ export const createServer = (options: ServerOptions): Server => {
   );
   /** 404, under a base only for whoever has a key, with the methods that the path has. */
   const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
-    const path = request.url.split('?')[0]!;
+    const path = pathOf(request.url);
     const base = baseOf(path);
     if (base) limitRate(await authenticate(request), reply.header.bind(reply));
     const methods = patterns.filter((p) => p.pattern.test(path)).map((p) => p.method as string);
@@ -205,7 +214,7 @@ export const createServer = (options: ServerOptions): Server => {
         },
         handler: async (request, reply) => {
           const { method, originalUrl, protocol: scheme } = request;
-          const path = originalUrl.split('?', 1)[0]!;
+          const path = pathOf(originalUrl);
           const traceparent = givenTraceparent(request.headers.traceparent);
           const traced = { method, route: base + route.path, path, scheme, traceparent };
           await trace(traced, async (own) => {
