@@ -44,8 +44,8 @@ export interface Database {
    * lost and is back, since what was said meanwhile was not heard.
    */
   listen(channel: string, listener: (payload: string | null) => void): void;
-  /** Tells of every statement, in the asynchronous context of whoever made it. `told` must not throw. */
-  onStatement(told: (statement: Statement) => void): void;
+  /** From now on `observer`, and no other, is told of every statement, in its asynchronous context. It must not throw. */
+  onStatement(observer: (statement: Statement) => void): void;
   /** Resolves when the database answers; throws 503 when it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -136,11 +136,9 @@ export const createDatabase = (parts: {
   pool.on('error', (error) => log.warn({ error: messageOf(error) }, 'an idle database connection was lost'));
   // One that is lost while it is used rejects its statement; its `error` event, unheard, would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
-  const observers: ((statement: Statement) => void)[] = [];
-  const told = (statement: Statement): void => {
-    for (const observer of observers) observer(statement);
-  };
-  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: namingPool(pool, told) }) });
+  let told: (statement: Statement) => void = () => {};
+  const naming = namingPool(pool, (statement) => told(statement));
+  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: naming }) });
 
   const use = async <T>(fn: () => Promise<T>): Promise<T> => {
     if (current.getStore()?.open)
@@ -171,7 +169,9 @@ export const createDatabase = (parts: {
       }),
     read: (fn) => use(() => fn(kysely)),
     listen: parts.listen,
-    onStatement: (observer) => void observers.push(observer),
+    onStatement: (observer) => {
+      told = observer;
+    },
     ping: () => use(async () => void (await sql`select 1`.execute(kysely))),
     close: async () => {
       await pool.end();
