@@ -73,7 +73,7 @@ const fromProtobuf = (body: Buffer): { rejected: number; message: string } | nul
   while (r.at < body.length) {
     const tag = r.tag(body.length);
     if (tag !== 10) {
-      r.skip(tag, body.length);
+      r.skipField(tag, body.length);
       continue;
     }
     const end = r.fieldEnd(body.length);
@@ -84,7 +84,7 @@ const fromProtobuf = (body: Buffer): { rejected: number; message: string } | nul
         const textEnd = r.fieldEnd(end);
         message = body.toString('utf8', r.at, textEnd);
         r.at = textEnd;
-      } else r.skip(inner, end);
+      } else r.skipField(inner, end);
     }
   }
   // A negative int64 reads as more than 2^63: nonsense, so nothing was rejected.

@@ -63,7 +63,7 @@ const messageIn = (contentType: string | undefined, body: Buffer): string => {
         const end = r.fieldEnd(body.length);
         return r.bad ? '' : body.toString('utf8', r.at, end);
       }
-      r.skip(tag, body.length);
+      r.skipField(tag, body.length);
     }
     return '';
   }

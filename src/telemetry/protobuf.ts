@@ -62,7 +62,7 @@ export class WireReader {
   }
 
   /** Moves behind the value of a field with this tag. */
-  skip(tag: number, end: number, depth = 0): void {
+  skipField(tag: number, end: number, depth = 0): void {
     switch (tag & 7) {
       case 0: {
         for (let n = 0; n < 10; n++) {
@@ -85,7 +85,7 @@ export class WireReader {
             if (inner >>> 3 !== tag >>> 3) this.fail();
             return;
           }
-          this.skip(inner, end, depth + 1);
+          this.skipField(inner, end, depth + 1);
         }
         return void this.fail();
       case 5:

@@ -51,7 +51,7 @@ class Scanner {
     while (r.at < end) {
       const tag = r.tag(end);
       if (tag === 10) this.#resourceSpans(r.fieldEnd(end));
-      else r.skip(tag, end);
+      else r.skipField(tag, end);
     }
   }
 
@@ -64,7 +64,7 @@ class Scanner {
     while (r.at < end) {
       const tag = r.tag(end);
       if (tag === 10) agent = this.#attributes(1, r.fieldEnd(end), agent);
-      else r.skip(tag, end);
+      else r.skipField(tag, end);
     }
     if (r.bad) return;
     r.at = start;
@@ -73,7 +73,7 @@ class Scanner {
     while (r.at < end) {
       const tag = r.tag(end);
       if (tag === 18) this.#scopeSpans(r.fieldEnd(end), resourceAgent);
-      else r.skip(tag, end);
+      else r.skipField(tag, end);
     }
   }
 
@@ -82,7 +82,7 @@ class Scanner {
     while (r.at < end) {
       const tag = r.tag(end);
       if (tag === 18) this.#span(r.fieldEnd(end), resourceAgent);
-      else r.skip(tag, end);
+      else r.skipField(tag, end);
     }
   }
 
@@ -104,7 +104,7 @@ class Scanner {
       // Of events and links only the nesting matters.
       else if (tag === 90) this.#attributes(3, r.fieldEnd(end), absent);
       else if (tag === 106) this.#attributes(4, r.fieldEnd(end), absent);
-      else r.skip(tag, end);
+      else r.skipField(tag, end);
     }
     if (traceId && spanId && !this.#tooDeep) {
       this.agentOf.push(agent === absent ? resourceAgent : agent);
@@ -137,7 +137,7 @@ class Scanner {
     while (r.at < end) {
       const tag = r.tag(end);
       if (tag === attributeTag) named = this.#keyValue(r.fieldEnd(end), named);
-      else r.skip(tag, end);
+      else r.skipField(tag, end);
     }
     return named;
   }
@@ -161,7 +161,7 @@ class Scanner {
         valueEnd = r.fieldEnd(end);
         valueStart = r.at;
         this.#anyValue(valueEnd, 0);
-      } else r.skip(tag, end);
+      } else r.skipField(tag, end);
     }
     return isAgent && !r.bad ? this.#agentIn(valueStart, valueEnd) : agent;
   }
@@ -180,7 +180,7 @@ class Scanner {
         from = r.at;
         r.at = to;
       } else {
-        r.skip(tag, end);
+        r.skipField(tag, end);
         if (tag >>> 3 <= 7) to = from;
       }
     }
@@ -201,7 +201,7 @@ class Scanner {
     while (r.at < end) {
       const tag = r.tag(end);
       if (tag !== 42 && tag !== 50) {
-        r.skip(tag, end);
+        r.skipField(tag, end);
         continue;
       }
       const listEnd = r.fieldEnd(end);
@@ -212,7 +212,7 @@ class Scanner {
       }
       while (r.at < listEnd) {
         const inner = r.tag(listEnd);
-        if (inner !== 10) r.skip(inner, listEnd);
+        if (inner !== 10) r.skipField(inner, listEnd);
         else if (tag === 42) this.#anyValue(r.fieldEnd(listEnd), depth + 1);
         else this.#entry(r.fieldEnd(listEnd), depth + 1);
       }
@@ -224,7 +224,7 @@ class Scanner {
     while (r.at < end) {
       const tag = r.tag(end);
       if (tag === 18) this.#anyValue(r.fieldEnd(end), depth);
-      else r.skip(tag, end);
+      else r.skipField(tag, end);
     }
   }
 }
@@ -269,7 +269,7 @@ export const selectSpans = (bytes: Buffer, keep: (span: number) => boolean): Buf
       const fieldStart = r.at;
       const tag = r.tag(end);
       if (tag !== childTag) {
-        r.skip(tag, end);
+        r.skipField(tag, end);
         continue;
       }
       const childEnd = r.fieldEnd(end);
