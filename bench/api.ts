@@ -5,7 +5,7 @@ import { openPostgres } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { findOfAgent, insertSchedule, listOfAgent } from '../src/schedules/store.ts';
-import { zoneRulesVersion } from '../src/schedules/zones.ts';
+import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 import { selectWorkItems } from '../src/work-items/store.ts';
 import { client } from '../tests/harness/http.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';

@@ -1,8 +1,8 @@
 import { CronExpressionParser } from 'cron-parser';
 import { Cron } from 'croner';
-import { parseCron } from '../src/schedules/cron.ts';
-import { compileSchedule, Occurrences } from '../src/schedules/occurrences.ts';
-import { openZone, zoneRulesVersion } from '../src/schedules/zones.ts';
+import { parseCron } from '../src/schedules/cron/cron.ts';
+import { compileSchedule, Occurrences } from '../src/schedules/cron/occurrences.ts';
+import { openZone, zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 
 // The cron engine beside croner and cron-parser: the same expressions, zones and starting instants for all three.
 // Each peer is asked in the way that it is fastest in: objects made beforehand, one call for the next occurrence.

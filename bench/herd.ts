@@ -4,7 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { newId } from '../src/lib/ids.ts';
-import { zoneRulesVersion } from '../src/schedules/zones.ts';
+import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { type PlatformProcess, spawnPlatform } from '../tests/harness/process.ts';
 import { until } from '../tests/harness/wait.ts';

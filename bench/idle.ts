@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, migrate, openPostgres, sql } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
-import { claimDue, claimOlderRules, countOverdue, lookAhead } from '../src/schedules/due.ts';
+import { claimDue, claimOlderRules, countOverdue, lookAhead } from '../src/schedules/firing/due.ts';
 import { Firing } from '../src/schedules/index.ts';
-import { zoneRulesVersion } from '../src/schedules/zones.ts';
+import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 
 /** Schedules that are not due, and how often each statement of a wake is timed. */

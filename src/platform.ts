@@ -11,7 +11,7 @@ import { type Clock, systemClock } from './lib/clock.ts';
 import { createEgress } from './lib/egress.ts';
 import { messageOf } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
-import { within } from './lib/within.ts';
+import { within } from './lib/with-timeout.ts';
 import { llmExists, llmRoutes, llmSecrets } from './llm-configurations/index.ts';
 import { createObservability, integrationSecrets } from './observability/index.ts';
 import { createPlatformMetrics } from './platform-metrics.ts';
@@ -29,7 +29,7 @@ import {
 } from './start-up.ts';
 import { tags } from './tags.ts';
 import { createTelemetry, type Telemetry } from './telemetry/index.ts';
-import { telemetryRoute } from './telemetry-route.ts';
+import { telemetryRoute } from './telemetry/receiver/route.ts';
 import { workItemTraceRoute } from './work-item-trace.ts';
 import { cancelOpenOf, wakeWorkers, workItemRoutes } from './work-items/index.ts';
 

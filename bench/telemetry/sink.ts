@@ -6,7 +6,7 @@
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { scan } from '../../src/telemetry/wire.ts';
+import { scan } from '../../src/telemetry/otlp/wire.ts';
 
 export interface SinkState {
   /** Requests since the last count, and when the last of them came (ms since 1970). */

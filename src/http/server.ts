@@ -7,7 +7,7 @@ import { ApiError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Principal, type Role, roleAllows } from '../lib/principal.ts';
-import { Turns } from '../lib/turns.ts';
+import { Turns } from '../lib/semaphore.ts';
 import {
   type Base,
   baseOf,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { type Address, type Egress, EgressError, type EgressResponse } from '../lib/egress.ts';
-import { within } from '../lib/within.ts';
+import { within } from '../lib/with-timeout.ts';
 import { type Destination, outcomeOf, postSpans } from '../telemetry/index.ts';
 import { type RequestConfig, targetOf } from './provider.ts';
 import { sampleRequest } from './sample-span.ts';

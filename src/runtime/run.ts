@@ -4,7 +4,7 @@ import type { Vault } from '../lib/crypto.ts';
 import type { Egress } from '../lib/egress.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { within } from '../lib/within.ts';
+import { within } from '../lib/with-timeout.ts';
 import { resolveLlm } from '../llm-configurations/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import type { Tracing } from '../telemetry/index.ts';

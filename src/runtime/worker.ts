@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { messageOf } from '../lib/errors.ts';
 import { Loop } from '../lib/loop.ts';
-import { within } from '../lib/within.ts';
+import { within } from '../lib/with-timeout.ts';
 import {
   cancelsChannel,
   claimWorkItems,

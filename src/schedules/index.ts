@@ -1,5 +1,5 @@
-export type { FiringReport } from './batch.ts';
-export { countOverdue } from './due.ts';
-export { Firing } from './firing.ts';
+export type { FiringReport } from './firing/batch.ts';
+export { countOverdue } from './firing/due.ts';
+export { Firing } from './firing/firing.ts';
 export { scheduleRoutes } from './routes.ts';
 export { retainOccurrences } from './store.ts';

@@ -2,8 +2,8 @@ import { record } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
 import { type Context, pageOf, pageQuery, type Route, readCursor, route, toPage } from '../http/index.ts';
 import { checkPayloadSize, createWorkItem, presentWorkItem, publicWorkItem } from '../work-items/index.ts';
-import { auditRoute } from './audit-route.ts';
-import { preview } from './preview.ts';
+import { auditRoute } from './reconciliation-route.ts';
+import { preview } from './cron/preview.ts';
 import {
   createSchedule,
   findSchedule,

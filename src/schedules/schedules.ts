@@ -5,11 +5,11 @@ import { badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
-import { CronError } from './cron.ts';
-import { unfired } from './decide.ts';
+import { CronError } from './cron/cron.ts';
+import { unfired } from './firing/decide.ts';
 import { keepDefinition } from './definitions.ts';
-import { schedulesChannel } from './firing.ts';
-import { compileSchedule, type Occurrences } from './occurrences.ts';
+import { schedulesChannel } from './firing/firing.ts';
+import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
 import {
   changeSchedule,
   countOfAgent,
@@ -21,7 +21,7 @@ import {
   lockSchedule,
   type ScheduleRow,
 } from './store.ts';
-import { ZoneError, zoneRulesVersion } from './zones.ts';
+import { ZoneError, zoneRulesVersion } from './cron/zones.ts';
 
 /** Who asks, for the audit log. */
 export interface Asker {

@@ -5,7 +5,7 @@ import { messageOf } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
-import { within } from '../lib/within.ts';
+import { within } from '../lib/with-timeout.ts';
 import { countNames, type Totals } from './log/log.ts';
 
 export type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';

@@ -5,9 +5,9 @@ import { SpanKind } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { decodeProtobuf, type ReceivedSpan } from '../../tests/harness/otlp-decode.ts';
 import { type Logger, silentLogger } from '../lib/log.ts';
-import { openFileLog } from './log/file.ts';
+import { openFileLog } from './log/files/file-log.ts';
 import type { TelemetryLog } from './log/log.ts';
-import { writeAll } from './log/writer.ts';
+import { writeAll } from './log/files/writer.ts';
 import { createTracing } from './spans.ts';
 
 /** Integration 1: all agents. 2: agent a. 3: all, with debug. 4: agent a, with debug. */

@@ -12,13 +12,13 @@ import {
   replicaIdIn,
   type SharedAccounts,
 } from './accounts.ts';
-import { DeadLetterTable } from './dead-letter-table.ts';
-import { DeadLetterFiles, type DeadLetterStore, type DeadLetters } from './dead-letters.ts';
-import { createDelivery } from './delivery.ts';
-import { openFileLog } from './log/file.ts';
-import type { SharedLog } from './log/jetstream.ts';
+import { DeadLetterTable } from './log/jetstream/dead-letters.ts';
+import { DeadLetterFiles, type DeadLetterStore, type DeadLetters } from './log/files/dead-letters.ts';
+import { createDelivery } from './delivery/delivery.ts';
+import { openFileLog } from './log/files/file-log.ts';
+import type { SharedLog } from './log/jetstream/jetstream-log.ts';
 import type { TelemetryLog, Totals } from './log/log.ts';
-import { createReceiver, type Receiver } from './receiver.ts';
+import { createReceiver, type Receiver } from './receiver/receiver.ts';
 import type { Destinations } from './routing.ts';
 import { createTracing, type Tracing } from './spans.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
-import { recomputeOlderRules } from '../../src/schedules/zone-rules.ts';
+import { recomputeOlderRules } from '../../src/schedules/firing/zone-rules.ts';
 import { until } from '../harness/wait.ts';
 import {
   expectError,

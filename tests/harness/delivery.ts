@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import { DeadLetterFiles } from '../../src/telemetry/dead-letters.ts';
-import { createDelivery, type DeliveryOptions } from '../../src/telemetry/delivery.ts';
-import { openFileLog } from '../../src/telemetry/log/file.ts';
+import { DeadLetterFiles } from '../../src/telemetry/log/files/dead-letters.ts';
+import { createDelivery, type DeliveryOptions } from '../../src/telemetry/delivery/delivery.ts';
+import { openFileLog } from '../../src/telemetry/log/files/file-log.ts';
 import { spansNamed } from './otlp-encode.ts';
 import { TestDestinations } from './test-destinations.ts';
 

@@ -3,7 +3,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type Database, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import { openSharedLog, type SharedLog, type SharedLogOptions } from '../../src/telemetry/log/jetstream.ts';
+import { openSharedLog, type SharedLog, type SharedLogOptions } from '../../src/telemetry/log/jetstream/jetstream-log.ts';
 import { openMigrated } from './database.ts';
 import { type Nats, startNats } from './nats.ts';
 import { drain } from './telemetry-log.ts';

@@ -15,9 +15,9 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { beforeAll, expect, test } from 'vitest';
-import { openFileLog } from '../../src/telemetry/log/file.ts';
-import { writeAll } from '../../src/telemetry/log/writer.ts';
-import { createReceiver } from '../../src/telemetry/receiver.ts';
+import { openFileLog } from '../../src/telemetry/log/files/file-log.ts';
+import { writeAll } from '../../src/telemetry/log/files/writer.ts';
+import { createReceiver } from '../../src/telemetry/receiver/receiver.ts';
 import { useTracedPlatform } from './ground.ts';
 
 const ground = useTracedPlatform();

@@ -8,8 +8,8 @@ import { describeWithNats, type Nats, startNats } from '../../../tests/harness/n
 import { drain as drainOf, namesIn as names, slice, sum } from '../../../tests/harness/telemetry-log.ts';
 import type { Database } from '../../database/index.ts';
 import { silentLogger } from '../../lib/log.ts';
-import { openFileLog } from './file.ts';
-import { openSharedLog } from './jetstream.ts';
+import { openFileLog } from './files/file-log.ts';
+import { openSharedLog } from './jetstream/jetstream-log.ts';
 import type { TelemetryLog } from './log.ts';
 
 /** One log, opened and opened again. */

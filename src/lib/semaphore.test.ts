@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { Turns } from './semaphore.ts';
+
+test('so many run at a time, the others in their order, whether one fails or not', async () => {
+  const turns = new Turns(2);
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const run = (n: number) =>
+    turns.run(async () => {
+      begun.push(n);
+      await new Promise<void>((end) => ends.push(end));
+      if (n === 0) throw new Error('failed');
+      return n;
+    });
+  const results = Promise.allSettled([0, 1, 2, 3].map(run));
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  await settle();
+  expect(begun).toEqual([0, 1]);
+  ends[0]!();
+  await settle();
+  expect(begun).toEqual([0, 1, 2]);
+  ends[2]!();
+  await settle();
+  expect(begun).toEqual([0, 1, 2, 3]);
+  for (const end of ends) end();
+  expect((await results).map(({ status }) => status)).toEqual([
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+  ]);
+  await expect(turns.run(async () => 'free again')).resolves.toBe('free again');
+});

@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import {
+  calendarOracle,
+  clockOracle,
+  type Found,
+  int,
+  intlClock,
+  matches,
+  pick,
+  type Random,
+  sample,
+  seeded,
+} from '../../../tests/harness/cron-oracles.ts';
+import { parseCron } from './cron.ts';
+import { Occurrences } from './occurrences.ts';
+import type { Segment } from './timeline.ts';
+import { openZone, Zone } from './zones.ts';
+
+// The engine against two slow definitions of section 7 of the product, each written in its own way: one walks real
+// time and reads a clock (Intl), one walks the calendar and asks for the instants of each local time (Temporal).
+// CRON_ORACLE=long goes through every zone that Intl lists and takes some ten minutes.
+
+const long = process.env.CRON_ORACLE === 'long';
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Compares everything that the engine answers between `from` and `to` with what an oracle found. */
+const compare = (random: Random, name: string, engine: Occurrences, all: Found, from: number, to: number) => {
+  const expected = [...all.keys()].filter((at) => at > from && at <= to).sort((a, b) => a - b);
+  const actual: number[] = [];
+  for (let at = engine.next(from); at !== null && at <= to; at = engine.next(at)) actual.push(at);
+  const show = (list: number[]) => list.map((at) => new Date(at).toISOString());
+  if (actual.length !== expected.length || actual.some((at, k) => at !== expected[k])) {
+    expect({ name, next: show(actual) }).toEqual({ name, next: show(expected) });
+  }
+  const back: number[] = [];
+  for (let at = engine.previous(to); at !== null && at > from; at = engine.previous(at - 1)) back.push(at);
+  if (back.length !== expected.length || back.some((at, k) => at !== expected[expected.length - 1 - k])) {
+    expect({ name, previous: show(back.reverse()) }).toEqual({ name, previous: show(expected) });
+  }
+  for (let k = 0; k < 12; k++) {
+    const edge = () =>
+      expected.length > 0 && random() < 0.5
+        ? pick(random, expected) + int(random, -1, 1)
+        : int(random, from, to);
+    const [a, b] = [edge(), edge()].map((at) => Math.min(Math.max(at, from), to)).sort((x, y) => x - y) as [
+      number,
+      number,
+    ];
+    const count = expected.filter((at) => at > a && at <= b).length;
+    expect([name, a, b, engine.countBetween(a, b)]).toEqual([name, a, b, count]);
+    const next = expected.find((at) => at > a);
+    if (next !== undefined) expect([name, a, engine.next(a)]).toEqual([name, a, next]);
+    const previous = expected.findLast((at) => at <= b);
+    if (previous !== undefined) expect([name, b, engine.previous(b)]).toEqual([name, b, previous]);
+  }
+  const explained =
+    expected.length > 60 ? expected.filter((at) => all.get(at)!.dst || random() < 0.02) : expected;
+  for (const at of explained) {
+    const { local, dst } = all.get(at)!;
+    const said = engine.explain(at);
+    if (said.dst !== dst || !said.local.startsWith(new Date(local).toISOString().slice(0, 19))) {
+      expect({ name, at: show([at]), ...said }).toEqual({
+        name,
+        at: show([at]),
+        local: new Date(local).toISOString(),
+        dst,
+      });
+    }
+  }
+  return expected.length;
+};
+
+const nearTo = (local: number): number[][] => {
+  const around = [-26, -25, -24, -3, -2, -1, 0, 1, 2, 3, 23, 24].map((h) => new Date(local + h * HOUR));
+  return [
+    [0, 1, 15, 29, 30, 31, 32, 44, 45, 59],
+    around.map((d) => d.getUTCHours()),
+    around.map((d) => d.getUTCDate()),
+    around.map((d) => d.getUTCMonth() + 1),
+    around.map((d) => d.getUTCDay()),
+  ];
+};
+
+const zones = [
+  'UTC',
+  'Europe/Berlin',
+  'Europe/London',
+  'Europe/Dublin',
+  'Europe/Lisbon',
+  'Europe/Moscow',
+  'Europe/Simferopol',
+  'America/New_York',
+  'America/St_Johns',
+  'America/Sao_Paulo',
+  'America/Santiago',
+  'America/Caracas',
+  'America/Scoresbysund',
+  'America/Goose_Bay',
+  'America/Montevideo',
+  'America/Guyana',
+  'America/Juneau',
+  'Africa/Casablanca',
+  'Africa/Cairo',
+  'Africa/Monrovia',
+  'Asia/Hebron',
+  'Asia/Kolkata',
+  'Asia/Kathmandu',
+  'Asia/Pyongyang',
+  'Asia/Tehran',
+  'Asia/Ust-Nera',
+  'Asia/Gaza',
+  'Australia/Lord_Howe',
+  'Australia/Adelaide',
+  'Antarctica/Troll',
+  'Antarctica/Casey',
+  'Antarctica/Vostok',
+  'Pacific/Apia',
+  'Pacific/Kwajalein',
+  'Pacific/Kiritimati',
+  'Pacific/Chatham',
+  'Pacific/Norfolk',
+];
+
+/** Instants to look around: the greatest transitions and a few others, or any instant where there is none. */
+const placesOf = (random: Random, zone: Zone): number[] => {
+  const { segments } = zone;
+  const jumps = segments
+    .slice(1)
+    .map((each, k) => ({ at: each.start, size: each.offset - segments[k]!.offset }));
+  const inside = jumps.filter(({ at }) => at > Date.UTC(1969, 0, 6) && at < Date.UTC(2100, 11, 25));
+  if (inside.length === 0) return [int(random, Date.UTC(1970, 0, 1), Date.UTC(2100, 0, 1))];
+  const greatest = inside.toSorted((a, b) => Math.abs(b.size) - Math.abs(a.size)).slice(0, long ? 3 : 1);
+  const others = Array.from({ length: long ? 4 : 2 }, () => pick(random, inside));
+  return [...new Set([...greatest, ...others].map(({ at }) => at))];
+};
+
+describe('occurrences agree with brute force', () => {
+  for (const [k, name] of (long ? Intl.supportedValuesOf('timeZone') : zones).entries()) {
+    it(`around the transitions of ${name}`, { timeout: long ? 600_000 : 30_000 }, () => {
+      const random = seeded(k + 1);
+      const zone = openZone(name);
+      const clock = intlClock(name);
+      for (const place of placesOf(random, zone)) {
+        const centre = Math.floor(place / MINUTE) * MINUTE;
+        // A day that repeats must lie whole within what the clock oracle reads.
+        const [from, to] = [centre - 26 * HOUR, centre + 26 * HOUR];
+        const first = clockOracle(
+          clock,
+          from - 26 * HOUR,
+          to + 4 * HOUR,
+          name === 'Africa/Monrovia' ? MINUTE / 2 : MINUTE,
+        );
+        const local = centre + zone.offsetAt(centre);
+        const roundLocal = Math.floor(local / MINUTE) * MINUTE;
+        const second = calendarOracle(name, roundLocal - 52 * HOUR, roundLocal + 52 * HOUR);
+        for (let n = 0; n < 40; n++) {
+          const expression = sample(random, nearTo(local));
+          const engine = new Occurrences(parseCron(expression.text), zone);
+          const label = `${expression.text} in ${name}`;
+          compare(random, label, engine, first(expression), from, to);
+          compare(random, label, engine, second(expression), from, to);
+        }
+      }
+    });
+  }
+
+  it('in zones that no government has thought of: jumps close together, chained overlaps', {
+    timeout: long ? 600_000 : 30_000,
+  }, () => {
+    const random = seeded(99);
+    for (let z = 0; z < (long ? 1_000 : 40); z++) {
+      const origin = Date.UTC(int(random, 1970, 2099), int(random, 0, 11), int(random, 1, 28));
+      const cuts = Array.from(
+        { length: int(random, 1, 5) },
+        () => origin + int(random, 0, 100) * 15 * MINUTE,
+      );
+      const starts = [origin - 10 * DAY, ...new Set(cuts.sort((a, b) => a - b))];
+      const segments: Segment[] = starts.map((start, n) => ({
+        start,
+        end: starts[n + 1] ?? origin + 10 * DAY,
+        offset: int(random, -8, 8) * pick(random, [15, 30, 60]) * MINUTE,
+      }));
+      const zone = new Zone('Test/Zone', segments);
+      const oracle = clockOracle((at) => at + zone.offsetAt(at), origin - 3 * DAY, origin + 5 * DAY, MINUTE);
+      for (let n = 0; n < 15; n++) {
+        const expression = sample(random, nearTo(origin + 12 * HOUR));
+        const engine = new Occurrences(parseCron(expression.text), zone);
+        compare(
+          random,
+          `${expression.text} in ${JSON.stringify(segments)}`,
+          engine,
+          oracle(expression),
+          origin - DAY,
+          origin + 3 * DAY,
+        );
+      }
+    }
+  });
+
+  it('over whole decades of the calendar, day by day', { timeout: long ? 600_000 : 30_000 }, () => {
+    const random = seeded(7);
+    const zone = openZone('UTC');
+    for (let n = 0; n < (long ? 1_000 : 60); n++) {
+      const expression = sample(random, [[], [], [28, 29, 30, 31], [2], []]);
+      const engine = new Occurrences(parseCron(expression.text), zone);
+      const { sets } = expression;
+      const perDay = sets[0]!.size * sets[1]!.size;
+      const firstMinute = Math.min(...sets[1]!) * HOUR + Math.min(...sets[0]!) * MINUTE;
+      const lastMinute = Math.max(...sets[1]!) * HOUR + Math.max(...sets[0]!) * MINUTE;
+      const days: number[] = [];
+      for (let day = Date.UTC(1969, 0, 1); day < Date.UTC(2101, 0, 1); day += DAY) {
+        if (matches(expression, day + firstMinute)) days.push(day);
+      }
+      for (let k = 0; k < 40; k++) {
+        const at =
+          Date.UTC(int(random, 1960, 2110), int(random, 0, 11), int(random, 1, 31)) - int(random, 0, 1);
+        const until = Date.UTC(int(random, 1960, 2110), int(random, 0, 11), int(random, 1, 31)) - 1;
+        const later = days.find((day) => day > at);
+        const earlier = days.findLast((day) => day + DAY <= at + 1);
+        const label = `${expression.text} ${new Date(at).toISOString()}`;
+        // `at` is the last millisecond of a day or midnight, which may itself be an occurrence.
+        const midnight = at % DAY === 0;
+        if (!midnight) {
+          expect([label, engine.next(at)]).toEqual([label, later === undefined ? null : later + firstMinute]);
+          expect([label, engine.previous(at)]).toEqual([
+            label,
+            earlier === undefined ? null : earlier + lastMinute,
+          ]);
+          const between = days.filter((day) => day > at && day < until).length * perDay;
+          expect([label, until, engine.countBetween(at, until)]).toEqual([label, until, between]);
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,75 @@
+import { notify, type Tx } from '../../database/index.ts';
+import { readSettings } from '../../settings/index.ts';
+import { workItemsChannel } from '../../work-items/index.ts';
+import { advance } from './due.ts';
+import { type DueRow, type Move, planMove, type Skip } from './plan.ts';
+import { insertOccurrences, type OccurrenceRow } from '../store.ts';
+import { zoneRulesVersion } from '../cron/zones.ts';
+
+/** What firing tells of itself: a row of what happened, once it is committed. */
+export interface FiringReport {
+  outcome: OccurrenceRow['outcome'];
+  count: number;
+  latenessMs: number;
+  reason: string | null;
+}
+
+/** What a batch, or a part of one, did. */
+export interface Fired {
+  /** Schedules that went on to their next occurrence. */
+  moved: number;
+  reports: FiringReport[];
+}
+
+const skipped = (scheduleId: string, { id, from, count, reason }: Skip, now: number): OccurrenceRow => ({
+  id,
+  schedule_id: scheduleId,
+  scheduled_for: new Date(from),
+  outcome: 'skipped',
+  work_item_id: null,
+  at: new Date(now),
+  count,
+  // A message of the database or of a zone's name may be long.
+  reason: reason.slice(0, 500),
+});
+
+const reportsOf = (moves: readonly Move[], now: number, made: ReadonlySet<string> | null): FiringReport[] => {
+  const reports: FiringReport[] = [];
+  for (const { fire, skips } of moves) {
+    for (const { from, count, reason } of skips) {
+      reports.push({ outcome: 'skipped', count, latenessMs: now - from, reason });
+    }
+    // An occurrence whose Work Item was there already was told of when that was made.
+    if (fire && (made === null || made.has(fire.workItemId))) {
+      reports.push({ outcome: fire.outcome, count: 1, latenessMs: now - fire.at, reason: null });
+    }
+  }
+  return reports;
+};
+
+/**
+ * What follows a claim in the one transaction of firing: advance, insert the Work Items and record them in one
+ * statement. Each guard alone would keep an occurrence from becoming two Work Items: the row lock of the claim, the
+ * compare-and-set of the advance, and the unique (schedule_id, occurrence) of the Work Items. With an `obstacle`
+ * nothing becomes a Work Item: what would is recorded as skipped for that reason.
+ */
+export const fireClaimed = async (
+  tx: Tx,
+  rows: readonly DueRow[],
+  obstacle: string | null = null,
+): Promise<Fired> => {
+  if (rows.length === 0) return { moved: 0, reports: [] };
+  const { now } = rows[0]!;
+  const graceMs = (await readSettings(tx)).SCHEDULE_MISFIRE_GRACE_SECONDS * 1000;
+  const moves = rows.map((row) => planMove(row, graceMs, obstacle));
+  const { moved, made } = await advance(tx, moves, now, zoneRulesVersion);
+  if (moved !== rows.length)
+    throw new Error(`${rows.length - moved} claimed schedules were moved by someone else`);
+  const reports = reportsOf(moves, now, made && new Set(made));
+  await insertOccurrences(
+    tx,
+    moves.flatMap(({ id, skips }) => skips.map((skip) => skipped(id, skip, now))),
+  );
+  if (reports.some(({ outcome }) => outcome !== 'skipped')) await notify(tx, workItemsChannel);
+  return { moved, reports };
+};

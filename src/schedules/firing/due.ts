@@ -1,0 +1,157 @@
+import type { RawBuilder } from 'kysely';
+import { type Reader, sql, type Tx } from '../../database/index.ts';
+import { firedInsertion } from '../../work-items/index.ts';
+import type { DueRow, Move } from './plan.ts';
+
+/** The SQL of the firing loop. */
+
+/** Milliseconds since 1970 as a number: a Date of a batch's every row costs ten times as much to read and to write. */
+const milliseconds = (time: RawBuilder<unknown>) => sql`(date_part('epoch', ${time}) * 1000)::bigint`;
+
+/**
+ * Claim schedules that are due by the database's clock. A row that another transaction holds is passed over, so that
+ * replicas share a herd and one locked schedule delays only itself: the row lock, the first guard against firing an
+ * occurrence twice.
+ *
+ * The time is asked for once: the function costs 4 µs, and is called for every row where it is not a subquery.
+ */
+const claim = async (tx: Tx, which: RawBuilder<unknown>, order: RawBuilder<unknown>): Promise<DueRow[]> => {
+  const { rows } = await sql<DueRow>`
+    with clock as materialized (select platform_now() as now)
+    select s.id, s.cron_expression, s.timezone, s.catch_up, ${milliseconds(sql`s.next_run_at`)} as due,
+      (select ${milliseconds(sql`now`)} from clock) as now,
+      exists (select from agents a where a.id = s.agent_id) as has_agent
+    from schedules s
+    where s.next_run_at <= (select now from clock) and ${which}
+    order by s.next_run_at ${order}
+    for update of s skip locked`.execute(tx);
+  return rows;
+};
+
+/** Claim up to `limit` schedules that are due: those that have been due longest, or shortest. */
+export const claimDue = (
+  tx: Tx,
+  limit: number,
+  first: 'longest' | 'shortest' = 'longest',
+): Promise<DueRow[]> =>
+  claim(tx, sql`true`, first === 'longest' ? sql`limit ${limit}` : sql`desc limit ${limit}`);
+
+/** Claim those of the schedules `ids` that are still due and free. */
+export const claimAgain = (tx: Tx, ids: readonly string[]): Promise<DueRow[]> =>
+  claim(tx, sql`s.id = any(${array(ids)}::uuid[])`, sql``);
+
+/** A PostgreSQL array of values that need no quotes. The driver's own is ten times slower. */
+const array = (values: readonly (string | number | null)[]): string =>
+  `{${values.map((value) => value ?? 'NULL').join(',')}}`;
+
+/** A time out of an array of milliseconds; exact, since a double holds microseconds beyond the year 2101. */
+const time = (column: string) => sql`to_timestamp(${sql.ref(column)}::float8 / 1000)`;
+
+/**
+ * Advance the claimed schedules, make the Work Items of what fires and record those occurrences, in one statement.
+ * A schedule moves only from the occurrence that was claimed, and only what moved becomes a Work Item
+ * (compare-and-set, the second guard); an occurrence that has its Work Item already gets no other and is not recorded
+ * again (the unique key, the third). Answers how many rows moved, and the Work Items made; null for all of them.
+ * `now` in milliseconds since 1970.
+ *
+ * Its plan must hold where statistics are old: schedules are only found by id (`is not distinct from` cannot use the
+ * index of `next_run_at`, on which a whole herd is equal), and no two results of a batch are joined.
+ */
+export const advance = async (
+  tx: Tx,
+  moves: readonly Move[],
+  now: number,
+  zoneRules: string,
+): Promise<{ moved: number; made: string[] | null }> => {
+  const fires = moves.map((m) => m.fire);
+  const caughtUp = fires.flatMap((f) => (f?.outcome === 'caught_up' ? [f.workItemId] : []));
+  const at = new Date(now);
+  const { rows } = await sql<{ moved: number; made: string[] | null }>`
+    with moved as (
+      update schedules s set next_run_at = m.next, last_occurrence = m.last, zone_rules = ${zoneRules},
+        last_run_at = case when m.item is null then s.last_run_at else ${at}::timestamptz end
+      from (
+        select id, ${time('due')} as due, ${time('next')} as next, ${time('last')} as last, item,
+          ${time('occurrence')} as occurrence
+        from unnest(
+          ${array(moves.map((m) => m.id))}::uuid[], ${array(moves.map((m) => m.due))}::bigint[],
+          ${array(moves.map((m) => m.next))}::bigint[], ${array(moves.map((m) => m.last))}::bigint[],
+          ${array(fires.map((f) => f?.workItemId ?? null))}::uuid[],
+          ${array(fires.map((f) => f?.at ?? null))}::bigint[]) as u(id, due, next, last, item, occurrence)
+      ) m
+      where s.id = m.id and s.next_run_at is not distinct from m.due
+      returning m.item as id, s.agent_id, s.id as schedule_id, m.occurrence, s.work_item_name, s.message, s.payload
+    ), firing as (
+      select * from moved where id is not null
+    ), ${firedInsertion(sql`firing`)}, recorded as (
+      insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at)
+      select id, schedule_id, occurrence,
+        case when id in (select unnest(${array(caughtUp)}::uuid[])) then 'caught_up' else 'fired' end,
+        id, ${at}::timestamptz
+      from inserted
+    )
+    select (select count(*) from moved) as moved, case
+      when (select count(*) from inserted) < (select count(*) from firing) then array(select id from inserted)
+    end as made`.execute(tx);
+  return rows[0]!;
+};
+
+/**
+ * Whether anything is due (also where another transaction holds it), when the first of what is not is due, and the
+ * database's time: two looks at one index.
+ */
+export const lookAhead = async (
+  reader: Reader,
+): Promise<{ isDue: boolean; upcoming: Date | null; now: Date }> => {
+  const { rows } = await sql<{ isDue: boolean; upcoming: Date | null; now: Date }>`
+    with clock as materialized (select platform_now() as now)
+    select coalesce((select next_run_at from schedules where next_run_at is not null order by next_run_at limit 1)
+        <= (select now from clock), false) as "isDue",
+      (select next_run_at from schedules where next_run_at > (select now from clock)
+        order by next_run_at limit 1) as upcoming,
+      (select now from clock) as now`.execute(reader);
+  return rows[0]!;
+};
+
+export interface RulesRow {
+  id: string;
+  cron_expression: string;
+  timezone: string;
+  next_run_at: Date;
+  last_occurrence: Date | null;
+  now: Date;
+}
+
+/**
+ * Schedules not yet due whose `next_run_at` was made by older time-zone rules than `zoneRules`. Versions are ordered
+ * as text is: behind `2026z` comes `2026za` (theory.html of the time zone database).
+ */
+export const claimOlderRules = async (tx: Tx, zoneRules: string, limit: number): Promise<RulesRow[]> => {
+  const { rows } = await sql<RulesRow>`
+    select id, cron_expression, timezone, next_run_at, last_occurrence, (select platform_now()) as now from schedules
+    where zone_rules < ${zoneRules} and next_run_at > (select platform_now())
+    limit ${limit} for update skip locked`.execute(tx);
+  return rows;
+};
+
+export const setRecomputed = async (
+  tx: Tx,
+  rows: { id: string; next: Date | null }[],
+  zoneRules: string,
+): Promise<void> => {
+  await sql`update schedules s set next_run_at = r.next, zone_rules = ${zoneRules}
+    from unnest(${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.next)}::timestamptz[]) as r(id, next)
+    where s.id = r.id`.execute(tx);
+};
+
+/** Beyond this many overdue schedules nobody asks how many: counting a million takes the database 100 ms. */
+const mostCounted = 10_000;
+
+/** How many schedules have been due for more than 5 s, at most 10,000: read from the head of the index of what is due. */
+export const countOverdue = async (reader: Reader): Promise<number> => {
+  const { rows } = await sql<{ n: number }>`
+    select count(*) as n from (
+      select from schedules where next_run_at < (select platform_now() - interval '5 seconds')
+      order by next_run_at limit ${mostCounted}) overdue`.execute(reader);
+  return rows[0]!.n;
+};

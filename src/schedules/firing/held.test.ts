@@ -1,0 +1,122 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest';
+import { createDatabase, dropDatabase } from '../../../tests/harness/postgres.ts';
+import { until } from '../../../tests/harness/wait.ts';
+import { makeAgent } from '../../../tests/harness/work-items.ts';
+import { type Database, migrate, openPostgres, sql } from '../../database/index.ts';
+import { newId } from '../../lib/ids.ts';
+import { silentLogger } from '../../lib/log.ts';
+import { lookAhead } from './due.ts';
+import { Firing, schedulesChannel } from './firing.ts';
+
+/** On PostgreSQL alone: the embedded database has one connection, so nobody else can hold a row there. */
+let url: string;
+let db: Database;
+let other: pg.Client;
+let agent: string;
+beforeAll(async () => {
+  url = await createDatabase(inject('postgresUrl'));
+  db = await openPostgres(url, silentLogger);
+  await migrate(db, silentLogger);
+  agent = await makeAgent(db);
+});
+afterAll(async () => {
+  await db.close();
+  await dropDatabase(url);
+});
+
+let firing: Firing | null = null;
+beforeEach(async () => {
+  await db.read((r) => sql`truncate schedules, work_items, occurrences cascade`.execute(r));
+  other = new pg.Client({ connectionString: url });
+  await other.connect();
+});
+afterEach(async () => {
+  await other.end();
+  await firing?.stop();
+});
+
+/** A schedule every hour, due in `dueIn` milliseconds by the database's clock. */
+const schedule = async (dueIn: number, catchUp = true): Promise<string> => {
+  const id = newId();
+  await db.tx((tx) =>
+    sql`insert into schedules (id, agent_id, cron_expression, timezone, catch_up, next_run_at, zone_rules)
+      values (${id}, ${agent}, '0 * * * *', 'UTC', ${catchUp},
+        platform_now() + ${dueIn}::int * interval '1 millisecond', '2026c')`.execute(tx),
+  );
+  return id;
+};
+
+const hold = async (id: string): Promise<void> => {
+  await other.query('begin');
+  await other.query('select from schedules where id = $1 for update', [id]);
+};
+
+const outcomes = async (id: string): Promise<string[]> =>
+  (
+    await db.read((r) =>
+      r.selectFrom('occurrences').select('outcome').where('schedule_id', '=', id).execute(),
+    )
+  ).map(({ outcome }) => outcome);
+
+/** A loop that counts how often it has looked what is due. */
+const start = (): { looks: () => number } => {
+  let looks = 0;
+  const counted: Database = {
+    ...db,
+    read: (fn) => {
+      looks++;
+      return db.read(fn);
+    },
+  };
+  firing = new Firing({ db: counted, log: silentLogger });
+  firing.start();
+  return { looks: () => looks };
+};
+
+it('a row that another transaction holds delays only itself, is looked for ever more seldom, and fires when it is free', async () => {
+  const held = await schedule(-2_000);
+  await hold(held);
+  const due = [await schedule(-1_000), await schedule(-500)];
+  const upcoming = [await schedule(200), await schedule(1_500)];
+  const { looks } = start();
+  for (const id of [...due, ...upcoming])
+    await until(async () => (await outcomes(id)).length > 0, 20_000, 20);
+  expect(await outcomes(held)).toEqual([]);
+  // Two for each of the others, three for each time after which the retry began anew; at 100 ms it would be 15 more.
+  expect(looks()).toBeLessThanOrEqual(16);
+  await other.query('rollback');
+  await until(async () => (await outcomes(held)).length > 0, 20_000, 20);
+  expect(await outcomes(held)).toEqual(['fired']);
+});
+
+it('a herd fires around rows that are held, each of which goes by the rules of the missed once it is free', async () => {
+  const ids = await Promise.all([
+    schedule(-7_200_000, true),
+    schedule(-7_200_000, false),
+    ...Array.from({ length: 50 }, () => schedule(-1_000)),
+  ]);
+  const [catchesUp, skips, ...others] = ids;
+  await hold(catchesUp!);
+  await other.query('select from schedules where id = $1 for update', [skips]);
+  start();
+  for (const id of others) await until(async () => (await outcomes(id)).length > 0, 20_000, 20);
+  expect([await outcomes(catchesUp!), await outcomes(skips!)]).toEqual([[], []]);
+  // Whoever edits a schedule says that it is due; nothing then waits for the loop's next look.
+  await other.query('select pg_notify($1, $2)', [schedulesChannel, '0']);
+  await other.query('commit');
+  await until(async () => (await outcomes(skips!)).length > 0, 20_000, 20);
+  const latest = Date.now() % 3_600_000 < 60_000 ? 'fired' : 'caught_up';
+  expect((await outcomes(catchesUp!)).sort()).toEqual([latest, 'skipped'].sort());
+  expect(await outcomes(skips!)).toContain('skipped');
+});
+
+it('while something is held, the look ahead tells when the next one is due', async () => {
+  const held = await schedule(-1_000);
+  await hold(held);
+  expect(await db.read(lookAhead)).toMatchObject({ isDue: true, upcoming: null });
+  await schedule(60_000);
+  const { isDue, upcoming, now } = await db.read(lookAhead);
+  expect(isDue).toBe(true);
+  expect(upcoming!.getTime() - now.getTime()).toBeGreaterThan(50_000);
+});

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { Database } from '../database/index.ts';
+import { type Route, route, timestamp } from '../http/index.ts';
+import { notFound, unprocessable } from '../lib/errors.ts';
+import { readSettings } from '../settings/index.ts';
+import { audit, lateAfterMs, nominalAt } from './reconciliation.ts';
+import { definitionsOf } from './definitions.ts';
+import { nextRunNow, recordedWithin, type ScheduleRow } from './store.ts';
+
+const day = 86_400_000;
+const longestMs = 31 * day;
+/** Occurrences in one answer. */
+const most = 10_000;
+
+const instant = z.iso.datetime({ offset: true });
+
+const query = z.object({
+  from: instant.optional().describe('Occurrences after this; a day before `to` where it is left out.'),
+  to: instant.optional().describe('Occurrences up to and with this; now where it is left out or lies ahead.'),
+  next: instant.optional().describe('The `next` of the answer before; it takes the place of `from`.'),
+});
+
+const accounted = z
+  .object({
+    scheduled_for: timestamp.describe('The nominal time.'),
+    status: z
+      .enum(['on_time', 'late', 'caught_up', 'skipped', 'missing', 'due'])
+      .describe(
+        `\`on_time\`: became a Work Item within ${lateAfterMs / 1000} s; \`late\`: later, within the grace; \`due\`: its time has come and it is not dealt with yet; \`missing\`: nothing is known of it.`,
+      ),
+    work_item_id: z.string().nullable(),
+    lateness_ms: z.int().nullable().describe('When it was dealt with, after its nominal time.'),
+    reason: z.string().nullable().describe('Why it was skipped.'),
+  })
+  .meta({ id: 'AccountedOccurrence' });
+
+const answer = z
+  .object({
+    data: z.array(accounted).describe(`The occurrences, oldest first, at most ${most}.`),
+    has_more: z.boolean(),
+    next: z.string().describe('Send it back as `?next=` with the same `to`; empty at the end.'),
+    from: timestamp,
+    to: timestamp,
+    known_from: timestamp.describe(
+      'Before this nothing is said: the schedule was not there yet, or what was recorded is no longer kept.',
+    ),
+  })
+  .meta({ id: 'ScheduleAudit' });
+
+const window = (asked: z.output<typeof query>, now: number): { from: number; to: number } => {
+  const to = Math.min(asked.to === undefined ? now : Date.parse(asked.to), now);
+  const begin = asked.next ?? asked.from;
+  const from = begin === undefined ? to - day : Date.parse(begin);
+  if (from > to) {
+    throw unprocessable([{ path: 'from', message: 'must not lie after `to`, nor in the future' }]);
+  }
+  if (to - from > longestMs) {
+    throw unprocessable([{ path: 'from', message: 'must lie at most 31 days before `to`' }]);
+  }
+  return { from, to };
+};
+
+/** What became of every nominal time of a schedule: the proof that none was lost. */
+export const auditRoute = (
+  db: Database,
+  find: (request: { params: Record<string, string> }) => Promise<ScheduleRow>,
+): Route =>
+  route({
+    id: 'auditSchedule',
+    method: 'GET',
+    base: 'app',
+    path: '/agents/{agent_id}/schedules/{schedule_id}/audit',
+    tag: 'Schedules',
+    summary: 'Recompute the occurrences of a schedule, and say what became of each',
+    description:
+      'The nominal times in (`from`, `to`], at most 31 days, by the expression, zone and pauses of their time and by the present time-zone rules, compared with what was recorded.',
+    alsoAnswers: [400, 422],
+    find,
+    query,
+    answer,
+    handler: async ({ found: { id }, query: asked }) => {
+      // The next run first and the records after it: what it has passed by then has been recorded.
+      const seen = await db.read((reader) => nextRunNow(reader, id));
+      if (!seen) throw notFound('schedule');
+      const { from, to } = window(asked, seen.now.getTime());
+      const definitions = await db.read((reader) => definitionsOf(reader, id));
+      const { OCCURRENCE_RETENTION_DAYS: days } = await db.read(readSettings);
+      const kept = days > 0 ? seen.now.getTime() - days * day : Number.NEGATIVE_INFINITY;
+      const knownFrom = Math.max(kept, definitions[0]?.from_at.getTime() ?? to);
+      const begin = Math.max(from, knownFrom);
+      // Of a schedule every minute the span may have 45,000 occurrences: no more than one answer's are looked at.
+      const last = nominalAt(definitions, begin, to, most);
+      const more = last !== null && nominalAt(definitions, last, to, 1) !== null;
+      const end = last ?? to;
+      const recorded = await db.read((reader) => recordedWithin(reader, id, new Date(begin), new Date(end)));
+      return {
+        data: audit({ definitions, recorded, nextRunAt: seen.next_run_at }, begin, end),
+        has_more: more,
+        next: more ? new Date(end).toISOString() : '',
+        from: new Date(from),
+        to: new Date(to),
+        known_from: new Date(knownFrom),
+      };
+    },
+  });

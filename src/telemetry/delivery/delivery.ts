@@ -1,0 +1,163 @@
+import { messageOf } from '../../lib/errors.ts';
+import { Loop } from '../../lib/loop.ts';
+import type { Account } from '../accounts.ts';
+import { Budget } from './budget.ts';
+import { Compressor } from '../otlp/compress.ts';
+import type { DeadLetters } from '../log/files/dead-letters.ts';
+import { Exporter, type ExporterParts, stateBySettings } from './exporter.ts';
+import { outcomeOf, outcomeOfFailure } from './outcome.ts';
+import { postSpans } from './post.ts';
+
+export interface DeliveryOptions
+  extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs' | 'compressor' | 'budget'> {
+  /** Default 30 s. */
+  requestTimeoutMs?: number;
+  /** Of all batches that are under way or being sent. Default 64 MiB. */
+  maxBytesInMemory?: number;
+  /** How long spans and dead letters are kept, in ms, and how large the log may grow, in bytes. */
+  retention: () => { milliseconds: number; bytes: number };
+}
+
+/** The exporters of all integrations, and the retention of what they have not delivered. */
+export interface Delivery {
+  start(): void;
+  stop(): Promise<void>;
+  /** Everybody looks again now: after a change, or when a test has moved the clock. */
+  wake(): void;
+  resume(number: number): void;
+  /** Undefined for a number never heard of. */
+  account(number: number): Promise<Account | undefined>;
+  deadLetters: DeadLetters;
+}
+
+const retentionEveryMs = 60_000;
+/** Of an integration whose exporter waits for its cursor to be opened. */
+const nothingSent = { lastSuccessAt: null, lastError: null, nextAttemptAt: null };
+
+export const createDelivery = (options: DeliveryOptions): Delivery => {
+  const { telemetryLog, destinations, deadLetters, clock, log, egress } = options;
+  const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
+  const compressor = new Compressor();
+  const budget = new Budget(options.maxBytesInMemory);
+  const exporters = new Map<number, Exporter>();
+  const off: (() => void)[] = [];
+  let running = false;
+
+  const onRemoved = (number: number): void => {
+    const exporter = exporters.get(number);
+    exporters.delete(number);
+    // Its own loop calls this: it ends after this turn.
+    void exporter?.stop();
+  };
+
+  const ensure = (number: number): void => {
+    if (!running || exporters.has(number)) return;
+    exporters.set(
+      number,
+      new Exporter(number, { ...options, requestTimeoutMs, onRemoved, compressor, budget }).start(),
+    );
+  };
+
+  /** An exporter for each integration there is, and for each deleted one whose backlog is to be closed. */
+  const reconcile = (): void => {
+    for (const { number } of destinations.all()) {
+      telemetryLog.register(number).then(
+        () => ensure(number),
+        (error) => log.error({ integration: number, error: messageOf(error) }, 'cursor cannot be opened'),
+      );
+    }
+    for (const { number, removed } of telemetryLog.integrations()) if (!removed) ensure(number);
+    for (const exporter of exporters.values()) exporter.wake();
+  };
+
+  const retention = new Loop({
+    name: 'telemetry retention',
+    log,
+    turn: async () => {
+      const { milliseconds, bytes } = options.retention();
+      const before = clock.now() - milliseconds;
+      await telemetryLog.expire(before, bytes);
+      await deadLetters.expire(before);
+      return retentionEveryMs;
+    },
+  });
+
+  return {
+    start: () => {
+      running = true;
+      off.push(
+        destinations.onChange(reconcile),
+        telemetryLog.onAppend((routes) => {
+          for (const number of routes) {
+            ensure(number);
+            exporters.get(number)?.wake();
+          }
+        }),
+      );
+      reconcile();
+      retention.start();
+    },
+    stop: async () => {
+      running = false;
+      for (const leave of off.splice(0)) leave();
+      await Promise.all([retention.stop(), ...[...exporters.values()].map((exporter) => exporter.stop())]);
+    },
+    wake: () => {
+      retention.wake();
+      for (const exporter of exporters.values()) exporter.wake();
+    },
+    resume: (number) => exporters.get(number)?.resume(),
+    account: async (number) => {
+      const destination = destinations.get(number);
+      if (destination === undefined && !telemetryLog.integrations().some((one) => one.number === number)) {
+        return undefined;
+      }
+      const delivery = exporters.get(number)?.state() ?? {
+        ...nothingSent,
+        state: stateBySettings(destination),
+      };
+      const oldestAt = await telemetryLog.oldest(number);
+      return {
+        number,
+        ...telemetryLog.totals(number),
+        oldestAt,
+        ...delivery,
+        lastError: destination?.problem ?? delivery.lastError,
+      };
+    },
+    deadLetters: {
+      list: (number, { limit = 50, after } = {}) => deadLetters.list(number, limit, after),
+      purge: (number, ids) => deadLetters.end(number, ids, 'discarded'),
+      retry: async (number, ids, withinMs = Number.POSITIVE_INFINITY) => {
+        const wanted = [...new Set(ids ?? (await deadLetters.ids(number)))];
+        const until = Date.now() + withinMs;
+        const result = { delivered: 0, failed: 0, untried: 0 };
+        for (const [index, id] of wanted.entries()) {
+          const destination = destinations.get(number);
+          if (!destination || destination.problem !== undefined || Date.now() >= until) {
+            result.untried = wanted.length - index;
+            break;
+          }
+          const found = await deadLetters.get(number, id);
+          if (!found) {
+            result.failed++;
+            continue;
+          }
+          const timeoutMs = Math.max(1, Math.min(requestTimeoutMs, until - Date.now()));
+          const outcome = await postSpans(egress, destination, found.span, timeoutMs).then(
+            (response) => outcomeOf(destination, response, 1, clock.now()),
+            outcomeOfFailure,
+          );
+          if (outcome.kind === 'accepted' && outcome.rejected === 0) {
+            result.delivered += await deadLetters.end(number, [id], 'delivered');
+          } else if (outcome.kind === 'retry' || outcome.kind === 'pause') {
+            // The backend takes nothing now: the others would only wait in vain.
+            result.untried = wanted.length - index;
+            break;
+          } else result.failed++;
+        }
+        return result;
+      },
+    },
+  };
+};

@@ -1,0 +1,132 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Budget } from './budget.ts';
+import type { DeadLetterStore } from '../log/files/dead-letters.ts';
+import { type Counts, countNames, passed, type TelemetryLog } from '../log/log.ts';
+import { Parcel } from './in-flight-batch.ts';
+
+interface WindowParts {
+  telemetryLog: TelemetryLog;
+  deadLetters: DeadLetterStore;
+  budget: Budget;
+  clock: Clock;
+}
+
+/**
+ * What one integration has read and its cursor has not passed: consecutive batches in the log's order. Those that
+ * are delivered out of order wait here for the ones before them, so after a crash no more is sent again than was
+ * in the window.
+ */
+export class Window {
+  readonly #number: number;
+  readonly #parts: WindowParts;
+  #parcels: Parcel[] = [];
+
+  constructor(number: number, parts: WindowParts) {
+    this.#number = number;
+    this.#parts = parts;
+  }
+
+  get parcels(): readonly Parcel[] {
+    return this.#parcels;
+  }
+
+  /** Spans that the window holds and the cursor has not passed. */
+  get spans(): number {
+    const [first] = this.#parcels;
+    return first === undefined ? 0 : this.#parcels.at(-1)!.end - first.committed;
+  }
+
+  /** The next batch, of about `maxBytes` at most; null where nothing more is queued. */
+  async readAhead(maxBytes: number): Promise<Parcel | null> {
+    const { telemetryLog, budget } = this.#parts;
+    // Taken while it is read as well: all integrations may be reading now.
+    const share = Math.min(maxBytes, budget.share());
+    budget.take(share);
+    try {
+      const batch = await telemetryLog.read(this.#number, share, this.#parcels.at(-1)?.batch);
+      if (batch === null) return null;
+      const parcel = new Parcel(batch, budget);
+      this.#parcels.push(parcel);
+      return parcel;
+    } finally {
+      budget.take(-share);
+    }
+  }
+
+  /** Reads again what was let go. False where it cannot be read any more as it was. */
+  async load(parcel: Parcel): Promise<boolean> {
+    if (parcel.loaded) return true;
+    const before = this.#parcels[this.#parcels.indexOf(parcel) - 1];
+    const { telemetryLog } = this.#parts;
+    return parcel.reload(await telemetryLog.read(this.#number, parcel.batch.bytes, before?.batch));
+  }
+
+  /**
+   * Moves the cursor over all that is settled from there on, in one durable write. The letters are on disk before
+   * they are counted. Answers what was passed.
+   */
+  async commit(): Promise<{ parcels: number; spans: number }> {
+    const { telemetryLog, deadLetters, clock } = this.#parts;
+    for (;;) {
+      const settled = this.#settled();
+      const last = settled.at(-1);
+      if (last === undefined) return { parcels: 0, spans: 0 };
+      const letters = settled.flatMap(({ refused }) => refused);
+      const at = new Date(clock.now()).toISOString();
+      for (const { ordinal, status, reason, span } of letters) {
+        await deadLetters.put(this.#number, ordinal, { at, status, reason, bytes: span.length }, span);
+      }
+      const through = last.settled - last.batch.start;
+      if (await telemetryLog.commit(last.batch, through, sumOf(settled.map((one) => one.counts())))) {
+        const spans = last.settled - settled[0]!.committed;
+        for (const parcel of settled) parcel.commit();
+        const whole = settled.filter(({ isSettled }) => isSettled).length;
+        this.#parcels.splice(0, whole);
+        return { parcels: whole, spans };
+      }
+      const ordinals = letters.map(({ ordinal }) => ordinal);
+      await deadLetters.withdraw(this.#number, ordinals);
+      if (!this.clip()) this.clear();
+    }
+  }
+
+  /** Takes out what the cursor has passed by itself: expired, or removed. Answers whether there was any. */
+  clip(): boolean {
+    const at = passed(this.#parts.telemetryLog.totals(this.#number));
+    let clipped = false;
+    while (this.#parcels.length > 0) {
+      const head = this.#parcels[0]!;
+      // Under way: it is clipped when it is answered.
+      if (head.underWay || head.committed >= at) break;
+      clipped = true;
+      if (head.end > at) {
+        head.clip(at);
+        break;
+      }
+      head.letGo();
+      this.#parcels.shift();
+    }
+    return clipped;
+  }
+
+  /** Forgets everything: it is read anew from the cursor. */
+  clear(): void {
+    for (const parcel of this.#parcels.splice(0)) if (!parcel.underWay) parcel.letGo();
+  }
+
+  /** The parcels with what can be committed: settled, and so is all before it. */
+  #settled(): Parcel[] {
+    const settled: Parcel[] = [];
+    for (const parcel of this.#parcels) {
+      if (parcel.settled > parcel.committed) settled.push(parcel);
+      if (!parcel.isSettled) break;
+    }
+    return settled;
+  }
+}
+
+const sumOf = (all: readonly Counts[]): Counts => {
+  const sum = { delivered: 0, rejected: 0, dead_lettered: 0, expired: 0, discarded: 0 };
+  for (const one of all) for (const name of countNames) sum[name] += one[name];
+  return sum;
+};

@@ -1,0 +1,266 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bytesBehind } from '../backlog.ts';
+import { CursorFile, type CursorState } from './cursor.ts';
+import { gather } from './read-batch.ts';
+import { SegmentHousekeeping } from './housekeeping.ts';
+import {
+  type Batch,
+  type Counts,
+  countNames,
+  passed,
+  type Slice,
+  type TelemetryLog,
+  type Totals,
+  totalsOf,
+} from '../log.ts';
+import { RecordReader } from './reader.ts';
+import type { Accepted, AcceptedTotals } from '../record.ts';
+import { recover } from './segments.ts';
+import { SegmentWriter, type Write, writeAll } from './writer.ts';
+
+export interface FileLogOptions {
+  directory: string;
+  /** A segment is closed at this size (default 64 MiB) or age (default 1 h): what retention can drop at a time. */
+  segmentBytes?: number;
+  segmentMs?: number;
+  now?: () => number;
+  write?: Write;
+}
+
+interface Integration {
+  cursor: CursorFile;
+  reader: RecordReader;
+  /** Where to read on: at or behind the durable cursor's place; an idle integration's moves with the log's end. */
+  at: number;
+  /** The time of the record with span `ordinal`, to answer `oldest` without reading. */
+  oldest: { ordinal: number; time: number } | null;
+}
+
+const nothing: Accepted = { spans: 0, bytes: 0 };
+
+/** The telemetry log in files of one folder: segments, and a cursor for each integration (product, section 9). */
+class FileLog implements TelemetryLog {
+  readonly #directory: string;
+  readonly #writer: SegmentWriter;
+  readonly #housekeeping: SegmentHousekeeping;
+  readonly #integrations = new Map<number, Integration>();
+  readonly #opening = new Map<number, Promise<void>>();
+  readonly #listeners = new Set<(routes: ReadonlySet<number>) => void>();
+
+  private constructor(options: FileLogOptions, recovered: Awaited<ReturnType<typeof recover>>) {
+    this.#directory = options.directory;
+    this.#writer = new SegmentWriter(recovered, {
+      directory: options.directory,
+      segmentBytes: options.segmentBytes ?? 64 * 1024 * 1024,
+      segmentMs: options.segmentMs ?? 3_600_000,
+      now: options.now ?? Date.now,
+      write: options.write ?? writeAll,
+      prepare: async (routes) => {
+        for (const number of routes) if (!this.#integrations.has(number)) await this.register(number);
+      },
+      failed: () => this.#housekeeping.collect(),
+      written: (routes, before, at) => this.#written(routes, before, at),
+    });
+    this.#housekeeping = new SegmentHousekeeping(this.#writer, (n) => this.#integrations.get(n)?.cursor);
+  }
+
+  static async open(options: FileLogOptions): Promise<FileLog> {
+    const cursors = join(options.directory, 'cursors');
+    await mkdir(cursors, { recursive: true });
+    const recovered = await recover(options.directory);
+    const log = new FileLog(options, recovered);
+    try {
+      for (const name of await readdir(cursors)) {
+        if (/^\d+$/.test(name)) await log.register(Number(name));
+      }
+      for (const [number, { cursor }] of log.#integrations) {
+        // Segments that someone deleted take the log's end back; offsets and totals go on from where they were.
+        log.#writer.end = Math.max(log.#writer.end, recovered.segments.length === 0 ? cursor.state.at : 0);
+        const total = log.#writer.totals.get(number) ?? nothing;
+        const spans = passed(cursor.state);
+        if (spans > total.spans) log.#writer.totals.set(number, { ...total, spans });
+      }
+      await log.#writer.open();
+      await log.#housekeeping.collect();
+    } catch (error) {
+      await log.close();
+      throw error;
+    }
+    return log;
+  }
+
+  append(slices: readonly Slice[]): Promise<void> {
+    return this.#writer.append(slices);
+  }
+
+  register(number: number): Promise<void> {
+    if (this.#integrations.has(number)) return Promise.resolve();
+    const known = this.#opening.get(number);
+    if (known) return known;
+    const opening = CursorFile.open(join(this.#directory, 'cursors', String(number)), number)
+      .then((cursor) => {
+        this.#integrations.set(number, {
+          cursor,
+          reader: new RecordReader(this.#writer),
+          at: cursor.state.at,
+          oldest: null,
+        });
+      })
+      .finally(() => this.#opening.delete(number));
+    this.#opening.set(number, opening);
+    return opening;
+  }
+
+  integrations(): { number: number; removed: boolean }[] {
+    return [...this.#integrations].map(([number, { cursor }]) => ({ number, removed: cursor.state.removed }));
+  }
+
+  owns(): boolean {
+    return true;
+  }
+
+  async remove(number: number): Promise<void> {
+    const one = this.#integrations.get(number);
+    if (one === undefined) return;
+    await one.cursor.update((state) =>
+      state.removed
+        ? null
+        : {
+            ...state,
+            removed: true,
+            dead_lettered: 0,
+            discarded: state.discarded + state.dead_lettered + this.#queued(number, state),
+            at: this.#writer.end,
+          },
+    );
+    await one.reader.close();
+    await this.#housekeeping.collect();
+  }
+
+  async read(number: number, maxBytes: number, after?: Batch): Promise<Batch | null> {
+    const one = this.#integrations.get(number);
+    if (one === undefined || one.cursor.state.removed) return null;
+    for (;;) {
+      const atCursor = passed(one.cursor.state);
+      const behind = after === undefined ? 0 : after.start + after.spans;
+      const start = Math.max(atCursor, behind);
+      const accepted = this.#writer.totals.get(number)?.spans ?? 0;
+      if (accepted <= start) return null;
+      const from = behind > atCursor ? Math.max(one.at, after!.parts.at(-1)!.next) : one.at;
+      const found = await gather(one.reader, number, from, start, accepted, maxBytes);
+      // Expired or removed meanwhile.
+      if (passed(one.cursor.state) > start) continue;
+      if (start > atCursor) return 'batch' in found ? found.batch : null;
+      one.at = Math.max(one.at, found.at);
+      if ('batch' in found) {
+        one.oldest = { ordinal: start, time: found.time };
+        return found.batch;
+      }
+      // A hole in the log: its spans are gone, and everyone who looks at the account shall see it.
+      await one.cursor.update((now) =>
+        passed(now) === start ? { ...now, discarded: now.discarded + found.lost, at: one.at } : null,
+      );
+    }
+  }
+
+  async commit(batch: Batch, through: number, counts: Partial<Counts>): Promise<boolean> {
+    const one = this.#integrations.get(batch.number);
+    if (one === undefined) return false;
+    let at = batch.parts[0]!.at;
+    let spans = 0;
+    for (const part of batch.parts) {
+      spans += part.spans;
+      at = spans <= through ? part.next : part.at;
+      if (spans >= through) break;
+    }
+    const moved = await one.cursor.update((state) => {
+      const next = added(state, counts);
+      // Expired or removed meanwhile: those spans are already counted.
+      if (state.removed || passed(next) !== batch.start + through) return null;
+      return { ...next, at };
+    });
+    if (moved) {
+      one.at = at;
+      // The cursor has moved, and who hears that it did not would take back what goes with it. The retention tries again.
+      await this.#housekeeping.collect().catch(() => {});
+    }
+    return moved;
+  }
+
+  async move(number: number, deltas: Partial<Counts>): Promise<void> {
+    const one = this.#integrations.get(number);
+    await one?.cursor.update((state) => (state.removed ? null : added(state, deltas)));
+  }
+
+  totals(number: number): Totals {
+    const state = this.#integrations.get(number)?.cursor.state;
+    const queued = state === undefined ? 0 : this.#queued(number, state);
+    return totalsOf(state, queued, () => this.#backlogBytes(number));
+  }
+
+  async oldest(number: number): Promise<number | null> {
+    const one = this.#integrations.get(number);
+    if (one === undefined || one.cursor.state.removed) return null;
+    const start = passed(one.cursor.state);
+    if (this.#queued(number, one.cursor.state) === 0) return null;
+    if (one.oldest?.ordinal === start) return one.oldest.time;
+    const reader = new RecordReader(this.#writer);
+    try {
+      let record = await reader.next(one.at);
+      while (record !== null && (record.totals.get(number)?.spans ?? 0) <= start) {
+        record = await reader.next(record.next);
+      }
+      if (record !== null) one.oldest = { ordinal: start, time: record.time };
+      return record?.time ?? null;
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async expire(before: number, maxBytes: number): Promise<void> {
+    await this.#housekeeping.expire(before, maxBytes);
+  }
+
+  onAppend(appended: (routes: ReadonlySet<number>) => void): () => void {
+    this.#listeners.add(appended);
+    return () => this.#listeners.delete(appended);
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close();
+    for (const { cursor, reader } of this.#integrations.values()) {
+      await reader.close();
+      await cursor.close();
+    }
+  }
+
+  #queued(number: number, state: CursorState): number {
+    return (this.#writer.totals.get(number)?.spans ?? 0) - passed(state);
+  }
+
+  /** Right to within the segment that is being read. */
+  #backlogBytes(number: number): number {
+    const steps = this.#writer.segments.map(({ totals }) => totals).filter((totals) => totals !== null);
+    const accepted = this.#writer.totals.get(number) ?? nothing;
+    return bytesBehind(number, passed(this.#integrations.get(number)!.cursor.state), accepted, steps);
+  }
+
+  #written(routes: ReadonlySet<number>, before: AcceptedTotals, at: number): void {
+    for (const number of routes) {
+      const one = this.#integrations.get(number);
+      // Idle until now: what it has to read begins here, however much went past it meanwhile.
+      if (one && passed(one.cursor.state) === (before.get(number)?.spans ?? 0)) one.at = Math.max(one.at, at);
+    }
+    for (const listener of this.#listeners) listener(routes);
+  }
+}
+
+const added = (state: CursorState, counts: Partial<Counts>): CursorState => {
+  const next = { ...state };
+  for (const name of countNames) next[name] += counts[name] ?? 0;
+  return next;
+};
+
+/** Opens (or makes) the log in a folder; the folder must be this process's alone. */
+export const openFileLog = (options: FileLogOptions): Promise<TelemetryLog> => FileLog.open(options);

@@ -1,0 +1,249 @@
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { messageOf } from '../../../lib/errors.ts';
+import { type Slice, TelemetryLogError } from '../log.ts';
+import type { Segment } from './reader.ts';
+import { type Accepted, advance, encodeHead } from '../record.ts';
+import { createSegment, type Recovered, synced } from './segments.ts';
+
+/** How bytes get into a file; tests put a failing disk here. */
+export type Write = (file: FileHandle, bytes: Buffer[], at: number) => Promise<void>;
+
+export const writeAll: Write = async (file, bytes, at) => {
+  let total = 0;
+  for (const one of bytes) total += one.length;
+  const { bytesWritten } = await file.writev(bytes, at);
+  if (bytesWritten === total) return;
+  // A short write: usually the disk is full, which the next write says.
+  let done = bytesWritten;
+  const rest = Buffer.concat(bytes);
+  while (done < total) done += (await file.write(rest, done, total - done, at + done)).bytesWritten;
+};
+
+interface Waiting {
+  slices: readonly Slice[];
+  bytes: number;
+  resolve: () => void;
+  reject: (error: TelemetryLogError) => void;
+}
+
+/** What one group holds at most, so that the first in it does not wait for all others. */
+const groupBytes = 16 * 1024 * 1024;
+
+export interface WriterOptions {
+  directory: string;
+  segmentBytes: number;
+  segmentMs: number;
+  now: () => number;
+  write: Write;
+  /** Before a group is written: the integrations that it goes to. */
+  prepare: (routes: ReadonlySet<number>) => Promise<void>;
+  /** A group could not be written: the last segment takes nothing more (`sealed`). */
+  failed: () => Promise<void>;
+  /** A group is durable. `before`: what was accepted before it; `at`: where it begins. */
+  written: (routes: ReadonlySet<number>, before: ReadonlyMap<number, Accepted>, at: number) => void;
+}
+
+/**
+ * The writing end of the log. Everything that waits is written as one group with one synced write (group
+ * commit) on the thread pool; meanwhile the next group gathers.
+ */
+export class SegmentWriter {
+  readonly segments: Segment[];
+  /** Accepted up to `end`. */
+  readonly totals: Map<number, Accepted>;
+  end: number;
+  readonly #options: WriterOptions;
+  #active: { segment: Segment; file: FileHandle } | null = null;
+  #waiting: Waiting[] = [];
+  #writing: Promise<void> | null = null;
+  #lock: Promise<unknown> = Promise.resolve();
+  #lastTime: number;
+  #closed = false;
+
+  constructor(recovered: Recovered, options: WriterOptions) {
+    this.segments = recovered.segments;
+    this.totals = recovered.totals;
+    this.end = recovered.end;
+    this.#lastTime = recovered.lastTime;
+    this.#options = options;
+  }
+
+  /** Goes on in the last segment, cut to its last whole record; one with a damaged head is left as it is. */
+  async open(): Promise<void> {
+    const last = this.segments.at(-1);
+    if (last === undefined) return;
+    if (last.totals === null) {
+      if (this.end > last.base) return;
+      await rm(last.path);
+      this.segments.pop();
+      return;
+    }
+    const file = await open(last.path, synced);
+    try {
+      await file.truncate(this.end - last.base);
+      await file.datasync();
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    this.#active = { segment: last, file };
+  }
+
+  /** Whether the next group begins a new segment, whatever there is room for in the last one. */
+  get sealed(): boolean {
+    return this.#active === null;
+  }
+
+  append(slices: readonly Slice[]): Promise<void> {
+    const stored = slices.filter(({ routes, spans }) => routes.length > 0 && spans > 0);
+    if (stored.length === 0) return Promise.resolve();
+    if (this.#closed) return Promise.reject(new TelemetryLogError('closed', 'the telemetry log is closed'));
+    let bytes = 0;
+    for (const slice of stored) bytes += slice.bytes.length;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ slices: stored, bytes, resolve, reject });
+      this.#writing ??= this.#drain();
+    });
+  }
+
+  /** Runs `fn` while nothing is written: what adds or removes segments. */
+  exclusive<T>(fn: () => Promise<T>): Promise<T> {
+    const result = this.#lock.then(fn);
+    this.#lock = result.catch(() => {});
+    return result;
+  }
+
+  /** Begins a new segment, where the present one has records in it and none is younger than `before`. Within `exclusive`. */
+  async roll(before = Number.POSITIVE_INFINITY): Promise<void> {
+    const active = this.#active;
+    if (active === null || this.end === active.segment.base + active.segment.headLength) return;
+    if (this.#lastTime > before) return;
+    await this.#startSegment();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#writing;
+    await this.#lock;
+    await this.#active?.file.close();
+    this.#active = null;
+  }
+
+  async #drain(): Promise<void> {
+    // What arrives in this turn of the event loop shares the first group's sync.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      let bytes = 0;
+      let count = 0;
+      while (count < this.#waiting.length && (count === 0 || bytes < groupBytes)) {
+        bytes += this.#waiting[count++]!.bytes;
+      }
+      const group = this.#waiting.splice(0, count);
+      const failure = await this.exclusive(() => this.#writeGroup(group)).then(
+        () => null,
+        (error) => errorOf(error),
+      );
+      if (failure !== null) {
+        await this.exclusive(() => this.#seal());
+        await this.#options.failed().catch(() => {});
+      }
+      for (const one of group) {
+        if (failure === null) one.resolve();
+        else one.reject(failure);
+      }
+    }
+    // In the same breath as the check that nobody waits: who comes next starts anew.
+    this.#writing = null;
+  }
+
+  async #writeGroup(group: readonly Waiting[]): Promise<void> {
+    const { now, write, segmentBytes, segmentMs, prepare, written } = this.#options;
+    const time = now();
+    const routes = new Set<number>();
+    for (const { slices } of group) {
+      for (const slice of slices) for (const number of slice.routes) routes.add(number);
+    }
+    await prepare(routes);
+    const active = this.#active;
+    if (
+      active === null ||
+      this.end - active.segment.base >= segmentBytes ||
+      (time - active.segment.created >= segmentMs &&
+        this.end > active.segment.base + active.segment.headLength)
+    ) {
+      await this.#startSegment();
+    }
+    const { file, segment } = this.#active!;
+    const start = this.end;
+    const after = new Map<number, Accepted>();
+    const before = new Map<number, Accepted>();
+    for (const number of routes) {
+      const total = this.totals.get(number) ?? { spans: 0, bytes: 0 };
+      before.set(number, total);
+      after.set(number, total);
+    }
+    const buffers: Buffer[] = [];
+    let at = start;
+    for (const { slices, bytes } of group) {
+      const totals = advance(slices, after);
+      for (const [number, total] of totals) after.set(number, total);
+      const head = encodeHead(slices, totals, at, time);
+      buffers.push(head);
+      for (const slice of slices) buffers.push(slice.bytes);
+      at += head.length + bytes;
+    }
+    try {
+      await write(file, buffers, start - segment.base);
+    } catch (error) {
+      // Nothing of the group may stay.
+      await file.truncate(start - segment.base).catch(() => {});
+      throw error;
+    }
+    for (const [number, total] of after) this.totals.set(number, total);
+    this.end = at;
+    this.#lastTime = time;
+    written(routes, before, start);
+  }
+
+  /**
+   * After a failure. When a sync failed the file is not trusted again: the kernel may have dropped what it could not
+   * write, and would say so only once.
+   */
+  async #seal(): Promise<void> {
+    const active = this.#active;
+    this.#active = null;
+    await active?.file.close().catch(() => {});
+  }
+
+  async #startSegment(): Promise<void> {
+    const { directory, now, write } = this.#options;
+    const old = this.#active;
+    const last = this.segments.at(-1);
+    // A segment without records, left by a failure: its file is made anew.
+    if (last !== undefined && last.base + last.headLength >= this.end && old === null) {
+      this.segments.pop();
+      this.end = last.base;
+    }
+    const { segment, file } = await createSegment(
+      directory,
+      this.end,
+      this.#lastTime || now(),
+      this.totals,
+      write,
+    );
+    this.segments.push(segment);
+    this.#active = { segment, file };
+    this.end = segment.base + segment.headLength;
+    await old?.file.close();
+  }
+}
+
+const errorOf = (error: unknown): TelemetryLogError => {
+  if (error instanceof TelemetryLogError) return error;
+  const code = (error as { code?: string }).code;
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
+    return new TelemetryLogError('full', 'the disk of the telemetry log is full');
+  }
+  // The path in the message of a file error stays inside.
+  return new TelemetryLogError('failed', `the telemetry log cannot be written (${code ?? messageOf(error)})`);
+};

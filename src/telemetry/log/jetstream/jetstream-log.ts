@@ -1,0 +1,300 @@
+import type { Database, Tx } from '../../../database/index.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { newId } from '../../../lib/ids.ts';
+import type { Logger } from '../../../lib/log.ts';
+import { Loop } from '../../../lib/loop.ts';
+import { bytesBehind } from '../backlog.ts';
+import { Cursors } from './cursors.ts';
+import { Fold, type FoldOptions } from './aggregate.ts';
+import { Follower } from './follower.ts';
+import { Housekeeping } from './housekeeping.ts';
+import { type Place, placeIn, placeOf, StreamReader } from './reader.ts';
+import { type Cursor, StreamStore } from './store.ts';
+import { LogStream } from './stream.ts';
+import { StreamWriter } from './writer.ts';
+import {
+  type Batch,
+  type Counts,
+  passed,
+  type Slice,
+  type TelemetryLog,
+  TelemetryLogError,
+  type Totals,
+  totalsOf,
+} from '../log.ts';
+
+export interface SharedLogOptions extends FoldOptions {
+  /** As `TELEMETRY_LOG_URL`: see jetstream-address.ts. */
+  url: string;
+  db: Database;
+  log: Logger;
+  /**
+   * Whether there is an integration with this number, asked of the database: another replica may route to one that
+   * this one has not heard of yet, and must not take for deleted.
+   */
+  exists: (number: number) => Promise<boolean>;
+}
+
+type CommitWrite = (number: number, through: number) => (tx: Tx) => Promise<void>;
+
+/** The telemetry log that all replicas share, and what comes with sharing it. */
+export interface SharedLog extends TelemetryLog {
+  /** Of the stream: the same on every replica that uses it. */
+  readonly id: string;
+  /** Takes part in delivery from now on: this replica becomes the owner of integrations that nobody delivers. */
+  deliver(): Promise<void>;
+  /** Reads from the database how far the owners have come; else that is known to about a second. */
+  refresh(): Promise<void>;
+  /** Waits until everything that was stored before this call is in the totals. */
+  caughtUp(): Promise<void>;
+  /** Asked before each commit up to span `through` of an integration: what is to be written in its transaction. */
+  onCommit(write: CommitWrite): void;
+  /** `move` by what `change` answers, in one transaction with what it writes. */
+  moveIn(number: number, change: (tx: Tx) => Promise<Partial<Counts>>): Promise<void>;
+}
+
+/** The telemetry log on NATS JetStream: docs/decisions/0014-telemetry-on-jetstream.md. */
+class JetStreamLog implements SharedLog {
+  readonly #store: StreamStore;
+  readonly #stream: LogStream;
+  readonly #log: Logger;
+  readonly #exists: (number: number) => Promise<boolean>;
+  readonly #fold: Fold;
+  readonly #cursors: Cursors;
+  readonly #follower: Follower;
+  readonly #reader: StreamReader;
+  readonly #writer: StreamWriter;
+  readonly #housekeeping: Housekeeping;
+  readonly #listeners = new Set<(routes: ReadonlySet<number>) => void>();
+  readonly #closing = new AbortController();
+  readonly #tending: Loop;
+  #commitWrite: CommitWrite | null = null;
+
+  private constructor(
+    { log, exists, ...options }: SharedLogOptions,
+    stream: LogStream,
+    store: StreamStore,
+    replica: string,
+  ) {
+    const fold = new Fold(options);
+    const tell = (numbers: Iterable<number>) => this.#tell(numbers);
+    const cursors = new Cursors(store, replica, tell);
+    this.#exists = exists;
+    this.#stream = stream;
+    this.#store = store;
+    this.#fold = fold;
+    this.#log = log;
+    this.#cursors = cursors;
+    const lastPassed = () => Math.max(0, ...cursors.all().map(({ seq }) => seq));
+    this.#follower = new Follower({ stream, store, fold, log, tell, passed: lastPassed });
+    this.#reader = new StreamReader(stream, fold);
+    this.#writer = new StreamWriter(
+      stream,
+      () => fold.seq,
+      (routes) => this.#registerAll(routes),
+    );
+    const housekeeping = new Housekeeping({ stream, store, fold, cursors });
+    this.#housekeeping = housekeeping;
+    this.#tending = new Loop({
+      name: 'telemetry cursors',
+      log,
+      maxRetryMs: 2_000,
+      turn: async () => {
+        const { sleepMs, renewed } = await cursors.tend();
+        if (!cursors.keepsHouse) housekeeping.trim();
+        else if (renewed) await housekeeping.purge();
+        return sleepMs;
+      },
+    });
+  }
+
+  static async open(options: SharedLogOptions): Promise<JetStreamLog> {
+    const stream = await LogStream.open(options.url, options.log);
+    let shared: JetStreamLog | undefined;
+    try {
+      const replica = newId();
+      const store = await StreamStore.open(options.db, stream, replica);
+      shared = new JetStreamLog(options, stream, store, replica);
+      await shared.refresh();
+      await shared.#follower.start();
+      shared.#tending.start();
+      return shared;
+    } catch (error) {
+      if (shared) await shared.#follower.stop();
+      await stream.close();
+      throw error;
+    }
+  }
+
+  get id(): string {
+    return this.#store.id;
+  }
+
+  append(slices: readonly Slice[]): Promise<void> {
+    return this.#writer.append(slices);
+  }
+
+  async register(number: number): Promise<void> {
+    await this.#cursors.register(number, this.#fold.seq);
+  }
+
+  integrations(): { number: number; removed: boolean }[] {
+    const known = this.#cursors.all().map(({ number }) => number);
+    const numbers = new Set([...known, ...this.#fold.totals.keys()]);
+    return [...numbers].map((number) => ({ number, removed: this.#cursors.get(number)?.removed === true }));
+  }
+
+  async remove(number: number): Promise<void> {
+    if (this.#cursors.get(number)?.removed || (await this.#exists(number))) return;
+    this.#cursors.keep(await this.#store.remove(number));
+  }
+
+  owns(number: number): boolean {
+    return this.#cursors.owns(number);
+  }
+
+  async read(number: number, maxBytes: number, after?: Batch): Promise<Batch | null> {
+    for (;;) {
+      const cursor = this.#cursors.get(number);
+      if (cursor === undefined || cursor.removed || !this.owns(number)) return null;
+      const own = placeOf(cursor, this.#fold);
+      const behind = after && placeIn(after, after.spans);
+      const ahead = behind !== undefined && behind.ordinal > own.ordinal;
+      const place = ahead ? behind : own;
+      // Less is passed than had been accepted before the cursor: what is between is gone from the stream.
+      const lost = ahead ? 0 : this.#fold.acceptedBy(number, place.seq) - (place.ordinal - place.inside);
+      if (lost > 0) {
+        await this.#discard(cursor, { ...place, ordinal: place.ordinal + lost });
+        continue;
+      }
+      if (this.#fold.accepted(number).spans <= place.ordinal) return null;
+      const found = await this.#reader.gather(number, place, maxBytes, this.#closing.signal);
+      if ('batch' in found) return found.batch;
+      if (ahead) return null;
+      await this.#discard(cursor, found.place);
+    }
+  }
+
+  async commit(batch: Batch, through: number, counts: Partial<Counts>): Promise<boolean> {
+    const { number } = batch;
+    const cursor = this.#cursors.get(number);
+    if (cursor === undefined || !this.owns(number)) return false;
+    const place = placeIn(batch, through);
+    const write = this.#commitWrite?.(number, place.ordinal);
+    const moved = await this.#store.tx(async (tx) => {
+      const after = await this.#store.commit(tx, number, cursor.fence, place.ordinal, place, counts);
+      if (after) await write?.(tx);
+      return after;
+    });
+    if (moved) this.#cursors.keep(moved);
+    // Someone else has changed the row: what is known of it is old.
+    else await this.refresh();
+    return moved !== null;
+  }
+
+  async move(number: number, deltas: Partial<Counts>): Promise<void> {
+    await this.moveIn(number, async () => deltas);
+  }
+
+  async moveIn(number: number, change: (tx: Tx) => Promise<Partial<Counts>>): Promise<void> {
+    const moved = await this.#store.tx(async (tx) => this.#store.move(tx, number, await change(tx)));
+    if (moved) this.#cursors.keep(moved);
+  }
+
+  totals(number: number): Totals {
+    const cursor = this.#cursors.get(number);
+    const accepted = this.#fold.accepted(number);
+    const done = cursor === undefined ? 0 : passed(cursor);
+    // The owner's row may be ahead of what this replica has counted.
+    const queued = Math.max(0, accepted.spans - done);
+    return totalsOf(cursor, queued, () => {
+      const steps = this.#fold.marks.map(({ totals }) => totals);
+      return bytesBehind(number, done, accepted, steps);
+    });
+  }
+
+  async oldest(number: number): Promise<number | null> {
+    const cursor = this.#cursors.get(number);
+    if (cursor === undefined || cursor.removed) return null;
+    if (this.#fold.accepted(number).spans <= passed(cursor)) return null;
+    const { seq } = placeOf(cursor, this.#fold);
+    const head =
+      seq < this.#fold.headsFrom
+        ? undefined
+        : this.#fold.heads.find((one) => one.seq > seq && one.account.has(number));
+    // Of one that is further behind it is known to a mark: at most 5 minutes too early.
+    return head?.time ?? this.#fold.markBefore(number, passed(cursor))?.time ?? this.#fold.lastTime;
+  }
+
+  async expire(before: number, maxBytes: number): Promise<void> {
+    if (this.#cursors.keepsHouse) await this.#housekeeping.expire(before, maxBytes);
+  }
+
+  onAppend(appended: (routes: ReadonlySet<number>) => void): () => void {
+    this.#listeners.add(appended);
+    return () => this.#listeners.delete(appended);
+  }
+
+  onCommit(write: CommitWrite): void {
+    this.#commitWrite = write;
+  }
+
+  async deliver(): Promise<void> {
+    await this.#cursors.deliver();
+  }
+
+  async refresh(): Promise<void> {
+    await this.#cursors.refresh();
+  }
+
+  async caughtUp(): Promise<void> {
+    await this.#follower.caughtUp();
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close();
+    this.#cursors.delivers = false;
+    this.#closing.abort(new Error('the telemetry log is closed'));
+    await Promise.all([this.#follower.stop(), this.#tending.stop()]);
+    // Else they run out by themselves.
+    await this.#cursors.release().catch((error) => {
+      this.#log.warn(
+        { error: messageOf(error) },
+        'integrations are delivered by others when their leases run out',
+      );
+    });
+    await this.#stream.close();
+  }
+
+  async #registerAll(routes: Iterable<number>): Promise<void> {
+    try {
+      for (const number of routes) await this.register(number);
+    } catch (error) {
+      this.#log.warn({ error: messageOf(error) }, 'a cursor cannot be made: its spans are refused');
+      // Senders read this one, and what a database says is not for them.
+      throw new TelemetryLogError('failed', 'the telemetry log cannot take spans for a new integration now');
+    }
+  }
+
+  async #discard(cursor: Cursor, place: Place): Promise<void> {
+    const discarded = place.ordinal - passed(cursor);
+    this.#log.error(
+      { integration: cursor.number, spans: discarded },
+      'spans are lost from the telemetry log',
+    );
+    const moved = await this.#store.tx((tx) =>
+      this.#store.commit(tx, cursor.number, cursor.fence, place.ordinal, place, { discarded }),
+    );
+    if (moved) this.#cursors.keep(moved);
+    else await this.refresh();
+  }
+
+  #tell(numbers: Iterable<number>): void {
+    const routes = new Set(numbers);
+    if (routes.size === 0) return;
+    for (const listener of this.#listeners) listener(routes);
+  }
+}
+
+/** Connects to the log; rejects with TelemetryLogRefusal where it will never do, else with why it is away. */
+export const openSharedLog = (options: SharedLogOptions): Promise<SharedLog> => JetStreamLog.open(options);

@@ -1,0 +1,108 @@
+import { cp, rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { describeWithNats, startNats } from '../../../../tests/harness/nats.ts';
+import { useStream } from '../../../../tests/harness/stream-rig.ts';
+import { namesIn as names, slice } from '../../../../tests/harness/telemetry-log.ts';
+import { until } from '../../../../tests/harness/wait.ts';
+import { sql } from '../../../database/index.ts';
+import { silentLogger } from '../../../lib/log.ts';
+import { openSharedLog, type SharedLog } from './jetstream-log.ts';
+
+describeWithNats('what the stream has lost', () => {
+  const rig = useStream();
+  const { replica, close, drain } = rig;
+
+  test('what the stream has lost is counted as discarded, and the rest is delivered', async () => {
+    const log = await replica();
+    for (const prefix of ['a', 'b', 'c']) await log.append([slice(prefix, 2, [1, 2])]);
+    await log.append([slice('large', 2, [1], 1_200_000)]);
+    await log.append([slice('d', 2, [1])]);
+    await log.caughtUp();
+    await rig.manager.streams.deleteMessage(rig.stream, 2);
+    const chunk = (await rig.manager.streams.getMessage(rig.stream, {
+      last_by_subj: `${rig.stream}.chunk`,
+    }))!;
+    await rig.manager.streams.deleteMessage(rig.stream, chunk.seq);
+    expect(await drain(log, 1)).toEqual(['a-0', 'a-1', 'c-0', 'c-1', 'd-0', 'd-1']);
+    expect(log.totals(1)).toMatchObject({ delivered: 6, discarded: 4, queued: 0 });
+    expect(await drain(log, 2)).toEqual(['a-0', 'a-1', 'c-0', 'c-1']);
+    expect(log.totals(2)).toMatchObject({ delivered: 4, discarded: 2, queued: 0 });
+  });
+
+  test('a replica that comes after messages were lost counts them by the last mark', async () => {
+    const log = await replica({ markBytes: 1 });
+    for (const prefix of ['a', 'b', 'c']) await log.append([slice(prefix, 2, [1])]);
+    await log.caughtUp();
+    await log.expire(0, 1e9);
+    await close(log);
+    await rig.manager.streams.deleteMessage(rig.stream, 1);
+    const next = await replica();
+    const first = (await next.read(1, 1))!;
+    expect(names(first)).toEqual(['b-0', 'b-1']);
+    await next.commit(first, 2, { delivered: 2 });
+    expect(names(await next.read(1, 1))).toEqual(['c-0', 'c-1']);
+    expect(next.totals(1)).toMatchObject({ delivered: 2, discarded: 2, queued: 2 });
+  });
+
+  test('a replica that was behind when messages were removed goes on from the mark that was saved before', async () => {
+    const log = await replica();
+    await rig.manager.streams.purge(rig.stream, { seq: 11 });
+    const state = { time: 1, bytes: 1_000, needs: null, uploads: [], totals: [[1, 5, 500]] };
+    await rig.db.read((reader) =>
+      sql`insert into telemetry_marks (stream_id, seq, state) values (${log.id}, 10, ${JSON.stringify(state)}::jsonb)`.execute(
+        reader,
+      ),
+    );
+    await log.append([slice('a', 2, [1])]);
+    await log.caughtUp();
+    // Nobody passed the five, and they are not there.
+    expect(await drain(log, 1)).toEqual(['a-0', 'a-1']);
+    expect(log.totals(1)).toMatchObject({ delivered: 2, discarded: 5, queued: 0 });
+  });
+
+  test('a server that lost the end of its stream with its power costs what it lost, and nothing that comes after', async () => {
+    await using own = await startNats();
+    const at = async (): Promise<SharedLog> => {
+      const log = await openSharedLog({
+        url: `${own.url}/${rig.stream}`,
+        db: rig.db,
+        log: silentLogger,
+        exists: async () => false,
+      });
+      await log.deliver();
+      return log;
+    };
+    const log = await at();
+    try {
+      await log.append([slice('a', 2, [1])]);
+      await log.caughtUp();
+      // Nothing of what comes next reached the disk.
+      await own.kill('SIGTERM');
+      await cp(own.storage, `${own.storage}.before`, { recursive: true });
+      await own.start();
+      await until(() => log.append([slice('lost', 3, [1])]).then(() => true), 15_000);
+      for (let i = 0; i < 60; i++) await log.append([slice(`lost ${i}`, 1, [1])]);
+      await log.caughtUp();
+      await own.kill('SIGKILL');
+      await rm(own.storage, { recursive: true });
+      await cp(`${own.storage}.before`, own.storage, { recursive: true });
+      await own.start();
+      let refused = 0;
+      for (let stored = false; !stored; await sleep(20)) {
+        stored = await log.append([slice('b', 1, [1])]).then(
+          () => true,
+          (error) => {
+            if (error.message.includes('lost')) refused++;
+            return false;
+          },
+        );
+      }
+      expect(refused).toBeLessThan(40);
+      expect(await drain(log, 1)).toEqual(['a-0', 'a-1', 'b-0']);
+      expect(log.totals(1)).toMatchObject({ delivered: 3, discarded: 63, queued: 0 });
+    } finally {
+      await log.close();
+    }
+  }, 60_000);
+});

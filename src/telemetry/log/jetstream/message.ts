@@ -1,0 +1,108 @@
+import { crc32 } from 'node:zlib';
+import type { Slice } from '../log.ts';
+import { type Accepted, gzipBit, writeSlices } from '../record.ts';
+
+/**
+ * A record in the stream is a message on the subject `head` whose headers tell its account, so that counting
+ * needs no bodies:
+ *
+ *     Ap-Account: NUMBER=SPANS/BYTES,…   what it holds for each integration
+ *     Ap-Crc: eight hex digits           of the body
+ *     Ap-Upload: ID                      } of a body that is larger than a message may be: it stands in messages
+ *     Ap-Chunks: SEQ,SEQ,…               } on the subject `chunk` that came before and carry the same Ap-Upload
+ *
+ * The body: u16 slices; of each u32 length, u32 spans, u32 routes (its highest bit: gzip), the routes' u32
+ * numbers; then the slices' bytes. All little-endian.
+ */
+export interface Head {
+  seq: number;
+  /** When the server stored it, ms since 1970. */
+  time: number;
+  account: ReadonlyMap<number, Accepted>;
+  crc: number;
+  /** Sequence numbers of the messages that hold the body; empty: it is in this one. */
+  chunks: readonly number[];
+  upload: string | null;
+}
+
+export const headerNames = {
+  account: 'Ap-Account',
+  crc: 'Ap-Crc',
+  upload: 'Ap-Upload',
+  chunks: 'Ap-Chunks',
+} as const;
+
+/** A server takes 64 KiB of headers in a message; room is left for its own. */
+const longestAccount = 56 * 1024;
+
+/** The body of a record, and the headers that tell of it. Null where it goes to more integrations than they can name. */
+export const encodeRecord = (
+  slices: readonly Slice[],
+): { body: Buffer; headers: Record<string, string> } | null => {
+  const account = new Map<number, Accepted>();
+  let table = 2;
+  for (const { bytes, spans, routes } of slices) {
+    table += 12 + 4 * routes.length;
+    for (const number of routes) {
+      const before = account.get(number) ?? { spans: 0, bytes: 0 };
+      account.set(number, { spans: before.spans + spans, bytes: before.bytes + bytes.length });
+    }
+  }
+  const text = [...account].map(([number, { spans, bytes }]) => `${number}=${spans}/${bytes}`).join();
+  if (text.length > longestAccount) return null;
+  const head = Buffer.allocUnsafe(table);
+  head.writeUInt16LE(slices.length, 0);
+  writeSlices(head, 2, slices);
+  const body = Buffer.concat([head, ...slices.map(({ bytes }) => bytes)]);
+  return {
+    body,
+    headers: {
+      [headerNames.account]: text,
+      [headerNames.crc]: crc32(body).toString(16).padStart(8, '0'),
+    },
+  };
+};
+
+/** The slices of a body; null where it is not what was written. Their bytes are views of it. */
+export const decodeBody = (body: Buffer, crc: number): Slice[] | null => {
+  if (crc32(body) !== crc) return null;
+  const slices: { length: number; spans: number; routes: number[]; gzip: boolean }[] = [];
+  let p = 2;
+  for (let i = body.readUInt16LE(0); i > 0; i--) {
+    const length = body.readUInt32LE(p);
+    const spans = body.readUInt32LE(p + 4);
+    const counted = body.readUInt32LE(p + 8);
+    const gzip = counted >= gzipBit;
+    p += 12;
+    const routes: number[] = [];
+    for (let count = gzip ? counted - gzipBit : counted; count > 0; count--, p += 4) {
+      routes.push(body.readUInt32LE(p));
+    }
+    slices.push({ length, spans, routes, gzip });
+  }
+  return slices.map(({ length, ...slice }) => {
+    p += length;
+    return { ...slice, bytes: body.subarray(p - length, p) };
+  });
+};
+
+/** The head that these headers tell of; null where they are none of ours. */
+export const decodeHead = (header: (name: string) => string, seq: number, time: number): Head | null => {
+  const crc = header(headerNames.crc);
+  if (!/^[0-9a-f]{8}$/.test(crc)) return null;
+  const account = new Map<number, Accepted>();
+  for (const entry of header(headerNames.account).split(',')) {
+    const [number, spans, bytes] = entry.split(/[=/]/).map(Number);
+    if (!Number.isInteger(number) || !Number.isInteger(spans) || !Number.isInteger(bytes)) return null;
+    account.set(number!, { spans: spans!, bytes: bytes! });
+  }
+  const chunks = header(headerNames.chunks);
+  return {
+    seq,
+    time,
+    account,
+    crc: Number.parseInt(crc, 16),
+    chunks: chunks === '' ? [] : chunks.split(',').map(Number),
+    upload: header(headerNames.upload) || null,
+  };
+};

@@ -1,0 +1,209 @@
+import { gunzipSync } from 'node:zlib';
+import { takeSpans } from '../../otlp/wire.ts';
+import type { Fold } from './aggregate.ts';
+import { decodeBody, decodeHead, type Head } from './message.ts';
+import type { Cursor } from './store.ts';
+import type { LogStream } from './stream.ts';
+import { type Batch, passed, type Slice } from '../log.ts';
+
+/** Between two spans of an integration: behind every record up to `seq`, and `inside` spans of its next one. */
+export interface Place {
+  seq: number;
+  inside: number;
+  /** Its spans before this place: all that were accepted, whatever became of them. */
+  ordinal: number;
+}
+
+/** Where to read on: at the cursor, or at a mark behind it since when nothing came for the integration. */
+export const placeOf = (cursor: Cursor, fold: Fold): Place => {
+  const ordinal = passed(cursor);
+  const mark = fold.markBefore(cursor.number, ordinal - cursor.inside);
+  return { seq: Math.max(cursor.seq, mark?.seq ?? 0), inside: cursor.inside, ordinal };
+};
+
+type Part = Batch['parts'][number];
+/** A part knows its record: its sequence number, and the ordinal of its first span for the integration. */
+type StreamPart = Part & { record: { seq: number; start: number; spans: number } };
+
+/** `through` spans into the batch. */
+export const placeIn = (batch: Batch, through: number): Place => {
+  const ordinal = batch.start + through;
+  const parts = batch.parts as readonly StreamPart[];
+  const { record } = parts.findLast((part) => part.record.start <= ordinal)!;
+  return ordinal < record.start + record.spans
+    ? { seq: record.seq - 1, inside: ordinal - record.start, ordinal }
+    : { seq: record.seq, inside: 0, ordinal };
+};
+
+/** Bodies kept for the next integration that reads them: those of one batch of each, roughly. */
+const bytesInMemory = 16 * 1024 * 1024;
+/** Records read for one batch at most: small ones come in great number. */
+const mostRecords = 256;
+
+export type Gathered =
+  | { batch: Batch; time: number }
+  /** The next spans of the integration cannot be read: so many are gone, and this is behind them. */
+  | { lost: number; place: Place };
+
+/** Reads records of the stream: heads from memory where the fold has them, bodies by their sequence numbers. */
+export class StreamReader {
+  readonly #stream: LogStream;
+  readonly #fold: Fold;
+  /** By sequence number; `bytes` is 0 until it is read. */
+  readonly #bodies = new Map<number, { slices: Promise<readonly Slice[] | null>; bytes: number }>();
+  #bytes = 0;
+
+  constructor(stream: LogStream, fold: Fold) {
+    this.#stream = stream;
+    this.#fold = fold;
+  }
+
+  /** The spans of an integration behind `place`, in order and without a hole. There must be some. */
+  async gather(number: number, place: Place, maxBytes: number, signal: AbortSignal): Promise<Gathered> {
+    const end = { seq: this.#fold.seq, accepted: this.#fold.accepted(number).spans };
+    const heads = await this.#heads(number, place.seq, maxBytes, signal);
+    if (heads.length === 0) {
+      return {
+        lost: end.accepted - place.ordinal,
+        place: { seq: end.seq, inside: 0, ordinal: end.accepted },
+      };
+    }
+    const records = await Promise.all(heads.map((head) => this.#slices(head)));
+    const parts: StreamPart[] = [];
+    let bytes = 0;
+    let ordinal = place.ordinal;
+    for (const [i, head] of heads.entries()) {
+      const skip = i === 0 ? place.inside : 0;
+      const { spans, bytes: own } = head.account.get(number)!;
+      const slices = records[i];
+      if (!slices) {
+        if (i > 0) break;
+        const after = ordinal + spans - skip;
+        return { lost: spans - skip, place: { seq: head.seq, inside: 0, ordinal: after } };
+      }
+      const record = { seq: head.seq, start: ordinal - skip, spans };
+      for (const part of partsOf(slices, number, record, skip)) {
+        // A body that is gzip is a batch of its own, to be sent as it came.
+        if (parts.length > 0 && (part.gzip || parts[0]!.gzip)) break;
+        parts.push(part);
+        ordinal += part.spans;
+      }
+      // Of records that are taken in part all of it: to read them once more with as many bytes gives no fewer.
+      if (ordinal > record.start + skip) bytes += own;
+      if (ordinal < record.start + spans) break;
+    }
+    const { ordinal: start } = place;
+    return { batch: { number, start, parts, spans: ordinal - start, bytes }, time: heads[0]!.time };
+  }
+
+  /** The next heads for an integration, as many as make about `maxBytes`. */
+  async #heads(number: number, after: number, maxBytes: number, signal: AbortSignal): Promise<Head[]> {
+    const found: Head[] = [];
+    let bytes = 0;
+    /** False where that is enough. */
+    const take = (head: Head): boolean => {
+      const own = head.account.get(number);
+      if (own === undefined) return true;
+      if (found.length > 0 && bytes + own.bytes > maxBytes) return false;
+      found.push(head);
+      bytes += own.bytes;
+      return found.length < mostRecords && bytes < maxBytes;
+    };
+    let at = after;
+    if (at < this.#fold.headsFrom) {
+      const until = this.#fold.headsFrom;
+      for await (const message of this.#stream.headers(at + 1, signal)) {
+        if (message.seq > until) break;
+        at = message.seq;
+        const head = message.kind === 'head' ? decodeHead(message.header, message.seq, message.time) : null;
+        if (head !== null && !take(head)) return found;
+      }
+      if (signal.aborted) throw signal.reason;
+      // Heads that the fold has let go of meanwhile: the next batch begins there.
+      if (this.#fold.headsFrom > until && found.length > 0) return found;
+      at = until;
+    }
+    const { heads } = this.#fold;
+    for (let i = firstBehind(heads, at); i < heads.length; i++) if (!take(heads[i]!)) break;
+    return found;
+  }
+
+  /** The slices of a record; null where it cannot be read any more. What was read is kept for the others. */
+  #slices(head: Head): Promise<readonly Slice[] | null> {
+    const known = this.#bodies.get(head.seq);
+    if (known) return known.slices;
+    const body = { slices: this.#read(head), bytes: 0 };
+    this.#bodies.set(head.seq, body);
+    body.slices.then(
+      (slices) => this.#weigh(head.seq, body, slices),
+      () => this.#bodies.delete(head.seq),
+    );
+    return body.slices;
+  }
+
+  /** A head says only what each integration has of a body: what it holds in all is known when it is read. */
+  #weigh(seq: number, body: { bytes: number }, slices: readonly Slice[] | null): void {
+    if (this.#bodies.get(seq) !== body) return;
+    if (slices === null) {
+      this.#bodies.delete(seq);
+      return;
+    }
+    body.bytes = slices.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    this.#bytes += body.bytes;
+    for (const [oldest, { bytes }] of this.#bodies) {
+      if (this.#bytes <= bytesInMemory || oldest === seq) break;
+      this.#bodies.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+
+  async #read({ seq, chunks, crc }: Head): Promise<readonly Slice[] | null> {
+    const messages = chunks.length === 0 ? [seq] : chunks;
+    for (const read of [this.#stream.payload, this.#stream.leadersPayload]) {
+      const bodies = await Promise.all(messages.map((one) => read.call(this.#stream, one)));
+      if (bodies.includes(null)) return null;
+      const slices = decodeBody(bodies.length === 1 ? bodies[0]! : Buffer.concat(bodies as Buffer[]), crc);
+      if (slices !== null) return slices;
+    }
+    return null;
+  }
+}
+
+/** What a record has for an integration, behind its first `skip` spans. */
+const partsOf = (
+  slices: readonly Slice[],
+  number: number,
+  record: StreamPart['record'],
+  skip: number,
+): StreamPart[] => {
+  const parts: StreamPart[] = [];
+  let left = skip;
+  for (const [i, { bytes, spans, gzip, routes }] of slices.entries()) {
+    if (!routes.includes(number)) continue;
+    const done = Math.min(spans, left);
+    left -= done;
+    if (done === spans) continue;
+    parts.push({
+      bytes: done === 0 ? bytes : takeSpans(gzip ? gunzipSync(bytes) : bytes, done, spans),
+      gzip: gzip === true && done === 0,
+      spans: spans - done,
+      at: record.seq,
+      next: record.seq + 1,
+      key: `${record.seq}/${i}/${done}`,
+      record,
+    });
+  }
+  return parts;
+};
+
+/** The index of the first head behind `seq`. */
+const firstBehind = (heads: readonly Head[], seq: number): number => {
+  let low = 0;
+  let high = heads.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (heads[middle]!.seq <= seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};

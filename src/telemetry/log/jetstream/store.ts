@@ -1,0 +1,196 @@
+import { type Database, json, type Reader, sql, type Tx } from '../../../database/index.ts';
+import { newId } from '../../../lib/ids.ts';
+import { type Mark, markFromJson, markToJson } from './aggregate.ts';
+import { type Counts, countNames } from '../log.ts';
+
+/** How far an integration has come in the stream, and who delivers it. */
+export interface Cursor extends Counts {
+  number: number;
+  /** Everything up to this message is passed, and `inside` spans of the next record for the integration. */
+  seq: number;
+  inside: number;
+  removed: boolean;
+  owner: string | null;
+  fence: number;
+  version: number;
+  /** Nobody's: its owner has let go of it, or has not renewed its lease. */
+  free: boolean;
+}
+
+const counts = sql.join(countNames.map((name) => sql.ref(name)));
+const passed = sql`(delivered + rejected + dead_lettered + expired + discarded)`;
+const columns = sql`number, seq, inside, ${counts}, removed, owner, fence, version,
+  (owner is null or owned_until < platform_now()) as free`;
+const until = (seconds: number) => sql`platform_now() + ${seconds} * interval '1 second'`;
+const sum = (deltas: Partial<Counts>): number =>
+  countNames.reduce((total, name) => total + (deltas[name] ?? 0), 0);
+const add = (deltas: Partial<Counts>) =>
+  sql.join(countNames.map((name) => sql`${sql.ref(name)} = ${sql.ref(name)} + ${deltas[name] ?? 0}`));
+
+/** All SQL of the telemetry log on JetStream (migrations/0060_telemetry_streams.sql), for one stream and one replica. */
+export class StreamStore {
+  readonly #db: Database;
+  /** Of the stream: the same on every replica. */
+  readonly id: string;
+  readonly #replica: string;
+
+  private constructor(db: Database, id: string, replica: string) {
+    this.#db = db;
+    this.id = id;
+    this.#replica = replica;
+  }
+
+  static async open(
+    db: Database,
+    stream: { name: string; created: string },
+    replica: string,
+  ): Promise<StreamStore> {
+    const { name, created } = stream;
+    await db.read((reader) =>
+      sql`insert into telemetry_streams (id, name, created) values (${newId()}, ${name}, ${created})
+        on conflict (name, created) do nothing`.execute(reader),
+    );
+    const { rows } = await db.read((reader) =>
+      sql<{
+        id: string;
+      }>`select id from telemetry_streams where name = ${name} and created = ${created}`.execute(reader),
+    );
+    return new StreamStore(db, rows[0]!.id, replica);
+  }
+
+  async cursors(): Promise<Cursor[]> {
+    const { rows } = await this.#read(
+      sql<Cursor>`select ${columns} from telemetry_cursors where stream_id = ${this.id} order by number`,
+    );
+    return rows;
+  }
+
+  /** A cursor at `seq`; this replica's own for a while where `seconds` is given. One that is there stays as it is. */
+  async register(number: number, seq: number, seconds: number | null): Promise<Cursor> {
+    const { rows } = await this.#read(
+      sql<Cursor>`insert into telemetry_cursors (stream_id, number, seq, owner, owned_until, fence)
+        values (${this.id}, ${number}, ${seq}, ${seconds === null ? null : this.#replica}::uuid,
+          ${seconds === null ? sql`null` : until(seconds)}, 1)
+        on conflict (stream_id, number) do update set number = excluded.number returning ${columns}`,
+    );
+    return rows[0]!;
+  }
+
+  /** Makes the leases that this replica holds last `seconds` from now. */
+  async renew(seconds: number): Promise<void> {
+    await this.#read(
+      sql`update telemetry_cursors set owned_until = ${until(seconds)}
+        where stream_id = ${this.id} and owner = ${this.#replica}::uuid and not removed`,
+    );
+  }
+
+  /** Takes these over where they are still free. The fencing token rises: what the last owner commits is refused. */
+  async acquire(numbers: readonly number[], seconds: number): Promise<Cursor[]> {
+    const { rows } = await this.#read(
+      sql<Cursor>`update telemetry_cursors set owner = ${this.#replica}::uuid, owned_until = ${until(seconds)},
+          fence = fence + 1, version = version + 1
+        where stream_id = ${this.id} and number = any(${numbers}::integer[]) and not removed
+          and (owner is null or owned_until < platform_now()) returning ${columns}`,
+    );
+    return rows;
+  }
+
+  /** Lets go of everything. */
+  async release(): Promise<void> {
+    await this.#db.tx(async (tx) => {
+      await sql`update telemetry_cursors set owner = null, owned_until = null, version = version + 1
+        where stream_id = ${this.id} and owner = ${this.#replica}::uuid`.execute(tx);
+      await sql`update telemetry_streams set keeper = null, kept_until = null
+        where id = ${this.id} and keeper = ${this.#replica}::uuid`.execute(tx);
+    });
+  }
+
+  /** Becomes or stays the replica that saves marks, expires and purges; false where another one is. */
+  async keep(seconds: number): Promise<boolean> {
+    const { rows } = await this.#read(
+      sql`update telemetry_streams set keeper = ${this.#replica}::uuid, kept_until = ${until(seconds)}
+        where id = ${this.id} and (keeper is null or keeper = ${this.#replica}::uuid or kept_until < platform_now())
+        returning id`,
+    );
+    return rows.length > 0;
+  }
+
+  /**
+   * Moves the cursor and adds the counts. Null, and nothing changes, where this replica is not the owner under
+   * `fence` any more, or the counts do not lead to `through` passed spans: expired or removed meanwhile.
+   */
+  async commit(
+    tx: Reader,
+    number: number,
+    fence: number,
+    through: number,
+    place: { seq: number; inside: number },
+    deltas: Partial<Counts>,
+  ): Promise<Cursor | null> {
+    const { rows } = await sql<Cursor>`update telemetry_cursors
+      set seq = ${place.seq}, inside = ${place.inside}, ${add(deltas)}, version = version + 1
+      where stream_id = ${this.id} and number = ${number} and fence = ${fence} and owner = ${this.#replica}::uuid
+        and not removed and ${passed} + ${sum(deltas)} = ${through} returning ${columns}`.execute(tx);
+    return rows[0] ?? null;
+  }
+
+  /** Adds deltas that sum to 0; null for a removed integration. */
+  async move(tx: Reader, number: number, deltas: Partial<Counts>): Promise<Cursor | null> {
+    const { rows } = await sql<Cursor>`update telemetry_cursors set ${add(deltas)}, version = version + 1
+      where stream_id = ${this.id} and number = ${number} and not removed returning ${columns}`.execute(tx);
+    return rows[0] ?? null;
+  }
+
+  /** Closes the account: dead letters are discarded; so is what is queued, which the reader of the row counts. */
+  async remove(number: number): Promise<Cursor> {
+    const { rows } = await this.#read(
+      sql<Cursor>`insert into telemetry_cursors as known (stream_id, number, seq, removed)
+        values (${this.id}, ${number}, 0, true)
+        on conflict (stream_id, number) do update set removed = true, owner = null, owned_until = null,
+          discarded = known.discarded + known.dead_lettered, dead_lettered = 0, version = known.version + 1
+        returning ${columns}`,
+    );
+    return rows[0]!;
+  }
+
+  /** Counts as expired what had been accepted by the mark and is not passed yet, in one statement whatever is delivered meanwhile. */
+  async expire(mark: Mark): Promise<Cursor[]> {
+    const rows = [...mark.totals].map(([number, { spans }]) => ({ number_of: number, spans }));
+    const expired = await this.#read(
+      sql<Cursor>`update telemetry_cursors set expired = expired + accepted.spans - ${passed},
+          seq = greatest(seq, ${mark.seq}), inside = case when seq > ${mark.seq} then inside else 0 end, version = version + 1
+        from jsonb_to_recordset(${json(rows)}::jsonb) as accepted(number_of integer, spans bigint)
+        where stream_id = ${this.id} and number = accepted.number_of and not removed and ${passed} < accepted.spans
+        returning ${columns}`,
+    );
+    return expired.rows;
+  }
+
+  async marks(): Promise<Mark[]> {
+    const { rows } = await this.#read(
+      sql<{ seq: number; state: unknown }>`select seq, state from telemetry_marks
+        where stream_id = ${this.id} order by seq`,
+    );
+    return rows.map(({ seq, state }) => markFromJson(seq, state));
+  }
+
+  async saveMark(mark: Mark): Promise<void> {
+    await this.#read(
+      sql`insert into telemetry_marks (stream_id, seq, state)
+        values (${this.id}, ${mark.seq}, ${json(markToJson(mark))}::jsonb) on conflict do nothing`,
+    );
+  }
+
+  async dropMarksBefore(seq: number): Promise<void> {
+    await this.#read(sql`delete from telemetry_marks where stream_id = ${this.id} and seq < ${seq}`);
+  }
+
+  /** One transaction, for what is written together with a commit. */
+  tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#db.tx(fn);
+  }
+
+  #read<T>(query: { execute(reader: Reader): Promise<{ rows: T[] }> }): Promise<{ rows: T[] }> {
+    return this.#db.read((reader) => query.execute(reader));
+  }
+}

@@ -1,0 +1,146 @@
+import { newId } from '../../../lib/ids.ts';
+import { uploadWithinMs } from './aggregate.ts';
+import { encodeRecord, headerNames } from './message.ts';
+import type { LogStream } from './stream.ts';
+import { type Slice, TelemetryLogError } from '../log.ts';
+
+interface Waiting {
+  slices: readonly Slice[];
+  bytes: number;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** Records under way at a time. The server syncs one after the other: more would only wait there. */
+const mostUnderWay = 4;
+/** Of the largest message: what its headers may need. */
+const roomForHeaders = 64 * 1024;
+/** A record that fits into one message is not waited for longer; a sender tries again. */
+const publishWithinMs = 10_000;
+
+/**
+ * The writing end of the log on JetStream. Requests that come while records are under way share the next one
+ * (group commit), because the server syncs each message. A record that is larger than a message may be goes as
+ * chunks, and is in the log when its head is.
+ */
+export class StreamWriter {
+  readonly #stream: Pick<LogStream, 'publish' | 'maxMessage' | 'connected'>;
+  readonly #counted: () => number;
+  readonly #prepare: (routes: ReadonlySet<number>) => Promise<void>;
+  #waiting: Waiting[] = [];
+  #underWay = new Set<Promise<void>>();
+  #gathering = false;
+  #closed = false;
+
+  /**
+   * `counted`: the last message in the totals. `prepare` is told the integrations that a record goes to, before
+   * it is published.
+   */
+  constructor(
+    stream: Pick<LogStream, 'publish' | 'maxMessage' | 'connected'>,
+    counted: () => number,
+    prepare: (routes: ReadonlySet<number>) => Promise<void>,
+  ) {
+    this.#stream = stream;
+    this.#counted = counted;
+    this.#prepare = prepare;
+  }
+
+  append(slices: readonly Slice[]): Promise<void> {
+    const stored = slices.filter(({ routes, spans }) => routes.length > 0 && spans > 0);
+    if (stored.length === 0) return Promise.resolve();
+    if (this.#closed) return Promise.reject(new TelemetryLogError('closed', 'the telemetry log is closed'));
+    // Senders try again; keeping all of theirs in memory until the server is back would not end well.
+    if (!this.#stream.connected) {
+      return Promise.reject(new TelemetryLogError('failed', 'the telemetry log is away'));
+    }
+    const bytes = stored.reduce((sum, slice) => sum + slice.bytes.length, 0);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ slices: stored, bytes, resolve, reject });
+      if (this.#gathering) return;
+      this.#gathering = true;
+      // What arrives in this turn of the event loop shares a record.
+      setImmediate(() => {
+        this.#gathering = false;
+        this.#publishWaiting();
+      });
+    });
+  }
+
+  /** Waits for what is under way; later appends reject. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    while (this.#underWay.size > 0 || this.#waiting.length > 0) {
+      await Promise.all(this.#underWay);
+      this.#publishWaiting();
+    }
+  }
+
+  #publishWaiting(): void {
+    const most = this.#mostInMessage();
+    while (this.#waiting.length > 0 && this.#underWay.size < mostUnderWay) {
+      let bytes = 0;
+      let count = 0;
+      while (count < this.#waiting.length) {
+        bytes += this.#waiting[count]!.bytes;
+        if (count > 0 && bytes > most / 2) break;
+        count++;
+      }
+      const group = this.#waiting.splice(0, count);
+      const done = this.#publishGroup(group).finally(() => {
+        this.#underWay.delete(done);
+        this.#publishWaiting();
+      });
+      this.#underWay.add(done);
+    }
+  }
+
+  #mostInMessage(): number {
+    const { maxMessage } = this.#stream;
+    return maxMessage - Math.min(roomForHeaders, maxMessage / 2);
+  }
+
+  async #publishGroup(group: readonly Waiting[]): Promise<void> {
+    const slices = group.flatMap((one) => one.slices);
+    let failure: unknown = null;
+    try {
+      await this.#prepare(new Set(slices.flatMap(({ routes }) => routes)));
+      await this.#publish(slices);
+    } catch (error) {
+      failure = error;
+    }
+    for (const { resolve, reject } of group) {
+      if (failure === null) resolve();
+      else reject(failure);
+    }
+  }
+
+  async #publish(slices: readonly Slice[]): Promise<void> {
+    const record = encodeRecord(slices);
+    if (record === null) {
+      throw new TelemetryLogError('failed', 'the spans go to more integrations than a record can name');
+    }
+    const counted = this.#counted();
+    const seq = await this.#store(record.body, record.headers);
+    // The server has lost the end of its stream and gives its numbers again: nobody would read it there.
+    if (seq <= counted) throw new TelemetryLogError('failed', 'the telemetry log has lost messages');
+  }
+
+  /** Answers the sequence number of the head. */
+  async #store(body: Buffer, headers: Record<string, string>): Promise<number> {
+    const id = newId();
+    const most = this.#mostInMessage();
+    if (body.length <= most) {
+      return this.#stream.publish('head', body, headers, id, performance.now() + publishWithinMs);
+    }
+    const until = performance.now() + uploadWithinMs;
+    const parts: Promise<number>[] = [];
+    const upload = { [headerNames.upload]: id };
+    for (let at = 0; at < body.length; at += most) {
+      const part = body.subarray(at, at + most);
+      parts.push(this.#stream.publish('chunk', part, upload, `${id}.${parts.length}`, until));
+    }
+    const chunks = { [headerNames.chunks]: (await Promise.all(parts)).join() };
+    return this.#stream.publish('head', Buffer.alloc(0), { ...headers, ...upload, ...chunks }, id, until);
+  }
+}

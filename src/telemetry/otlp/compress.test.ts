@@ -1,0 +1,56 @@
+import { crc32, gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { gunzipOneMember } from '../../../tests/harness/gzip.ts';
+import { Compressor, joinCrc } from './compress.ts';
+
+test('the checksum of two pieces comes from theirs', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 70_000 }), (a, b) => {
+      expect(joinCrc(crc32(a), crc32(b), b.length)).toBe(crc32(Buffer.concat([a, b])));
+    }),
+  );
+});
+
+test('any parts make one gzip member of their bytes, in order, whatever was compressed before', async () => {
+  const compressor = new Compressor();
+  const size = fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 32_000, max: 90_000 }));
+  let made = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(size, { minLength: 1, maxLength: 8 }), fc.nat(7), async (sizes, from) => {
+      const parts = sizes.map((length) => {
+        const key = String(made++);
+        return { key, bytes: Buffer.alloc(length, `${key} some text `) };
+      });
+      // Another integration's batch begins somewhere else: it shares what it can.
+      for (const batch of [parts, parts.slice(from % parts.length), parts]) {
+        const member = await compressor.member(batch);
+        const plain = Buffer.concat(batch.map(({ bytes }) => bytes));
+        expect(gunzipOneMember(member).equals(plain)).toBe(true);
+        expect(gunzipSync(member).equals(plain)).toBe(true);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a large part is compressed once for all batches that hold it', async () => {
+  const compressor = new Compressor();
+  const large = { key: 'large', bytes: Buffer.alloc(100_000, 'large ') };
+  const first = await compressor.member([large]);
+  // Were it compressed again, these would be the bytes.
+  const other = await compressor.member([
+    { key: 'small', bytes: Buffer.from('small') },
+    { ...large, bytes: Buffer.alloc(100_000, 'other ') },
+  ]);
+  expect(other.includes(first.subarray(10, -10))).toBe(true);
+});
+
+test('integrations whose batches begin and end alike get each their own', async () => {
+  const compressor = new Compressor();
+  const [a, b, c] = ['a', 'b', 'c'].map((key) => ({ key, bytes: Buffer.from(`text of ${key}`) }));
+  const all = await compressor.member([a!, b!, c!]);
+  const some = await compressor.member([a!, c!]);
+  expect(gunzipOneMember(all).toString()).toBe('text of atext of btext of c');
+  expect(gunzipOneMember(some).toString()).toBe('text of atext of c');
+});
