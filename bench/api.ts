@@ -4,8 +4,8 @@ import { findAgent } from '../src/agents/index.ts';
 import { openPostgres } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
-import { findOfAgent, insertSchedule, listOfAgent } from '../src/schedules/store.ts';
 import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
+import { findOfAgent, insertSchedule, listOfAgent } from '../src/schedules/store.ts';
 import { selectWorkItems } from '../src/work-items/store.ts';
 import { client } from '../tests/harness/http.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
@@ -97,7 +97,7 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
       insertSchedule(tx, agents[1]!, definition, { at: new Date('2100-01-01'), zoneRules: zoneRulesVersion }),
     ),
   );
-  const read = (fn: Parameters<typeof db.read>[0]) => statementsOf(() => db.read(fn));
+  const read = (fn: Parameters<typeof db.run>[0]) => statementsOf(() => db.run(fn));
   const operations: Operation[] = [
     {
       name: 'read-schedule',

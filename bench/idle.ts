@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, migrate, openPostgres, sql } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
+import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 import { claimDue, claimOlderRules, countOverdue, lookAhead } from '../src/schedules/firing/due.ts';
 import { Firing } from '../src/schedules/index.ts';
-import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 
 /** Schedules that are not due, and how often each statement of a wake is timed. */
@@ -14,8 +14,8 @@ const rounds = 200;
 /** Milliseconds that the database has spent on statements so far. A connection tells it once a second, at most. */
 const activeMs = async (db: Database): Promise<number> => {
   await sleep(1_100);
-  await db.read((reader) => sql`select 1`.execute(reader));
-  const { rows } = await db.read((reader) =>
+  await db.run((reader) => sql`select 1`.execute(reader));
+  const { rows } = await db.run((reader) =>
     sql<{ ms: number }>`select pg_stat_clear_snapshot(), active_time as ms from pg_stat_database
       where datname = current_database()`.execute(reader),
   );
@@ -44,13 +44,13 @@ export const run = async (): Promise<void> => {
         from generate_series(1, ${Math.min(10_000, schedules - made)}::int)`.execute(tx);
     }
   });
-  await db.read((reader) => sql`analyze schedules`.execute(reader));
+  await db.run((reader) => sql`analyze schedules`.execute(reader));
 
   const statements: Record<string, () => Promise<unknown>> = {
-    'look ahead (every wake)': () => db.read(lookAhead),
+    'look ahead (every wake)': () => db.run(lookAhead),
     'claim what is due (only where something is)': () => db.tx((tx) => claimDue(tx, 1_000)),
     'older time-zone rules (every minute)': () => db.tx((tx) => claimOlderRules(tx, zoneRulesVersion, 1_000)),
-    'overdue, for the metrics (every scrape)': () => db.read(countOverdue),
+    'overdue, for the metrics (every scrape)': () => db.run(countOverdue),
   };
   const rows = [];
   for (const [what, ask] of Object.entries(statements)) {

@@ -57,7 +57,7 @@ export const createPlatformMetrics = (parts: {
     [],
     async (g) => {
       // While the database is away nobody knows; the other figures are wanted all the more.
-      g.set(await parts.db.read(countOverdue).catch(() => Number.NaN));
+      g.set(await parts.db.run(countOverdue).catch(() => Number.NaN));
     },
   );
   const spans = ['delivered', 'rejected', 'dead_lettered', 'expired', 'discarded', 'queued'] as const;

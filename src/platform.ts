@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { Authenticator, apiKeyRoutes, makeFirstKey, roleOf } from './access/index.ts';
 import { agentRoutes } from './agents/index.ts';
-import { auditRoutes, chainLoop, record } from './audit/index.ts';
+import { audit, auditRoutes, chainLoop } from './audit/index.ts';
 import type { Config } from './config.ts';
 import { type Database, lockFolder } from './database/index.ts';
 import { createServer, type Route, TokenBuckets } from './http/index.ts';
@@ -11,7 +11,7 @@ import { type Clock, systemClock } from './lib/clock.ts';
 import { createEgress } from './lib/egress.ts';
 import { messageOf } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
-import { within } from './lib/with-timeout.ts';
+import { withTimeout } from './lib/with-timeout.ts';
 import { llmExists, llmRoutes, llmSecrets } from './llm-configurations/index.ts';
 import { createObservability, integrationSecrets } from './observability/index.ts';
 import { createPlatformMetrics } from './platform-metrics.ts';
@@ -222,7 +222,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     }),
     onRefused: (principal, { operation, path, requestId }) => {
       db.tx((tx) =>
-        record(tx, principal, {
+        audit(tx, principal, {
           action: operation,
           targetType: 'operation',
           targetId: path.slice(0, 500),
@@ -233,7 +233,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
         log.error({ error: messageOf(error) }, 'a refusal could not be written to the audit log'),
       );
     },
-    onAnswered: metrics.answered,
+    onResponse: metrics.answered,
     trace: async (request, fn) => {
       const { method, route, path, scheme, traceparent } = request;
       await tracing.withSpan(
@@ -258,7 +258,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
       );
     },
     readiness: () =>
-      within(db.ping(), readinessWithinMs).then(
+      withTimeout(db.ping(), readinessWithinMs).then(
         () => null,
         () => 'the database does not answer',
       ),

@@ -1,5 +1,5 @@
 import type { Database, Tx } from './database/index.ts';
-import { forgetOldKeys } from './http/index.ts';
+import { deleteExpiredKeys } from './http/index.ts';
 import type { Logger } from './lib/log.ts';
 import { Loop } from './lib/loop.ts';
 import { retainOccurrences } from './schedules/index.ts';
@@ -13,7 +13,7 @@ const everyMs = 3_600_000;
 const kinds: ((tx: Tx, settings: Settings) => Promise<number>)[] = [
   (tx, settings) => retainWorkItems(tx, settings.WORK_ITEM_RETENTION_DAYS, batch),
   (tx, settings) => retainOccurrences(tx, settings.OCCURRENCE_RETENTION_DAYS, batch),
-  (tx) => forgetOldKeys(tx, batch),
+  (tx) => deleteExpiredKeys(tx, batch),
 ];
 
 /** The loop that removes what is older than the advanced settings keep, batch by batch, every hour. */
@@ -21,7 +21,7 @@ export const retentionLoop = (db: Database, log: Logger): Loop =>
   new Loop({
     name: 'retention',
     log,
-    turn: async (signal) => {
+    tick: async (signal) => {
       for (const remove of kinds) {
         let removed: number;
         do {

@@ -29,9 +29,9 @@ export const openDatabase = async (config: Config, log: Logger): Promise<Databas
     let db: Database | null = null;
     try {
       db = await openPostgres(config.databaseUrl, log);
-      const { rows } = await db.read((reader) =>
+      const { rows } = await db.run((executor) =>
         sql<{ version: number }>`select current_setting('server_version_num')::int as version`.execute(
-          reader,
+          executor,
         ),
       );
       if (rows[0]!.version >= oldestPostgres) return db;

@@ -31,10 +31,10 @@ export const workItemTraceRoute = (db: Database, traceLinks: Observability['trac
     path: '/work-items/{work_item_id}/trace',
     tag: 'Work Items',
     summary: 'Where the trace of a Work Item can be seen',
-    find: ({ params }) => db.read((reader) => findWorkItem(reader, params.work_item_id!)),
-    answer,
+    find: ({ params }) => db.run((executor) => findWorkItem(executor, params.work_item_id!)),
+    response: answer,
     handler: async ({ found: { agent_id, trace_id } }) => ({
       trace_id,
-      links: trace_id === null ? [] : await db.read((reader) => traceLinks(reader, agent_id, trace_id)),
+      links: trace_id === null ? [] : await db.run((executor) => traceLinks(executor, agent_id, trace_id)),
     }),
   });

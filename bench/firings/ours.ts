@@ -21,7 +21,7 @@ const prepare = async (db: Database, count: number): Promise<void> => {
       select id, ${agent}, '0 0 * * *', 'UTC', ${message}, jsonb_build_object('shop', n), null, '0'
       from unnest(${ids}::uuid[]) with ordinality as s(id, n)`.execute(tx);
   });
-  await db.read((r) => sql`analyze schedules`.execute(r));
+  await db.run((r) => sql`analyze schedules`.execute(r));
 };
 
 /** All schedules due at one instant, `inMs` from now by the database's clock; answers that instant. */
@@ -38,7 +38,7 @@ const makeDue = (db: Database, inMs: number): Promise<Date> =>
   });
 
 const workItems = async (db: Database): Promise<Made[]> => {
-  const { rows } = await db.read((r) =>
+  const { rows } = await db.run((r) =>
     sql<{ committed: number; created: number }>`
       select extract(epoch from pg_xact_commit_timestamp(xmin))::float8 * 1000 as committed,
         extract(epoch from created_at)::float8 * 1000 as created from work_items`.execute(r),
@@ -88,7 +88,7 @@ export const floorHerd = async (
   cpu: CpuMeter,
 ): Promise<Herd> => {
   await prepare(db, count);
-  await db.read((r) => sql`update schedules set next_run_at = platform_now()`.execute(r));
+  await db.run((r) => sql`update schedules set next_run_at = platform_now()`.execute(r));
   await cpu.start();
   const begun = performance.now();
   await db.tx(async (tx) => {

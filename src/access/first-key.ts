@@ -1,5 +1,5 @@
-import { record } from '../audit/index.ts';
-import { type Database, takeTurn } from '../database/index.ts';
+import { audit } from '../audit/index.ts';
+import { advisoryLock, type Database } from '../database/index.ts';
 import { fingerprint, sha256 } from '../lib/crypto.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
@@ -14,7 +14,7 @@ const system: Principal = { kind: 'system', id: 'system', name: 'the platform', 
  */
 export const makeFirstKey = (db: Database): Promise<string | null> =>
   db.tx(async (tx) => {
-    await takeTurn(tx, 'first key');
+    await advisoryLock(tx, 'first key');
     if ((await countKeys(tx)) > 0) return null;
     const value = newKeyValue();
     const id = newId();
@@ -29,7 +29,7 @@ export const makeFirstKey = (db: Database): Promise<string | null> =>
       created_by: system.id,
       expires_at: null,
     });
-    await record(tx, system, {
+    await audit(tx, system, {
       action: 'api_key.create',
       targetType: 'api_key',
       targetId: id,

@@ -14,7 +14,7 @@ it('a revocation that was not heard of counts after 0.9 s, though the clock is s
   const key = (await makeFirstKey(db))!;
   const authenticator = new Authenticator(db, silentLogger, null);
   expect(await authenticator.authenticate(key)).toMatchObject({ role: 'admin' });
-  await db.read((r) => sql`delete from api_keys`.execute(r));
+  await db.run((r) => sql`delete from api_keys`.execute(r));
   const [wall, elapsed] = [Date.now(), performance.now()];
   vi.spyOn(Date, 'now').mockReturnValue(wall - 3_600_000);
   vi.spyOn(performance, 'now').mockReturnValue(elapsed + 1_000);

@@ -70,7 +70,7 @@ export class Authenticator {
     else {
       const asked = performance.now();
       const forgotten = this.#forgotten;
-      const key = await this.#db.read((reader) => findKeyByHash(reader, hash));
+      const key = await this.#db.run((executor) => findKeyByHash(executor, hash));
       principal = key ? principalOf(key) : null;
       if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
       if (forgotten === this.#forgotten) {
@@ -89,7 +89,7 @@ export class Authenticator {
     if (this.#touched.size >= maxRemembered) this.#touched.clear();
     this.#touched.set(keyId, now);
     this.#db
-      .read((reader) => touchKey(reader, keyId))
+      .run((executor) => touchKey(executor, keyId))
       .catch((error) => this.#log.debug({ error: messageOf(error) }, 'last_used_at was not written'));
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { record } from '../audit/index.ts';
+import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
 import {
   id,
@@ -56,7 +56,7 @@ const mayManage = (principal: Principal, key: ShownKey): boolean =>
 
 export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[] => {
   const find = async ({ params, principal }: { params: Record<string, string>; principal: Principal }) => {
-    const key = isId(params.api_key_id!) ? await db.read((r) => findKey(r, params.api_key_id!)) : undefined;
+    const key = isId(params.api_key_id!) ? await db.run((r) => findKey(r, params.api_key_id!)) : undefined;
     if (!key || !mayManage(principal, key)) throw notFound('API key');
     return key;
   };
@@ -68,11 +68,11 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       tag: 'API keys',
       summary: 'The API keys that you made; an admin sees all',
       query: pageQuery,
-      answer: pageOf('ApiKeyPage', apiKey),
+      response: pageOf('ApiKeyPage', apiKey),
       handler: async ({ query, principal }) => {
         const madeBy = principal.role === 'admin' ? null : principal.id;
         const page = { limit: query.limit, before: readCursor(query.next) };
-        return toPage(await db.read((r) => listKeys(r, madeBy, page)), query.limit, (key) => key);
+        return toPage(await db.run((r) => listKeys(r, madeBy, page)), query.limit, (key) => key);
       },
     }),
     route({
@@ -90,8 +90,8 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
         }
       },
       status: 201,
-      answer: createdApiKey,
-      handler: ({ body, principal, change, requestId }) => {
+      response: createdApiKey,
+      handler: ({ body, principal, transaction, requestId }) => {
         const personal = body.kind === 'personal';
         if (personal && body.role !== undefined) {
           throw unprocessable([
@@ -120,9 +120,9 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
           created_by: principal.id,
           expires_at: expires,
         };
-        return change(async (tx) => {
+        return transaction(async (tx) => {
           await insertKey(tx, key);
-          await record(tx, principal, {
+          await audit(tx, principal, {
             action: 'api_key.create',
             targetType: 'api_key',
             targetId: key.id,
@@ -140,7 +140,7 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       tag: 'API keys',
       summary: 'One API key, without its value',
       find,
-      answer: apiKey,
+      response: apiKey,
       handler: async ({ found }) => found,
     }),
     route({
@@ -151,11 +151,11 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       summary: 'Revoke an API key, at once',
       find,
       status: 204,
-      handler: async ({ found, principal, change, requestId }) => {
-        await change(async (tx) => {
+      handler: async ({ found, principal, transaction, requestId }) => {
+        await transaction(async (tx) => {
           if (!(await deleteKey(tx, found.id))) throw notFound('API key');
           await Authenticator.revoked(tx);
-          await record(tx, principal, {
+          await audit(tx, principal, {
             action: 'api_key.delete',
             targetType: 'api_key',
             targetId: found.id,

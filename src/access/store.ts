@@ -1,4 +1,4 @@
-import { type Reader, sql, type Tx } from '../database/index.ts';
+import { type Executor, sql, type Tx } from '../database/index.ts';
 import type { Role } from '../lib/principal.ts';
 
 export interface ApiKeyRow {
@@ -33,8 +33,8 @@ declare module '../database/database.ts' {
 /** A key as it is shown: with the role it acts with now, and without its hash. */
 export type ShownKey = Omit<ApiKeyRow, 'value_hash' | 'role'> & { role: Role; user_name: string | null };
 
-const shownKeys = (reader: Reader) =>
-  reader
+const shownKeys = (executor: Executor) =>
+  executor
     .selectFrom('api_keys as k')
     .leftJoin('users as u', 'u.id', 'k.user_id')
     .select([
@@ -52,8 +52,8 @@ const shownKeys = (reader: Reader) =>
     ]);
 
 /** The key with this hash, if it has not expired. */
-export const findKeyByHash = async (reader: Reader, hash: string): Promise<ShownKey | undefined> =>
-  shownKeys(reader)
+export const findKeyByHash = async (executor: Executor, hash: string): Promise<ShownKey | undefined> =>
+  shownKeys(executor)
     .where('k.value_hash', '=', hash)
     .where((eb) =>
       eb.or([eb('k.expires_at', 'is', null), eb('k.expires_at', '>', sql<Date>`platform_now()`)]),
@@ -62,11 +62,11 @@ export const findKeyByHash = async (reader: Reader, hash: string): Promise<Shown
 
 /** `createdBy` null: everyone's keys. */
 export const listKeys = (
-  reader: Reader,
+  executor: Executor,
   createdBy: string | null,
   page: { limit: number; before: string | null },
 ): Promise<ShownKey[]> => {
-  let query = shownKeys(reader)
+  let query = shownKeys(executor)
     .orderBy('k.id', 'desc')
     .limit(page.limit + 1);
   if (createdBy !== null) query = query.where('k.created_by', '=', createdBy);
@@ -74,8 +74,8 @@ export const listKeys = (
   return query.execute();
 };
 
-export const findKey = (reader: Reader, id: string): Promise<ShownKey | undefined> =>
-  shownKeys(reader).where('k.id', '=', id).executeTakeFirst();
+export const findKey = (executor: Executor, id: string): Promise<ShownKey | undefined> =>
+  shownKeys(executor).where('k.id', '=', id).executeTakeFirst();
 
 export const insertKey = async (
   tx: Tx,
@@ -95,13 +95,13 @@ export const deleteKey = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx.deleteFrom('api_keys').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
 
 /** Note that the key was used now. */
-export const touchKey = async (reader: Reader, id: string): Promise<void> => {
-  await sql`update api_keys set last_used_at = platform_now() where id = ${id}`.execute(reader);
+export const touchKey = async (executor: Executor, id: string): Promise<void> => {
+  await sql`update api_keys set last_used_at = platform_now() where id = ${id}`.execute(executor);
 };
 
-export const countKeys = async (reader: Reader): Promise<number> =>
+export const countKeys = async (executor: Executor): Promise<number> =>
   (
-    await reader
+    await executor
       .selectFrom('api_keys')
       .select((eb) => eb.fn.countAll<number>().as('n'))
       .executeTakeFirstOrThrow()

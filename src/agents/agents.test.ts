@@ -11,8 +11,8 @@ eachDatabase((_name, open) => {
   let knownLlm: string;
   let api: Awaited<ReturnType<typeof serveRoutes>>;
   beforeAll(async () => {
-    const { rows } = await open().read((reader) =>
-      sql<{ id: string }>`select id from llm_configurations limit 1`.execute(reader),
+    const { rows } = await open().run((executor) =>
+      sql<{ id: string }>`select id from llm_configurations limit 1`.execute(executor),
     );
     knownLlm = rows[0]!.id;
     const routes = agentRoutes(open(), {
@@ -192,8 +192,8 @@ eachDatabase((_name, open) => {
     const { id } = await create();
     await api.v2.patch(`/agents/${id}`, { name: 'B' });
     await api.v2.delete(`/agents/${id}`);
-    const rows = await open().read((reader) =>
-      reader.selectFrom('audits').select('action').where('target_id', '=', id).orderBy('id').execute(),
+    const rows = await open().run((executor) =>
+      executor.selectFrom('audits').select('action').where('target_id', '=', id).orderBy('id').execute(),
     );
     expect(rows.map((row) => row.action)).toEqual(['agent.create', 'agent.update', 'agent.delete']);
   });

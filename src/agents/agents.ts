@@ -1,5 +1,5 @@
-import { record } from '../audit/index.ts';
-import type { Reader, Tx } from '../database/index.ts';
+import { audit } from '../audit/index.ts';
+import type { Executor, Tx } from '../database/index.ts';
 import { badRequest, type Fault, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
@@ -43,8 +43,8 @@ export const defaultAgentSettings: AgentSettings = {
 };
 
 /** The agent; 404 where there is none, also for a malformed id. */
-export const findAgent = async (reader: Reader, id: string): Promise<Agent> => {
-  const agent = await selectAgent(reader, id);
+export const findAgent = async (executor: Executor, id: string): Promise<Agent> => {
+  const agent = await selectAgent(executor, id);
   if (!agent) throw notFound('agent');
   return agent;
 };
@@ -57,7 +57,7 @@ export const lockAgent = async (tx: Tx, id: string, strength: AgentLock = 'chang
 };
 
 /** Keep the agent from being deleted until the transaction ends; false where there is none. */
-export const holdAgent = async (tx: Tx, id: string): Promise<boolean> =>
+export const lockAgentForShare = async (tx: Tx, id: string): Promise<boolean> =>
   (await selectLockedAgent(tx, id, 'use')) !== undefined;
 
 /** 400 with `message` where the agent is no Worker agent. */
@@ -107,7 +107,7 @@ export const createAgent = async (
 ): Promise<Agent> => {
   await checkReferences(tx, hooks, fields);
   const agent = await insertAgent(tx, newId(), mode, fields);
-  await record(tx, principal, {
+  await audit(tx, principal, {
     action: 'agent.create',
     targetType: 'agent',
     targetId: agent.id,
@@ -150,7 +150,7 @@ export const changeAgent = async (
     settings: mergeSettings(before.settings, settings ?? {}),
   });
   if (settings) for (const told of hooks.onSettings) await told(tx);
-  await record(tx, principal, {
+  await audit(tx, principal, {
     action: 'agent.update',
     targetType: 'agent',
     targetId: id,
@@ -175,7 +175,7 @@ export const deleteAgent = async (
   check(agent);
   await deleteAgentRow(tx, id);
   for (const told of hooks.onDelete) await told(tx, id, principal);
-  await record(tx, principal, {
+  await audit(tx, principal, {
     action: 'agent.delete',
     targetType: 'agent',
     targetId: id,

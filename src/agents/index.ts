@@ -1,3 +1,3 @@
-export { findAgent, holdAgent, lockAgent, requireWorker } from './agents.ts';
+export { findAgent, lockAgent, lockAgentForShare, requireWorker } from './agents.ts';
 export { agentRoutes } from './routes.ts';
 export type { Agent } from './store.ts';

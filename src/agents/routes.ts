@@ -105,7 +105,7 @@ const tag = 'Agents';
 
 export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
   const find = ({ params }: { params: Record<string, string> }): Promise<Agent> =>
-    db.read((reader) => findAgent(reader, params.agent_id!));
+    db.run((executor) => findAgent(executor, params.agent_id!));
   return [
     route({
       id: 'listAgents',
@@ -114,10 +114,10 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       tag,
       summary: 'All agents, newest first',
       query: pageQuery,
-      answer: pageOf('AgentPage', publicAgent),
+      response: pageOf('AgentPage', publicAgent),
       handler: async ({ query: { limit, next } }) => {
         const page = { limit, before: readCursor(next) };
-        const agents = await db.read((reader) => selectAgents(reader, page));
+        const agents = await db.run((executor) => selectAgents(executor, page));
         return toPage(agents, limit, (agent) => agent);
       },
     }),
@@ -128,11 +128,11 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       tag,
       summary: 'Create an agent',
       body: createBody,
-      answer: publicAgent,
+      response: publicAgent,
       idempotent: true,
       etag: true,
-      handler: ({ body: { mode, settings, ...fields }, change, etag, ...actor }) =>
-        change(async (tx) => {
+      handler: ({ body: { mode, settings, ...fields }, transaction, etag, ...actor }) =>
+        transaction(async (tx) => {
           const all = { ...fields, settings: mergeSettings(defaultAgentSettings, settings) };
           const agent = await createAgent(tx, hooks, mode, all, actor);
           etag(agent.revision);
@@ -146,7 +146,7 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       tag,
       summary: 'One agent',
       find,
-      answer: publicAgent,
+      response: publicAgent,
       etag: true,
       handler: async ({ found, etag }) => {
         etag(found.revision);
@@ -161,10 +161,10 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       summary: 'Change some fields of an agent',
       find,
       body: updateBody,
-      answer: publicAgent,
+      response: publicAgent,
       etag: true,
-      handler: ({ found, body, change, ifMatch, etag, ...actor }) =>
-        change(async (tx) => {
+      handler: ({ found, body, transaction, ifMatch, etag, ...actor }) =>
+        transaction(async (tx) => {
           const check = (agent: Agent) => ifMatch(agent.revision);
           const agent = await changeAgent(tx, hooks, found.id, body, check, actor);
           etag(agent.revision);
@@ -181,8 +181,8 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       find,
       status: 204,
       etag: true,
-      handler: ({ found, change, ifMatch, ...actor }) =>
-        change((tx) => deleteAgent(tx, hooks, found.id, (agent) => ifMatch(agent.revision), actor)),
+      handler: ({ found, transaction, ifMatch, ...actor }) =>
+        transaction((tx) => deleteAgent(tx, hooks, found.id, (agent) => ifMatch(agent.revision), actor)),
     }),
   ];
 };

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Reader, Tx } from '../database/index.ts';
+import type { Executor, Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
 
 export type AgentMode = 'worker' | 'conversational';
@@ -68,9 +68,9 @@ const toAgent = ({ max_concurrency, max_attempts, timeout_seconds, max_steps, ..
 const toRow = ({ settings, ...fields }: AgentFields) => ({ ...fields, ...settings });
 
 /** undefined where there is none, and for a malformed id. */
-export const selectAgent = async (reader: Reader, id: string): Promise<Agent | undefined> => {
+export const selectAgent = async (executor: Executor, id: string): Promise<Agent | undefined> => {
   if (!isId(id)) return undefined;
-  const row = await reader.selectFrom('agents').select(columns).where('id', '=', id).executeTakeFirst();
+  const row = await executor.selectFrom('agents').select(columns).where('id', '=', id).executeTakeFirst();
   return row && toAgent(row);
 };
 
@@ -96,10 +96,10 @@ export const selectLockedAgent = async (
 
 /** Newest first, from below the id `before`, one more than `limit`. */
 export const selectAgents = async (
-  reader: Reader,
+  executor: Executor,
   page: { limit: number; before: string | null },
 ): Promise<Agent[]> => {
-  let query = reader
+  let query = executor
     .selectFrom('agents')
     .select(columns)
     .orderBy('id', 'desc')

@@ -5,7 +5,7 @@ import { sql } from '../database/index.ts';
 import { silentLogger } from '../lib/log.ts';
 import type { Principal } from '../lib/principal.ts';
 import { chainLoop, verifyChain } from './chain.ts';
-import { record } from './store.ts';
+import { audit } from './store.ts';
 
 const principal: Principal = { kind: 'service_account', id: 'k', name: 'K', role: 'admin', keyId: 'k' };
 
@@ -29,7 +29,7 @@ eachDatabase((_name, open) => {
     const db = open();
     for (let n = 0; n < 5; n++) {
       await db.tx((tx) =>
-        record(tx, principal, { action: 'a.b', targetType: 'a', details: { n, after: { b: 1, a: 2 } } }),
+        audit(tx, principal, { action: 'a.b', targetType: 'a', details: { n, after: { b: 1, a: 2 } } }),
       );
     }
     const loop = chainLoop(db, silentLogger).start();
@@ -38,7 +38,7 @@ eachDatabase((_name, open) => {
     await loop.stop();
     expect(verified).toMatchObject({ ok: true, checked: 5, broken_at: null });
 
-    const rows = await db.read((r) => r.selectFrom('audits').selectAll().orderBy('position').execute());
+    const rows = await db.run((r) => r.selectFrom('audits').selectAll().orderBy('position').execute());
     const forged = { ...rows[2]!, details: { n: 'forged' } };
     const hash = hashOf(rows[1]!.hash!, forged);
     expect(hashOf(rows[1]!.hash!, { ...rows[2]! })).toBe(rows[2]!.hash);
@@ -52,9 +52,9 @@ eachDatabase((_name, open) => {
 
   it('refuses to change or remove an entry', async () => {
     const db = open();
-    await expect(db.read((r) => sql`update audits set action = 'x'`.execute(r))).rejects.toThrow(
+    await expect(db.run((r) => sql`update audits set action = 'x'`.execute(r))).rejects.toThrow(
       'append-only',
     );
-    await expect(db.read((r) => sql`delete from audits`.execute(r))).rejects.toThrow('append-only');
+    await expect(db.run((r) => sql`delete from audits`.execute(r))).rejects.toThrow('append-only');
   });
 });

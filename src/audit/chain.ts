@@ -1,4 +1,4 @@
-import { type Database, takeTurn } from '../database/index.ts';
+import { advisoryLock, type Database } from '../database/index.ts';
 import { sha256 } from '../lib/crypto.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
@@ -26,7 +26,7 @@ const hashOf = (before: string, position: number, row: AuditRow): string => {
 const chainOnce = (db: Database): Promise<boolean> =>
   db.tx(async (tx) => {
     // One replica at a time; another's turn waits, and finds nothing left.
-    await takeTurn(tx, 'audit chain');
+    await advisoryLock(tx, 'audit chain');
     const last = await lastChained(tx);
     let { position, hash } = last ?? { position: 0, hash: genesis };
     const rows = await unchained(tx, batch);
@@ -43,7 +43,7 @@ export const chainLoop = (db: Database, log: Logger): Loop =>
   new Loop({
     name: 'audit chain',
     log,
-    turn: async () => ((await chainOnce(db)) ? 0 : 500),
+    tick: async () => ((await chainOnce(db)) ? 0 : 500),
   });
 
 export interface Verification {
@@ -60,7 +60,7 @@ export const verifyChain = async (db: Database): Promise<Verification> => {
   let position = 0;
   let hash = genesis;
   for (;;) {
-    const rows = await db.read((reader) => chainedAfter(reader, position, batch));
+    const rows = await db.run((executor) => chainedAfter(executor, position, batch));
     for (const row of rows) {
       const expected = hashOf(hash, position + 1, row);
       if (row.position !== position + 1 || row.hash !== expected) {

@@ -1,3 +1,3 @@
 export { chainLoop } from './chain.ts';
 export { auditRoutes } from './routes.ts';
-export { record } from './store.ts';
+export { audit } from './store.ts';

@@ -56,13 +56,13 @@ export const auditRoutes = (db: Database): Route[] => [
     tag: 'Audit log',
     summary: 'The audit log, newest first',
     query: pageOrOffsetQuery.extend(filter.shape),
-    answer: pageOf('AuditPage', audit),
+    response: pageOf('AuditPage', audit),
     handler: async ({ query: { limit, offset, next, ...rest } }) => {
       if (next && offset !== undefined) {
         throw unprocessable([{ path: 'offset', message: 'cannot be used together with next' }]);
       }
       const page = { limit, offset: offset ?? 0, before: readCursor(next) };
-      return toPage(await db.read((reader) => listAudits(reader, rest, page)), limit, present);
+      return toPage(await db.run((executor) => listAudits(executor, rest, page)), limit, present);
     },
   }),
   route({
@@ -71,7 +71,7 @@ export const auditRoutes = (db: Database): Route[] => [
     path: '/audits/verify',
     tag: 'Audit log',
     summary: 'Recompute the hash chain of the audit log',
-    answer: z
+    response: z
       .object({ ok: z.boolean(), checked: z.int(), broken_at: z.int().nullable(), last_hash: z.string() })
       .meta({ id: 'AuditVerification' }),
     handler: () => verifyChain(db),

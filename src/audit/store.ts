@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { json, type Reader, type Tx } from '../database/index.ts';
+import { type Executor, json, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 
@@ -54,7 +54,7 @@ export interface AuditEntry {
 }
 
 /** Write an entry in the transaction of the change that it tells of. */
-export const record = async (tx: Tx, principal: Principal, entry: AuditEntry): Promise<void> => {
+export const audit = async (tx: Tx, principal: Principal, entry: AuditEntry): Promise<void> => {
   const row = {
     id: newId(),
     principal_kind: principal.kind,
@@ -83,11 +83,11 @@ export interface AuditFilter {
 
 /** Newest first, from below the id `before`, one more than `limit`. */
 export const listAudits = (
-  reader: Reader,
+  executor: Executor,
   filter: AuditFilter,
   page: { limit: number; offset: number; before: string | null },
 ): Promise<AuditRow[]> => {
-  let query = reader
+  let query = executor
     .selectFrom('audits')
     .select(columns)
     .orderBy('id', 'desc')
@@ -101,8 +101,8 @@ export const listAudits = (
 };
 
 /** The last entry of the chain; null where it has none yet. */
-export const lastChained = async (reader: Reader): Promise<{ position: number; hash: string } | null> => {
-  const row = await reader
+export const lastChained = async (executor: Executor): Promise<{ position: number; hash: string } | null> => {
+  const row = await executor
     .selectFrom('audits')
     .select(['position', 'hash'])
     .where('position', 'is not', null)
@@ -125,8 +125,8 @@ export const setChained = async (
     where audits.id = link.id`.execute(tx);
 };
 
-export const chainedAfter = (reader: Reader, position: number, limit: number): Promise<AuditRow[]> =>
-  reader
+export const chainedAfter = (executor: Executor, position: number, limit: number): Promise<AuditRow[]> =>
+  executor
     .selectFrom('audits')
     .select(columns)
     .where('position', '>', position)

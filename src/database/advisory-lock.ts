@@ -10,6 +10,6 @@ const locks = {
 } as const;
 
 /** Wait for the turn at `what` among all replicas; it ends with the transaction. */
-export const takeTurn = async (tx: Tx, what: keyof typeof locks): Promise<void> => {
+export const advisoryLock = async (tx: Tx, what: keyof typeof locks): Promise<void> => {
   await sql`select pg_advisory_xact_lock(${sql.lit(locks[what])})`.execute(tx);
 };

@@ -17,7 +17,7 @@ export interface Schema {}
 export type Tx = Kysely<Schema> & { readonly isTransaction: true };
 
 /** A single statement outside of a transaction. Every `Tx` is one as well, so reads can be shared. */
-export type Reader = Kysely<Schema>;
+export type Executor = Kysely<Schema>;
 
 /** A statement that has ended. */
 interface Statement {
@@ -38,7 +38,7 @@ export interface Database {
   /** Run `fn` in one transaction (read committed); committed when it resolves, rolled back when it throws. */
   tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** Run single statements, each its own transaction. */
-  read<T>(fn: (reader: Reader) => Promise<T>): Promise<T>;
+  run<T>(fn: (executor: Executor) => Promise<T>): Promise<T>;
   /**
    * Hear `NOTIFY channel` from every replica. The listener is also called with `null` after the connection was
    * lost and is back, since what was said meanwhile was not heard.
@@ -167,7 +167,7 @@ export const createDatabase = (parts: {
           }
         }
       }),
-    read: (fn) => use(() => fn(kysely)),
+    run: (fn) => use(() => fn(kysely)),
     listen: parts.listen,
     onStatement: (observer) => {
       told = observer;
@@ -186,8 +186,8 @@ export const notify = async (tx: Tx, channel: string, payload = ''): Promise<voi
 };
 
 /** The database's time, which decides what is due; milliseconds since 1970. */
-export const databaseNow = async (reader: Reader): Promise<number> => {
-  const { rows } = await sql<{ now: Date }>`select platform_now() as now`.execute(reader);
+export const databaseNow = async (executor: Executor): Promise<number> => {
+  const { rows } = await sql<{ now: Date }>`select platform_now() as now`.execute(executor);
   return rows[0]!.now.getTime();
 };
 

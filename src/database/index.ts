@@ -1,12 +1,12 @@
 export { sql } from 'kysely';
-export { takeTurn } from './advisory-lock.ts';
+export { advisoryLock } from './advisory-lock.ts';
 export {
   type Database,
   databaseNow,
+  type Executor,
   json,
   notify,
   outsideTransaction,
-  type Reader,
   type Tx,
 } from './database.ts';
 export { openEmbedded } from './embedded.ts';

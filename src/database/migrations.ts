@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Logger } from '../lib/log.ts';
-import { takeTurn } from './advisory-lock.ts';
+import { advisoryLock } from './advisory-lock.ts';
 import type { Database } from './database.ts';
 
 /** `at` as a folder of `NNNN_name.sql`, in order. */
@@ -18,7 +18,7 @@ export const migrate = async (db: Database, log: Logger): Promise<void> => {
     .filter((name) => name.endsWith('.sql'))
     .sort();
   await db.tx(async (tx) => {
-    await takeTurn(tx, 'migrations');
+    await advisoryLock(tx, 'migrations');
     await sql`create table if not exists migrations (name text primary key, applied_at timestamptz(3) not null default now())`.execute(
       tx,
     );

@@ -5,10 +5,10 @@ import { sql } from './index.ts';
 eachDatabase((_name, open) => {
   it('is one time for all that a statement writes, and a later one for the next', async () => {
     const times = () =>
-      open().read(async (reader) => {
+      open().run(async (executor) => {
         const { rows } = await sql<{ first: Date; n: number }>`
           select min(now) as first, count(distinct now)::int as n
-          from (select platform_now() as now, n from generate_series(1, 100000) n) t`.execute(reader);
+          from (select platform_now() as now, n from generate_series(1, 100000) n) t`.execute(executor);
         return rows[0]!;
       });
     const before = await times();

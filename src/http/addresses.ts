@@ -54,11 +54,11 @@ export const hostsIn = (rawHeaders: readonly string[]): number => {
 const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** The header `traceparent` (https://www.w3.org/TR/trace-context/) of a request; undefined where it is malformed. */
-export const givenTraceparent = (given: string | string[] | undefined): string | undefined =>
+export const parseTraceparent = (given: string | string[] | undefined): string | undefined =>
   typeof given === 'string' && traceparentPattern.test(given) ? given : undefined;
 
 /** A traceparent for an answer that no span of ours belongs to: the caller's trace, or a new one. */
-export const untraced = (given: string | undefined): string =>
+export const newTraceparent = (given: string | undefined): string =>
   given ?? `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;
 
 /** One value of a header that may come once; 400 where it came more often. */

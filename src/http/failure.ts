@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, badRequest, messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
-import { givenTraceparent, pathOf, untraced } from './addresses.ts';
+import { newTraceparent, parseTraceparent, pathOf } from './addresses.ts';
 
 /** The largest body that is read, in bytes. */
 export const bodyLimit = 10 * 1024 * 1024;
@@ -37,14 +37,14 @@ export interface FailedRequest {
   url: string;
 }
 
-export interface FailureAnswer {
+export interface FailureResponse {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
 /** The error body with its status and headers; logs the error under its `error_id`. */
-export const failed = (log: Logger, error: unknown, request: FailedRequest): FailureAnswer => {
+export const toFailure = (log: Logger, error: unknown, request: FailedRequest): FailureResponse => {
   const shown = toApiError(error);
   const errorId = newId();
   // At the default level: a client that quotes an error_id must be found in the logs.
@@ -72,16 +72,16 @@ export const failed = (log: Logger, error: unknown, request: FailedRequest): Fai
 };
 
 /** Answers with the error body. */
-export const fail = (
+export const sendFailure = (
   log: Logger,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply => {
-  const { status, headers, body } = failed(log, error, request);
+  const { status, headers, body } = toFailure(log, error, request);
   // What is refused before its handler has no span.
   if (!reply.hasHeader('traceparent')) {
-    reply.header('traceparent', untraced(givenTraceparent(request.headers.traceparent)));
+    reply.header('traceparent', newTraceparent(parseTraceparent(request.headers.traceparent)));
   }
   return reply.code(status).headers(headers).send(body);
 };

@@ -17,20 +17,20 @@ declare module '../database/database.ts' {
 }
 
 /** The answer to a request as it is kept: encrypted, since it may hold what only its caller may see. */
-export interface StoredAnswer {
+export interface StoredResponse {
   body: unknown;
   etag: string | null;
 }
 
 /** Thrown out of the transaction when the same request was answered before: not a failure. */
-export class AnsweredBefore {
-  readonly answer: StoredAnswer;
-  constructor(answer: StoredAnswer) {
+export class IdempotentReplay {
+  readonly answer: StoredResponse;
+  constructor(answer: StoredResponse) {
     this.answer = answer;
   }
 }
 
-const stable = (value: unknown): string =>
+const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_key, v: unknown) =>
     v !== null && typeof v === 'object' && !Array.isArray(v)
       ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -39,7 +39,7 @@ const stable = (value: unknown): string =>
 
 /** What must be equal for a repeated key to be the same request: operation, path and body, key order aside. */
 export const requestHash = (operation: string, params: Record<string, string>, body: unknown): string =>
-  sha256(`${operation}\n${stable(params)}\n${stable(body)}`);
+  sha256(`${operation}\n${canonicalJson(params)}\n${canonicalJson(body)}`);
 
 /** 422 for a key that is not 1 to 255 visible ASCII characters. */
 export const checkIdempotencyKey = (key: string): void => {
@@ -53,12 +53,12 @@ export const checkIdempotencyKey = (key: string): void => {
  * requests at once the second waits for the first to commit, on whichever replica it is, and then throws
  * AnsweredBefore; another request under the same key is a 422. A failure rolls the row back: successes only.
  */
-export const once = async <T>(
+export const withIdempotencyKey = async <T>(
   tx: Tx,
   vault: Vault,
   key: { principalId: string; key: string; hash: string },
   fn: () => Promise<T>,
-  toAnswer: (result: T) => StoredAnswer,
+  toAnswer: (result: T) => StoredResponse,
 ): Promise<T> => {
   const boundTo = `idempotency_keys:${key.principalId}:${key.key}`;
   await sql`delete from idempotency_keys where principal_id = ${key.principalId} and key = ${key.key}
@@ -74,7 +74,7 @@ export const once = async <T>(
         { path: 'Idempotency-Key', message: 'was used before for another request; use a new key' },
       ]);
     }
-    throw new AnsweredBefore(parseJson(vault.open(before.answer, boundTo)) as StoredAnswer);
+    throw new IdempotentReplay(parseJson(vault.open(before.answer, boundTo)) as StoredResponse);
   }
   const result = await fn();
   await sql`update idempotency_keys set answer = ${vault.seal(JSON.stringify(toAnswer(result)), boundTo)}
@@ -83,7 +83,7 @@ export const once = async <T>(
 };
 
 /** Remove at most `limit` keys that are older than 24 h; answers how many. */
-export const forgetOldKeys = async (tx: Tx, limit: number): Promise<number> => {
+export const deleteExpiredKeys = async (tx: Tx, limit: number): Promise<number> => {
   const { numAffectedRows } = await sql`delete from idempotency_keys where (principal_id, key) in (
     select principal_id, key from idempotency_keys where created_at < platform_now() - interval '24 hours'
     limit ${limit})`.execute(tx);

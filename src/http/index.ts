@@ -1,8 +1,8 @@
 export { headerMap, headerValue } from './headers.ts';
-export { forgetOldKeys } from './idempotency.ts';
+export { deleteExpiredKeys } from './idempotency.ts';
 export { offsetPageOf, pageOf, readCursor, toPage } from './pages.ts';
 export { TokenBuckets } from './rate-limit.ts';
-export type { RawAnswer, RawRequest, RawRoute } from './raw.ts';
+export type { RawRequest, RawResponse, RawRoute } from './raw.ts';
 export { type Context, type Route, route } from './route.ts';
 export {
   id,

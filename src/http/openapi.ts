@@ -152,7 +152,7 @@ const parametersOf = (route: Route, components: Json): Json[] => {
 };
 
 const statusesOf = (route: Route): number[] => {
-  const statuses = new Set<number>([401, 403, 429, 500, 503, ...(route.alsoAnswers ?? [])]);
+  const statuses = new Set<number>([401, 403, 429, 500, 503, ...(route.otherStatuses ?? [])]);
   if (route.path.includes('{')) statuses.add(404);
   // A body is looked at wherever it may come: its size, its Content-Type.
   if (route.method !== 'GET') statuses.add(400);
@@ -191,8 +191,8 @@ const operationOf = (route: Route, role: Role, components: Json): Json => ({
       ...(route.etag && route.status !== 204
         ? { headers: { ETag: { description: 'The revision of the resource.', schema: { type: 'string' } } } }
         : {}),
-      ...(route.answer
-        ? { content: { 'application/json': { schema: toSchema(route.answer, 'output', components) } } }
+      ...(route.response
+        ? { content: { 'application/json': { schema: toSchema(route.response, 'output', components) } } }
         : {}),
     },
     ...Object.fromEntries(

@@ -53,7 +53,7 @@ const start = async (burst = 1_000) => {
     version: 'test',
     buckets: new TokenBuckets({ ...systemClock, now: () => 1_000_000 }),
     rateLimit: () => ({ perSecond: 10, burst }),
-    onAnswered: ({ operation, status }) => answered.push({ operation, status }),
+    onResponse: ({ operation, status }) => answered.push({ operation, status }),
     readiness: async () => null,
     metrics: async () => ({ contentType: 'text/plain', text: '' }),
   });

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../lib/principal.ts';
-import { givenTraceparent, hostsIn } from './addresses.ts';
-import type { FailedRequest, FailureAnswer } from './failure.ts';
+import { hostsIn, parseTraceparent } from './addresses.ts';
+import type { FailedRequest, FailureResponse } from './failure.ts';
 
 /** What answers requests that are no JSON API: it reads and writes as it likes (the telemetry receiver). */
 export interface RawRoute {
@@ -10,7 +10,7 @@ export interface RawRoute {
   /** Its operation in the documents of the public bases, POST at `path` below the base. */
   document: { path: string; id: string; operation: Record<string, unknown> };
   /** Rejects only on a defect. */
-  handler: (request: RawRequest) => Promise<RawAnswer>;
+  handler: (request: RawRequest) => Promise<RawResponse>;
 }
 
 export interface RawRequest {
@@ -21,7 +21,7 @@ export interface RawRequest {
   authenticate: () => Promise<Principal>;
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   status: number;
   headers?: Record<string, string>;
   body: string | Buffer;
@@ -38,8 +38,14 @@ export interface RawParts {
   /** Takes the request from its principal's bucket; throws 429. */
   limitRate: (principal: Principal, setHeader: SetHeader) => void;
   requestId: (request: IncomingMessage) => string;
-  failed: (error: unknown, request: FailedRequest) => FailureAnswer;
-  answered: (request: { id: string; operation: string; method: string; status: number; ms: number }) => void;
+  failed: (error: unknown, request: FailedRequest) => FailureResponse;
+  onResponse: (request: {
+    id: string;
+    operation: string;
+    method: string;
+    status: number;
+    ms: number;
+  }) => void;
   /** The server is being closed. */
   closing: () => boolean;
 }
@@ -48,7 +54,7 @@ const operation = 'raw';
 
 /** The trace that came. A request without one begins none: the telemetry path is not traced. */
 const traced = (headers: IncomingMessage['headers']): { traceparent?: string } => {
-  const traceparent = givenTraceparent(headers.traceparent);
+  const traceparent = parseTraceparent(headers.traceparent);
   return traceparent === undefined ? {} : { traceparent };
 };
 
@@ -56,7 +62,7 @@ const traced = (headers: IncomingMessage['headers']): { traceparent?: string } =
  * Raw routes answer before Fastify looks at the body: it would refuse a Content-Type that it cannot parse in
  * the shape of the JSON API's errors.
  */
-const mountLong = (app: FastifyInstance, rawRoutes: readonly RawRoute[], parts: RawParts): void => {
+const mountRouterPath = (app: FastifyInstance, rawRoutes: readonly RawRoute[], parts: RawParts): void => {
   for (const raw of rawRoutes) {
     const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const { status, headers, body } = await raw.handler({
@@ -79,7 +85,7 @@ const mountLong = (app: FastifyInstance, rawRoutes: readonly RawRoute[], parts: 
 };
 
 /** Answers a request whose principal is known, as the long way would. */
-const answerShort = async (
+const serveFastPath = async (
   raw: RawRoute,
   parts: RawParts,
   principal: Principal,
@@ -88,7 +94,7 @@ const answerShort = async (
 ): Promise<void> => {
   const start = performance.now();
   const id = parts.requestId(request);
-  let answer: RawAnswer;
+  let answer: RawResponse;
   try {
     answer = await raw.handler({
       method: request.method!,
@@ -112,7 +118,7 @@ const answerShort = async (
   // An empty piece behind the headers would cost a write of two pieces.
   if (body.length === 0) response.end();
   else response.end(body);
-  parts.answered({ id, operation, method: request.method!, status, ms: performance.now() - start });
+  parts.onResponse({ id, operation, method: request.method!, status, ms: performance.now() - start });
 };
 
 /**
@@ -121,19 +127,19 @@ const answerShort = async (
  * the long way, to be refused there.
  */
 export const mountRaw = (app: FastifyInstance, rawRoutes: readonly RawRoute[], parts: RawParts): void => {
-  mountLong(app, rawRoutes, parts);
+  mountRouterPath(app, rawRoutes, parts);
   const byPath = new Map(rawRoutes.flatMap((raw) => raw.paths.map((path) => [path, raw] as const)));
-  const [longWay] = app.server.listeners('request') as [(q: IncomingMessage, a: ServerResponse) => void];
-  app.server.off('request', longWay);
+  const [routerPath] = app.server.listeners('request') as [(q: IncomingMessage, a: ServerResponse) => void];
+  app.server.off('request', routerPath);
   app.server.on('request', (request, response) => {
     const raw = request.method === 'POST' ? byPath.get(request.url!) : undefined;
     if (raw === undefined || parts.closing() || hostsIn(request.rawHeaders) !== 1) {
-      return longWay(request, response);
+      return routerPath(request, response);
     }
     parts.principalOf(request.headers).then(
-      (principal) => answerShort(raw, parts, principal, request, response),
+      (principal) => serveFastPath(raw, parts, principal, request, response),
       // It authenticates anew, and counts the failure.
-      () => longWay(request, response),
+      () => routerPath(request, response),
     );
   });
 };

@@ -15,7 +15,7 @@ export interface Context<F = unknown, Q = unknown, B = unknown> {
    * The one transaction of a request that changes something. With an `Idempotency-Key` its row is inserted
    * first and the answer that `fn` resolves to is stored with it, all in this transaction.
    */
-  change<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
   /** 412 unless the request's `If-Match`, if it has one, names `revision`. Call it on the locked row. */
   ifMatch(revision: number): void;
   /** Answer with `ETag: "revision"`. */
@@ -48,9 +48,9 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   checkBody?: (body: Record<string, unknown>) => Promise<void> | void;
   /** The status of success; default 200. 204 has no answer. */
   status?: 200 | 201 | 202 | 204;
-  answer?: A;
+  response?: A;
   /** Other statuses that the handler can answer, for the document. */
-  alsoAnswers?: readonly (400 | 404 | 412 | 422)[];
+  otherStatuses?: readonly (400 | 404 | 412 | 422)[];
   /** Takes an `Idempotency-Key`. The handler must do its work in `change`. */
   idempotent?: boolean;
   /** Answers with an ETag; where it changes what is there already it takes an `If-Match`. */

@@ -5,7 +5,7 @@ import { badRequest } from '../lib/errors.ts';
 import type { Principal } from '../lib/principal.ts';
 import { oneHeader } from './addresses.ts';
 import { checkIfMatch, etagOf } from './etag.ts';
-import { AnsweredBefore, checkIdempotencyKey, once, requestHash } from './idempotency.ts';
+import { checkIdempotencyKey, IdempotentReplay, requestHash, withIdempotencyKey } from './idempotency.ts';
 import type { Context, Route } from './route.ts';
 import { readJson, validate } from './validate.ts';
 
@@ -55,11 +55,11 @@ export const serve = async (
     etag: (revision) => {
       etag = etagOf(revision);
     },
-    change: (fn) =>
+    transaction: (fn) =>
       parts.db.tx((tx) => {
         if (key === undefined) return fn(tx);
         const of = { principalId: principal.id, key, hash: requestHash(route.id, params, raw) };
-        return once(
+        return withIdempotencyKey(
           tx,
           parts.vault,
           of,
@@ -72,16 +72,16 @@ export const serve = async (
   try {
     result = await route.handler(context);
   } catch (error) {
-    if (!(error instanceof AnsweredBefore)) throw error;
+    if (!(error instanceof IdempotentReplay)) throw error;
     result = error.answer.body;
     etag = error.answer.etag;
     reply.header('idempotency-replayed', 'true');
   }
   if (etag) reply.header('etag', etag);
   reply.code(route.status ?? 200);
-  if (route.answer) {
+  if (route.response) {
     reply
       .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify(route.answer.parse(result)));
+      .send(JSON.stringify(route.response.parse(result)));
   } else reply.send();
 };

@@ -7,19 +7,19 @@ import { ApiError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Principal, type Role, roleAllows } from '../lib/principal.ts';
-import { Turns } from '../lib/semaphore.ts';
+import { Semaphore } from '../lib/semaphore.ts';
 import {
   type Base,
   baseOf,
   bases,
-  givenTraceparent,
   hostsIn,
+  newTraceparent,
   normalizeUrl,
+  parseTraceparent,
   pathOf,
-  untraced,
 } from './addresses.ts';
 import { type CallerParts, recogniseCallers } from './callers.ts';
-import { bodyLimit, closeAfterBody, fail, failed, refuseConnection } from './failure.ts';
+import { bodyLimit, closeAfterBody, refuseConnection, sendFailure, toFailure } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
 import { mountRaw, type RawParts, type RawRoute } from './raw.ts';
 import type { Route } from './route.ts';
@@ -40,7 +40,7 @@ export interface ServerOptions extends CallerParts {
   tags?: Readonly<Record<string, string>>;
   trustProxy?: string[];
   onRefused?: (principal: Principal, request: { operation: string; path: string; requestId: string }) => void;
-  onAnswered?: (request: { operation: string; method: string; status: number; seconds: number }) => void;
+  onResponse?: (request: { operation: string; method: string; status: number; seconds: number }) => void;
   /** Runs `fn` in a span of the request; `fn` is given the span's traceparent and resolves to the status. */
   trace?: (
     request: {
@@ -97,8 +97,8 @@ const requestIdOf = ({ headers }: IncomingMessage): string => {
 
 /** The HTTP side of the platform: routes in, a server out. It knows HTTP and no feature. */
 export const createServer = (options: ServerOptions): Server => {
-  const { log, routes, trace = (request, fn) => fn(untraced(request.traceparent)) } = options;
-  const largeBodies = new Turns(largeBody.atOnce);
+  const { log, routes, trace = (request, fn) => fn(newTraceparent(request.traceparent)) } = options;
+  const largeBodies = new Semaphore(largeBody.atOnce);
   const documents = new Map<Base, ApiDocument>();
   const documentOf = (base: Base): ApiDocument => {
     let document = documents.get(base);
@@ -130,7 +130,7 @@ export const createServer = (options: ServerOptions): Server => {
     requestTimeout: 60_000,
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) =>
-      void fail(log, error, request as FastifyRequest, reply as FastifyReply),
+      void sendFailure(log, error, request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler(error, socket) {
       const { code } = error as NodeJS.ErrnoException;
       if (!socket.writable || code === 'ECONNRESET') socket.destroy();
@@ -146,7 +146,7 @@ export const createServer = (options: ServerOptions): Server => {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.setErrorHandler((error, request, reply) => {
     closeAfterBody(request, reply);
-    return fail(log, error, request, reply);
+    return sendFailure(log, error, request, reply);
   });
 
   const { principalOf, authenticate, limitRate } = recogniseCallers(options);
@@ -184,8 +184,8 @@ export const createServer = (options: ServerOptions): Server => {
     // Here, before any body is read.
     if (request.is404) await refuseUnknown(request, reply);
   });
-  const answered: RawParts['answered'] = ({ id, operation, method, status, ms }) => {
-    options.onAnswered?.({ operation, method, status, seconds: ms / 1000 });
+  const answered: RawParts['onResponse'] = ({ id, operation, method, status, ms }) => {
+    options.onResponse?.({ operation, method, status, seconds: ms / 1000 });
     log.debug({ request_id: id, operation, status, ms: Math.round(ms) }, 'request');
   };
   app.addHook('onResponse', async (request, reply) => {
@@ -215,7 +215,7 @@ export const createServer = (options: ServerOptions): Server => {
         handler: async (request, reply) => {
           const { method, originalUrl, protocol: scheme } = request;
           const path = pathOf(originalUrl);
-          const traceparent = givenTraceparent(request.headers.traceparent);
+          const traceparent = parseTraceparent(request.headers.traceparent);
           const traced = { method, route: base + route.path, path, scheme, traceparent };
           await trace(traced, async (own) => {
             reply.header('traceparent', own);
@@ -225,7 +225,7 @@ export const createServer = (options: ServerOptions): Server => {
               await (size > largeBody.bytes ? largeBodies.run(carryOut) : carryOut());
             } catch (error) {
               if (error instanceof ApiError && error.code === 'forbidden') refused(request, route);
-              fail(log, error, request, reply);
+              sendFailure(log, error, request, reply);
             }
             return reply.statusCode;
           });
@@ -256,8 +256,8 @@ export const createServer = (options: ServerOptions): Server => {
     principalOf,
     limitRate,
     requestId: requestIdOf,
-    failed: (error, request) => failed(log, error, request),
-    answered,
+    failed: (error, request) => toFailure(log, error, request),
+    onResponse: answered,
     closing: () => closing,
   });
 

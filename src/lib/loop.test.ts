@@ -15,7 +15,7 @@ const sleeper = () => {
     turns++;
     return 10_000;
   };
-  const loop = new Loop({ name: 'sleeper', log: silentLogger, turn }).start();
+  const loop = new Loop({ name: 'sleeper', log: silentLogger, tick: turn }).start();
   return { loop, turns: () => turns };
 };
 

@@ -11,7 +11,7 @@ export interface LoopOptions {
    * One turn. Answers how many milliseconds to sleep before the next one: 0 for at once, null for until woken.
    * `signal` is aborted when the loop is stopped.
    */
-  turn: (signal: AbortSignal) => Promise<number | null>;
+  tick: (signal: AbortSignal) => Promise<number | null>;
   /** How long to sleep after a turn that failed; doubled with each failure in a row up to `maxRetryMs`. */
   retryMs?: number;
   maxRetryMs?: number;
@@ -63,14 +63,14 @@ export class Loop {
   }
 
   async #run(): Promise<void> {
-    const { name, log, turn, retryMs = 200, maxRetryMs = 10_000 } = this.#options;
+    const { name, log, tick, retryMs = 200, maxRetryMs = 10_000 } = this.#options;
     let failures = 0;
     while (!this.#stop.signal.aborted) {
       this.#woken = false;
       this.#nextTurnAt = 0;
       let sleep: number | null;
       try {
-        sleep = await turn(this.#stop.signal);
+        sleep = await tick(this.#stop.signal);
         failures = 0;
       } catch (error) {
         if (this.#stop.signal.aborted) return;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Turns } from './semaphore.ts';
+import { Semaphore } from './semaphore.ts';
 
 test('so many run at a time, the others in their order, whether one fails or not', async () => {
-  const turns = new Turns(2);
+  const turns = new Semaphore(2);
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const run = (n: number) =>

@@ -1,5 +1,5 @@
 /** What `promise` gives, or a rejection with `late()` after `milliseconds`; what was begun goes on all the same. */
-export const within = async <T>(
+export const withTimeout = async <T>(
   promise: Promise<T>,
   milliseconds: number,
   late: () => Error = () => new Error(`not within ${milliseconds} ms`),

@@ -46,7 +46,7 @@ eachDatabase((_name, open) => {
       const defaults = (await http.get('/llm-configurations/defaults')).body;
       const one = await http.get(`/llm-configurations/${defaults.llm_id}`);
       expect(one.body).toMatchObject({ kind: 'mock', model: 'mock', base_url: null, api_key_set: false });
-      const resolved = await open().read((reader) => resolveLlm(reader, vault, null));
+      const resolved = await open().run((executor) => resolveLlm(executor, vault, null));
       expect(resolved).toMatchObject({ id: defaults.llm_id, kind: 'mock', apiKey: null, headers: {} });
     });
   });
@@ -58,13 +58,13 @@ eachDatabase((_name, open) => {
       expect(answer.body).toMatchObject({ api_key_set: true, header_names: ['X-Team'] });
       const list = await http.get('/llm-configurations');
       const one = await http.get(`/llm-configurations/${answer.body.id}`);
-      const { rows } = await open().read((reader) =>
+      const { rows } = await open().run((executor) =>
         sql<{ api_key: string; headers: string }>`select api_key, headers from llm_configurations
-          where id = ${answer.body.id}`.execute(reader),
+          where id = ${answer.body.id}`.execute(executor),
       );
-      const audits = await open().read((reader) =>
+      const audits = await open().run((executor) =>
         sql<{ details: { api_key: string; headers: Record<string, string> } }>`select details from audits
-          where target_id = ${answer.body.id}`.execute(reader),
+          where target_id = ${answer.body.id}`.execute(executor),
       );
       const seen = [
         answer.text,
@@ -84,12 +84,12 @@ eachDatabase((_name, open) => {
       await open().tx((tx) =>
         sql`update llm_configurations set api_key = ${rows[0]!.api_key} where id = ${other.id}`.execute(tx),
       );
-      await expect(open().read((reader) => resolveLlm(reader, vault, other.id))).rejects.toThrow();
+      await expect(open().run((executor) => resolveLlm(executor, vault, other.id))).rejects.toThrow();
     });
 
     test('reach the runtime as they were given', async () => {
       const { id } = await create();
-      const llm = await open().read((reader) => resolveLlm(reader, vault, id));
+      const llm = await open().run((executor) => resolveLlm(executor, vault, id));
       expect(llm).toMatchObject({ kind: 'openai_compatible', model: 'model-1', base_url: body.base_url });
       expect(llm.apiKey!.reveal()).toBe(key);
       expect(llm.headers['X-Team']!.reveal()).toBe('team-secret');
@@ -185,7 +185,7 @@ eachDatabase((_name, open) => {
     )!;
     const principal = { ...tester, role: 'builder' as const };
     const found = await get.find!({ params: { llm_id: id }, principal });
-    const shown = get.answer!.parse(await get.handler({ found, principal } as never));
+    const shown = get.response!.parse(await get.handler({ found, principal } as never));
     expect(shown).toEqual({ id, name: 'Ours', kind: 'openai_compatible', model: 'model-1' });
   });
 

@@ -1,5 +1,5 @@
-import { record } from '../audit/index.ts';
-import type { Reader, Tx } from '../database/index.ts';
+import { audit } from '../audit/index.ts';
+import type { Executor, Tx } from '../database/index.ts';
 import { fingerprint, type SealedColumn, Secret, type Vault } from '../lib/crypto.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
@@ -9,9 +9,9 @@ import {
   findDefaultLlm,
   findLlm,
   insertLlm,
-  keepLlm,
   type LlmKind,
   type LlmRow,
+  lockLlmForShare,
   setDefaultLlm,
   updateLlm,
 } from './store.ts';
@@ -100,15 +100,15 @@ export const resolve = (vault: Vault, row: LlmRow): ResolvedLlm => ({
 });
 
 /** Whether an agent may be given this configuration; it then stays until `tx` ends, so that the answer holds. */
-export const llmExists = (tx: Tx, id: string): Promise<boolean> => keepLlm(tx, id);
+export const llmExists = (tx: Tx, id: string): Promise<boolean> => lockLlmForShare(tx, id);
 
 /** The configuration `llmId`, or the default where it is null. Throws where a given one does not exist. */
 export const resolveLlm = async (
-  reader: Reader,
+  executor: Executor,
   vault: Vault,
   llmId: string | null,
 ): Promise<ResolvedLlm> => {
-  const row = llmId === null ? await findDefaultLlm(reader) : await findLlm(reader, llmId);
+  const row = llmId === null ? await findDefaultLlm(executor) : await findLlm(executor, llmId);
   if (!row) throw notFound('LLM configuration');
   return resolve(vault, row);
 };
@@ -137,7 +137,7 @@ export const createLlm = async (
     name: fields.name,
     model: fields.model,
   });
-  await record(tx, actor.principal, {
+  await audit(tx, actor.principal, {
     action: 'llm_configuration.create',
     targetType: 'llm_configuration',
     targetId: id,
@@ -147,7 +147,7 @@ export const createLlm = async (
   return read(tx, id);
 };
 
-export const changeLlm = async (
+export const updateLlmConfiguration = async (
   tx: Tx,
   vault: Vault,
   actor: Actor,
@@ -156,7 +156,7 @@ export const changeLlm = async (
 ): Promise<LlmRow> => {
   await updateLlm(tx, id, sealFields(vault, id, fields));
   const row = await read(tx, id);
-  await record(tx, actor.principal, {
+  await audit(tx, actor.principal, {
     action: 'llm_configuration.update',
     targetType: 'llm_configuration',
     targetId: id,
@@ -184,7 +184,7 @@ export const removeLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void
     );
   }
   if (!deleted) throw notFound('LLM configuration');
-  await record(tx, actor.principal, {
+  await audit(tx, actor.principal, {
     action: 'llm_configuration.delete',
     targetType: 'llm_configuration',
     targetId: row.id,
@@ -195,12 +195,12 @@ export const removeLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void
 
 /** Make `id` what an agent without `llm_id` uses; 422 where there is no such configuration. */
 export const changeDefault = async (tx: Tx, actor: Actor, id: string): Promise<void> => {
-  if (!(await keepLlm(tx, id))) {
+  if (!(await lockLlmForShare(tx, id))) {
     throw unprocessable([{ path: 'llm_id', message: 'there is no such LLM configuration' }], { llm_id: id });
   }
   const before = await setDefaultLlm(tx, id);
   if (before === id) return;
-  await record(tx, actor.principal, {
+  await audit(tx, actor.principal, {
     action: 'llm_configuration.set_default',
     targetType: 'llm_configuration',
     targetId: id,

@@ -6,12 +6,12 @@ import { isId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import {
   changeDefault,
-  changeLlm,
   createLlm,
   headerNames,
   type ResolvedLlm,
   removeLlm,
   resolve,
+  updateLlmConfiguration,
 } from './llm-configurations.ts';
 import {
   createBody,
@@ -49,7 +49,7 @@ export const llmRoutes = (db: Database, vault: Vault, probe: ProbeLlm): Route[] 
     });
   const find = async ({ params }: { params: Record<string, string> }): Promise<LlmRow> => {
     const id = params.llm_id!;
-    const row = isId(id) ? await db.read((reader) => findLlm(reader, id)) : undefined;
+    const row = isId(id) ? await db.run((executor) => findLlm(executor, id)) : undefined;
     if (!row) throw notFound('LLM configuration');
     return row;
   };
@@ -62,10 +62,10 @@ export const llmRoutes = (db: Database, vault: Vault, probe: ProbeLlm): Route[] 
       tag,
       summary: 'The LLM configurations, newest first',
       query: pageQuery,
-      answer: llmPage,
+      response: llmPage,
       handler: async ({ query, principal }) => {
         const page = { limit: query.limit, before: readCursor(query.next) };
-        return toPage(await db.read((r) => listLlms(r, page)), query.limit, present(principal));
+        return toPage(await db.run((r) => listLlms(r, page)), query.limit, present(principal));
       },
     }),
     route({
@@ -75,9 +75,11 @@ export const llmRoutes = (db: Database, vault: Vault, probe: ProbeLlm): Route[] 
       tag,
       summary: 'Make an LLM configuration',
       body: createBody,
-      answer: llmConfiguration,
-      handler: ({ body, change, principal, requestId }) =>
-        change(async (tx) => present(principal)(await createLlm(tx, vault, { principal, requestId }, body))),
+      response: llmConfiguration,
+      handler: ({ body, transaction, principal, requestId }) =>
+        transaction(async (tx) =>
+          present(principal)(await createLlm(tx, vault, { principal, requestId }, body)),
+        ),
     }),
     route({
       id: 'getLlmDefaults',
@@ -85,8 +87,8 @@ export const llmRoutes = (db: Database, vault: Vault, probe: ProbeLlm): Route[] 
       path: '/llm-configurations/defaults',
       tag,
       summary: 'The LLM configuration of agents that name none',
-      answer: llmDefaults,
-      handler: async () => ({ llm_id: (await db.read(findDefaultLlm)).id }),
+      response: llmDefaults,
+      handler: async () => ({ llm_id: (await db.run(findDefaultLlm)).id }),
     }),
     route({
       id: 'setLlmDefaults',
@@ -95,14 +97,14 @@ export const llmRoutes = (db: Database, vault: Vault, probe: ProbeLlm): Route[] 
       tag,
       summary: 'Choose the LLM configuration of agents that name none',
       body: defaultsBody,
-      answer: llmDefaults,
-      handler: ({ body: { llm_id }, change, principal, requestId }) => {
+      response: llmDefaults,
+      handler: ({ body: { llm_id }, transaction, principal, requestId }) => {
         if (!isId(llm_id)) {
           throw unprocessable([{ path: 'llm_id', message: 'there is no such LLM configuration' }], {
             llm_id,
           });
         }
-        return change(async (tx) => {
+        return transaction(async (tx) => {
           await changeDefault(tx, { principal, requestId }, llm_id);
           return { llm_id };
         });
@@ -115,7 +117,7 @@ export const llmRoutes = (db: Database, vault: Vault, probe: ProbeLlm): Route[] 
       tag,
       summary: 'One LLM configuration, without its secrets',
       find,
-      answer: llmConfiguration,
+      response: llmConfiguration,
       handler: async ({ found, principal }) => present(principal)(found),
     }),
     route({
@@ -126,15 +128,17 @@ export const llmRoutes = (db: Database, vault: Vault, probe: ProbeLlm): Route[] 
       summary: 'Change some fields of an LLM configuration',
       find,
       body: updateBody,
-      answer: llmConfiguration,
-      handler: ({ found, body: { kind, ...body }, change, principal, requestId }) => {
+      response: llmConfiguration,
+      handler: ({ found, body: { kind, ...body }, transaction, principal, requestId }) => {
         if (kind !== undefined && kind !== found.kind) {
           throw unprocessable([{ path: 'kind', message: `never changes; it is ${found.kind}` }]);
         }
         // As on create, a mock takes no notice of where to send what.
         const fields = found.kind === 'mock' ? { name: body.name, model: body.model } : body;
-        return change(async (tx) =>
-          present(principal)(await changeLlm(tx, vault, { principal, requestId }, found.id, fields)),
+        return transaction(async (tx) =>
+          present(principal)(
+            await updateLlmConfiguration(tx, vault, { principal, requestId }, found.id, fields),
+          ),
         );
       },
     }),
@@ -146,9 +150,9 @@ export const llmRoutes = (db: Database, vault: Vault, probe: ProbeLlm): Route[] 
       summary: 'Remove an LLM configuration that is not the default and that no agent uses',
       find,
       status: 204,
-      alsoAnswers: [412],
-      handler: async ({ found, change, principal, requestId }) => {
-        await change((tx) => removeLlm(tx, { principal, requestId }, found));
+      otherStatuses: [412],
+      handler: async ({ found, transaction, principal, requestId }) => {
+        await transaction((tx) => removeLlm(tx, { principal, requestId }, found));
       },
     }),
     route({
@@ -158,7 +162,7 @@ export const llmRoutes = (db: Database, vault: Vault, probe: ProbeLlm): Route[] 
       tag,
       summary: 'Ask the model for one short answer',
       find,
-      answer: llmTest,
+      response: llmTest,
       handler: async ({ found }) => {
         const startedAt = performance.now();
         const { ok, detail } = await probe(resolve(vault, found));

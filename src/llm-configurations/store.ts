@@ -1,4 +1,4 @@
-import { type Reader, sql, type Tx } from '../database/index.ts';
+import { type Executor, sql, type Tx } from '../database/index.ts';
 
 /** The kinds that are carried out; the API names the others as known but not supported. */
 export const supportedKinds = ['openai_compatible', 'mock'] as const;
@@ -39,10 +39,10 @@ const columns = [
 
 /** Newest first, from below the id `before`, one more than `limit`. */
 export const listLlms = (
-  reader: Reader,
+  executor: Executor,
   page: { limit: number; before: string | null },
 ): Promise<LlmRow[]> => {
-  let query = reader
+  let query = executor
     .selectFrom('llm_configurations as c')
     .select(columns)
     .orderBy('c.id', 'desc')
@@ -51,11 +51,11 @@ export const listLlms = (
   return query.execute();
 };
 
-export const findLlm = (reader: Reader, id: string): Promise<LlmRow | undefined> =>
-  reader.selectFrom('llm_configurations as c').select(columns).where('c.id', '=', id).executeTakeFirst();
+export const findLlm = (executor: Executor, id: string): Promise<LlmRow | undefined> =>
+  executor.selectFrom('llm_configurations as c').select(columns).where('c.id', '=', id).executeTakeFirst();
 
 /** Whether there is such a row; if so it is not deleted before `tx` ends. */
-export const keepLlm = async (tx: Tx, id: string): Promise<boolean> =>
+export const lockLlmForShare = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx
     .selectFrom('llm_configurations')
     .select('id')
@@ -63,8 +63,8 @@ export const keepLlm = async (tx: Tx, id: string): Promise<boolean> =>
     .forKeyShare()
     .executeTakeFirst()) !== undefined;
 
-export const findDefaultLlm = (reader: Reader): Promise<LlmRow> =>
-  reader
+export const findDefaultLlm = (executor: Executor): Promise<LlmRow> =>
+  executor
     .selectFrom('llm_defaults as d')
     .innerJoin('llm_configurations as c', 'c.id', 'd.llm_id')
     .select(columns)

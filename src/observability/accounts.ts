@@ -58,30 +58,30 @@ export const databaseAccounts = (db: Database): SharedAccounts => ({
         .filter((name) => name !== 'number')
         .map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`),
     );
-    await db.read((reader) =>
+    await db.run((executor) =>
       sql`insert into telemetry_accounts (replica_id, ${columnList})
         select ${replicaId}::uuid, ${columnList} from jsonb_to_recordset(${rows}::jsonb) as said(
           number integer, delivered bigint, rejected bigint, dead_lettered bigint, expired bigint, discarded bigint,
           queued bigint, backlog_bytes bigint, oldest_at timestamptz, state text, last_success_at timestamptz,
           last_error text, next_attempt_at timestamptz)
         on conflict (number, replica_id) do update set ${replaced}, updated_at = platform_now()`.execute(
-        reader,
+        executor,
       ),
     );
   },
   lastSaid: async (replicaId, number) => {
-    const { rows } = await db.read((reader) =>
+    const { rows } = await db.run((executor) =>
       sql<AccountRow>`select ${columnList} from telemetry_accounts
-        where number = ${number} and replica_id = ${replicaId}::uuid`.execute(reader),
+        where number = ${number} and replica_id = ${replicaId}::uuid`.execute(executor),
     );
     return rows[0] && fromRow(rows[0]);
   },
   ofOthers: async (replicaId, number) => {
-    const { rows } = await db.read((reader) =>
+    const { rows } = await db.run((executor) =>
       sql<AccountRow & { silent_ms: number }>`
         select ${columnList}, (extract(epoch from platform_now() - updated_at) * 1000)::float8 as silent_ms
         from telemetry_accounts where number = ${number} and replica_id <> ${replicaId}::uuid
-        order by updated_at desc`.execute(reader),
+        order by updated_at desc`.execute(executor),
     );
     return rows.map(({ silent_ms, ...row }) => ({ ...fromRow(row), silentMs: silent_ms }));
   },

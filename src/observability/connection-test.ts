@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { type Address, type Egress, EgressError, type EgressResponse } from '../lib/egress.ts';
-import { within } from '../lib/with-timeout.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import { type Destination, outcomeOf, postSpans } from '../telemetry/index.ts';
 import { type RequestConfig, targetOf } from './provider.ts';
 import { sampleRequest } from './sample-span.ts';
@@ -26,7 +26,7 @@ const budgetMs = 4_500;
 
 /** `promise`, or a failure at `deadline` that says `what` took so long. */
 const before = <T>(promise: Promise<T>, deadline: number, what: string): Promise<T> =>
-  within(
+  withTimeout(
     promise,
     Math.max(0, deadline - Date.now()),
     () => new EgressError('timeout', `no answer in time (${what})`),

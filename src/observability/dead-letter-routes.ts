@@ -1,4 +1,4 @@
-import { record } from '../audit/index.ts';
+import { audit } from '../audit/index.ts';
 import { type Database, notify } from '../database/index.ts';
 import { type Context, type Route, route } from '../http/index.ts';
 import { messageOf, unprocessable } from '../lib/errors.ts';
@@ -82,7 +82,7 @@ export const deadLetterRoutes = ({
     const { ids } = body;
     const { replicaId } = telemetry();
     await db.tx(async (tx) => {
-      await record(tx, principal, {
+      await audit(tx, principal, {
         action: `integration.dead_letters_${action}`,
         targetType: 'integration',
         targetId: found.id,
@@ -106,7 +106,7 @@ export const deadLetterRoutes = ({
         'A page of those that the answering replica holds. `on_other_replicas` says how many others there are; each replica lists its own.',
       find,
       query: deadLetterQuery,
-      answer: deadLetterPage,
+      response: deadLetterPage,
       handler: async ({ found, query: { limit, next } }) => {
         const { replicaId, deadLetters } = telemetry();
         const after = next ? Buffer.from(next, 'base64url').toString() : undefined;
@@ -144,7 +144,7 @@ export const deadLetterRoutes = ({
       find,
       body: deadLetterIds,
       bodyOptional: true,
-      answer: retryResult,
+      response: retryResult,
       handler: async (context) => {
         const { replicaId, deadLetters } = telemetry();
         const on_other_replicas = await elsewhere(context.found.number);
@@ -165,7 +165,7 @@ export const deadLetterRoutes = ({
       find,
       body: deadLetterIds,
       bodyOptional: true,
-      answer: purgeResult,
+      response: purgeResult,
       handler: async (context) => {
         const { replicaId, deadLetters } = telemetry();
         const on_other_replicas = await elsewhere(context.found.number);

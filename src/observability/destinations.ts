@@ -66,7 +66,7 @@ export class IntegrationDestinations implements Destinations {
     this.#loop = new Loop({
       name: 'observability destinations',
       log: parts.log,
-      turn: async () => {
+      tick: async () => {
         await this.#read();
         return rereadEveryMs;
       },
@@ -76,7 +76,7 @@ export class IntegrationDestinations implements Destinations {
   /** Resolves when the integrations are loaded; from then on changes are followed. Call it once. */
   async start(): Promise<void> {
     this.#parts.db.listen(channel, () => this.#loop.wake());
-    for (const { number, id } of await this.#parts.db.read(listDeleted)) this.#ids.set(number, id);
+    for (const { number, id } of await this.#parts.db.run(listDeleted)) this.#ids.set(number, id);
     await this.#read();
     this.#loop.start();
   }
@@ -118,7 +118,7 @@ export class IntegrationDestinations implements Destinations {
   /** Of reads that overlap, one that began before another that has ended brings nothing new: it is dropped. */
   async #read(): Promise<void> {
     const turn = ++this.#started;
-    const rows = await this.#parts.db.read(listForDelivery);
+    const rows = await this.#parts.db.run(listForDelivery);
     if (turn < this.#applied) return;
     this.#applied = turn;
     const made = JSON.stringify(rows);

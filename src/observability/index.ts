@@ -1,4 +1,4 @@
-import type { Database, Reader } from '../database/index.ts';
+import type { Database, Executor } from '../database/index.ts';
 import type { Route } from '../http/index.ts';
 import type { SealedColumn, Vault } from '../lib/crypto.ts';
 import type { Egress } from '../lib/egress.ts';
@@ -15,7 +15,7 @@ import { IntegrationDestinations } from './destinations.ts';
 import { createIntegrations } from './integrations.ts';
 import { integrationRoutes } from './routes.ts';
 import { scopeRoutes } from './scope-routes.ts';
-import { boundTo, numberExists, numbersAbove } from './store.ts';
+import { boundTo, numberExists, reserveNumbersAbove } from './store.ts';
 import { testedChannel, testRoutes } from './test-routes.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 import type { Placeholders } from './urls.ts';
@@ -60,7 +60,7 @@ export interface Observability {
    * Where a trace (32 hex digits) of an agent can be seen: a link for each enabled integration in scope for the
    * agent that can build one. `agentId` null: the agent is gone, the global ones.
    */
-  traceLinks(reader: Reader, agentId: string | null, traceId: string): Promise<TraceLink[]>;
+  traceLinks(executor: Executor, agentId: string | null, traceId: string): Promise<TraceLink[]>;
 }
 
 /** Observability integrations: their API, and where telemetry goes because of them (product, section 8). */
@@ -93,10 +93,10 @@ export const createObservability = (options: ObservabilityOptions): Observabilit
       followDeadLetterRequests(db, log, telemetry.deadLetters);
       await destinations.start();
     },
-    reserveNumbers: (number) => db.tx((tx) => numbersAbove(tx, number)),
-    exists: (number) => db.read((reader) => numberExists(reader, number)),
+    reserveNumbers: (number) => db.tx((tx) => reserveNumbersAbove(tx, number)),
+    exists: (number) => db.run((executor) => numberExists(executor, number)),
     stop: () => destinations.stop(),
-    traceLinks: (reader, agentId, traceId) =>
-      traceLinks(reader, { open: integrations.open, placeholders }, agentId, traceId),
+    traceLinks: (executor, agentId, traceId) =>
+      traceLinks(executor, { open: integrations.open, placeholders }, agentId, traceId),
   };
 };

@@ -1,5 +1,5 @@
-import { record } from '../audit/index.ts';
-import type { Database, Reader, Tx } from '../database/index.ts';
+import { audit } from '../audit/index.ts';
+import type { Database, Executor, Tx } from '../database/index.ts';
 import { fingerprint, type Vault } from '../lib/crypto.ts';
 import { type Egress, EgressError } from '../lib/egress.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
@@ -16,8 +16,8 @@ import {
   insertScope,
   listIntegrations,
   lockIntegration,
-  noteReads,
   type ReadRow,
+  recordReads,
   updateIntegration,
 } from './store.ts';
 import { literalHost, type Placeholders, resolveUrl } from './urls.ts';
@@ -110,8 +110,8 @@ export const createIntegrations = (parts: {
     { principal, requestId }: Caller,
     ids: readonly string[],
   ): Promise<void> => {
-    for (const id of await noteReads(tx, principal.id, ids)) {
-      await record(tx, principal, {
+    for (const id of await recordReads(tx, principal.id, ids)) {
+      await audit(tx, principal, {
         action: 'integration.credentials_read',
         targetType: 'integration',
         targetId: id,
@@ -123,9 +123,9 @@ export const createIntegrations = (parts: {
   /** Rows for a caller who is about to see their credentials: nothing is written but at the first read in an hour. */
   const readFor = async (
     caller: Caller,
-    read: (reader: Reader) => Promise<ReadRow[]>,
+    read: (executor: Executor) => Promise<ReadRow[]>,
   ): Promise<ReadRow[]> => {
-    const rows = await db.read(read);
+    const rows = await db.run(read);
     const unnoted = rows.filter((row) => !row.read_noted).map((row) => row.id);
     if (unnoted.length > 0) await db.tx((tx) => noteRead(tx, caller, unnoted));
     return rows;
@@ -143,11 +143,11 @@ export const createIntegrations = (parts: {
     locked,
 
     list: (caller: Caller, filter: IntegrationFilter): Promise<ReadRow[]> =>
-      readFor(caller, (reader) => listIntegrations(reader, filter, caller.principal.id)),
+      readFor(caller, (executor) => listIntegrations(executor, filter, caller.principal.id)),
 
     get: async (caller: Caller, id: string): Promise<ReadRow> => {
-      const [row] = await readFor(caller, async (reader) => {
-        const found = isId(id) ? await findIntegration(reader, id, caller.principal.id) : undefined;
+      const [row] = await readFor(caller, async (executor) => {
+        const found = isId(id) ? await findIntegration(executor, id, caller.principal.id) : undefined;
         return found ? [found] : [];
       });
       if (!row) throw notFound('integration');
@@ -156,7 +156,7 @@ export const createIntegrations = (parts: {
 
     /** The row of an id as it came in a path, for what shows no credentials. */
     find: async (id: string): Promise<IntegrationRow> => {
-      const row = isId(id) ? await db.read((reader) => findIntegration(reader, id, '')) : undefined;
+      const row = isId(id) ? await db.run((executor) => findIntegration(executor, id, '')) : undefined;
       if (!row) throw notFound('integration');
       return row;
     },
@@ -193,7 +193,7 @@ export const createIntegrations = (parts: {
         debug,
       });
       await insertScope(tx, id, null);
-      await record(tx, principal, {
+      await audit(tx, principal, {
         action: 'integration.create',
         targetType: 'integration',
         targetId: id,
@@ -223,7 +223,7 @@ export const createIntegrations = (parts: {
         ...(settings ? { provider: settings.provider, settings: seal(id, settings) } : {}),
         ...(settings?.is_enabled === undefined ? {} : { is_enabled: settings.is_enabled }),
       });
-      await record(tx, caller.principal, {
+      await audit(tx, caller.principal, {
         action: 'integration.update',
         targetType: 'integration',
         targetId: id,
@@ -238,7 +238,7 @@ export const createIntegrations = (parts: {
     /** `row` is locked. */
     remove: async (tx: Tx, { principal, requestId }: Caller, row: IntegrationRow): Promise<void> => {
       await deleteIntegration(tx, row.id);
-      await record(tx, principal, {
+      await audit(tx, principal, {
         action: 'integration.delete',
         targetType: 'integration',
         targetId: row.id,

@@ -22,8 +22,8 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
   const { present } = integrations;
   const find = ({ params }: { params: Record<string, string> }) => integrations.find(params.integration_id!);
   const update = async (context: Context<IntegrationRow, unknown, UpdateBody>) => {
-    const { found, body, change, ifMatch, etag, principal, requestId } = context;
-    const updated = await change(async (tx) => {
+    const { found, body, transaction, ifMatch, etag, principal, requestId } = context;
+    const updated = await transaction(async (tx) => {
       const before = await integrations.locked(tx, found.id);
       ifMatch(before.revision);
       const row = await integrations.update(tx, { principal, requestId }, before, body);
@@ -41,7 +41,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       tag,
       summary: 'The integrations, newest first, credentials included',
       query: listQuery,
-      answer: z.array(integration),
+      response: z.array(integration),
       handler: async ({ query: { provider, agent_id }, principal, requestId }) => {
         const agentId = agent_id !== undefined && !isId(agent_id) ? null : agent_id;
         const rows = await integrations.list({ principal, requestId }, { provider, agentId });
@@ -56,12 +56,12 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       summary: 'Connect a tracing backend, for all agents',
       body: createBody,
       status: 201,
-      answer: integration,
+      response: integration,
       idempotent: true,
       etag: true,
-      handler: async ({ body, change, etag, principal, requestId }) => {
+      handler: async ({ body, transaction, etag, principal, requestId }) => {
         await integrations.checkAddress(body.settings);
-        const created = await change(async (tx) => {
+        const created = await transaction(async (tx) => {
           const row = await integrations.create(tx, { principal, requestId }, body);
           etag(row.revision);
           return present(row);
@@ -76,7 +76,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       path: integrationPath,
       tag,
       summary: 'One integration, credentials included',
-      answer: integration,
+      response: integration,
       etag: true,
       handler: async ({ params, etag, principal, requestId }) => {
         const row = await integrations.get({ principal, requestId }, params.integration_id!);
@@ -92,7 +92,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       summary: 'Change an integration; what is left out stays as it is',
       find,
       body: putBody,
-      answer: integration,
+      response: integration,
       etag: true,
       handler: async (context) => {
         if (context.body.settings) await integrations.checkAddress(context.body.settings);
@@ -107,7 +107,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       summary: 'Switch export or debug traces on or off',
       find,
       body: patchBody,
-      answer: integration,
+      response: integration,
       etag: true,
       handler: update,
     }),
@@ -120,8 +120,8 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       find,
       status: 204,
       etag: true,
-      handler: async ({ found, change, ifMatch, principal, requestId }) => {
-        await change(async (tx) => {
+      handler: async ({ found, transaction, ifMatch, principal, requestId }) => {
+        await transaction(async (tx) => {
           const row = await integrations.locked(tx, found.id);
           ifMatch(row.revision);
           await integrations.remove(tx, { principal, requestId }, row);

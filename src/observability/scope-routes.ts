@@ -18,8 +18,8 @@ export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts
       tag,
       summary: 'The scopes of an integration',
       find,
-      answer: z.array(scope),
-      handler: ({ found }) => db.read((reader) => listScopes(reader, found.id)),
+      response: z.array(scope),
+      handler: ({ found }) => db.run((executor) => listScopes(executor, found.id)),
     }),
     route({
       id: 'createObservabilityScope',
@@ -30,9 +30,9 @@ export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts
       find,
       body: scopeBody,
       status: 201,
-      answer: scope,
-      handler: async ({ found, body, change, principal, requestId }) => {
-        const row = await change(async (tx) => {
+      response: scope,
+      handler: async ({ found, body, transaction, principal, requestId }) => {
+        const row = await transaction(async (tx) => {
           await integrations.locked(tx, found.id);
           return addScope(tx, { principal, requestId }, found.id, body);
         });
@@ -49,9 +49,9 @@ export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts
       find,
       query: scopeQuery,
       status: 204,
-      alsoAnswers: [400],
-      handler: async ({ found, query, change, principal, requestId }) => {
-        await change(async (tx) => {
+      otherStatuses: [400],
+      handler: async ({ found, query, transaction, principal, requestId }) => {
+        await transaction(async (tx) => {
           await integrations.locked(tx, found.id);
           await removeScope(tx, { principal, requestId }, found.id, query);
         });

@@ -1,5 +1,5 @@
 import { lockAgent } from '../agents/index.ts';
-import { record } from '../audit/index.ts';
+import { audit } from '../audit/index.ts';
 import type { Tx } from '../database/index.ts';
 import { notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
@@ -26,7 +26,7 @@ export const addScope = async (
   const present = await findScope(tx, integrationId, agentId);
   if (present) return present;
   const row = await insertScope(tx, integrationId, agentId);
-  await record(tx, principal, {
+  await audit(tx, principal, {
     action: 'integration_scope.create',
     targetType: 'integration',
     targetId: integrationId,
@@ -47,7 +47,7 @@ export const removeScope = async (
   if ((agentId !== null && !isId(agentId)) || !(await deleteScope(tx, integrationId, agentId))) {
     throw notFound('scope');
   }
-  await record(tx, principal, {
+  await audit(tx, principal, {
     action: 'integration_scope.delete',
     targetType: 'integration',
     targetId: integrationId,

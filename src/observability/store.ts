@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Reader, Tx } from '../database/index.ts';
+import type { Executor, Tx } from '../database/index.ts';
 import type { Provider } from './settings.ts';
 
 export interface IntegrationRow {
@@ -74,11 +74,11 @@ export type ReadRow = IntegrationRow & { read_noted: boolean };
 
 /** Newest first: numbers are given in the order of creation. */
 export const listIntegrations = (
-  reader: Reader,
+  executor: Executor,
   filter: IntegrationFilter,
   principalId: string,
 ): Promise<ReadRow[]> => {
-  let query = reader
+  let query = executor
     .selectFrom('observability_integrations')
     .select(columns)
     .select(readNoted(principalId).as('read_noted'))
@@ -89,11 +89,11 @@ export const listIntegrations = (
 };
 
 export const findIntegration = (
-  reader: Reader,
+  executor: Executor,
   id: string,
   principalId: string,
 ): Promise<ReadRow | undefined> =>
-  reader
+  executor
     .selectFrom('observability_integrations')
     .select(columns)
     .select(readNoted(principalId).as('read_noted'))
@@ -144,7 +144,7 @@ export const deleteIntegration = async (tx: Tx, id: string): Promise<void> => {
  * first read in an hour. Exact under concurrency: of two equal reads at once the second waits for the first
  * one's row, and then finds it.
  */
-export const noteReads = async (tx: Tx, principalId: string, ids: readonly string[]): Promise<string[]> => {
+export const recordReads = async (tx: Tx, principalId: string, ids: readonly string[]): Promise<string[]> => {
   await sql`delete from observability_credential_reads
     where read_at <= platform_now() - interval '1 hour'`.execute(tx);
   const { rows } = await sql<{ integration_id: string }>`
@@ -155,8 +155,8 @@ export const noteReads = async (tx: Tx, principalId: string, ids: readonly strin
 };
 
 /** The oldest first. */
-export const listScopes = (reader: Reader, integrationId: string): Promise<ScopeRow[]> =>
-  reader
+export const listScopes = (executor: Executor, integrationId: string): Promise<ScopeRow[]> =>
+  executor
     .selectFrom('observability_scopes')
     .select(scopeColumns)
     .where('integration_id', '=', integrationId)
@@ -168,11 +168,11 @@ const scopeIs = (integrationId: string, agentId: string | null) =>
   sql<boolean>`integration_id = ${integrationId} and agent_id is not distinct from ${agentId}::uuid`;
 
 export const findScope = (
-  reader: Reader,
+  executor: Executor,
   integrationId: string,
   agentId: string | null,
 ): Promise<ScopeRow | undefined> =>
-  reader
+  executor
     .selectFrom('observability_scopes')
     .select(scopeColumns)
     .where(scopeIs(integrationId, agentId))
@@ -214,8 +214,8 @@ export interface DeliveryRow
 }
 
 /** Everything that delivery and routing need to know, in one statement. */
-export const listForDelivery = (reader: Reader): Promise<DeliveryRow[]> =>
-  reader
+export const listForDelivery = (executor: Executor): Promise<DeliveryRow[]> =>
+  executor
     .selectFrom('observability_integrations')
     .select(['id', 'number', 'provider', 'is_enabled', 'debug', 'settings', 'revision'])
     .select([
@@ -230,15 +230,15 @@ export const listForDelivery = (reader: Reader): Promise<DeliveryRow[]> =>
     .execute();
 
 /** Those that were deleted since their ids are kept (migrations/0064_deleted_integrations.sql). */
-export const listDeleted = (reader: Reader): Promise<Pick<IntegrationRow, 'number' | 'id'>[]> =>
-  reader.selectFrom('observability_deleted_integrations').select(['number', 'id']).execute();
+export const listDeleted = (executor: Executor): Promise<Pick<IntegrationRow, 'number' | 'id'>[]> =>
+  executor.selectFrom('observability_deleted_integrations').select(['number', 'id']).execute();
 
 /** The enabled integrations in scope for the agent (null: an unknown one), oldest first. */
 export const listEffective = (
-  reader: Reader,
+  executor: Executor,
   agentId: string | null,
 ): Promise<Pick<IntegrationRow, 'id' | 'settings' | 'description'>[]> =>
-  reader
+  executor
     .selectFrom('observability_integrations')
     .select(['id', 'settings', 'description'])
     .where('is_enabled', '=', true)
@@ -247,14 +247,14 @@ export const listEffective = (
     .execute();
 
 /** The next integration gets a number above `number`. */
-export const numbersAbove = async (tx: Tx, number: number): Promise<void> => {
+export const reserveNumbersAbove = async (tx: Tx, number: number): Promise<void> => {
   await sql`select setval(s::regclass, greatest(${number}::bigint, coalesce(pg_sequence_last_value(s::regclass), 1)))
     from pg_get_serial_sequence('observability_integrations', 'number') as s`.execute(tx);
 };
 
-export const numberExists = async (reader: Reader, number: number): Promise<boolean> => {
+export const numberExists = async (executor: Executor, number: number): Promise<boolean> => {
   const { rows } = await sql`select 1 from observability_integrations where number = ${number}`.execute(
-    reader,
+    executor,
   );
   return rows.length > 0;
 };

@@ -1,4 +1,4 @@
-import { record } from '../audit/index.ts';
+import { audit } from '../audit/index.ts';
 import { notify } from '../database/index.ts';
 import { type Route, route } from '../http/index.ts';
 import type { Health } from '../telemetry/index.ts';
@@ -44,12 +44,12 @@ export const testRoutes = ({
       tag,
       summary: 'Send one sample span; a success lets a paused delivery go on',
       find,
-      answer: testResult,
+      response: testResult,
       handler: async ({ found, principal, requestId }) => {
         const result = await test(integrations.open(found));
         if (result.ok) {
           await db.tx(async (tx) => {
-            await record(tx, principal, {
+            await audit(tx, principal, {
               action: 'integration.test',
               targetType: 'integration',
               targetId: found.id,
@@ -68,7 +68,7 @@ export const testRoutes = ({
       tag,
       summary: 'Send one sample span with settings that are not saved',
       body: testBody,
-      answer: testResult,
+      response: testResult,
       handler: ({ body }) => test(body.settings),
     }),
     route({
@@ -78,7 +78,7 @@ export const testRoutes = ({
       tag,
       summary: 'Whether an integration delivers, and what became of every span',
       find,
-      answer: health,
+      response: health,
       handler: async ({ found }) => {
         const told = (await healthOf(found.number)) ?? { ...unused, state: 'delivering' as const };
         return found.is_enabled ? told : { ...told, state: 'disabled' as const };

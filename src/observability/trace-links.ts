@@ -1,4 +1,4 @@
-import type { Reader } from '../database/index.ts';
+import type { Executor } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
 import type { Integrations } from './integrations.ts';
 import type { ProviderSettings } from './settings.ts';
@@ -64,12 +64,12 @@ export const traceUrl = (
 
 /** One link for each enabled integration in scope for the agent that can build one; null: the agent is gone. */
 export const traceLinks = async (
-  reader: Reader,
+  executor: Executor,
   parts: { open: Integrations['open']; placeholders: Placeholders },
   agentId: string | null,
   traceId: string,
 ): Promise<TraceLink[]> => {
-  const rows = await listEffective(reader, agentId !== null && isId(agentId) ? agentId : null);
+  const rows = await listEffective(executor, agentId !== null && isId(agentId) ? agentId : null);
   return rows.flatMap((row) => {
     const url = traceUrl(parts.open(row), parts.placeholders, traceId);
     return url === null ? [] : [{ integration_id: row.id, description: row.description, url }];

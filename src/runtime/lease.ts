@@ -50,7 +50,7 @@ export const holdLease = (db: Database, log: Logger, lease: HeldLease['lease']):
   const beat = async (): Promise<void> => {
     const at = performance.now();
     try {
-      heed(await db.read((reader) => heartbeat(reader, lease)));
+      heed(await db.run((executor) => heartbeat(executor, lease)));
       aliveAt = at;
     } catch (error) {
       if (released) return;

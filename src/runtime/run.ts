@@ -4,15 +4,15 @@ import type { Vault } from '../lib/crypto.ts';
 import type { Egress } from '../lib/egress.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { within } from '../lib/with-timeout.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import { resolveLlm } from '../llm-configurations/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import {
   finish,
-  handBack,
   heartbeat,
   messagesOf,
+  release,
   retry,
   setTrace,
   type WorkItem,
@@ -100,8 +100,8 @@ const attempt = async (
   const { db, vault, egress, tracing, log, settings } = deps;
   const usage: Usage = { input_tokens: 0, output_tokens: 0, ...item.usage };
   try {
-    const agent = await db.read((reader) => findAgent(reader, item.agent_id));
-    const llm = await db.read((reader) => resolveLlm(reader, vault, agent.llm_id));
+    const agent = await db.run((executor) => findAgent(executor, item.agent_id));
+    const llm = await db.run((executor) => resolveLlm(executor, vault, agent.llm_id));
     const model: Model = createModel(llm, egress.fetch, agent.model);
     const seconds = agent.settings.timeout_seconds;
     const timer = setTimeout(() => held.end('timeout'), seconds * 1_000);
@@ -172,7 +172,7 @@ const conclude = (
         case 'RETRY':
           return retry(tx, { ...lease, error: said.error, usage, waitSeconds: said.waitSeconds });
         case 'stopped':
-          return handBack(tx, lease);
+          return release(tx, lease);
         case 'cancelled':
           return finish(tx, { ...lease, status: 'CANCELLED', usage });
         case 'NEEDS_REVIEW':
@@ -205,7 +205,7 @@ export const runWorkItem = async (
   try {
     const { verdict, usage } = await attempt(deps, item, held);
     if (verdict.status === 'lost') return null;
-    await within(deps.flush(), flushWithinMs).catch((error: unknown) => {
+    await withTimeout(deps.flush(), flushWithinMs).catch((error: unknown) => {
       deps.log.warn({ work_item_id: item.id, error: messageOf(error) }, 'the trace is not durable yet');
     });
     return await conclude(deps.db, item, held, verdict, usage);

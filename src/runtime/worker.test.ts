@@ -194,9 +194,9 @@ eachDatabase((_name, open) => {
     const change = (id: string, set: ReturnType<typeof sql>) =>
       open().tx((tx) => sql`update work_items set ${set} where id = ${id}`.execute(tx));
     const secondsLeft = async (id: string) => {
-      const { rows } = await open().read((reader) =>
+      const { rows } = await open().run((executor) =>
         sql<{ left: number }>`select extract(epoch from lease_expires_at - platform_now())::float8 as left
-          from work_items where id = ${id}`.execute(reader),
+          from work_items where id = ${id}`.execute(executor),
       );
       return rows[0]!.left;
     };
@@ -236,7 +236,7 @@ eachDatabase((_name, open) => {
     });
 
     test('takes the lease for lost where the database does not answer for that long', async () => {
-      const away = { ...open(), read: () => Promise.reject(new Error('away')) } as Database;
+      const away = { ...open(), run: () => Promise.reject(new Error('away')) } as Database;
       const { held: one } = await held(0.1, away);
       await expect.poll(() => reasonOf(one.signal), poll).toBe('lost');
       one.release();
@@ -250,9 +250,9 @@ eachDatabase((_name, open) => {
       await expect(one.store(async () => 'stored')).rejects.toThrow(RunEnded);
       expect(reasonOf(one.signal)).toBe('lost');
       one.release();
-      const { rows } = await open().read((reader) =>
+      const { rows } = await open().run((executor) =>
         sql<{ wait: number }>`select extract(epoch from not_before - platform_now())::float8 as wait
-          from work_items where id = ${id}`.execute(reader),
+          from work_items where id = ${id}`.execute(executor),
       );
       expect(rows[0]!.wait).toBeGreaterThan(900);
     });

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { messageOf } from '../lib/errors.ts';
 import { Loop } from '../lib/loop.ts';
-import { within } from '../lib/with-timeout.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import {
   cancelsChannel,
   claimWorkItems,
@@ -38,7 +38,7 @@ const handBackWithinMs = 6_000;
 
 /** Wait for `promise`, but no longer than `milliseconds`. */
 const atMost = (promise: Promise<unknown>, milliseconds: number): Promise<unknown> =>
-  within(promise, milliseconds).catch(() => {});
+  withTimeout(promise, milliseconds).catch(() => {});
 
 /** The loop of one replica: claims Work Items, runs them side by side, takes over from workers that were lost. */
 export const createWorker = (deps: WorkerDeps): Worker => {
@@ -89,10 +89,10 @@ export const createWorker = (deps: WorkerDeps): Worker => {
       // Outside of the span: each run is a trace of its own.
       for (const item of claimed) begin(item, leaseSeconds);
     }
-    const next = await db.read(nextWorkIn);
+    const next = await db.run(nextWorkIn);
     return Math.min(lookAgainMs, Math.max(soonMs, next ?? lookAgainMs));
   };
-  const loop = new Loop({ name: 'worker', log, turn });
+  const loop = new Loop({ name: 'worker', log, tick: turn });
 
   // Before anything runs: on the embedded database a LISTEN inside another's transaction could be rolled back.
   db.listen(workItemsChannel, () => loop.wake());

@@ -1,4 +1,4 @@
-import { type Reader, sql, type Tx } from '../database/index.ts';
+import { type Executor, sql, type Tx } from '../database/index.ts';
 import type { ScheduleRow } from './store.ts';
 
 /** When a schedule was due from some moment on, until the next row says otherwise: what an audit recomputes with. */
@@ -27,8 +27,8 @@ export const keepDefinition = async (tx: Tx, row: ScheduleRow, at: number): Prom
 };
 
 /** All that are known, oldest first. */
-export const definitionsOf = (reader: Reader, scheduleId: string): Promise<DefinitionRow[]> =>
-  reader
+export const definitionsOf = (executor: Executor, scheduleId: string): Promise<DefinitionRow[]> =>
+  executor
     .selectFrom('schedule_definitions')
     .select(['schedule_id', 'revision', 'from_at', 'cron_expression', 'timezone', 'enabled'])
     .where('schedule_id', '=', scheduleId)

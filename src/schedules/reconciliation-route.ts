@@ -3,8 +3,8 @@ import type { Database } from '../database/index.ts';
 import { type Route, route, timestamp } from '../http/index.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { readSettings } from '../settings/index.ts';
-import { audit, lateAfterMs, nominalAt } from './reconciliation.ts';
 import { definitionsOf } from './definitions.ts';
+import { audit, lateAfterMs, nominalAt } from './reconciliation.ts';
 import { nextRunNow, recordedWithin, type ScheduleRow } from './store.ts';
 
 const day = 86_400_000;
@@ -74,17 +74,17 @@ export const auditRoute = (
     summary: 'Recompute the occurrences of a schedule, and say what became of each',
     description:
       'The nominal times in (`from`, `to`], at most 31 days, by the expression, zone and pauses of their time and by the present time-zone rules, compared with what was recorded.',
-    alsoAnswers: [400, 422],
+    otherStatuses: [400, 422],
     find,
     query,
-    answer,
+    response: answer,
     handler: async ({ found: { id }, query: asked }) => {
       // The next run first and the records after it: what it has passed by then has been recorded.
-      const seen = await db.read((reader) => nextRunNow(reader, id));
+      const seen = await db.run((executor) => nextRunNow(executor, id));
       if (!seen) throw notFound('schedule');
       const { from, to } = window(asked, seen.now.getTime());
-      const definitions = await db.read((reader) => definitionsOf(reader, id));
-      const { OCCURRENCE_RETENTION_DAYS: days } = await db.read(readSettings);
+      const definitions = await db.run((executor) => definitionsOf(executor, id));
+      const { OCCURRENCE_RETENTION_DAYS: days } = await db.run(readSettings);
       const kept = days > 0 ? seen.now.getTime() - days * day : Number.NEGATIVE_INFINITY;
       const knownFrom = Math.max(kept, definitions[0]?.from_at.getTime() ?? to);
       const begin = Math.max(from, knownFrom);
@@ -92,7 +92,9 @@ export const auditRoute = (
       const last = nominalAt(definitions, begin, to, most);
       const more = last !== null && nominalAt(definitions, last, to, 1) !== null;
       const end = last ?? to;
-      const recorded = await db.read((reader) => recordedWithin(reader, id, new Date(begin), new Date(end)));
+      const recorded = await db.run((executor) =>
+        recordedWithin(executor, id, new Date(begin), new Date(end)),
+      );
       return {
         data: audit({ definitions, recorded, nextRunAt: seen.next_run_at }, begin, end),
         has_more: more,

@@ -1,5 +1,5 @@
-import type { DefinitionRow } from './definitions.ts';
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
+import type { DefinitionRow } from './definitions.ts';
 import type { OccurrenceRow } from './store.ts';
 
 /** What became of one occurrence. `due`: its time has come and no replica has dealt with it yet. */

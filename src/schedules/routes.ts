@@ -1,9 +1,9 @@
-import { record } from '../audit/index.ts';
+import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
 import { type Context, pageOf, pageQuery, type Route, readCursor, route, toPage } from '../http/index.ts';
-import { checkPayloadSize, createWorkItem, presentWorkItem, publicWorkItem } from '../work-items/index.ts';
-import { auditRoute } from './reconciliation-route.ts';
+import { checkPayloadSize, createWorkItem, publicWorkItem, toWorkItemResponse } from '../work-items/index.ts';
 import { preview } from './cron/preview.ts';
+import { auditRoute } from './reconciliation-route.ts';
 import {
   createSchedule,
   findSchedule,
@@ -19,10 +19,10 @@ import {
   definition,
   occurrence,
   pauseBody,
-  presentOccurrence,
   previewAnswer,
   previewBody,
   publicSchedule,
+  toOccurrenceResponse,
 } from './schemas.ts';
 import { listOccurrences, listOfAgent, type ScheduleRow } from './store.ts';
 
@@ -60,11 +60,11 @@ export const scheduleRoutes = (db: Database): Route[] => {
       path,
       tag,
       summary: 'All schedules of a Worker agent, in one page',
-      alsoAnswers: [400],
+      otherStatuses: [400],
       find: findAgentOnly,
-      answer: pageOf('SchedulePage', publicSchedule),
+      response: pageOf('SchedulePage', publicSchedule),
       handler: async ({ params }) => ({
-        data: await db.read((reader) => listOfAgent(reader, params.agent_id!)),
+        data: await db.run((executor) => listOfAgent(executor, params.agent_id!)),
         has_more: false,
         next: '',
       }),
@@ -80,11 +80,11 @@ export const scheduleRoutes = (db: Database): Route[] => {
       body: definition,
       badRequestFields: timeFields,
       checkBody,
-      answer: publicSchedule,
+      response: publicSchedule,
       idempotent: true,
       etag: true,
       handler: (context) =>
-        context.change(async (tx) =>
+        context.transaction(async (tx) =>
           answer(context, await createSchedule(tx, context.params.agent_id!, context.body, context)),
         ),
     }),
@@ -94,9 +94,9 @@ export const scheduleRoutes = (db: Database): Route[] => {
       path: onePath,
       tag,
       summary: 'One schedule',
-      alsoAnswers: [400],
+      otherStatuses: [400],
       find,
-      answer: publicSchedule,
+      response: publicSchedule,
       etag: true,
       handler: async (context) => answer(context, context.found),
     }),
@@ -112,10 +112,10 @@ export const scheduleRoutes = (db: Database): Route[] => {
       body: definition,
       badRequestFields: timeFields,
       checkBody,
-      answer: publicSchedule,
+      response: publicSchedule,
       etag: true,
       handler: (context) =>
-        context.change(async (tx) =>
+        context.transaction(async (tx) =>
           answer(
             context,
             await replaceSchedule(tx, context.found.id, context.body, context.ifMatch, context),
@@ -128,12 +128,12 @@ export const scheduleRoutes = (db: Database): Route[] => {
       path: onePath,
       tag,
       summary: 'Delete a schedule; its Work Items remain',
-      alsoAnswers: [400],
+      otherStatuses: [400],
       find,
       status: 204,
       etag: true,
       handler: (context) =>
-        context.change((tx) => removeSchedule(tx, context.found.id, context.ifMatch, context)),
+        context.transaction((tx) => removeSchedule(tx, context.found.id, context.ifMatch, context)),
     }),
     route({
       id: 'pauseSchedule',
@@ -145,10 +145,10 @@ export const scheduleRoutes = (db: Database): Route[] => {
       find,
       body: pauseBody,
       bodyOptional: true,
-      answer: publicSchedule,
+      response: publicSchedule,
       etag: true,
       handler: (context) =>
-        context.change(async (tx) =>
+        context.transaction(async (tx) =>
           answer(
             context,
             await pauseSchedule(tx, context.found.id, context.body.reason, context.ifMatch, context),
@@ -162,12 +162,12 @@ export const scheduleRoutes = (db: Database): Route[] => {
       path: `${onePath}/resume`,
       tag,
       summary: 'Resume a schedule, with the next occurrence after now',
-      alsoAnswers: [400],
+      otherStatuses: [400],
       find,
-      answer: publicSchedule,
+      response: publicSchedule,
       etag: true,
       handler: (context) =>
-        context.change(async (tx) =>
+        context.transaction(async (tx) =>
           answer(context, await resumeSchedule(tx, context.found.id, context.ifMatch, context)),
         ),
     }),
@@ -179,12 +179,12 @@ export const scheduleRoutes = (db: Database): Route[] => {
       tag,
       summary: 'Create a Work Item now, also while paused',
       description: 'Moves neither `last_run_at` nor `next_run_at`.',
-      alsoAnswers: [400],
+      otherStatuses: [400],
       find,
-      answer: publicWorkItem,
+      response: publicWorkItem,
       idempotent: true,
-      handler: ({ found, change, principal, requestId }) =>
-        change(async (tx) => {
+      handler: ({ found, transaction, principal, requestId }) =>
+        transaction(async (tx) => {
           const item = await createWorkItem(tx, {
             agentId: found.agent_id,
             scheduleId: found.id,
@@ -195,14 +195,14 @@ export const scheduleRoutes = (db: Database): Route[] => {
             principal,
           });
           await recordManualRun(tx, found.id, item.id, item.created_at);
-          await record(tx, principal, {
+          await audit(tx, principal, {
             action: 'schedule.run',
             targetType: 'schedule',
             targetId: found.id,
             details: { work_item_id: item.id },
             requestId,
           });
-          return presentWorkItem(item);
+          return toWorkItemResponse(item);
         }),
     }),
     route({
@@ -212,13 +212,13 @@ export const scheduleRoutes = (db: Database): Route[] => {
       path: `${onePath}/occurrences`,
       tag,
       summary: 'What happened to each occurrence, newest first',
-      alsoAnswers: [400],
+      otherStatuses: [400],
       find,
       query: pageQuery,
-      answer: pageOf('OccurrencePage', occurrence),
+      response: pageOf('OccurrencePage', occurrence),
       handler: async ({ found, query: { limit, next } }) => {
         const page = { limit, before: readCursor(next) };
-        return toPage(await db.read((r) => listOccurrences(r, found.id, page)), limit, presentOccurrence);
+        return toPage(await db.run((r) => listOccurrences(r, found.id, page)), limit, toOccurrenceResponse);
       },
     }),
     auditRoute(db, find),
@@ -232,7 +232,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
       body: previewBody,
       badRequestFields: timeFields,
       checkBody: checkTimes,
-      answer: previewAnswer,
+      response: previewAnswer,
       handler: async ({ body: { after, ...asked } }) =>
         preview({ ...asked, after: after === undefined ? Date.now() : Date.parse(after) }),
     }),

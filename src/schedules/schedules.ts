@@ -1,15 +1,16 @@
 import { type Agent, findAgent, lockAgent, requireWorker } from '../agents/index.ts';
-import { record } from '../audit/index.ts';
+import { audit } from '../audit/index.ts';
 import { type Database, databaseNow, notify, type Tx } from '../database/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import { CronError } from './cron/cron.ts';
-import { unfired } from './firing/decide.ts';
-import { keepDefinition } from './definitions.ts';
-import { schedulesChannel } from './firing/firing.ts';
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
+import { ZoneError, zoneRulesVersion } from './cron/zones.ts';
+import { keepDefinition } from './definitions.ts';
+import { unfired } from './firing/decide.ts';
+import { schedulesChannel } from './firing/firing.ts';
 import {
   changeSchedule,
   countOfAgent,
@@ -21,7 +22,6 @@ import {
   lockSchedule,
   type ScheduleRow,
 } from './store.ts';
-import { ZoneError, zoneRulesVersion } from './cron/zones.ts';
 
 /** Who asks, for the audit log. */
 export interface Asker {
@@ -55,7 +55,7 @@ const checkWorker = (agent: Pick<Agent, 'mode'>): void =>
 
 /** The agent of a schedule's path, a Worker agent: 404, or 400 for another kind. */
 export const findWorker = async (db: Database, agentId: string): Promise<void> => {
-  checkWorker(await db.read((reader) => findAgent(reader, agentId)));
+  checkWorker(await db.run((executor) => findAgent(executor, agentId)));
 };
 
 /** The schedule that a path names, of a Worker agent: 404 of the agent, 400 for its kind, 404 of the schedule. */
@@ -69,7 +69,7 @@ export const findSchedule = async (
     await findWorker(db, agentId);
     throw notFound('schedule');
   }
-  const found = await db.read((reader) => findOfAgent(reader, agentId, scheduleId));
+  const found = await db.run((executor) => findOfAgent(executor, agentId, scheduleId));
   if (!found) throw notFound('agent');
   checkWorker(found);
   if (!found.schedule) throw notFound('schedule');
@@ -117,7 +117,7 @@ export const createSchedule = async (
   });
   await keepDefinition(tx, row, now);
   await announce(tx, row);
-  await record(tx, principal, {
+  await audit(tx, principal, {
     action: 'schedule.create',
     targetType: 'schedule',
     targetId: row.id,
@@ -179,7 +179,7 @@ export const replaceSchedule = async (
   });
   if (!sameTimes) await keepDefinition(tx, row, now);
   await announce(tx, row);
-  await record(tx, principal, {
+  await audit(tx, principal, {
     action: 'schedule.update',
     targetType: 'schedule',
     targetId: id,
@@ -205,7 +205,7 @@ export const removeSchedule = async (
   const row = await locked(tx, id);
   ifMatch(row.revision);
   await deleteSchedule(tx, id);
-  await record(tx, principal, {
+  await audit(tx, principal, {
     action: 'schedule.delete',
     targetType: 'schedule',
     targetId: id,
@@ -229,7 +229,7 @@ export const pauseSchedule = async (
   const last = await recordUnfired(tx, before, now, 'paused');
   const row = await changeSchedule(tx, id, { enabled: false, next_run_at: null, last_occurrence: last });
   await keepDefinition(tx, row, now);
-  await record(tx, principal, {
+  await audit(tx, principal, {
     action: 'schedule.pause',
     targetType: 'schedule',
     targetId: id,
@@ -262,7 +262,7 @@ export const resumeSchedule = async (
   });
   await keepDefinition(tx, row, now);
   await announce(tx, row);
-  await record(tx, principal, { action: 'schedule.resume', targetType: 'schedule', targetId: id, requestId });
+  await audit(tx, principal, { action: 'schedule.resume', targetType: 'schedule', targetId: id, requestId });
   return row;
 };
 

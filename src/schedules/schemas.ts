@@ -55,7 +55,7 @@ export const occurrence = z
   })
   .meta({ id: 'Occurrence' });
 
-export const presentOccurrence = (row: OccurrenceRow) => ({
+export const toOccurrenceResponse = (row: OccurrenceRow) => ({
   ...row,
   lateness_ms: row.at.getTime() - row.scheduled_for.getTime(),
 });

@@ -1,4 +1,4 @@
-import { json, type Reader, sql, type Tx } from '../database/index.ts';
+import { type Executor, json, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 
 export interface ScheduleRow {
@@ -81,11 +81,11 @@ export type Definition = Pick<
 
 /** The mode of an agent with, where it is this agent's, one of its schedules; undefined for an unknown agent. */
 export const findOfAgent = async (
-  reader: Reader,
+  executor: Executor,
   agentId: string,
   scheduleId: string,
 ): Promise<{ mode: 'worker' | 'conversational'; schedule: ScheduleRow | null } | undefined> => {
-  const row = await reader
+  const row = await executor
     .selectFrom('agents as a')
     .leftJoin('schedules as s', (join) => join.onRef('s.agent_id', '=', 'a.id').on('s.id', '=', scheduleId))
     .select('a.mode')
@@ -97,8 +97,8 @@ export const findOfAgent = async (
   return { mode, schedule: schedule.id === null ? null : (schedule as ScheduleRow) };
 };
 
-export const listOfAgent = (reader: Reader, agentId: string): Promise<ScheduleRow[]> =>
-  reader
+export const listOfAgent = (executor: Executor, agentId: string): Promise<ScheduleRow[]> =>
+  executor
     .selectFrom('schedules')
     .select(columns)
     .where('agent_id', '=', agentId)
@@ -180,11 +180,11 @@ export const insertOccurrences = async (tx: Tx, rows: readonly OccurrenceRow[]):
 
 /** Newest first, from below the id `before`, one more than `limit`. */
 export const listOccurrences = (
-  reader: Reader,
+  executor: Executor,
   scheduleId: string,
   page: { limit: number; before: string | null },
 ): Promise<OccurrenceRow[]> => {
-  const query = reader
+  const query = executor
     .selectFrom('occurrences')
     .select(occurrenceColumns)
     .where('schedule_id', '=', scheduleId)
@@ -195,12 +195,12 @@ export const listOccurrences = (
 
 /** The next run as it is stored and the database's time, in one look; undefined where the schedule is gone. */
 export const nextRunNow = async (
-  reader: Reader,
+  executor: Executor,
   scheduleId: string,
 ): Promise<{ next_run_at: Date | null; now: Date } | undefined> =>
   (
     await sql<{ next_run_at: Date | null; now: Date }>`
-      select next_run_at, platform_now() as now from schedules where id = ${scheduleId}`.execute(reader)
+      select next_run_at, platform_now() as now from schedules where id = ${scheduleId}`.execute(executor)
   ).rows[0];
 
 /**
@@ -208,7 +208,7 @@ export const nextRunNow = async (
  * at two indexes, since those that begin before the span are few and the others before it are not.
  */
 export const recordedWithin = async (
-  reader: Reader,
+  executor: Executor,
   scheduleId: string,
   from: Date,
   to: Date,
@@ -219,7 +219,7 @@ export const recordedWithin = async (
     union all
     select ${sql.join(occurrenceColumns.map(sql.ref))} from occurrences
       where schedule_id = ${scheduleId} and scheduled_for <= ${from} and at > ${from} and count > 1`.execute(
-    reader,
+    executor,
   );
   return rows;
 };

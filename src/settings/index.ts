@@ -23,7 +23,7 @@ export const watchSettings = async (db: Database, log: Logger): Promise<CurrentS
   const listeners: (() => void)[] = [];
   let reading: Promise<void> = Promise.resolve();
   const read = async (): Promise<void> => {
-    current = await db.read(readSettings);
+    current = await db.run(readSettings);
     for (const listener of listeners) listener();
   };
   // One after the other, or an older answer that comes late would stay.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { record } from '../audit/index.ts';
+import { audit } from '../audit/index.ts';
 import { type Database, notify } from '../database/index.ts';
 import { jsonObject, type Route, route } from '../http/index.ts';
 import { unprocessable } from '../lib/errors.ts';
@@ -55,8 +55,8 @@ export const settingsRoutes = (db: Database, changed: () => Promise<void>): Rout
     path: '/advanced-settings',
     tag: 'Advanced settings',
     summary: 'All advanced settings, one flat record',
-    answer: advancedSettings,
-    handler: () => db.read(readSettings),
+    response: advancedSettings,
+    handler: () => db.run(readSettings),
   }),
   route({
     id: 'updateAdvancedSettings',
@@ -72,15 +72,15 @@ export const settingsRoutes = (db: Database, changed: () => Promise<void>): Rout
         additionalProperties: false,
       },
     }),
-    answer: advancedSettings,
-    handler: async ({ body, change, principal, requestId }) => {
+    response: advancedSettings,
+    handler: async ({ body, transaction, principal, requestId }) => {
       const changes = checkChanges(body);
-      const settings = await change(async (tx) => {
+      const settings = await transaction(async (tx) => {
         const before = await readSettings(tx);
         for (const [name, value] of changes) {
           if (before[name] === value) continue;
           await writeSetting(tx, name, value);
-          await record(tx, principal, {
+          await audit(tx, principal, {
             action: 'advanced_setting.update',
             targetType: 'advanced_setting',
             targetId: name,
@@ -101,7 +101,7 @@ export const settingsRoutes = (db: Database, changed: () => Promise<void>): Rout
     path: '/advanced-settings/schema',
     tag: 'Advanced settings',
     summary: 'What each advanced setting means and may be',
-    answer: settingsSchema,
+    response: settingsSchema,
     handler: async () =>
       settingNames.map((name) => {
         const [schema, fallback, description] = settingDefinitions[name];

@@ -9,8 +9,8 @@ eachDatabase((_name, open) => {
     await db.tx((tx) => writeSetting(tx, 'RATE_LIMIT_BURST', 7));
     await db.tx((tx) => sql`update advanced_settings set updated_at = '2020-01-01Z'`.execute(tx));
     await db.tx((tx) => writeSetting(tx, 'RATE_LIMIT_BURST', 8));
-    const rows = await db.read((r) => r.selectFrom('advanced_settings').select('updated_at').execute());
+    const rows = await db.run((r) => r.selectFrom('advanced_settings').select('updated_at').execute());
     expect(rows[0]!.updated_at.getFullYear()).toBeGreaterThan(2020);
-    expect((await db.read(readSettings)).RATE_LIMIT_BURST).toBe(8);
+    expect((await db.run(readSettings)).RATE_LIMIT_BURST).toBe(8);
   });
 });

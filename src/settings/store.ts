@@ -1,4 +1,4 @@
-import { json, type Reader, sql, type Tx } from '../database/index.ts';
+import { type Executor, json, sql, type Tx } from '../database/index.ts';
 import { defaultSettings, type SettingName, type Settings } from './settings.ts';
 
 declare module '../database/database.ts' {
@@ -8,8 +8,8 @@ declare module '../database/database.ts' {
 }
 
 /** All settings as they stand, in the caller's transaction: what a limit is checked against. */
-export const readSettings = async (reader: Reader): Promise<Settings> => {
-  const rows = await reader.selectFrom('advanced_settings').select(['name', 'value']).execute();
+export const readSettings = async (executor: Executor): Promise<Settings> => {
+  const rows = await executor.selectFrom('advanced_settings').select(['name', 'value']).execute();
   const changed = rows.filter((row) => row.name in defaultSettings).map((row) => [row.name, row.value]);
   return { ...defaultSettings, ...Object.fromEntries(changed) };
 };

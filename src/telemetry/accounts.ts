@@ -5,7 +5,7 @@ import { messageOf } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
-import { within } from '../lib/with-timeout.ts';
+import { withTimeout } from '../lib/with-timeout.ts';
 import { countNames, type Totals } from './log/log.ts';
 
 export type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
@@ -114,7 +114,7 @@ export class AccountPublisher {
     this.#loop = new Loop({
       name: 'telemetry accounts',
       log: parts.log,
-      turn: async () => {
+      tick: async () => {
         await this.#publish();
         return publishEveryMs;
       },
@@ -132,7 +132,7 @@ export class AccountPublisher {
   /** When nothing changes any more. What cannot be told in time is told at the next start. */
   async stop(): Promise<void> {
     await this.#loop.stop();
-    await within(this.#publish(), lastWordMs).catch((error) =>
+    await withTimeout(this.#publish(), lastWordMs).catch((error) =>
       this.#parts.log.warn(
         { error: messageOf(error) },
         'the last telemetry accounts are told at the next start',

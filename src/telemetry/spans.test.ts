@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { decodeProtobuf, type ReceivedSpan } from '../../tests/harness/otlp-decode.ts';
 import { type Logger, silentLogger } from '../lib/log.ts';
 import { openFileLog } from './log/files/file-log.ts';
-import type { TelemetryLog } from './log/log.ts';
 import { writeAll } from './log/files/writer.ts';
+import type { TelemetryLog } from './log/log.ts';
 import { createTracing } from './spans.ts';
 
 /** Integration 1: all agents. 2: agent a. 3: all, with debug. 4: agent a, with debug. */

@@ -12,10 +12,10 @@ import {
   replicaIdIn,
   type SharedAccounts,
 } from './accounts.ts';
-import { DeadLetterTable } from './log/jetstream/dead-letters.ts';
-import { DeadLetterFiles, type DeadLetterStore, type DeadLetters } from './log/files/dead-letters.ts';
 import { createDelivery } from './delivery/delivery.ts';
+import { DeadLetterFiles, type DeadLetterStore, type DeadLetters } from './log/files/dead-letters.ts';
 import { openFileLog } from './log/files/file-log.ts';
+import { DeadLetterTable } from './log/jetstream/dead-letters.ts';
 import type { SharedLog } from './log/jetstream/jetstream-log.ts';
 import type { TelemetryLog, Totals } from './log/log.ts';
 import { createReceiver, type Receiver } from './receiver/receiver.ts';

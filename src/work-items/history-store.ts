@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { json, type Reader, type Tx } from '../database/index.ts';
+import { type Executor, json, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import type { Status } from './states.ts';
@@ -53,7 +53,7 @@ interface PageOf {
 
 /** What a table holds of a Work Item, newest first, one more than `limit`. */
 const newest = async <T>(
-  reader: Reader,
+  executor: Executor,
   from: 'work_item_events' | 'work_item_messages',
   columns: RawBuilder<unknown>,
   workItemId: string,
@@ -63,14 +63,18 @@ const newest = async <T>(
   const { rows } = await sql<T>`
     select ${columns} from ${table} where work_item_id = ${workItemId} and (${before}::uuid is null
       or seq < (select seq from ${table} where work_item_id = ${workItemId} and id = ${before}::uuid))
-    order by seq desc limit ${limit + 1}`.execute(reader);
+    order by seq desc limit ${limit + 1}`.execute(executor);
   return rows;
 };
 
 /** Newest first, one more than `limit`. */
-export const selectEvents = (reader: Reader, workItemId: string, page: PageOf): Promise<WorkItemEvent[]> => {
+export const selectEvents = (
+  executor: Executor,
+  workItemId: string,
+  page: PageOf,
+): Promise<WorkItemEvent[]> => {
   const columns = sql`id, from_status as from, to_status as to, action, principal, details, at`;
-  return newest(reader, 'work_item_events', columns, workItemId, page);
+  return newest(executor, 'work_item_events', columns, workItemId, page);
 };
 
 /** Store a message as it happens. `content` is any JSON: text, or the parts of it. Answers its id. */
@@ -87,22 +91,24 @@ export const appendMessage = async (
 
 /** The messages of one conversation of a Work Item, oldest first. */
 export const messagesOf = async (
-  reader: Reader,
+  executor: Executor,
   workItemId: string,
   conversationId: string,
 ): Promise<WorkItemMessage[]> => {
   const { rows } = await sql<WorkItemMessage>`
     select id, conversation_id, role, content, created_at from work_item_messages
-    where work_item_id = ${workItemId} and conversation_id = ${conversationId} order by seq`.execute(reader);
+    where work_item_id = ${workItemId} and conversation_id = ${conversationId} order by seq`.execute(
+    executor,
+  );
   return rows;
 };
 
 /** All messages of a Work Item, newest first, one more than `limit`. */
 export const selectMessages = (
-  reader: Reader,
+  executor: Executor,
   workItemId: string,
   page: PageOf,
 ): Promise<WorkItemMessage[]> => {
   const columns = sql`id, conversation_id, role, content, created_at`;
-  return newest(reader, 'work_item_messages', columns, workItemId, page);
+  return newest(executor, 'work_item_messages', columns, workItemId, page);
 };

@@ -2,17 +2,17 @@ export { appendMessage, messagesOf } from './history-store.ts';
 export {
   claimWorkItems,
   finish,
-  handBack,
   heartbeat,
   type Lease,
   nextWorkIn,
   recoverLost,
+  release,
   retry,
   setToolInFlight,
   setTrace,
 } from './leases.ts';
 export { workItemRoutes } from './routes.ts';
-export { presentWorkItem, publicWorkItem } from './schemas.ts';
+export { publicWorkItem, toWorkItemResponse } from './schemas.ts';
 export {
   cancelsChannel,
   retainWorkItems,

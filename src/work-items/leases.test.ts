@@ -7,10 +7,10 @@ import { selectEvents } from './history-store.ts';
 import {
   claimWorkItems,
   finish,
-  handBack,
   heartbeat,
   nextWorkIn,
   recoverLost,
+  release,
   retry,
   setToolInFlight,
 } from './leases.ts';
@@ -33,7 +33,7 @@ eachDatabase((_name, open) => {
 
   /** The history, oldest first, as `from→to action`. */
   const historyOf = async (id: string) =>
-    (await open().read((reader) => selectEvents(reader, id, { limit: 100, before: null })))
+    (await open().run((executor) => selectEvents(executor, id, { limit: 100, before: null })))
       .map((event) => `${event.from}→${event.to} ${event.action}`)
       .toReversed();
 
@@ -92,7 +92,7 @@ eachDatabase((_name, open) => {
   describe('a lease', () => {
     test('is prolonged by its heartbeat, and says that a cancel was asked for', async () => {
       const item = await claimed();
-      const beat = () => open().read((reader) => heartbeat(reader, { ...item, leaseSeconds: 30 }));
+      const beat = () => open().run((executor) => heartbeat(executor, { ...item, leaseSeconds: 30 }));
       expect(await beat()).toEqual({ alive: true, cancelRequested: false });
       await open().tx((tx) => act(tx, item, 'cancel', actor));
       expect(await beat()).toEqual({ alive: true, cancelRequested: true });
@@ -157,7 +157,7 @@ eachDatabase((_name, open) => {
       const result = { ...item, status: 'COMPLETED', result: 'late', error: null, usage: null } as const;
       expect(await open().tx((tx) => finish(tx, result))).toBeNull();
       expect(await open().tx((tx) => retry(tx, { ...item, usage: null, error: failure }))).toBeNull();
-      expect(await open().tx((tx) => handBack(tx, item))).toBeNull();
+      expect(await open().tx((tx) => release(tx, item))).toBeNull();
       expect(await open().tx((tx) => setToolInFlight(tx, { ...item, inFlight: true }))).toBe(false);
       expect(await itemOf(open(), item.id)).toEqual(before);
       expect((await historyOf(item.id)).slice(-2)).toEqual([
@@ -195,7 +195,7 @@ eachDatabase((_name, open) => {
     const after = await open().tx((tx) => retry(tx, { ...item, error: failure }));
     expect(after).toMatchObject({ status: 'PENDING', attempts: 1, finished_at: null });
     expect(await claim()).toEqual([]);
-    const wait = await open().read(nextWorkIn);
+    const wait = await open().run(nextWorkIn);
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(2_000);
     const again = await later(open(), 3, (tx) =>
@@ -217,28 +217,28 @@ eachDatabase((_name, open) => {
 
   test('what is handed back has not used an attempt and is claimed again at once', async () => {
     const item = await claimed();
-    expect(await open().tx((tx) => handBack(tx, item))).toMatchObject({ status: 'PENDING', attempts: 0 });
+    expect(await open().tx((tx) => release(tx, item))).toMatchObject({ status: 'PENDING', attempts: 0 });
     expect(await claim()).toMatchObject([{ id: item.id, attempts: 1, fencing: 2 }]);
   });
 
   test('what is handed back during a tool call that must not be repeated is INDETERMINATE', async () => {
     const item = await claimed();
     await open().tx((tx) => setToolInFlight(tx, { ...item, inFlight: true }));
-    expect(await open().tx((tx) => handBack(tx, item))).toMatchObject({
+    expect(await open().tx((tx) => release(tx, item))).toMatchObject({
       status: 'INDETERMINATE',
       attempts: 1,
     });
   });
 
   test('the next work is the earliest lease, or nothing', async () => {
-    expect(await open().read(nextWorkIn)).toBeNull();
+    expect(await open().run(nextWorkIn)).toBeNull();
     const item = await claimed();
-    const wait = await open().read(nextWorkIn);
+    const wait = await open().run(nextWorkIn);
     expect(wait).toBeGreaterThan(25_000);
     expect(wait).toBeLessThanOrEqual(30_000);
     expect(await later(open(), 60, nextWorkIn)).toBe(0);
     await open().tx((tx) => finish(tx, { ...item, status: 'COMPLETED', error: null }));
-    expect(await open().read(nextWorkIn)).toBeNull();
+    expect(await open().run(nextWorkIn)).toBeNull();
   });
 
   test('of a deleted agent everything open is cancelled, and what executes is asked to end', async () => {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { json, type Reader, type Tx, takeTurn } from '../database/index.ts';
+import { advisoryLock, type Executor, json, type Tx } from '../database/index.ts';
 import { recordEvents } from './history-store.ts';
 import type { Status } from './states.ts';
 import {
@@ -15,7 +15,7 @@ import {
 const worker = { kind: 'system', id: 'worker', name: 'worker' } as const;
 
 /** The ids of what can be claimed now, locked; oldest first, agents that are full left out. */
-const choose = async (tx: Tx, limit: number): Promise<string[]> => {
+const selectClaimable = async (tx: Tx, limit: number): Promise<string[]> => {
   const executing = await sql<{ agent_id: string; room: number }>`
     select a.id as agent_id, a.max_concurrency - count(*)::integer as room
     from work_items w join agents a on a.id = w.agent_id where w.status = 'EXECUTING' group by a.id`.execute(
@@ -53,8 +53,8 @@ export const claimWorkItems = async (
   tx: Tx,
   { owner, limit, leaseSeconds }: { owner: string; limit: number; leaseSeconds: number },
 ): Promise<WorkItem[]> => {
-  await takeTurn(tx, 'work item claims');
-  const ids = await choose(tx, limit);
+  await advisoryLock(tx, 'work item claims');
+  const ids = await selectClaimable(tx, limit);
   if (ids.length === 0) return [];
   const { rows } = await sql<WorkItem>`
     update work_items w set status = 'EXECUTING', attempts = attempts + 1, fencing = fencing + 1,
@@ -77,12 +77,12 @@ const holds = ({ id, fencing }: Lease) =>
 
 /** Prolong the lease. Not `alive`: it was lost, and nothing that its bearer does counts any more. */
 export const heartbeat = async (
-  reader: Reader,
+  executor: Executor,
   lease: Lease & { leaseSeconds: number },
 ): Promise<{ alive: boolean; cancelRequested: boolean }> => {
   const { rows } = await sql<{ cancel: boolean }>`
     update work_items w set lease_expires_at = platform_now() + make_interval(secs => ${lease.leaseSeconds})
-    where ${holds(lease)} returning w.cancel_requested_at is not null as cancel`.execute(reader);
+    where ${holds(lease)} returning w.cancel_requested_at is not null as cancel`.execute(executor);
   return { alive: rows.length === 1, cancelRequested: rows[0]?.cancel ?? false };
 };
 
@@ -178,7 +178,7 @@ const whyLost = (unsafe: string, otherwise: string) =>
     when 'ERROR' then ${json({ code: 'lease_lost', message: otherwise })}::jsonb end`;
 
 /** At shutdown: give the Work Item to another worker, without having used an attempt. null where it was lost. */
-export const handBack = async (tx: Tx, lease: Lease): Promise<WorkItem | null> => {
+export const release = async (tx: Tx, lease: Lease): Promise<WorkItem | null> => {
   const [moved] = await transition(tx, {
     where: holds(lease),
     to: withoutWorker(sql`else 'PENDING'`),
@@ -216,12 +216,12 @@ export const recoverLost = (tx: Tx, limit: number): Promise<WorkItem[]> =>
  * Milliseconds until a retry is due or a lease runs out, whichever comes first; 0 where one has; null where
  * there is neither. A retry that is due but has no room is left out: the end of an execution will tell of it.
  */
-export const nextWorkIn = async (reader: Reader): Promise<number | null> => {
+export const nextWorkIn = async (executor: Executor): Promise<number | null> => {
   const { rows } = await sql<{ at: Date | null; now: Date }>`
     select least(
       (select min(not_before) from work_items where status = 'PENDING' and not_before > (select platform_now())),
       (select min(lease_expires_at) from work_items where status = 'EXECUTING')
-    ) as at, platform_now() as now`.execute(reader);
+    ) as at, platform_now() as now`.execute(executor);
   const { at, now } = rows[0]!;
   return at && Math.max(0, at.getTime() - now.getTime());
 };

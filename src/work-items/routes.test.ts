@@ -257,8 +257,8 @@ eachDatabase((_name, open) => {
     const { id } = await create();
     await act(id, 'cancel');
     await act(id, 'submit');
-    const rows = await open().read((reader) =>
-      reader.selectFrom('audits').select('action').where('target_id', '=', id).orderBy('id').execute(),
+    const rows = await open().run((executor) =>
+      executor.selectFrom('audits').select('action').where('target_id', '=', id).orderBy('id').execute(),
     );
     expect(rows.map((row) => row.action)).toEqual(['work_item.create', 'work_item.cancel']);
   });

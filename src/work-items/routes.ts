@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { record } from '../audit/index.ts';
+import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
 import {
   id,
@@ -16,7 +16,7 @@ import {
   toPage,
 } from '../http/index.ts';
 import { selectEvents, selectMessages } from './history-store.ts';
-import { presentWorkItem, publicEvent, publicMessage, publicWorkItem, status } from './schemas.ts';
+import { publicEvent, publicMessage, publicWorkItem, status, toWorkItemResponse } from './schemas.ts';
 import type { Action } from './states.ts';
 import { selectWorkItems, type WorkItem } from './store.ts';
 import { act, checkNewWorkItem, createWorkItem, findWorkItem } from './work-items.ts';
@@ -56,7 +56,7 @@ const summaries: Record<Action, string> = {
 
 export const workItemRoutes = (db: Database): Route[] => {
   const find = ({ params }: { params: Record<string, string> }): Promise<WorkItem> =>
-    db.read((reader) => findWorkItem(reader, params.work_item_id!));
+    db.run((executor) => findWorkItem(executor, params.work_item_id!));
 
   const actionRoute = (action: Action): Route =>
     route({
@@ -66,13 +66,13 @@ export const workItemRoutes = (db: Database): Route[] => {
       path: `${path}/${action}`,
       tag,
       summary: summaries[action],
-      alsoAnswers: [412],
+      otherStatuses: [412],
       find,
       ...(action === 'continue' ? { body: continueBody, bodyOptional: true } : {}),
-      answer: publicWorkItem,
-      handler: ({ found, body, change, principal, requestId }) =>
-        change(async (tx) =>
-          presentWorkItem(await act(tx, found, action, { principal, requestId }, body?.message)),
+      response: publicWorkItem,
+      handler: ({ found, body, transaction, principal, requestId }) =>
+        transaction(async (tx) =>
+          toWorkItemResponse(await act(tx, found, action, { principal, requestId }, body?.message)),
         ),
     });
 
@@ -84,14 +84,14 @@ export const workItemRoutes = (db: Database): Route[] => {
       tag,
       summary: 'Work Items, newest first',
       query: offsetQuery.extend(filters.shape),
-      answer: offsetPageOf('WorkItemPage', publicWorkItem),
+      response: offsetPageOf('WorkItemPage', publicWorkItem),
       handler: async ({ query: { limit, offset, ...filter } }) => {
-        const { items, total } = await db.read((reader) =>
-          selectWorkItems(reader, filter, { limit, offset }),
+        const { items, total } = await db.run((executor) =>
+          selectWorkItems(executor, filter, { limit, offset }),
         );
         const seen = offset + items.length;
         return {
-          records: items.map(presentWorkItem),
+          records: items.map(toWorkItemResponse),
           total_count: total,
           next_offset: items.length > 0 && seen < total ? seen : null,
         };
@@ -103,13 +103,13 @@ export const workItemRoutes = (db: Database): Route[] => {
       path: '/work-items',
       tag,
       summary: 'Create a Work Item for a Worker agent',
-      alsoAnswers: [404],
+      otherStatuses: [404],
       checkBody: (body) => checkNewWorkItem(db, body),
       body: createBody,
-      answer: publicWorkItem,
+      response: publicWorkItem,
       idempotent: true,
-      handler: ({ body: { agent_id, work_item_name, ...fields }, change, principal, requestId }) =>
-        change(async (tx) => {
+      handler: ({ body: { agent_id, work_item_name, ...fields }, transaction, principal, requestId }) =>
+        transaction(async (tx) => {
           const item = await createWorkItem(tx, {
             ...fields,
             agentId: agent_id,
@@ -117,14 +117,14 @@ export const workItemRoutes = (db: Database): Route[] => {
             workItemName: work_item_name,
             principal,
           });
-          await record(tx, principal, {
+          await audit(tx, principal, {
             action: 'work_item.create',
             targetType: 'work_item',
             targetId: item.id,
             details: { agent_id, status: item.status },
             requestId,
           });
-          return presentWorkItem(item);
+          return toWorkItemResponse(item);
         }),
     }),
     route({
@@ -134,8 +134,8 @@ export const workItemRoutes = (db: Database): Route[] => {
       tag,
       summary: 'One Work Item',
       find,
-      answer: publicWorkItem,
-      handler: async ({ found }) => presentWorkItem(found),
+      response: publicWorkItem,
+      handler: async ({ found }) => toWorkItemResponse(found),
     }),
     actionRoute('submit'),
     actionRoute('continue'),
@@ -151,10 +151,10 @@ export const workItemRoutes = (db: Database): Route[] => {
       summary: 'What happened to a Work Item, newest first',
       find,
       query: pageQuery,
-      answer: pageOf('WorkItemEventPage', publicEvent),
+      response: pageOf('WorkItemEventPage', publicEvent),
       handler: async ({ found, query: { limit, next } }) => {
         const page = { limit, before: readCursor(next) };
-        const events = await db.read((reader) => selectEvents(reader, found.id, page));
+        const events = await db.run((executor) => selectEvents(executor, found.id, page));
         return toPage(events, limit, (event) => event);
       },
     }),
@@ -167,10 +167,10 @@ export const workItemRoutes = (db: Database): Route[] => {
       summary: 'The messages of a Work Item, newest first',
       find,
       query: pageQuery,
-      answer: pageOf('WorkItemMessagePage', publicMessage),
+      response: pageOf('WorkItemMessagePage', publicMessage),
       handler: async ({ found, query: { limit, next } }) => {
         const page = { limit, before: readCursor(next) };
-        const messages = await db.read((reader) => selectMessages(reader, found.id, page));
+        const messages = await db.run((executor) => selectMessages(executor, found.id, page));
         return toPage(messages, limit, (one) => one);
       },
     }),

@@ -33,7 +33,7 @@ export const publicWorkItem = z
   .meta({ id: 'PublicWorkItem' });
 
 /** A Work Item as answered; what the schema does not name is left out by it. */
-export const presentWorkItem = (item: WorkItem): z.input<typeof publicWorkItem> => ({
+export const toWorkItemResponse = (item: WorkItem): z.input<typeof publicWorkItem> => ({
   ...item,
   allowed_actions: allowedActions(item.status, item.agent_exists),
 });

@@ -67,9 +67,9 @@ eachDatabase((_name, open) => {
         ),
       );
       expect(batches.flat()).toHaveLength(50);
-      const { rows } = await open().read((reader) =>
+      const { rows } = await open().run((executor) =>
         sql<{ id: string }>`select i.id from work_items i join work_item_events e on e.work_item_id = i.id
-          where i.agent_id = ${agent}`.execute(reader),
+          where i.agent_id = ${agent}`.execute(executor),
       );
       expect(new Set(rows.map((row) => row.id))).toEqual(new Set(batches.flat()));
       expect(rows).toHaveLength(50);
@@ -116,7 +116,7 @@ eachDatabase((_name, open) => {
     for (const content of ['one', { parts: [2] }, null]) await say(item!.conversation_id, content);
     await say(other, 'elsewhere');
     const contents = async (conversation: string) =>
-      (await open().read((reader) => messagesOf(reader, item!.id, conversation))).map((m) => m.content);
+      (await open().run((executor) => messagesOf(executor, item!.id, conversation))).map((m) => m.content);
     expect(await contents(item!.conversation_id)).toEqual(['one', { parts: [2] }, null]);
     expect(await contents(other)).toEqual(['elsewhere']);
   });
@@ -145,8 +145,8 @@ eachDatabase((_name, open) => {
       for (const { id, conversation_id } of items) {
         expect(await itemOf(open(), id)).toBeUndefined();
         const page = { limit: 1, before: null };
-        expect(await open().read((reader) => selectEvents(reader, id, page))).toEqual([]);
-        expect(await open().read((reader) => messagesOf(reader, id, conversation_id))).toEqual([]);
+        expect(await open().run((executor) => selectEvents(executor, id, page))).toEqual([]);
+        expect(await open().run((executor) => messagesOf(executor, id, conversation_id))).toEqual([]);
       }
       expect((await itemOf(open(), open1!.id)).status).toBe('PENDING');
     });
@@ -167,7 +167,7 @@ eachDatabase((_name, open) => {
         await recordEvents(tx, action, who, [{ id, from: 'PENDING', to: 'PENDING' }]);
       }
     });
-    const events = await open().read((reader) => selectEvents(reader, id, { limit: 10, before: null }));
+    const events = await open().run((executor) => selectEvents(executor, id, { limit: 10, before: null }));
     expect(events.map((event) => event.action)).toEqual(['c', 'b', 'a', 'create']);
   });
 });

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { json, notify, type Reader, type Tx } from '../database/index.ts';
+import { type Executor, json, notify, type Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import { principalJson, recordEvents } from './history-store.ts';
@@ -112,10 +112,10 @@ export const insertWorkItems = async (
 };
 
 /** undefined where there is none, and for a malformed id. */
-export const selectWorkItem = async (reader: Reader, id: string): Promise<WorkItem | undefined> => {
+export const selectWorkItem = async (executor: Executor, id: string): Promise<WorkItem | undefined> => {
   if (!isId(id)) return undefined;
   const { rows } = await sql<WorkItem>`select ${columns} from work_items w where w.id = ${id}`.execute(
-    reader,
+    executor,
   );
   return rows[0];
 };
@@ -128,7 +128,7 @@ export interface WorkItemFilter {
 
 /** Newest first, with how many match in all: one statement, so that both are of the same moment. */
 export const selectWorkItems = async (
-  reader: Reader,
+  executor: Executor,
   filter: WorkItemFilter,
   page: { limit: number; offset: number },
 ): Promise<{ items: WorkItem[]; total: number }> => {
@@ -146,7 +146,7 @@ export const selectWorkItems = async (
     from (select count(*)::integer as total from work_items w where ${where}) matching
     left join lateral (select ${columns} from work_items w where ${where}
       order by w.id desc limit ${page.limit} offset ${page.offset}) page on true
-    order by page.id desc`.execute(reader);
+    order by page.id desc`.execute(executor);
   return {
     items: rows.filter((row): row is WorkItem & { total: number } => row.id !== null),
     total: rows[0]!.total,

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { findAgent, holdAgent, requireWorker } from '../agents/index.ts';
-import { record } from '../audit/index.ts';
-import { type Database, notify, type Reader, type Tx } from '../database/index.ts';
+import { findAgent, lockAgentForShare, requireWorker } from '../agents/index.ts';
+import { audit } from '../audit/index.ts';
+import { type Database, type Executor, notify, type Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
@@ -20,8 +20,8 @@ import {
 } from './store.ts';
 
 /** The Work Item; 404 where there is none, also for a malformed id. */
-export const findWorkItem = async (reader: Reader, id: string): Promise<WorkItem> => {
-  const item = await selectWorkItem(reader, id);
+export const findWorkItem = async (executor: Executor, id: string): Promise<WorkItem> => {
+  const item = await selectWorkItem(executor, id);
   if (!item) throw notFound('Work Item');
   return item;
 };
@@ -34,7 +34,7 @@ export const checkNewWorkItem = async (db: Database, body: Record<string, unknow
   const { agent_id, payload } = body;
   if (typeof agent_id === 'string') {
     requireWorker(
-      await db.read((reader) => findAgent(reader, agent_id)),
+      await db.run((executor) => findAgent(executor, agent_id)),
       'Work Items can only be created for worker agents.',
     );
   }
@@ -45,7 +45,7 @@ export const checkNewWorkItem = async (db: Database, body: Record<string, unknow
 export const checkPayloadSize = async (db: Database, payload: unknown): Promise<void> => {
   if (payload === undefined || payload === null) return;
   const bytes = Buffer.byteLength(JSON.stringify(payload));
-  const { MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: kb } = await db.read(readSettings);
+  const { MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: kb } = await db.run(readSettings);
   if (bytes <= kb * 1024) return;
   throw badRequest(`payload: has ${bytes} bytes as JSON; the maximum is ${kb} KB (${kb * 1024} bytes).`, {
     setting: 'MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB',
@@ -66,7 +66,7 @@ export const createWorkItem = async (
     principal: Principal;
   },
 ): Promise<WorkItem> => {
-  if (!(await holdAgent(tx, item.agentId))) throw notFound('agent');
+  if (!(await lockAgentForShare(tx, item.agentId))) throw notFound('agent');
   const row = {
     id: newId(),
     agent_id: item.agentId,
@@ -156,7 +156,8 @@ export const act = async (
 ): Promise<WorkItem> => {
   const { id } = item;
   const toPending = Object.values<Status>(actions[action]).includes('PENDING');
-  if (toPending && !(await holdAgent(tx, item.agent_id))) throw refused(await findWorkItem(tx, id), action);
+  if (toPending && !(await lockAgentForShare(tx, item.agent_id)))
+    throw refused(await findWorkItem(tx, id), action);
   const [moved] = await transition(tx, {
     where: sql`w.id = ${id} and ${allows(action)}`,
     to: nextBy(action),
@@ -174,7 +175,7 @@ export const act = async (
     await appendMessage(tx, { work_item_id: id, conversation_id, role: 'user', content: message });
   }
   if (moved.status === 'EXECUTING') await notify(tx, cancelsChannel, id);
-  await record(tx, principal, {
+  await audit(tx, principal, {
     action: `work_item.${action}`,
     targetType: 'work_item',
     targetId: id,

@@ -187,7 +187,7 @@ export const newSchedule = async (
 
 /** One statement of SQL, for what no endpoint can bring about. */
 export const query = async (ground: Ground, statement: ReturnType<typeof sql>): Promise<Json[]> =>
-  (await ground.db.read((reader) => statement.execute(reader))).rows;
+  (await ground.db.run((reader) => statement.execute(reader))).rows;
 
 export const setSettings = (ground: Ground, settings: object): Promise<Json> =>
   ok(ground.api.patch('/advanced-settings', settings));

@@ -82,7 +82,7 @@ const fireTwice = async (): Promise<string[]> => {
   await Promise.allSettled(firings.map((firing) => firing.fireDue()));
   expect([...found].sort()).toEqual(Object.keys(guards).sort());
   return replicas[0]
-    .read((reader) =>
+    .run((reader) =>
       accountOf(async (text) => (await sql.raw<never>(text).execute(reader)).rows, [schedule], at),
     )
     .then(({ problems }) => problems);

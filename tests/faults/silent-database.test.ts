@@ -9,7 +9,7 @@ test('a database cut off in silence gives 503 in bounded time, and its connectio
   try {
     await using proxy = await startPostgresProxy(url);
     const db = await openPostgres(proxy.url, silentLogger, 2, 300);
-    const one = () => db.read((reader) => sql`select ${1}::int as n`.execute(reader));
+    const one = () => db.run((reader) => sql`select ${1}::int as n`.execute(reader));
     const change = () => db.tx((tx) => sql`select ${2}::int as n`.execute(tx));
     await Promise.all([one(), change()]);
     proxy.silent = true;

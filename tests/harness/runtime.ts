@@ -139,7 +139,7 @@ export const becomes = (
 
 /** Its conversation as `role: text`, a tool call as `→tool`. */
 export const conversationOf = async (db: Database, item: WorkItem): Promise<string[]> => {
-  const messages = await db.read((reader) => messagesOf(reader, item.id, item.conversation_id));
+  const messages = await db.run((reader) => messagesOf(reader, item.id, item.conversation_id));
   return messages.map(({ role, content }) => {
     if (typeof content === 'string') return `${role}: ${content}`;
     const { text, tool_calls = [] } = content as { text: string; tool_calls?: { name: string }[] };
@@ -149,7 +149,7 @@ export const conversationOf = async (db: Database, item: WorkItem): Promise<stri
 
 /** What the history says, oldest first: `action→status`. */
 export const historyOf = async (db: Database, id: string): Promise<string[]> => {
-  const { rows } = await db.read((reader) =>
+  const { rows } = await db.run((reader) =>
     sql<{ action: string; to_status: string }>`select action, to_status from work_item_events
       where work_item_id = ${id} order by seq`.execute(reader),
   );

@@ -3,7 +3,11 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type Database, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import { openSharedLog, type SharedLog, type SharedLogOptions } from '../../src/telemetry/log/jetstream/jetstream-log.ts';
+import {
+  openSharedLog,
+  type SharedLog,
+  type SharedLogOptions,
+} from '../../src/telemetry/log/jetstream/jetstream-log.ts';
 import { openMigrated } from './database.ts';
 import { type Nats, startNats } from './nats.ts';
 import { drain } from './telemetry-log.ts';
@@ -70,7 +74,7 @@ class StreamRig {
 
   /** `log` takes over everything, as when the owner froze for longer than its lease. */
   takeOver = async (log: SharedLog): Promise<void> => {
-    await this.db.read((reader) =>
+    await this.db.run((reader) =>
       sql`update telemetry_cursors set owned_until = platform_now() - interval '1 second'`.execute(reader),
     );
     await log.refresh();

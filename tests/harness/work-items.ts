@@ -59,7 +59,7 @@ export const force = async (db: Database, id: string, status: Status): Promise<v
 };
 
 export const itemOf = async (db: Database, id: string): Promise<WorkItem> =>
-  (await db.read((reader) => selectWorkItem(reader, id)))!;
+  (await db.run((reader) => selectWorkItem(reader, id)))!;
 
 /** A transaction `seconds` from now by the database's clock. */
 export const later = <T>(db: Database, seconds: number, fn: (tx: Tx) => Promise<T>): Promise<T> =>

@@ -23,7 +23,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     return answer.body;
   };
   const audits = async (action: string, id: string) => {
-    const { rows } = await ground.db.read((reader) =>
+    const { rows } = await ground.db.run((reader) =>
       sql<{ details: object; principal_id: string }>`select details, principal_id from audits
         where action = ${action} and target_id = ${id} order by id`.execute(reader),
     );
@@ -237,7 +237,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
 
   test('what is stored holds no credential, and a value cannot be moved to another row', async () => {
     const created = await Promise.all(Object.values(examples).map((settings) => create(settings)));
-    const { rows } = await ground.db.read((reader) =>
+    const { rows } = await ground.db.run((reader) =>
       sql<{ row: string }>`select i::text as row from observability_integrations i
         union all select a::text from audits a union all select k::text from idempotency_keys k`.execute(
         reader,

@@ -15,7 +15,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
   const create = async (more: object = {}) => {
     const body = { settings: examples.otlp_basic_auth, version: '1', ...more };
     const { id } = (await ground.admin.post(integrations, body)).body;
-    const { rows } = await ground.db.read((reader) =>
+    const { rows } = await ground.db.run((reader) =>
       sql<{ number: number }>`select number from observability_integrations where id = ${id}`.execute(reader),
     );
     return {
@@ -134,7 +134,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     const agent_id = await ground.agent();
     for (const _ of [1, 2]) await ground.admin.post(scopes, { scope: 'agent', agent_id });
     for (const _ of [1, 2]) await ground.admin.delete(`${scopes}?scope=agent&agent_id=${agent_id}`);
-    const { rows } = await ground.db.read((reader) =>
+    const { rows } = await ground.db.run((reader) =>
       sql<{ action: string; details: object }>`select action, details from audits
         where target_id = ${id} and action like 'integration_scope.%' order by id`.execute(reader),
     );
@@ -222,7 +222,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     const trace = 'a'.repeat(32);
     const mine = await ground.agent();
     const links = async (agent: string | null) =>
-      (await ground.db.read((reader) => ground.observability.traceLinks(reader, agent, trace))).map(
+      (await ground.db.run((reader) => ground.observability.traceLinks(reader, agent, trace))).map(
         (link) => link.integration_id,
       );
     const spanUi = await create({ description: 'ours' });
@@ -241,7 +241,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
       expect(await links(other)).toContain(spanUi.id);
       expect(await links(other)).not.toContain(own.id);
     }
-    const all = await ground.db.read((reader) => ground.observability.traceLinks(reader, mine, trace));
+    const all = await ground.db.run((reader) => ground.observability.traceLinks(reader, mine, trace));
     expect(all.find((link) => link.integration_id === spanUi.id)).toEqual({
       integration_id: spanUi.id,
       description: 'ours',

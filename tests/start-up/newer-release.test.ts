@@ -9,11 +9,11 @@ const page = { limit: 1, offset: 0, before: null };
 
 eachDatabase((_name, open) => {
   it.each([
-    ['audits', () => open().read((reader) => listAudits(reader, {}, page))],
-    ['schedules', () => open().read((reader) => listOfAgent(reader, anyId))],
-    ['schedules', () => open().read((reader) => findOfAgent(reader, anyId, anyId))],
+    ['audits', () => open().run((reader) => listAudits(reader, {}, page))],
+    ['schedules', () => open().run((reader) => listOfAgent(reader, anyId))],
+    ['schedules', () => open().run((reader) => findOfAgent(reader, anyId, anyId))],
     ['schedules', () => open().tx((tx) => lockSchedule(tx, anyId))],
-    ['occurrences', () => open().read((reader) => listOccurrences(reader, anyId, page))],
+    ['occurrences', () => open().run((reader) => listOccurrences(reader, anyId, page))],
   ])('goes on reading %s while a newer release adds a column (%#)', async (table, read) => {
     await read();
     await open().tx((tx) =>

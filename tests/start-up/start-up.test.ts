@@ -62,7 +62,7 @@ it('delivers to a new integration after an older database was restored beside a 
   const before = await start();
   const { body } = await connect(before, receiver.url);
   await apiOf(before).delete(`/observability/integrations/${body.id}`);
-  await before.db.read((r) =>
+  await before.db.run((r) =>
     sql`select setval(pg_get_serial_sequence('observability_integrations', 'number'), 1, false)`.execute(r),
   );
   await stop();
@@ -153,7 +153,7 @@ it('gives a migration all the time it takes, and any other statement 30 s', asyn
   const url = inject('postgresUrl');
   const timeouts: string[] = [];
   for (const db of [await openPostgres(url, silentLogger, 1, 0), await openPostgres(url, silentLogger, 1)]) {
-    const { rows } = await db.read((r) =>
+    const { rows } = await db.run((r) =>
       sql<{ statement_timeout: string }>`show statement_timeout`.execute(r),
     );
     timeouts.push(rows[0]!.statement_timeout);

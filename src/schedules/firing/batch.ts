@@ -1,10 +1,10 @@
 import { notify, type Tx } from '../../database/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { workItemsChannel } from '../../work-items/index.ts';
+import { zoneRulesVersion } from '../cron/zones.ts';
+import { insertOccurrences, type OccurrenceRow } from '../store.ts';
 import { advance } from './due.ts';
 import { type DueRow, type Move, planMove, type Skip } from './plan.ts';
-import { insertOccurrences, type OccurrenceRow } from '../store.ts';
-import { zoneRulesVersion } from '../cron/zones.ts';
 
 /** What firing tells of itself: a row of what happened, once it is committed. */
 export interface FiringReport {

@@ -1,5 +1,5 @@
 import type { RawBuilder } from 'kysely';
-import { type Reader, sql, type Tx } from '../../database/index.ts';
+import { type Executor, sql, type Tx } from '../../database/index.ts';
 import { firedInsertion } from '../../work-items/index.ts';
 import type { DueRow, Move } from './plan.ts';
 
@@ -101,7 +101,7 @@ export const advance = async (
  * database's time: two looks at one index.
  */
 export const lookAhead = async (
-  reader: Reader,
+  executor: Executor,
 ): Promise<{ isDue: boolean; upcoming: Date | null; now: Date }> => {
   const { rows } = await sql<{ isDue: boolean; upcoming: Date | null; now: Date }>`
     with clock as materialized (select platform_now() as now)
@@ -109,7 +109,7 @@ export const lookAhead = async (
         <= (select now from clock), false) as "isDue",
       (select next_run_at from schedules where next_run_at > (select now from clock)
         order by next_run_at limit 1) as upcoming,
-      (select now from clock) as now`.execute(reader);
+      (select now from clock) as now`.execute(executor);
   return rows[0]!;
 };
 
@@ -148,10 +148,10 @@ export const setRecomputed = async (
 const mostCounted = 10_000;
 
 /** How many schedules have been due for more than 5 s, at most 10,000: read from the head of the index of what is due. */
-export const countOverdue = async (reader: Reader): Promise<number> => {
+export const countOverdue = async (executor: Executor): Promise<number> => {
   const { rows } = await sql<{ n: number }>`
     select count(*) as n from (
       select from schedules where next_run_at < (select platform_now() - interval '5 seconds')
-      order by next_run_at limit ${mostCounted}) overdue`.execute(reader);
+      order by next_run_at limit ${mostCounted}) overdue`.execute(executor);
   return rows[0]!.n;
 };

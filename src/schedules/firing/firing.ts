@@ -89,7 +89,7 @@ export class Firing {
       name: 'firing',
       log: deps.log,
       maxRetryMs: 2_000,
-      turn: (signal) => this.#turn(signal),
+      tick: (signal) => this.#turn(signal),
     });
     deps.db.listen(schedulesChannel, (payload) => {
       const due = payload === null || payload === '' ? Number.NaN : Number(payload);
@@ -116,7 +116,7 @@ export class Firing {
       await recomputeOlderRules(this.#deps.db);
       this.#rulesCheckedAt = Date.now();
     }
-    const { isDue, upcoming, now } = await this.#deps.db.read(lookAhead);
+    const { isDue, upcoming, now } = await this.#deps.db.run(lookAhead);
     this.#skewMs = now.getTime() - Date.now();
     const moved = isDue ? await this.#fireAll(signal) : 0;
     if (moved > 0) return 0;

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 let firing: Firing | null = null;
 beforeEach(async () => {
-  await db.read((r) => sql`truncate schedules, work_items, occurrences cascade`.execute(r));
+  await db.run((r) => sql`truncate schedules, work_items, occurrences cascade`.execute(r));
   other = new pg.Client({ connectionString: url });
   await other.connect();
 });
@@ -54,9 +54,7 @@ const hold = async (id: string): Promise<void> => {
 
 const outcomes = async (id: string): Promise<string[]> =>
   (
-    await db.read((r) =>
-      r.selectFrom('occurrences').select('outcome').where('schedule_id', '=', id).execute(),
-    )
+    await db.run((r) => r.selectFrom('occurrences').select('outcome').where('schedule_id', '=', id).execute())
   ).map(({ outcome }) => outcome);
 
 /** A loop that counts how often it has looked what is due. */
@@ -64,9 +62,9 @@ const start = (): { looks: () => number } => {
   let looks = 0;
   const counted: Database = {
     ...db,
-    read: (fn) => {
+    run: (fn) => {
       looks++;
-      return db.read(fn);
+      return db.run(fn);
     },
   };
   firing = new Firing({ db: counted, log: silentLogger });
@@ -114,9 +112,9 @@ it('a herd fires around rows that are held, each of which goes by the rules of t
 it('while something is held, the look ahead tells when the next one is due', async () => {
   const held = await schedule(-1_000);
   await hold(held);
-  expect(await db.read(lookAhead)).toMatchObject({ isDue: true, upcoming: null });
+  expect(await db.run(lookAhead)).toMatchObject({ isDue: true, upcoming: null });
   await schedule(60_000);
-  const { isDue, upcoming, now } = await db.read(lookAhead);
+  const { isDue, upcoming, now } = await db.run(lookAhead);
   expect(isDue).toBe(true);
   expect(upcoming!.getTime() - now.getTime()).toBeGreaterThan(50_000);
 });

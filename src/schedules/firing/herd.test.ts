@@ -32,7 +32,7 @@ eachDatabase((_name, open) => {
     } finally {
       await firing.stop();
     }
-    const { rows } = await open().read((r) =>
+    const { rows } = await open().run((r) =>
       sql<{ before: number }>`select count(*) as before from occurrences
         where at < (select at from occurrences where schedule_id = ${apart})`.execute(r),
     );

@@ -1,8 +1,8 @@
 import { messageOf } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { decide } from './decide.ts';
 import { compileSchedule, type Occurrences } from '../cron/occurrences.ts';
 import type { ScheduleRow } from '../store.ts';
+import { decide } from './decide.ts';
 
 /** What deciding needs: no message and no payload, which go from table to table without leaving the database. */
 export type DueRow = Pick<ScheduleRow, 'id' | 'cron_expression' | 'timezone' | 'catch_up'> & {

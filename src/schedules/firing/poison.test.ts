@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eachDatabase } from '../../../tests/harness/database.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
-import { type Database, type Reader, sql } from '../../database/index.ts';
+import { type Database, type Executor, sql } from '../../database/index.ts';
 import { unavailable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { silentLogger } from '../../lib/log.ts';
@@ -28,9 +28,9 @@ afterEach(() => {
 const made = 'the Work Item could not be made';
 
 eachDatabase((_name, open) => {
-  const run = (statement: ReturnType<typeof sql>) => open().read((r) => statement.execute(r));
+  const run = (statement: ReturnType<typeof sql>) => open().run((r) => statement.execute(r));
   const rowsOf = async <T>(statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
-    (await open().read((r: Reader) => statement.execute(r))).rows;
+    (await open().run((r: Executor) => statement.execute(r))).rows;
 
   /** `count` schedules that were due a second ago; those whose number is in `bad` say so in their message. */
   const herd = async (count: number, bad: readonly number[] = []): Promise<string[]> => {

@@ -11,7 +11,7 @@ import { Firing } from './firing.ts';
 const hour = 3_600_000;
 
 eachDatabase((_name, open) => {
-  beforeEach(() => open().read((r) => sql`truncate schedules, work_items, occurrences cascade`.execute(r)));
+  beforeEach(() => open().run((r) => sql`truncate schedules, work_items, occurrences cascade`.execute(r)));
 
   /** `count` schedules of every hour that have been due for `dueMs`. */
   const add = async (count: number, dueMs: number, catchUp = true): Promise<void> => {
@@ -28,9 +28,9 @@ eachDatabase((_name, open) => {
     let looks = 0;
     const db: Database = {
       ...open(),
-      read: (fn) => {
+      run: (fn) => {
         looks++;
-        return open().read(fn);
+        return open().run(fn);
       },
     };
     const firing = new Firing({
@@ -71,10 +71,10 @@ eachDatabase((_name, open) => {
 
   it('schedules that are overdue are counted after 5 s, and no more than 10,000', async () => {
     await add(2, 1_000);
-    expect(await open().read(countOverdue)).toBe(0);
+    expect(await open().run(countOverdue)).toBe(0);
     await add(3, 6_000);
-    expect(await open().read(countOverdue)).toBe(3);
+    expect(await open().run(countOverdue)).toBe(3);
     await add(10_010, 6_000);
-    expect(await open().read(countOverdue)).toBe(10_000);
+    expect(await open().run(countOverdue)).toBe(10_000);
   });
 });

@@ -27,14 +27,14 @@ eachDatabase((_name, open) => {
     );
   };
   const read = async (id: string): Promise<ScheduleRow> =>
-    open().read((r) => r.selectFrom('schedules').selectAll().where('id', '=', id).executeTakeFirstOrThrow());
+    open().run((r) => r.selectFrom('schedules').selectAll().where('id', '=', id).executeTakeFirstOrThrow());
   const inDays = (n: number) => new Date(Date.now() + n * 86_400_000);
 
   it('recomputes what older zone rules made, strictly after now and the last occurrence', async () => {
     const wrong = inDays(300);
     const older = await add('2020a', wrong);
     const last = inDays(40);
-    await open().read((r) =>
+    await open().run((r) =>
       sql`update schedules set last_occurrence = ${last} where id = ${older.id}`.execute(r),
     );
     await recomputeOlderRules(open(), '2026c');
@@ -52,7 +52,7 @@ eachDatabase((_name, open) => {
     const newer = await add('2099z', inDays(300));
     const due = await add('2020a', inDays(-1));
     const paused = await add('2020a', inDays(1));
-    await open().read((r) => sql`update schedules set next_run_at = null where id = ${paused.id}`.execute(r));
+    await open().run((r) => sql`update schedules set next_run_at = null where id = ${paused.id}`.execute(r));
     await recomputeOlderRules(open(), '2026c');
     expect((await read(newer.id)).next_run_at).toEqual(newer.next_run_at);
     expect((await read(due.id)).next_run_at).toEqual(due.next_run_at);

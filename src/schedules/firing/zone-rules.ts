@@ -1,7 +1,7 @@
 import type { Database } from '../../database/index.ts';
-import { claimOlderRules, setRecomputed } from './due.ts';
 import { compileSchedule } from '../cron/occurrences.ts';
 import { zoneRulesVersion } from '../cron/zones.ts';
+import { claimOlderRules, setRecomputed } from './due.ts';
 
 /** Schedules recomputed in one transaction. */
 const batchSize = 1_000;

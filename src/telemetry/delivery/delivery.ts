@@ -1,9 +1,9 @@
 import { messageOf } from '../../lib/errors.ts';
 import { Loop } from '../../lib/loop.ts';
 import type { Account } from '../accounts.ts';
-import { Budget } from './budget.ts';
-import { Compressor } from '../otlp/compress.ts';
 import type { DeadLetters } from '../log/files/dead-letters.ts';
+import { Compressor } from '../otlp/compress.ts';
+import { Budget } from './budget.ts';
 import { Exporter, type ExporterParts, stateBySettings } from './exporter.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 import { postSpans } from './post.ts';
@@ -73,7 +73,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
   const retention = new Loop({
     name: 'telemetry retention',
     log,
-    turn: async () => {
+    tick: async () => {
       const { milliseconds, bytes } = options.retention();
       const before = clock.now() - milliseconds;
       await telemetryLog.expire(before, bytes);

@@ -2,14 +2,14 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 import type { Account, DeliveryState } from '../accounts.ts';
-import type { Budget } from './budget.ts';
-import { Concurrency } from './concurrency.ts';
 import type { DeadLetterStore } from '../log/files/dead-letters.ts';
 import type { TelemetryLog } from '../log/log.ts';
-import type { Answer, Parcel } from './in-flight-batch.ts';
-import { type PostParts, postParcel } from './post.ts';
 import type { Destination, Destinations } from '../routing.ts';
 import { Standing } from './backend-health.ts';
+import type { Budget } from './budget.ts';
+import { Concurrency } from './concurrency.ts';
+import type { Answer, Parcel } from './in-flight-batch.ts';
+import { type PostParts, postParcel } from './post.ts';
 import { Window } from './window.ts';
 
 export interface ExporterParts extends PostParts {
@@ -67,7 +67,7 @@ export class Exporter {
     this.number = number;
     this.#parts = parts;
     this.#window = new Window(number, parts);
-    this.#loop = new Loop({ name: `delivery ${number}`, log: parts.log, turn: () => this.#turn() });
+    this.#loop = new Loop({ name: `delivery ${number}`, log: parts.log, tick: () => this.#turn() });
   }
 
   start(): this {

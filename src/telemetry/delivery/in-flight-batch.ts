@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Budget } from './budget.ts';
 import type { Batch, Counts } from '../log/log.ts';
-import type { Outcome } from './outcome.ts';
 import { takeSpans } from '../otlp/wire.ts';
+import type { Budget } from './budget.ts';
+import type { Outcome } from './outcome.ts';
 
 const inflate = promisify(gunzip);
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Secret } from '../../lib/crypto.ts';
-import { outcomeOf } from './outcome.ts';
 import type { Destination } from '../routing.ts';
+import { outcomeOf } from './outcome.ts';
 
 const token = 'tok_5fQ"x/9+Zw-ab_longer';
 const destination: Destination = {

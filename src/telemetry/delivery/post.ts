@@ -4,9 +4,9 @@ import type { Egress } from '../../lib/egress.ts';
 import { deflate } from '../otlp/body.ts';
 import type { Compressor } from '../otlp/compress.ts';
 import { mediaType } from '../otlp/messages.ts';
-import { outcomeOf, outcomeOfFailure } from './outcome.ts';
-import type { Answer, Parcel } from './in-flight-batch.ts';
 import type { Destination } from '../routing.ts';
+import type { Answer, Parcel } from './in-flight-batch.ts';
+import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 
 /** Sends spans (an ExportTraceServiceRequest) as one request; rejects with EgressError. */
 export const postSpans = async (

@@ -3,7 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startDelivery } from '../../../tests/harness/delivery.ts';
 import { encodeRequest } from '../../../tests/harness/otlp-encode.ts';
-import { type Behaviour, type OtlpReceiver, startOtlpReceiver } from '../../../tests/harness/otlp-receiver.ts';
+import {
+  type Behaviour,
+  type OtlpReceiver,
+  startOtlpReceiver,
+} from '../../../tests/harness/otlp-receiver.ts';
 import { names, quiet } from '../../../tests/harness/telemetry.ts';
 import { until } from '../../../tests/harness/wait.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Budget } from './budget.ts';
 import type { DeadLetterStore } from '../log/files/dead-letters.ts';
 import { type Counts, countNames, passed, type TelemetryLog } from '../log/log.ts';
+import type { Budget } from './budget.ts';
 import { Parcel } from './in-flight-batch.ts';
 
 interface WindowParts {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type Gunzip, gunzip, gunzipSync, gzip } from 'node:zlib';
-import { Turns } from '../../lib/semaphore.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import { deflateOptions } from './compress.ts';
 
 /** Asks for so many bytes of memory; false where there are none. */
@@ -82,7 +82,7 @@ const chunkSize = (body: Buffer, limit: number): number => {
 const ownBytes = (bytes: Buffer): Buffer =>
   bytes.buffer.byteLength > 2 * bytes.length + smallestChunk ? Buffer.from(bytes) : bytes;
 
-const turns = new Turns(parallel);
+const turns = new Semaphore(parallel);
 
 /** How every member begins (RFC 1952, 2.3.1): gzip, deflate. */
 const memberStart = Buffer.from([0x1f, 0x8b, 8]);

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { Turns } from '../../lib/semaphore.ts';
+import { Semaphore } from '../../lib/semaphore.ts';
 import { fromJson } from './json.ts';
 
 /** Smaller bodies are converted where they are: about a millisecond. */
@@ -11,7 +11,7 @@ const inPlace = 64 * 1024;
  */
 export class JsonThread {
   readonly #program: URL;
-  readonly #turns = new Turns(1);
+  readonly #turns = new Semaphore(1);
   #worker: Worker | null = null;
 
   constructor(program = new URL('./json-worker.ts', import.meta.url)) {

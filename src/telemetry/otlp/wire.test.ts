@@ -4,7 +4,12 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
-import { encodeRequest, lengthField, spansNamed, type TestValue } from '../../../tests/harness/otlp-encode.ts';
+import {
+  encodeRequest,
+  lengthField,
+  spansNamed,
+  type TestValue,
+} from '../../../tests/harness/otlp-encode.ts';
 import { slicesOf } from '../receiver/slices.ts';
 import { maxAttributeDepth, scan, selectSpans, takeSpans } from './wire.ts';
 

@@ -7,8 +7,8 @@ import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
 import { encodeRequest, lengthField, spansNamed } from '../../../tests/harness/otlp-encode.ts';
 import { type Slice, type TelemetryLog, TelemetryLogError } from '../log/log.ts';
 import { partialSuccess } from '../otlp/messages.ts';
-import { createReceiver, type ReceiverOptions } from './receiver.ts';
 import { mostSpans } from '../otlp/wire.ts';
+import { createReceiver, type ReceiverOptions } from './receiver.ts';
 
 /** A log that says when it was asked, and takes as long as the test wants. */
 const startReceiver = (options: Partial<ReceiverOptions> & { append?: () => Promise<void> } = {}) => {

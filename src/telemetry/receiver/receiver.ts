@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
+import { type TelemetryLog, TelemetryLogError } from '../log/log.ts';
 import { deflate, type Inflated, inflate, type Reserve, readBody, release } from '../otlp/body.ts';
 import { JsonThread } from '../otlp/json-thread.ts';
-import { type TelemetryLog, TelemetryLogError } from '../log/log.ts';
 import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from '../otlp/messages.ts';
+import { mostSpans, scan } from '../otlp/wire.ts';
 import type { RoutingTable } from '../routing.ts';
 import { slicesOf } from './slices.ts';
-import { mostSpans, scan } from '../otlp/wire.ts';
 
 interface ReceiveRequest {
   contentType: string | undefined;

@@ -1,11 +1,11 @@
-import type { RawAnswer, RawRequest, RawRoute } from '../../http/index.ts';
+import type { RawRequest, RawResponse, RawRoute } from '../../http/index.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { encodingOf, errorAnswer, type ReceiveAnswer, type Receiver } from '../index.ts';
 
 const one = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(',') : value;
 
-const toRaw = (answer: ReceiveAnswer, headers: Record<string, string> = {}): RawAnswer => ({
+const toRaw = (answer: ReceiveAnswer, headers: Record<string, string> = {}): RawResponse => ({
   status: answer.status,
   headers: { 'content-type': answer.contentType, ...answer.headers, ...headers },
   body: answer.body,

@@ -1,6 +1,6 @@
 import type { Slice } from '../log/log.ts';
-import type { RoutingTable } from '../routing.ts';
 import { type Scan, selectSpans } from '../otlp/wire.ts';
+import type { RoutingTable } from '../routing.ts';
 
 const routesOf = (agent: string | null, table: RoutingTable): number[] =>
   [...new Set(table.forAgent(agent, agent === null ? 'application' : 'agent'))].sort((a, b) => a - b);

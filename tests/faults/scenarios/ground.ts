@@ -166,7 +166,7 @@ export class Ground {
     const db = await openEmbedded(this.replicas[0]!.dataDir, silentLogger);
     try {
       return await fn(<R>(text: string) =>
-        db.read(async (reader) => (await sql.raw<R>(text).execute(reader)).rows),
+        db.run(async (reader) => (await sql.raw<R>(text).execute(reader)).rows),
       );
     } finally {
       await db.close();

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { spansNamed } from '../../../../tests/harness/otlp-encode.ts';
+import type { TelemetryLog } from '../log.ts';
 import { DeadLetterFiles } from './dead-letters.ts';
 import { openFileLog } from './file-log.ts';
-import type { TelemetryLog } from '../log.ts';
 
 let directory: string;
 let log: TelemetryLog;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { drain as drainOf, namesIn as names, slice, sum } from '../../../../tests/harness/telemetry-log.ts';
-import { type FileLogOptions, openFileLog } from './file-log.ts';
 import type { Batch, TelemetryLog } from '../log.ts';
+import { type FileLogOptions, openFileLog } from './file-log.ts';
 import { writeAll } from './writer.ts';
 
 let directory: string;

@@ -1,9 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesBehind } from '../backlog.ts';
-import { CursorFile, type CursorState } from './cursor.ts';
-import { gather } from './read-batch.ts';
-import { SegmentHousekeeping } from './housekeeping.ts';
 import {
   type Batch,
   type Counts,
@@ -14,8 +11,11 @@ import {
   type Totals,
   totalsOf,
 } from '../log.ts';
-import { RecordReader } from './reader.ts';
 import type { Accepted, AcceptedTotals } from '../record.ts';
+import { CursorFile, type CursorState } from './cursor.ts';
+import { SegmentHousekeeping } from './housekeeping.ts';
+import { gather } from './read-batch.ts';
+import { RecordReader } from './reader.ts';
 import { recover } from './segments.ts';
 import { SegmentWriter, type Write, writeAll } from './writer.ts';
 

@@ -1,8 +1,8 @@
 import { open, rm } from 'node:fs/promises';
-import type { CursorFile } from './cursor.ts';
 import { passed } from '../log.ts';
-import { RecordReader, type Segment } from './reader.ts';
 import type { AcceptedTotals } from '../record.ts';
+import type { CursorFile } from './cursor.ts';
+import { RecordReader, type Segment } from './reader.ts';
 import type { SegmentWriter } from './writer.ts';
 
 /** What takes segments away: all integrations have passed them, or they are too old or too many. */

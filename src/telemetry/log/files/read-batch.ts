@@ -1,8 +1,8 @@
 import { crc32, gunzipSync } from 'node:zlib';
 import { takeSpans } from '../../otlp/wire.ts';
 import type { Batch } from '../log.ts';
-import type { RecordReader } from './reader.ts';
 import type { RecordHead } from '../record.ts';
+import type { RecordReader } from './reader.ts';
 
 /** `at`: where to begin next time. */
 export type Gathered =

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { RecordReader, type Segment } from './reader.ts';
 import { type Accepted, type AcceptedTotals, decodeSegmentHead, encodeSegmentHead } from '../record.ts';
+import { RecordReader, type Segment } from './reader.ts';
 
 /** The file of the segment that begins at `base`: names sort as the offsets do. */
 const segmentPath = (directory: string, base: number): string =>

@@ -1,8 +1,8 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { messageOf } from '../../../lib/errors.ts';
 import { type Slice, TelemetryLogError } from '../log.ts';
-import type { Segment } from './reader.ts';
 import { type Accepted, advance, encodeHead } from '../record.ts';
+import type { Segment } from './reader.ts';
 import { createSegment, type Recovered, synced } from './segments.ts';
 
 /** How bytes get into a file; tests put a failing disk here. */

@@ -5,9 +5,9 @@ import { describeWithNats, startNats } from '../../../../tests/harness/nats.ts';
 import { selfSigned } from '../../../../tests/harness/self-signed.ts';
 import { slice } from '../../../../tests/harness/telemetry-log.ts';
 import { silentLogger } from '../../../lib/log.ts';
-import { openSharedLog } from './jetstream-log.ts';
-import { addressOf } from './address.ts';
 import { TelemetryLogRefusal } from '../log.ts';
+import { addressOf } from './address.ts';
+import { openSharedLog } from './jetstream-log.ts';
 
 test('an address has servers, the name of the stream, and who comes: a user with a password, or a token', () => {
   expect(addressOf('nats://one')).toEqual({ servers: ['one:4222'], name: 'agent_platform_telemetry' });

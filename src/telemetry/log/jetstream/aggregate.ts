@@ -1,6 +1,6 @@
+import type { Accepted } from '../record.ts';
 import { decodeHead, type Head, headerNames } from './message.ts';
 import type { StoredHeaders } from './stream.ts';
-import type { Accepted } from '../record.ts';
 
 /** What had been accepted up to and with the message `seq`. Kept in the database: see migrations/0060_telemetry_streams.sql. */
 export interface Mark {

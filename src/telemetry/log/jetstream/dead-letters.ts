@@ -1,4 +1,4 @@
-import { type Database, type Reader, sql, type Tx } from '../../../database/index.ts';
+import { type Database, type Executor, sql, type Tx } from '../../../database/index.ts';
 import {
   type DeadLetter,
   type DeadLetterStore,
@@ -126,7 +126,7 @@ export class DeadLetterTable implements DeadLetterStore {
     return ended;
   }
 
-  async #rows<T>(query: { execute(reader: Reader): Promise<{ rows: unknown[] }> }): Promise<T[]> {
-    return (await this.#db.read((reader) => query.execute(reader))).rows as T[];
+  async #rows<T>(query: { execute(executor: Executor): Promise<{ rows: unknown[] }> }): Promise<T[]> {
+    return (await this.#db.run((executor) => query.execute(executor))).rows as T[];
   }
 }

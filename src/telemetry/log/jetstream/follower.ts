@@ -35,7 +35,7 @@ export class Follower {
       name: 'telemetry log',
       log: parts.log,
       maxRetryMs: 2_000,
-      turn: () => (parts.stream.connected ? this.#follow() : Promise.resolve(awayMs)),
+      tick: () => (parts.stream.connected ? this.#follow() : Promise.resolve(awayMs)),
     });
   }
 

@@ -1,9 +1,9 @@
-import type { Cursors } from './cursors.ts';
+import { passed } from '../log.ts';
 import type { Fold, Mark } from './aggregate.ts';
+import type { Cursors } from './cursors.ts';
 import { placeOf } from './reader.ts';
 import type { StreamStore } from './store.ts';
 import type { LogStream } from './stream.ts';
-import { passed } from '../log.ts';
 
 export interface HousekeepingParts {
   stream: Pick<LogStream, 'purgeBefore'>;

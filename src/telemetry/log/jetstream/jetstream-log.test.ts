@@ -4,8 +4,8 @@ import { useStream } from '../../../../tests/harness/stream-rig.ts';
 import { namesIn as names, slice, sum } from '../../../../tests/harness/telemetry-log.ts';
 import { until } from '../../../../tests/harness/wait.ts';
 import type { Database } from '../../../database/index.ts';
-import { DeadLetterTable } from './dead-letters.ts';
 import { type Batch, TelemetryLogRefusal } from '../log.ts';
+import { DeadLetterTable } from './dead-letters.ts';
 
 describeWithNats('replicas on one stream', () => {
   const rig = useStream();
@@ -30,9 +30,9 @@ describeWithNats('replicas on one stream', () => {
 
   test('where a cursor cannot be made the append fails, and says nothing of the database', async () => {
     let fails = false;
-    const read: Database['read'] = (fn) =>
-      fails ? Promise.reject(new Error('relation "telemetry_cursors" at 10.0.0.5')) : rig.db.read(fn);
-    const log = await replica({ db: { ...rig.db, read } });
+    const read: Database['run'] = (fn) =>
+      fails ? Promise.reject(new Error('relation "telemetry_cursors" at 10.0.0.5')) : rig.db.run(fn);
+    const log = await replica({ db: { ...rig.db, run: read } });
     fails = true;
     const failure = await log.append([slice('a', 1, [1])]).catch((error) => error);
     fails = false;

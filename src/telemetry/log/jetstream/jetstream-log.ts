@@ -4,14 +4,6 @@ import { newId } from '../../../lib/ids.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { Loop } from '../../../lib/loop.ts';
 import { bytesBehind } from '../backlog.ts';
-import { Cursors } from './cursors.ts';
-import { Fold, type FoldOptions } from './aggregate.ts';
-import { Follower } from './follower.ts';
-import { Housekeeping } from './housekeeping.ts';
-import { type Place, placeIn, placeOf, StreamReader } from './reader.ts';
-import { type Cursor, StreamStore } from './store.ts';
-import { LogStream } from './stream.ts';
-import { StreamWriter } from './writer.ts';
 import {
   type Batch,
   type Counts,
@@ -22,6 +14,14 @@ import {
   type Totals,
   totalsOf,
 } from '../log.ts';
+import { Fold, type FoldOptions } from './aggregate.ts';
+import { Cursors } from './cursors.ts';
+import { Follower } from './follower.ts';
+import { Housekeeping } from './housekeeping.ts';
+import { type Place, placeIn, placeOf, StreamReader } from './reader.ts';
+import { type Cursor, StreamStore } from './store.ts';
+import { LogStream } from './stream.ts';
+import { StreamWriter } from './writer.ts';
 
 export interface SharedLogOptions extends FoldOptions {
   /** As `TELEMETRY_LOG_URL`: see jetstream-address.ts. */
@@ -99,7 +99,7 @@ class JetStreamLog implements SharedLog {
       name: 'telemetry cursors',
       log,
       maxRetryMs: 2_000,
-      turn: async () => {
+      tick: async () => {
         const { sleepMs, renewed } = await cursors.tend();
         if (!cursors.keepsHouse) housekeeping.trim();
         else if (renewed) await housekeeping.purge();

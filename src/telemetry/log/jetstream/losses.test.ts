@@ -49,9 +49,9 @@ describeWithNats('what the stream has lost', () => {
     const log = await replica();
     await rig.manager.streams.purge(rig.stream, { seq: 11 });
     const state = { time: 1, bytes: 1_000, needs: null, uploads: [], totals: [[1, 5, 500]] };
-    await rig.db.read((reader) =>
+    await rig.db.run((executor) =>
       sql`insert into telemetry_marks (stream_id, seq, state) values (${log.id}, 10, ${JSON.stringify(state)}::jsonb)`.execute(
-        reader,
+        executor,
       ),
     );
     await log.append([slice('a', 2, [1])]);

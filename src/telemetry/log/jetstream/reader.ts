@@ -1,10 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import { takeSpans } from '../../otlp/wire.ts';
+import { type Batch, passed, type Slice } from '../log.ts';
 import type { Fold } from './aggregate.ts';
 import { decodeBody, decodeHead, type Head } from './message.ts';
 import type { Cursor } from './store.ts';
 import type { LogStream } from './stream.ts';
-import { type Batch, passed, type Slice } from '../log.ts';
 
 /** Between two spans of an integration: behind every record up to `seq`, and `inside` spans of its next one. */
 export interface Place {

@@ -1,7 +1,7 @@
-import { type Database, json, type Reader, sql, type Tx } from '../../../database/index.ts';
+import { type Database, type Executor, json, sql, type Tx } from '../../../database/index.ts';
 import { newId } from '../../../lib/ids.ts';
-import { type Mark, markFromJson, markToJson } from './aggregate.ts';
 import { type Counts, countNames } from '../log.ts';
+import { type Mark, markFromJson, markToJson } from './aggregate.ts';
 
 /** How far an integration has come in the stream, and who delivers it. */
 export interface Cursor extends Counts {
@@ -46,14 +46,14 @@ export class StreamStore {
     replica: string,
   ): Promise<StreamStore> {
     const { name, created } = stream;
-    await db.read((reader) =>
+    await db.run((executor) =>
       sql`insert into telemetry_streams (id, name, created) values (${newId()}, ${name}, ${created})
-        on conflict (name, created) do nothing`.execute(reader),
+        on conflict (name, created) do nothing`.execute(executor),
     );
-    const { rows } = await db.read((reader) =>
+    const { rows } = await db.run((executor) =>
       sql<{
         id: string;
-      }>`select id from telemetry_streams where name = ${name} and created = ${created}`.execute(reader),
+      }>`select id from telemetry_streams where name = ${name} and created = ${created}`.execute(executor),
     );
     return new StreamStore(db, rows[0]!.id, replica);
   }
@@ -120,7 +120,7 @@ export class StreamStore {
    * `fence` any more, or the counts do not lead to `through` passed spans: expired or removed meanwhile.
    */
   async commit(
-    tx: Reader,
+    tx: Executor,
     number: number,
     fence: number,
     through: number,
@@ -135,7 +135,7 @@ export class StreamStore {
   }
 
   /** Adds deltas that sum to 0; null for a removed integration. */
-  async move(tx: Reader, number: number, deltas: Partial<Counts>): Promise<Cursor | null> {
+  async move(tx: Executor, number: number, deltas: Partial<Counts>): Promise<Cursor | null> {
     const { rows } = await sql<Cursor>`update telemetry_cursors set ${add(deltas)}, version = version + 1
       where stream_id = ${this.id} and number = ${number} and not removed returning ${columns}`.execute(tx);
     return rows[0] ?? null;
@@ -190,7 +190,7 @@ export class StreamStore {
     return this.#db.tx(fn);
   }
 
-  #read<T>(query: { execute(reader: Reader): Promise<{ rows: T[] }> }): Promise<{ rows: T[] }> {
-    return this.#db.read((reader) => query.execute(reader));
+  #read<T>(query: { execute(executor: Executor): Promise<{ rows: T[] }> }): Promise<{ rows: T[] }> {
+    return this.#db.run((executor) => query.execute(executor));
   }
 }

@@ -12,8 +12,8 @@ import {
 import { connect, errors, headers, type NatsConnection, nanos } from '@nats-io/transport-node';
 import { messageOf } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
-import { addressOf } from './address.ts';
 import { TelemetryLogError, TelemetryLogRefusal } from '../log.ts';
+import { addressOf } from './address.ts';
 
 /** A message as the stream has it, its payload left out. */
 export interface StoredHeaders {

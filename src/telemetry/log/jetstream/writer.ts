@@ -1,8 +1,8 @@
 import { newId } from '../../../lib/ids.ts';
+import { type Slice, TelemetryLogError } from '../log.ts';
 import { uploadWithinMs } from './aggregate.ts';
 import { encodeRecord, headerNames } from './message.ts';
 import type { LogStream } from './stream.ts';
-import { type Slice, TelemetryLogError } from '../log.ts';
 
 interface Waiting {
   slices: readonly Slice[];
