@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { Pool } from 'undici';
-import { findAgent } from '../src/agents/index.ts';
+import { getAgent } from '../src/agents/index.ts';
 import { openPostgres } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
@@ -110,7 +110,7 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
       method: 'GET',
       paths: [`/agents/${agent}/schedules`],
       statements: [
-        ...(await read((r) => findAgent(r, agent))),
+        ...(await read((r) => getAgent(r, agent))),
         ...(await read((r) => listOfAgent(r, agent))),
       ],
     },

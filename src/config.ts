@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** The loops that a replica can run. */
 const replicaRoles = ['api', 'scheduler', 'worker', 'delivery'] as const;
-type ReplicaRole = (typeof replicaRoles)[number];
+export type ReplicaRole = (typeof replicaRoles)[number];
 
 /** A mistake in the configuration: one clear line for each variable that is wrong. */
 export class ConfigError extends Error {

@@ -1,37 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import { Authenticator, apiKeyRoutes, makeFirstKey, roleOf } from './access/index.ts';
-import { agentRoutes } from './agents/index.ts';
-import { audit, auditRoutes, chainLoop } from './audit/index.ts';
-import type { Config } from './config.ts';
-import { type Database, lockFolder } from './database/index.ts';
-import { createServer, type Route, TokenBuckets } from './http/index.ts';
+import { type Config, ConfigError } from './config.ts';
+import type { Database } from './database/index.ts';
+import { traceStatements } from './database-spans.ts';
+import { createFeatures, type Features } from './features.ts';
+import { createServer, deleteExpiredKeys, type Server, TokenBuckets } from './http/index.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
-import { createEgress } from './lib/egress.ts';
 import { messageOf } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
+import { createMetrics, histogram } from './lib/metrics.ts';
 import { withTimeout } from './lib/with-timeout.ts';
-import { llmExists, llmRoutes, llmSecrets } from './llm-configurations/index.ts';
-import { createObservability, integrationSecrets } from './observability/index.ts';
-import { createPlatformMetrics } from './platform-metrics.ts';
+import { auditRefusals } from './refusals.ts';
+import { traceRequests } from './request-spans.ts';
 import { retentionLoop } from './retention.ts';
-import { createRuntime } from './runtime/index.ts';
-import { Firing, scheduleRoutes } from './schedules/index.ts';
-import { settingsRoutes, watchSettings } from './settings/index.ts';
-import {
-  listen,
-  migrateDatabase,
-  openDatabase,
-  openTelemetryLog,
-  openVault,
-  rotateCredentials,
-} from './start-up.ts';
-import { tags } from './tags.ts';
-import { createTelemetry, type Telemetry } from './telemetry/index.ts';
-import { telemetryRoute } from './telemetry/receiver/route.ts';
-import { workItemTraceRoute } from './work-item-trace.ts';
-import { cancelOpenOf, wakeWorkers, workItemRoutes } from './work-items/index.ts';
+import { openServices, rotateCredentials, startStep } from './services.ts';
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as {
   version: string;
@@ -43,20 +25,16 @@ export interface Platform {
   /** The address shown to users. */
   url: string;
   port: number;
-  database: 'embedded' | 'postgres';
-  /** The first administrator's key, where this start made it; to be shown once. */
+  database: Database['kind'];
+  /** The first administrator's key if this start created it, to be shown once. */
   firstKey: string | null;
   db: Database;
-  telemetry: Telemetry;
-  firing: Firing;
-  routes: readonly Route[];
-  /** The OpenAPI document of /api/v2. */
-  openapi(): Record<string, unknown>;
-  /** Stop taking work, finish or hand back what is in flight, close everything. */
+  features: Features;
+  /** Takes no more work, finishes or releases what is in flight, closes everything. */
   stop(): Promise<void>;
 }
 
-/** What is started is put here, and stopped in the opposite order, whatever the others do. */
+/** What was started, to be stopped in the opposite order. A part that fails to stop does not keep the others running. */
 class Started {
   readonly #stops: [name: string, stop: () => unknown][] = [];
   readonly #log: Logger;
@@ -81,9 +59,8 @@ class Started {
 }
 
 /**
- * The composition root: the one visible list of what depends on what. Opens the database, builds the features,
- * starts the loops that `config.roles` names, and listens. Tests build it too. Rejects with ConfigError, or with
- * an Error that says who holds the data folder, and leaves nothing running.
+ * Opens the services, starts the features and the loops that `config.roles` names, and listens. Rejects with
+ * ConfigError, or with an Error that names the process that holds the data folder, and leaves nothing running.
  */
 export const startPlatform = async (
   config: Config,
@@ -98,165 +75,59 @@ export const startPlatform = async (
   }
 };
 
+const listenFaults: Record<string, string> = {
+  EADDRINUSE: 'is taken',
+  EACCES: 'may not be used by this user',
+  EADDRNOTAVAIL: 'is not on this machine',
+};
+
+const listen = (server: Server, { host, port }: Config): Promise<number> =>
+  server.listen(port, host).catch((error: NodeJS.ErrnoException) => {
+    const why = listenFaults[error.code ?? ''];
+    throw why ? new ConfigError([`HOST, PORT: ${host}:${port} ${why}`]) : error;
+  });
+
 const build = async (config: Config, log: Logger, clock: Clock, started: Started): Promise<Platform> => {
-  const lock = lockFolder(config.dataDir);
-  started.add('folder lock', () => lock.release());
-  const vault = openVault(config);
-  const db = await openDatabase(config, log);
-  started.add('database', () => db.close());
-  await migrateDatabase(config, db, log);
+  const services = await openServices(config, { log, clock }, (name, close) => started.add(name, close));
+  const { db, settings } = services;
+  const features = createFeatures(services);
+  const { list, tracing } = features;
 
-  await rotateCredentials(db, vault, [...integrationSecrets, ...llmSecrets]);
-  const settings = await watchSettings(db, log);
-  const authenticator = new Authenticator(db, log, config.bootstrapKey);
-  const egress = createEgress({ deny: config.egress.deny ?? undefined, allow: config.egress.allow });
-  started.add('outgoing connections', () => egress.close());
+  const secrets = list.flatMap((feature) => feature.secrets ?? []);
+  await startStep(log, () => rotateCredentials(services, secrets));
+  for (const feature of list) {
+    started.add(feature.tag?.name ?? 'feature', () => feature.stop?.());
+    await startStep(log, async () => feature.start?.());
+  }
+  traceStatements(db, tracing);
 
-  const observability = createObservability({
-    db,
-    vault,
-    egress,
-    log,
-    placeholders: config.urlPlaceholders,
-    projectHeader: config.llmTracingProjectHeader,
-    telemetry: {
-      health: (number) => telemetry.health(number),
-      resume: (number) => telemetry.resume(number),
-      deadLetters: () => telemetry,
-    },
-  });
-  await observability.start();
-  started.add('observability', () => observability.stop());
-  const { destinations } = observability;
-
-  const sharedLog = await openTelemetryLog(config, db, log, observability.exists);
-  const telemetry = await createTelemetry({
-    directory: join(config.dataDir, 'telemetry'),
-    ...(sharedLog ? { shared: { log: sharedLog, db } } : {}),
-    destinations,
-    sharedAccounts: observability.accounts,
-    egress,
-    log,
-    clock,
-    settings: {
-      retentionHours: () => settings.get().TELEMETRY_RETENTION_HOURS,
-      retentionMegabytes: () => settings.get().TELEMETRY_RETENTION_MB,
-    },
-  });
-  started.add('telemetry', () => telemetry.stop());
-  settings.onChange(() => telemetry.wake());
-  const known = telemetry.accounts().map(({ number }) => number);
-  if (known.length > 0) await observability.reserveNumbers(Math.max(...known));
-  const { tracing } = telemetry;
-  // https://opentelemetry.io/docs/specs/semconv/database/database-spans/
-  db.onStatement(({ text, milliseconds, failure }) => {
-    const verb = /\w+/.exec(text)?.[0].toUpperCase() ?? 'SQL';
-    const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text };
-    tracing.ended(verb, milliseconds, { kind: SpanKind.CLIENT, attributes }, failure);
-  });
-
-  const metrics = createPlatformMetrics({
-    db,
-    telemetry: () => telemetry,
-    integrationId: observability.idOf,
-  });
-
-  const runtime = createRuntime({
-    db,
-    vault,
-    egress,
-    log,
-    settings,
-    tracing,
-    flush: () => telemetry.flush(),
-    onFinished: (status) => metrics.workItemFinished(status),
-  });
-  const firing = new Firing({
-    db,
-    log,
-    onFired: metrics.fired,
-    span: (name, fn) =>
-      tracing.withSpan(name, { application: true }, (span) =>
-        fn((attributes) => span.setAttributes(attributes)),
-      ),
-  });
-
-  const nothingYet = async () => false;
-  const routes: Route[] = [
-    ...agentRoutes(db, {
-      llmExists,
-      toolServerExists: nothingYet,
-      semanticDataModelExists: nothingYet,
-      onDelete: [cancelOpenOf],
-      onSettings: [wakeWorkers],
-    }),
-    ...scheduleRoutes(db),
-    ...workItemRoutes(db),
-    workItemTraceRoute(db, observability.traceLinks),
-    ...observability.routes,
-    ...llmRoutes(db, vault, runtime.probe),
-    ...apiKeyRoutes(db, authenticator),
-    ...settingsRoutes(db, settings.refresh),
-    ...auditRoutes(db),
-  ];
+  const requests = histogram(
+    'agent_platform_http_request_duration_seconds',
+    'Duration of API requests',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    ['operation', 'method', 'status'],
+  );
+  const metrics = createMetrics([requests, ...list.flatMap((feature) => feature.metrics ?? [])]);
 
   let url = config.publicUrl ?? '';
-  // A replica without the role `api` answers for its health only.
-  const isApi = config.roles.has('api');
   const server = createServer({
-    routes: isApi ? routes : [],
-    rawRoutes: isApi ? [telemetryRoute(() => telemetry.receiver)] : [],
-    roleOf,
-    authenticate: ({ token }) => authenticator.authenticate(token),
+    // A replica without the role `api` only reports its health.
+    groups: config.roles.has('api') ? list : [],
+    authenticate: features.authenticate,
     db,
-    vault,
+    vault: services.vault,
     log,
     publicUrl: () => url,
     version,
-    tags,
     trustProxy: config.trustProxy,
     buckets: new TokenBuckets(clock),
     rateLimit: () => ({
       perSecond: settings.get().RATE_LIMIT_REQUESTS_PER_SECOND,
       burst: settings.get().RATE_LIMIT_BURST,
     }),
-    onRefused: (principal, { operation, path, requestId }) => {
-      db.tx((tx) =>
-        audit(tx, principal, {
-          action: operation,
-          targetType: 'operation',
-          targetId: path.slice(0, 500),
-          outcome: 'refused',
-          requestId,
-        }),
-      ).catch((error) =>
-        log.error({ error: messageOf(error) }, 'a refusal could not be written to the audit log'),
-      );
-    },
-    onResponse: metrics.answered,
-    trace: async (request, fn) => {
-      const { method, route, path, scheme, traceparent } = request;
-      await tracing.withSpan(
-        `${method} ${route}`,
-        {
-          application: true,
-          kind: SpanKind.SERVER,
-          // https://opentelemetry.io/docs/specs/semconv/http/http-spans/
-          attributes: {
-            'http.request.method': method,
-            'http.route': route,
-            'url.path': path,
-            'url.scheme': scheme,
-          },
-          ...(traceparent ? { traceparent } : {}),
-        },
-        async (span) => {
-          const status = await fn(tracing.traceparent()!);
-          span.setAttribute('http.response.status_code', status);
-          if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-        },
-      );
-    },
+    onRefused: auditRefusals(services),
+    onResponse: ({ seconds, ...labels }) => requests.observe(labels, seconds),
+    trace: traceRequests(tracing),
     readiness: () =>
       withTimeout(db.ping(), readinessWithinMs).then(
         () => null,
@@ -265,39 +136,26 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     metrics: metrics.read,
   });
 
-  // Before anything is taken up: a port that is taken is found out first.
+  // Before any work is taken: a port that is taken is found out first.
   const port = await listen(server, config);
   url ||= `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-  // Not before: a start that failed behind it would have made a key that nobody has seen.
-  const firstKey = config.bootstrapKey
-    ? null
-    : await makeFirstKey(db).catch(async (error) => {
-        await server.close();
-        throw error;
-      });
-  const { roles } = config;
-  if (roles.has('delivery')) telemetry.start();
+  // Not before: a start that failed after it would have created a key that no one has seen.
+  const firstKey = await startStep(log, features.makeFirstKey).catch(async (error) => {
+    await server.close();
+    throw error;
+  });
+
   const loops = [
-    chainLoop(db, log),
-    retentionLoop(db, log),
-    ...(roles.has('worker') ? [runtime] : []),
-    ...(roles.has('scheduler') ? [firing] : []),
+    retentionLoop(services, [
+      ...list.flatMap((feature) => feature.retention ?? []),
+      (tx, _, limit) => deleteExpiredKeys(tx, limit),
+    ]),
+    ...list.flatMap((feature) => feature.loops ?? []).filter(({ role }) => !role || config.roles.has(role)),
   ];
-  for (const one of loops) one.start();
-  // Side by side: where the database is away each waits for it, and all together have 20 s.
-  started.add('loops', () => Promise.all(loops.map((one) => one.stop())));
+  for (const loop of loops) loop.start();
+  // All at once: while the database is away each of them waits for it, and all together have 20 s.
+  started.add('loops', () => Promise.all(loops.map((loop) => loop.stop())));
   // Stopped first: nothing new comes in while the rest ends.
   started.add('http', () => server.close());
-  return {
-    url,
-    port,
-    database: db.kind,
-    firstKey,
-    db,
-    telemetry,
-    firing,
-    routes,
-    openapi: () => server.document('/api/v2').value,
-    stop: () => started.stop(),
-  };
+  return { url, port, database: db.kind, firstKey, db, features, stop: () => started.stop() };
 };

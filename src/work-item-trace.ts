@@ -26,10 +26,10 @@ const answer = z
 export const workItemTraceRoute = (db: Database, traceLinks: Observability['traceLinks']): Route =>
   route<WorkItem, z.ZodType<undefined>, z.ZodType<undefined>, typeof answer>({
     id: 'getWorkItemTrace',
+    role: 'member',
     method: 'GET',
     base: 'v2',
     path: '/work-items/{work_item_id}/trace',
-    tag: 'Work Items',
     summary: 'Where the trace of a Work Item can be seen',
     find: ({ params }) => db.run((executor) => findWorkItem(executor, params.work_item_id!)),
     response: answer,

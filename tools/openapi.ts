@@ -1,25 +1,41 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { readConfig } from '../src/config.ts';
-import { silentLogger } from '../src/lib/log.ts';
-import { startPlatform } from '../src/platform.ts';
+import { createFeatures } from '../src/features.ts';
+import { describeApi, permissionsOf } from '../src/http/index.ts';
+import { offlineServices } from '../src/services.ts';
 
 /**
- * Writes openapi.json from the routes; with `--check` it only says whether the committed file is what the routes
- * give, and exits 1 where it is stale.
+ * Writes what the routes declare: openapi.json, and permissions.md with the role of every operation. With `--check` it
+ * writes nothing and exits 1 if a committed file is not what the routes give. It needs no database.
  */
-const file = new URL('../openapi.json', import.meta.url);
-const dataDir = mkdtempSync(join(tmpdir(), 'agent-platform-openapi-'));
-const platform = await startPlatform(readConfig({ PORT: '0', DATA_DIR: dataDir }), { log: silentLogger });
-const document = { ...platform.openapi(), servers: [{ url: 'https://deployment.example/api/v2' }] };
-await platform.stop();
-rmSync(dataDir, { recursive: true, force: true });
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+const groups = createFeatures(offlineServices(readConfig({}))).list;
+const { value } = describeApi({ base: '/api/v2', groups, publicUrl: '', version });
+const document = { ...value, servers: [{ url: 'https://deployment.example/api/v2' }] };
 
-const text = `${JSON.stringify(document, null, 2)}\n`;
-if (!process.argv.includes('--check')) writeFileSync(file, text);
-else if (readFileSync(file, 'utf8') !== text) {
-  console.error('openapi.json is stale: run `npm run openapi` and commit it.');
-  process.exit(1);
+const table = permissionsOf(groups)
+  .map(({ id, role, method, path }) => `| ${id} | ${role} | ${method} ${path} |`)
+  .join('\n');
+
+const files = {
+  'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+  'permissions.md': `# Permissions
+
+The least role that may call each operation, printed from the routes by \`npm run openapi\`. \`builder\` may do all that \`member\` may, and \`admin\` all.
+
+| operation | role | request |
+|---|---|---|
+${table}
+`,
+};
+
+for (const [name, text] of Object.entries(files)) {
+  const file = new URL(`../${name}`, import.meta.url);
+  if (!process.argv.includes('--check')) writeFileSync(file, text);
+  else if (readFileSync(file, 'utf8') !== text) {
+    console.error(`${name} is stale: run \`npm run openapi\` and commit it.`);
+    process.exitCode = 1;
+  }
 }
-process.exit(0);

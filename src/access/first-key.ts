@@ -7,10 +7,11 @@ import { keyPrefix, newKeyValue } from './key-format.ts';
 import { countKeys, insertKey } from './store.ts';
 
 const system: Principal = { kind: 'system', id: 'system', name: 'the platform', role: 'admin', keyId: null };
+const actor = { principal: system, requestId: null };
 
 /**
- * At the first start, where no key exists: make an admin's service-account key and answer its value, to be
- * printed this once. Null at every later start. Of replicas that start together one makes it.
+ * At the first start, when no key exists, creates a service-account key of an admin and returns its value, to be printed
+ * this once. Returns null at every later start. Of replicas that start together one creates it.
  */
 export const makeFirstKey = (db: Database): Promise<string | null> =>
   db.tx(async (tx) => {
@@ -29,11 +30,10 @@ export const makeFirstKey = (db: Database): Promise<string | null> =>
       created_by: system.id,
       expires_at: null,
     });
-    await audit(tx, system, {
-      action: 'api_key.create',
-      targetType: 'api_key',
-      targetId: id,
-      details: { name: 'first administrator', role: 'admin', value: fingerprint(value) },
+    await audit(tx, actor, 'api_key.create', id, {
+      name: 'first administrator',
+      role: 'admin',
+      value: fingerprint(value),
     });
     return value;
   });

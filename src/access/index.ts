@@ -1,4 +1,27 @@
-export { makeFirstKey } from './first-key.ts';
-export { Authenticator } from './keys.ts';
-export { requiredRoles, roleOf } from './permissions.ts';
-export { apiKeyRoutes } from './routes.ts';
+import type { Feature, Services } from '../feature.ts';
+import type { Principal } from '../lib/principal.ts';
+import { makeFirstKey } from './first-key.ts';
+import { Authenticator } from './keys.ts';
+import { apiKeyRoutes } from './routes.ts';
+
+export interface Access extends Feature {
+  /** The principal that a bearer token stands for; throws 401. */
+  authenticate(request: { token: string | undefined }): Promise<Principal>;
+  /** Creates the first administrator's key and returns its value, to be shown once; null if there is one already. */
+  makeFirstKey(): Promise<string | null>;
+}
+
+/** API keys, and who a request acts as. */
+export const createAccess = ({ config, db, log }: Services): Access => {
+  const authenticator = new Authenticator(db, log, config.bootstrapKey);
+  return {
+    tag: {
+      name: 'API keys',
+      description: 'Keys act with a role: a service account’s own, or its person’s.',
+    },
+    routes: apiKeyRoutes(db, authenticator),
+    start: async () => authenticator.start(),
+    authenticate: ({ token }) => authenticator.authenticate(token),
+    makeFirstKey: async () => (config.bootstrapKey === null ? makeFirstKey(db) : null),
+  };
+};

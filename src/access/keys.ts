@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type Database, notify, type Tx } from '../database/index.ts';
 import { sha256 } from '../lib/crypto.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
@@ -7,13 +8,13 @@ import type { Principal } from '../lib/principal.ts';
 import { isKeyValue } from './key-format.ts';
 import { findKeyByHash, type ShownKey, touchKey } from './store.ts';
 
-/** The channel on which replicas hear that a key was revoked or a person's role changed. */
+/** The channel that notifies replicas of a revoked key or a person's changed role. */
 const keysChannel = 'api_keys';
 
-/** How long a looked-up key is believed: the most that a revocation whose notification was lost can live on. */
-const believedForMs = 900;
-const maxRemembered = 10_000;
-/** `last_used_at` is this exact, so that reading does not mean writing each time. */
+/** How long a key that was looked up is cached: a revocation whose notification was lost holds after this at the latest. */
+const cacheTtlMs = 900;
+const maxCached = 10_000;
+/** How exact `last_used_at` is, so that not every request writes. */
 const touchEveryMs = 60_000;
 
 const unauthorized = (message: string) => new ApiError('unauthorized', message);
@@ -31,63 +32,64 @@ const bootstrap: Principal = {
   keyId: 'bootstrap',
 };
 
+/** Notifies every replica that a key was revoked, when `tx` commits. */
+export const notifyRevoked = (tx: Tx): Promise<void> => notify(tx, keysChannel);
+
 /** Turns a bearer token into a principal. */
 export class Authenticator {
   readonly #db: Database;
   readonly #log: Logger;
   readonly #bootstrapHash: Buffer | null;
-  /** Raised by `forget`, so that a look-up from before it is not remembered after it. */
-  #forgotten = 0;
-  /** `until` by performance.now(): a clock that goes back must not prolong a revoked key's life. */
-  readonly #remembered = new Map<string, { principal: Principal | null; until: number }>();
-  readonly #touched = new Map<string, number>();
+  /** Raised by `invalidate`, so that a look-up that began before it is not cached after it. */
+  #generation = 0;
+  // Its time is performance.now(): a clock that goes back must not prolong the life of a revoked key.
+  readonly #cached = new LRUCache<string, { principal: Principal | null }>({ max: maxCached });
+  readonly #touched = new LRUCache<string, true>({ max: maxCached, ttl: touchEveryMs });
 
   constructor(db: Database, log: Logger, bootstrapKey: string | null) {
     this.#db = db;
     this.#log = log;
     this.#bootstrapHash = bootstrapKey ? Buffer.from(sha256(bootstrapKey)) : null;
-    db.listen(keysChannel, () => this.forget());
   }
 
-  /** Ask the database again for every key: one was revoked, or a role changed. */
-  forget(): void {
-    this.#forgotten++;
-    this.#remembered.clear();
+  /** Follows revocations on other replicas from now on. */
+  start(): void {
+    this.#db.listen(keysChannel, () => this.invalidate());
   }
 
-  /** Say to every replica that a key was revoked, when `tx` commits. */
-  static revoked = (tx: Tx): Promise<void> => notify(tx, keysChannel);
+  /** Asks the database again for every key: one was revoked, or a role changed. */
+  invalidate(): void {
+    this.#generation++;
+    this.#cached.clear();
+  }
 
-  /** Who `token` stands for; throws 401. */
+  /** The principal that `token` stands for; throws 401. */
   async authenticate(token: string | undefined): Promise<Principal> {
     if (token === undefined) throw unauthorized('An API key is required: Authorization: Bearer <API_KEY>.');
     const hash = sha256(token);
     if (this.#bootstrapHash && timingSafeEqual(Buffer.from(hash), this.#bootstrapHash)) return bootstrap;
     if (!isKeyValue(token)) throw unauthorized('The API key is not valid.');
-    const remembered = this.#remembered.get(hash);
-    let principal: Principal | null;
-    if (remembered && performance.now() < remembered.until) principal = remembered.principal;
-    else {
-      const asked = performance.now();
-      const forgotten = this.#forgotten;
-      const key = await this.#db.run((executor) => findKeyByHash(executor, hash));
-      principal = key ? principalOf(key) : null;
-      if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
-      if (forgotten === this.#forgotten) {
-        const lives = (key?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now();
-        this.#remembered.set(hash, { principal, until: asked + Math.min(believedForMs, lives) });
-      }
-    }
+    const { principal } = this.#cached.get(hash) ?? (await this.#lookUp(hash));
     if (!principal) throw unauthorized('The API key is not valid, was revoked, or has expired.');
     this.#touch(principal.keyId!);
     return principal;
   }
 
+  async #lookUp(hash: string): Promise<{ principal: Principal | null }> {
+    const generation = this.#generation;
+    const askedAt = performance.now();
+    const key = await this.#db.run((executor) => findKeyByHash(executor, hash));
+    const found = { principal: key ? principalOf(key) : null };
+    const livesMs = (key?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now();
+    // The row is as old as the question.
+    const ttl = Math.floor(Math.min(cacheTtlMs, livesMs) - (performance.now() - askedAt));
+    if (generation === this.#generation && ttl > 0) this.#cached.set(hash, found, { ttl });
+    return found;
+  }
+
   #touch(keyId: string): void {
-    const now = Date.now();
-    if (now - (this.#touched.get(keyId) ?? 0) < touchEveryMs) return;
-    if (this.#touched.size >= maxRemembered) this.#touched.clear();
-    this.#touched.set(keyId, now);
+    if (this.#touched.has(keyId)) return;
+    this.#touched.set(keyId, true);
     this.#db
       .run((executor) => touchKey(executor, keyId))
       .catch((error) => this.#log.debug({ error: messageOf(error) }, 'last_used_at was not written'));

@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
 import {
+  finder,
   id,
+  listPage,
   optional,
   pageOf,
   pageQuery,
   type Route,
-  readCursor,
   route,
   text,
   timestamp,
-  toPage,
 } from '../http/index.ts';
 import { fingerprint, sha256 } from '../lib/crypto.ts';
 import { ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
-import { isId, newId } from '../lib/ids.ts';
+import { newId } from '../lib/ids.ts';
 import { type Principal, roleAllows, roles } from '../lib/principal.ts';
 import { keyPrefix, newKeyValue } from './key-format.ts';
-import { Authenticator } from './keys.ts';
+import { type Authenticator, notifyRevoked } from './keys.ts';
 import { deleteKey, findKey, insertKey, listKeys, type ShownKey } from './store.ts';
 
 const apiKey = z
@@ -55,34 +55,34 @@ const mayManage = (principal: Principal, key: ShownKey): boolean =>
   principal.role === 'admin' || key.created_by === principal.id;
 
 export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[] => {
-  const find = async ({ params, principal }: { params: Record<string, string>; principal: Principal }) => {
-    const key = isId(params.api_key_id!) ? await db.run((r) => findKey(r, params.api_key_id!)) : undefined;
-    if (!key || !mayManage(principal, key)) throw notFound('API key');
+  const findAny = finder(db, 'API key', 'api_key_id', findKey);
+  const find = async (request: { params: Record<string, string>; principal: Principal }) => {
+    const key = await findAny(request);
+    if (!mayManage(request.principal, key)) throw notFound('API key');
     return key;
   };
   return [
     route({
       id: 'listApiKeys',
+      role: 'member',
       method: 'GET',
       path: '/api-keys',
-      tag: 'API keys',
-      summary: 'The API keys that you made; an admin sees all',
+      summary: 'List API keys',
+      description: 'Those that you made; an admin sees all.',
       query: pageQuery,
       response: pageOf('ApiKeyPage', apiKey),
-      handler: async ({ query, principal }) => {
-        const madeBy = principal.role === 'admin' ? null : principal.id;
-        const page = { limit: query.limit, before: readCursor(query.next) };
-        return toPage(await db.run((r) => listKeys(r, madeBy, page)), query.limit, (key) => key);
-      },
+      handler: listPage(db, (executor, page, { principal }) =>
+        listKeys(executor, principal.role === 'admin' ? null : principal.id, page),
+      ),
     }),
     route({
       id: 'createApiKey',
+      role: 'member',
       method: 'POST',
       path: '/api-keys',
-      tag: 'API keys',
-      summary: 'Make an API key; its value is shown this once',
+      summary: 'Create an API key',
       description:
-        'A key of a service account has `role`, never above your own; `kind: personal` follows your role.',
+        'Its value is shown this once. A key of a service account has `role`, never above your own; `kind: personal` follows your role.',
       body: createBody,
       checkBody: ({ kind, role }) => {
         if (kind !== 'personal' && (role === undefined || role === null)) {
@@ -91,7 +91,7 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       },
       status: 201,
       response: createdApiKey,
-      handler: ({ body, principal, transaction, requestId }) => {
+      handler: ({ body, principal, actor, transaction }) => {
         const personal = body.kind === 'personal';
         if (personal && body.role !== undefined) {
           throw unprocessable([
@@ -122,12 +122,11 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
         };
         return transaction(async (tx) => {
           await insertKey(tx, key);
-          await audit(tx, principal, {
-            action: 'api_key.create',
-            targetType: 'api_key',
-            targetId: key.id,
-            details: { name: key.name, kind: key.kind, role: key.role, value: fingerprint(value) },
-            requestId,
+          await audit(tx, actor, 'api_key.create', key.id, {
+            name: key.name,
+            kind: key.kind,
+            role: key.role,
+            value: fingerprint(value),
           });
           return { ...(await findKey(tx, key.id))!, value };
         });
@@ -135,35 +134,31 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
     }),
     route({
       id: 'getApiKey',
+      role: 'member',
       method: 'GET',
       path: '/api-keys/{api_key_id}',
-      tag: 'API keys',
-      summary: 'One API key, without its value',
+      summary: 'Get an API key',
+      description: 'Without its value.',
       find,
       response: apiKey,
       handler: async ({ found }) => found,
     }),
     route({
       id: 'deleteApiKey',
+      role: 'member',
       method: 'DELETE',
       path: '/api-keys/{api_key_id}',
-      tag: 'API keys',
-      summary: 'Revoke an API key, at once',
+      summary: 'Delete an API key',
+      description: 'It is refused at once.',
       find,
       status: 204,
-      handler: async ({ found, principal, transaction, requestId }) => {
+      handler: async ({ found, actor, transaction }) => {
         await transaction(async (tx) => {
           if (!(await deleteKey(tx, found.id))) throw notFound('API key');
-          await Authenticator.revoked(tx);
-          await audit(tx, principal, {
-            action: 'api_key.delete',
-            targetType: 'api_key',
-            targetId: found.id,
-            details: { name: found.name, prefix: found.prefix },
-            requestId,
-          });
+          await notifyRevoked(tx);
+          await audit(tx, actor, 'api_key.delete', found.id, { name: found.name, prefix: found.prefix });
         });
-        authenticator.forget();
+        authenticator.invalidate();
       },
     }),
   ];

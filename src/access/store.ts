@@ -1,4 +1,4 @@
-import { type Executor, sql, type Tx } from '../database/index.ts';
+import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
 import type { Role } from '../lib/principal.ts';
 
 export interface ApiKeyRow {
@@ -17,7 +17,7 @@ export interface ApiKeyRow {
 
 declare module '../database/database.ts' {
   interface Schema {
-    api_keys: ApiKeyRow;
+    api_keys: Table<ApiKeyRow, 'created_at' | 'last_used_at'>;
     users: {
       id: string;
       subject: string;
@@ -60,18 +60,10 @@ export const findKeyByHash = async (executor: Executor, hash: string): Promise<S
     )
     .executeTakeFirst();
 
-/** `createdBy` null: everyone's keys. */
-export const listKeys = (
-  executor: Executor,
-  createdBy: string | null,
-  page: { limit: number; before: string | null },
-): Promise<ShownKey[]> => {
-  let query = shownKeys(executor)
-    .orderBy('k.id', 'desc')
-    .limit(page.limit + 1);
-  if (createdBy !== null) query = query.where('k.created_by', '=', createdBy);
-  if (page.before) query = query.where('k.id', '<', page.before);
-  return query.execute();
+/** Newest first. `createdBy` null: everyone's keys. */
+export const listKeys = (executor: Executor, createdBy: string | null, page: Page): Promise<ShownKey[]> => {
+  const query = shownKeys(executor);
+  return selectPage(createdBy === null ? query : query.where('k.created_by', '=', createdBy), page, 'k.id');
 };
 
 export const findKey = (executor: Executor, id: string): Promise<ShownKey | undefined> =>
@@ -84,17 +76,14 @@ export const insertKey = async (
     'id' | 'name' | 'kind' | 'role' | 'user_id' | 'value_hash' | 'prefix' | 'created_by' | 'expires_at'
   >,
 ): Promise<void> => {
-  await tx
-    .insertInto('api_keys')
-    .values(key as never)
-    .execute();
+  await tx.insertInto('api_keys').values(key).execute();
 };
 
-/** Whether there was such a key. */
+/** Returns whether there was such a key. */
 export const deleteKey = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx.deleteFrom('api_keys').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
 
-/** Note that the key was used now. */
+/** Writes that the key was used now. */
 export const touchKey = async (executor: Executor, id: string): Promise<void> => {
   await sql`update api_keys set last_used_at = platform_now() where id = ${id}`.execute(executor);
 };

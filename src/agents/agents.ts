@@ -2,7 +2,8 @@ import { audit } from '../audit/index.ts';
 import type { Executor, Tx } from '../database/index.ts';
 import { badRequest, type Fault, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
-import type { Principal } from '../lib/principal.ts';
+import type { Actor } from '../lib/principal.ts';
+import { lockLlmForShare } from '../llm-configurations/index.ts';
 import {
   type Agent,
   type AgentFields,
@@ -10,29 +11,18 @@ import {
   type AgentMode,
   type AgentSettings,
   deleteAgentRow,
+  findAgent,
+  findLockedAgent,
   insertAgent,
-  selectAgent,
-  selectLockedAgent,
-  updateAgent,
+  updateAgentRow,
 } from './store.ts';
 
-/** Whether what an agent refers to exists, asked in the transaction that stores the reference. */
-type Exists = (tx: Tx, id: string) => Promise<boolean>;
-
-/** What agents refer to or must tell, but may not import. */
+/** What other features do in the transaction of a change of an agent. */
 export interface AgentHooks {
-  llmExists: Exists;
-  toolServerExists: Exists;
-  semanticDataModelExists: Exists;
-  /** Called in the transaction that deleted the agent, after its row and all that hangs on it are gone. */
-  onDelete: readonly ((tx: Tx, agentId: string, principal: Principal) => Promise<void>)[];
-  /** Called in the transaction that changed the settings: more may run at once now. */
-  onSettings: readonly ((tx: Tx) => Promise<void>)[];
-}
-
-interface Actor {
-  principal: Principal;
-  requestId: string;
+  /** Called after the agent's row and all that hangs on it are gone. */
+  onDelete: (tx: Tx, agentId: string, actor: Actor) => Promise<void>;
+  /** Called after the settings changed: more Work Items may run at once now. */
+  onSettings: (tx: Tx) => Promise<void>;
 }
 
 export const defaultAgentSettings: AgentSettings = {
@@ -42,30 +32,30 @@ export const defaultAgentSettings: AgentSettings = {
   max_steps: 20,
 };
 
-/** The agent; 404 where there is none, also for a malformed id. */
-export const findAgent = async (executor: Executor, id: string): Promise<Agent> => {
-  const agent = await selectAgent(executor, id);
+/** The agent. 404 if there is none, also for a malformed id. */
+export const getAgent = async (executor: Executor, id: string): Promise<Agent> => {
+  const agent = isId(id) ? await findAgent(executor, id) : undefined;
   if (!agent) throw notFound('agent');
   return agent;
 };
 
-/** The agent, which nobody else changes, deletes or locks until the transaction ends; 404 where there is none. */
-export const lockAgent = async (tx: Tx, id: string, strength: AgentLock = 'change'): Promise<Agent> => {
-  const agent = await selectLockedAgent(tx, id, strength);
+/** The agent, locked until the transaction ends. 404 if there is none. */
+export const lockAgent = async (tx: Tx, id: string, lock: AgentLock = 'update'): Promise<Agent> => {
+  const agent = isId(id) ? await findLockedAgent(tx, id, lock) : undefined;
   if (!agent) throw notFound('agent');
   return agent;
 };
 
-/** Keep the agent from being deleted until the transaction ends; false where there is none. */
+/** Keeps the agent from being deleted until the transaction ends. Returns false if there is none. */
 export const lockAgentForShare = async (tx: Tx, id: string): Promise<boolean> =>
-  (await selectLockedAgent(tx, id, 'use')) !== undefined;
+  isId(id) && (await findLockedAgent(tx, id, 'share')) !== undefined;
 
-/** 400 with `message` where the agent is no Worker agent. */
+/** 400 with `message` if the agent is not a Worker agent. */
 export const requireWorker = (agent: Pick<Agent, 'mode'>, message: string): void => {
   if (agent.mode !== 'worker') throw badRequest(message);
 };
 
-/** Settings as they were, with the keys of `changes`; null gives the default back. */
+/** `before` with the keys of `changes`; null resets a key to its default. */
 export const mergeSettings = (
   before: AgentSettings,
   changes: Partial<Record<keyof AgentSettings, number | null>>,
@@ -78,42 +68,33 @@ export const mergeSettings = (
   return merged;
 };
 
-/** 422 that names each field whose value is the id of nothing. */
-const checkReferences = async (tx: Tx, hooks: AgentHooks, fields: Partial<AgentFields>): Promise<void> => {
+type References = Pick<AgentFields, 'llm_id' | 'tool_server_ids' | 'semantic_data_model_ids'>;
+
+/** 422 that names each field with an unknown id. What is referred to is kept until the transaction ends. */
+const checkReferences = async (tx: Tx, fields: Partial<References>): Promise<void> => {
   const faults: Fault[] = [];
-  const unknown = async (exists: Exists, id: string) => !isId(id) || !(await exists(tx, id));
   const { llm_id } = fields;
-  const unknownLlm = llm_id != null && (await unknown(hooks.llmExists, llm_id));
-  if (unknownLlm) faults.push({ path: 'llm_id', message: 'is no LLM configuration' });
-  for (const [i, id] of (fields.tool_server_ids ?? []).entries()) {
-    if (await unknown(hooks.toolServerExists, id)) {
-      faults.push({ path: `tool_server_ids[${i}]`, message: 'is no tool server' });
-    }
+  const unknownLlm = llm_id != null && !(isId(llm_id) && (await lockLlmForShare(tx, llm_id)));
+  if (unknownLlm) faults.push({ path: 'llm_id', message: 'is not an LLM configuration' });
+  // There are no tool servers and semantic data models yet, so no id is one.
+  for (const i of (fields.tool_server_ids ?? []).keys()) {
+    faults.push({ path: `tool_server_ids[${i}]`, message: 'is not a tool server' });
   }
-  for (const [i, id] of (fields.semantic_data_model_ids ?? []).entries()) {
-    if (await unknown(hooks.semanticDataModelExists, id)) {
-      faults.push({ path: `semantic_data_model_ids[${i}]`, message: 'is no semantic data model' });
-    }
+  for (const i of (fields.semantic_data_model_ids ?? []).keys()) {
+    faults.push({ path: `semantic_data_model_ids[${i}]`, message: 'is not a semantic data model' });
   }
   if (faults.length > 0) throw unprocessable(faults, unknownLlm ? { llm_id } : {});
 };
 
 export const createAgent = async (
   tx: Tx,
-  hooks: AgentHooks,
+  actor: Actor,
   mode: AgentMode,
   fields: AgentFields,
-  { principal, requestId }: Actor,
 ): Promise<Agent> => {
-  await checkReferences(tx, hooks, fields);
+  await checkReferences(tx, fields);
   const agent = await insertAgent(tx, newId(), mode, fields);
-  await audit(tx, principal, {
-    action: 'agent.create',
-    targetType: 'agent',
-    targetId: agent.id,
-    details: { name: agent.name, mode },
-    requestId,
-  });
+  await audit(tx, actor, 'agent.create', agent.id, { name: agent.name, mode });
   return agent;
 };
 
@@ -122,64 +103,45 @@ export type AgentChanges = Partial<Omit<AgentFields, 'settings'>> & {
   settings?: Partial<Record<keyof AgentSettings, number | null>>;
 };
 
-/** Change the fields that `changes` has. `check` is called with the locked agent, after the checks of the body. */
-export const changeAgent = async (
-  tx: Tx,
-  hooks: AgentHooks,
-  id: string,
-  { mode, settings, ...fields }: AgentChanges,
-  check: (agent: Agent) => void,
-  { principal, requestId }: Actor,
-): Promise<Agent> => {
-  const before = await lockAgent(tx, id);
-  if (mode !== undefined && mode !== before.mode) {
-    throw unprocessable([{ path: 'mode', message: `never changes; this agent's is ${before.mode}` }]);
+/** 422 if the locked agent cannot have these changes. */
+export const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promise<void> => {
+  if (changes.mode !== undefined && changes.mode !== before.mode) {
+    throw unprocessable([{ path: 'mode', message: `cannot be changed; this agent's is ${before.mode}` }]);
   }
-  await checkReferences(tx, hooks, fields);
-  check(before);
-  const { name, description, instructions, llm_id, model, tool_server_ids, semantic_data_model_ids } = before;
-  const after = await updateAgent(tx, id, {
-    name,
-    description,
-    instructions,
-    llm_id,
-    model,
-    tool_server_ids,
-    semantic_data_model_ids,
+  await checkReferences(tx, changes);
+};
+
+/** Changes the fields that `changes` has. `before` is locked, and `changes` are checked. */
+export const updateAgent = async (
+  tx: Tx,
+  actor: Actor,
+  hooks: AgentHooks,
+  before: Agent,
+  { mode: _, settings, ...fields }: AgentChanges,
+): Promise<Agent> => {
+  const after = await updateAgentRow(tx, before.id, {
+    name: before.name,
+    description: before.description,
+    instructions: before.instructions,
+    llm_id: before.llm_id,
+    model: before.model,
+    tool_server_ids: before.tool_server_ids,
+    semantic_data_model_ids: before.semantic_data_model_ids,
     ...fields,
     settings: mergeSettings(before.settings, settings ?? {}),
   });
-  if (settings) for (const told of hooks.onSettings) await told(tx);
-  await audit(tx, principal, {
-    action: 'agent.update',
-    targetType: 'agent',
-    targetId: id,
-    details: { name: after.name, changed: [...Object.keys(fields), ...(settings ? ['settings'] : [])] },
-    requestId,
-  });
+  if (settings) await hooks.onSettings(tx);
+  const changed = [...Object.keys(fields), ...(settings ? ['settings'] : [])];
+  await audit(tx, actor, 'agent.update', after.id, { name: after.name, changed });
   return after;
 };
 
 /**
- * Delete the agent; the database removes its schedules and scopes with it. The hooks come after that: a firing
- * in progress holds its schedule's row, so once the row is gone no Work Item can come any more unseen.
+ * Deletes the agent, which is locked; the database deletes its schedules and scopes with it. `onDelete` comes after
+ * that: a firing in progress holds the row of its schedule, so once the row is gone no Work Item can come unseen.
  */
-export const deleteAgent = async (
-  tx: Tx,
-  hooks: AgentHooks,
-  id: string,
-  check: (agent: Agent) => void,
-  { principal, requestId }: Actor,
-): Promise<void> => {
-  const agent = await lockAgent(tx, id, 'delete');
-  check(agent);
-  await deleteAgentRow(tx, id);
-  for (const told of hooks.onDelete) await told(tx, id, principal);
-  await audit(tx, principal, {
-    action: 'agent.delete',
-    targetType: 'agent',
-    targetId: id,
-    details: { name: agent.name },
-    requestId,
-  });
+export const deleteAgent = async (tx: Tx, actor: Actor, hooks: AgentHooks, agent: Agent): Promise<void> => {
+  await deleteAgentRow(tx, agent.id);
+  await hooks.onDelete(tx, agent.id, actor);
+  await audit(tx, actor, 'agent.delete', agent.id, { name: agent.name });
 };

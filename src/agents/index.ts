@@ -1,3 +1,15 @@
-export { findAgent, lockAgent, lockAgentForShare, requireWorker } from './agents.ts';
-export { agentRoutes } from './routes.ts';
+import type { Feature, Services } from '../feature.ts';
+import type { AgentHooks } from './agents.ts';
+import { agentRoutes } from './routes.ts';
+
+export { getAgent, lockAgent, lockAgentForShare, requireWorker } from './agents.ts';
 export type { Agent } from './store.ts';
+
+/** Agents: Worker agents and conversational agents. */
+export const createAgents = ({ db }: Services, hooks: AgentHooks): Feature => ({
+  tag: {
+    name: 'Agents',
+    description: 'Worker agents carry out Work Items; conversational agents talk.',
+  },
+  routes: agentRoutes(db, hooks),
+});

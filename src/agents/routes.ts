@@ -1,28 +1,29 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
 import {
+  finder,
   id,
   idList,
+  listPage,
   optional,
   pageOf,
   pageQuery,
   type Route,
-  readCursor,
   route,
   text,
   timestamp,
-  toPage,
 } from '../http/index.ts';
 import {
   type AgentHooks,
-  changeAgent,
+  checkChanges,
   createAgent,
   defaultAgentSettings,
   deleteAgent,
-  findAgent,
+  lockAgent,
   mergeSettings,
+  updateAgent,
 } from './agents.ts';
-import { type Agent, selectAgents } from './store.ts';
+import { findAgent, listAgents } from './store.ts';
 
 const mode = z.enum(['worker', 'conversational']);
 
@@ -50,7 +51,7 @@ const publicAgent = z
   })
   .meta({ id: 'PublicAgent' });
 
-/** As sets: an id that is given twice is kept once. */
+/** As a set: an id that is given twice is kept once. */
 const ids = idList.transform((list) => [...new Set(list)]);
 const name = text(200, 1);
 const instructions = text(100_000);
@@ -83,7 +84,7 @@ const updateBody = z
   .object({
     name: name.optional(),
     description: description.nullable().optional(),
-    mode: mode.optional().describe('Never changes: another mode is refused.'),
+    mode: mode.optional().describe('Cannot be changed: another mode is refused.'),
     instructions: instructions.optional(),
     llm_id: id.nullable().optional(),
     model: model.nullable().optional(),
@@ -97,54 +98,47 @@ const updateBody = z
         max_steps: settingSchemas.max_steps.nullable().optional(),
       })
       .optional()
-      .describe('Merged key by key; null gives a key its default back.'),
+      .describe('Merged key by key; null resets a key to its default.'),
   })
   .meta({ id: 'UpdateAgentBody' });
 
-const tag = 'Agents';
-
 export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
-  const find = ({ params }: { params: Record<string, string> }): Promise<Agent> =>
-    db.run((executor) => findAgent(executor, params.agent_id!));
+  const find = finder(db, 'agent', 'agent_id', findAgent);
   return [
     route({
       id: 'listAgents',
+      role: 'member',
       method: 'GET',
       path: '/agents',
-      tag,
-      summary: 'All agents, newest first',
+      summary: 'List agents',
       query: pageQuery,
       response: pageOf('AgentPage', publicAgent),
-      handler: async ({ query: { limit, next } }) => {
-        const page = { limit, before: readCursor(next) };
-        const agents = await db.run((executor) => selectAgents(executor, page));
-        return toPage(agents, limit, (agent) => agent);
-      },
+      handler: listPage(db, listAgents),
     }),
     route({
       id: 'createAgent',
+      role: 'builder',
       method: 'POST',
       path: '/agents',
-      tag,
       summary: 'Create an agent',
       body: createBody,
       response: publicAgent,
       idempotent: true,
       etag: true,
-      handler: ({ body: { mode, settings, ...fields }, transaction, etag, ...actor }) =>
+      handler: ({ body: { mode, settings, ...fields }, transaction, etag, actor }) =>
         transaction(async (tx) => {
           const all = { ...fields, settings: mergeSettings(defaultAgentSettings, settings) };
-          const agent = await createAgent(tx, hooks, mode, all, actor);
+          const agent = await createAgent(tx, actor, mode, all);
           etag(agent.revision);
           return agent;
         }),
     }),
     route({
       id: 'getAgent',
+      role: 'member',
       method: 'GET',
       path: '/agents/{agent_id}',
-      tag,
-      summary: 'One agent',
+      summary: 'Get an agent',
       find,
       response: publicAgent,
       etag: true,
@@ -155,34 +149,40 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
     }),
     route({
       id: 'updateAgent',
+      role: 'builder',
       method: 'PATCH',
       path: '/agents/{agent_id}',
-      tag,
-      summary: 'Change some fields of an agent',
+      summary: 'Update an agent',
       find,
       body: updateBody,
       response: publicAgent,
       etag: true,
-      handler: ({ found, body, transaction, ifMatch, etag, ...actor }) =>
+      handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
         transaction(async (tx) => {
-          const check = (agent: Agent) => ifMatch(agent.revision);
-          const agent = await changeAgent(tx, hooks, found.id, body, check, actor);
+          const before = await lockAgent(tx, found.id);
+          await checkChanges(tx, before, body);
+          ifMatch(before.revision);
+          const agent = await updateAgent(tx, actor, hooks, before, body);
           etag(agent.revision);
           return agent;
         }),
     }),
     route({
       id: 'deleteAgent',
+      role: 'builder',
       method: 'DELETE',
       path: '/agents/{agent_id}',
-      tag,
-      summary:
-        'Delete an agent with its schedules and scopes; its Work Items remain, open ones are cancelled',
+      summary: 'Delete an agent',
+      description: 'Its schedules and scopes go with it. Its Work Items remain; open ones are cancelled.',
       find,
       status: 204,
       etag: true,
-      handler: ({ found, transaction, ifMatch, ...actor }) =>
-        transaction((tx) => deleteAgent(tx, hooks, found.id, (agent) => ifMatch(agent.revision), actor)),
+      handler: ({ found, transaction, ifMatch, actor }) =>
+        transaction(async (tx) => {
+          const agent = await lockAgent(tx, found.id, 'delete');
+          ifMatch(agent.revision);
+          await deleteAgent(tx, actor, hooks, agent);
+        }),
     }),
   ];
 };

@@ -1,6 +1,4 @@
-import { sql } from 'kysely';
-import type { Executor, Tx } from '../database/index.ts';
-import { isId } from '../lib/ids.ts';
+import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
 
 export type AgentMode = 'worker' | 'conversational';
 
@@ -36,7 +34,7 @@ type AgentRow = Omit<Agent, 'settings'> & AgentSettings;
 
 declare module '../database/database.ts' {
   interface Schema {
-    agents: AgentRow;
+    agents: Table<AgentRow, 'revision' | 'created_at' | 'updated_at'>;
   }
 }
 
@@ -67,45 +65,30 @@ const toAgent = ({ max_concurrency, max_attempts, timeout_seconds, max_steps, ..
 
 const toRow = ({ settings, ...fields }: AgentFields) => ({ ...fields, ...settings });
 
-/** undefined where there is none, and for a malformed id. */
-export const selectAgent = async (executor: Executor, id: string): Promise<Agent | undefined> => {
-  if (!isId(id)) return undefined;
+/** Newest first. */
+export const listAgents = async (executor: Executor, page: Page): Promise<Agent[]> =>
+  (await selectPage(executor.selectFrom('agents').select(columns), page)).map(toAgent);
+
+export const findAgent = async (executor: Executor, id: string): Promise<Agent | undefined> => {
   const row = await executor.selectFrom('agents').select(columns).where('id', '=', id).executeTakeFirst();
   return row && toAgent(row);
 };
 
 /**
- * For how long others must wait. `use`: it is not deleted before the transaction ends. `change`: nor is it
- * changed, nor locked for a change by another. `delete`: nor used.
+ * What a lock keeps others from until the transaction ends. `share`: deleting the agent. `update`: also changing it or
+ * locking it for a change. `delete`: also a `share` lock.
  */
-export type AgentLock = 'use' | 'change' | 'delete';
+export type AgentLock = 'share' | 'update' | 'delete';
 
-export const selectLockedAgent = async (
-  tx: Tx,
-  id: string,
-  strength: AgentLock,
-): Promise<Agent | undefined> => {
-  if (!isId(id)) return undefined;
-  let query = tx.selectFrom('agents').select(columns).where('id', '=', id);
-  if (strength === 'use') query = query.forKeyShare();
-  else if (strength === 'change') query = query.forNoKeyUpdate();
-  else query = query.forUpdate();
-  const row = await query.executeTakeFirst();
+export const findLockedAgent = async (tx: Tx, id: string, lock: AgentLock): Promise<Agent | undefined> => {
+  const query = tx.selectFrom('agents').select(columns).where('id', '=', id);
+  const locked = {
+    share: () => query.forKeyShare(),
+    update: () => query.forNoKeyUpdate(),
+    delete: () => query.forUpdate(),
+  }[lock]();
+  const row = await locked.executeTakeFirst();
   return row && toAgent(row);
-};
-
-/** Newest first, from below the id `before`, one more than `limit`. */
-export const selectAgents = async (
-  executor: Executor,
-  page: { limit: number; before: string | null },
-): Promise<Agent[]> => {
-  let query = executor
-    .selectFrom('agents')
-    .select(columns)
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1);
-  if (page.before) query = query.where('id', '<', page.before);
-  return (await query.execute()).map(toAgent);
 };
 
 export const insertAgent = async (
@@ -116,14 +99,14 @@ export const insertAgent = async (
 ): Promise<Agent> => {
   const row = await tx
     .insertInto('agents')
-    .values({ id, mode, ...toRow(fields) } as never)
+    .values({ id, mode, ...toRow(fields) })
     .returning(columns)
     .executeTakeFirstOrThrow();
   return toAgent(row);
 };
 
-/** Write all fields of the locked agent and raise its revision. */
-export const updateAgent = async (tx: Tx, id: string, fields: AgentFields): Promise<Agent> => {
+/** Writes all fields of the locked agent and raises its revision. */
+export const updateAgentRow = async (tx: Tx, id: string, fields: AgentFields): Promise<Agent> => {
   const row = await tx
     .updateTable('agents')
     .set({

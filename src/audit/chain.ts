@@ -1,31 +1,24 @@
 import { advisoryLock, type Database } from '../database/index.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
 import { sha256 } from '../lib/crypto.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { type AuditRow, chainedAfter, lastChained, setChained, unchained } from './store.ts';
 
-/** What the first entry's hash covers in the place of the one before. */
+/** The hash before the first entry. */
 const genesis = '0'.repeat(64);
 const batch = 1_000;
 
-/** Objects with their keys in order: jsonb does not keep the order in which they were written. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_key, v: unknown) =>
-    v !== null && typeof v === 'object' && !Array.isArray(v) && !(v instanceof Date)
-      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : v,
-  );
-
-/** The hash of an entry: SHA-256 over the hash before it, its position, and all it says. */
+/** The hash of an entry: SHA-256 over the hash before it, its position and all its fields. */
 const hashOf = (before: string, position: number, row: AuditRow): string => {
-  const { hash: _hash, position: _position, ...said } = row;
-  return sha256(`${before}\n${position}\n${canonical(said)}`);
+  const { hash: _hash, position: _position, ...fields } = row;
+  return sha256(`${before}\n${position}\n${canonicalJson(fields)}`);
 };
 
-/** Chain what is not chained yet. Answers whether there may be more. */
+/** Chains what is not chained yet. Returns whether there may be more. */
 const chainOnce = (db: Database): Promise<boolean> =>
   db.tx(async (tx) => {
-    // One replica at a time; another's turn waits, and finds nothing left.
+    // One replica at a time. Another waits, and finds nothing left.
     await advisoryLock(tx, 'audit chain');
     const last = await lastChained(tx);
     let { position, hash } = last ?? { position: 0, hash: genesis };

@@ -3,13 +3,12 @@ import type { Database } from '../database/index.ts';
 import {
   id,
   jsonObject,
+  listPage,
   pageOf,
   pageOrOffsetQuery,
   type Route,
-  readCursor,
   route,
   timestamp,
-  toPage,
 } from '../http/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 import { verifyChain } from './chain.ts';
@@ -29,12 +28,12 @@ const audit = z
     position: z
       .int()
       .nullable()
-      .describe('Its place in the hash chain; null for the moment before it is chained.'),
+      .describe('Its place in the hash chain; null until it is chained, within a second.'),
     hash: z.string().nullable(),
   })
   .meta({ id: 'Audit' });
 
-const present = ({ principal_kind, principal_id, principal_name, details, ...row }: AuditRow) => ({
+const toResponse = ({ principal_kind, principal_id, principal_name, details, ...row }: AuditRow) => ({
   ...row,
   details: details as Record<string, unknown>,
   principal: { kind: principal_kind, id: principal_id, name: principal_name },
@@ -51,26 +50,30 @@ const filter = z.object({
 export const auditRoutes = (db: Database): Route[] => [
   route({
     id: 'listAudits',
+    role: 'admin',
     method: 'GET',
     path: '/audits',
-    tag: 'Audit log',
-    summary: 'The audit log, newest first',
+    summary: 'List the audit log',
     query: pageOrOffsetQuery.extend(filter.shape),
     response: pageOf('AuditPage', audit),
-    handler: async ({ query: { limit, offset, next, ...rest } }) => {
-      if (next && offset !== undefined) {
-        throw unprocessable([{ path: 'offset', message: 'cannot be used together with next' }]);
-      }
-      const page = { limit, offset: offset ?? 0, before: readCursor(next) };
-      return toPage(await db.run((executor) => listAudits(executor, rest, page)), limit, present);
-    },
+    handler: listPage(
+      db,
+      (executor, { offset, ...query }) => {
+        if (query.next !== null && offset !== undefined) {
+          throw unprocessable([{ path: 'offset', message: 'cannot be used together with next' }]);
+        }
+        return listAudits(executor, { ...query, offset: offset ?? 0 });
+      },
+      toResponse,
+    ),
   }),
   route({
     id: 'verifyAudits',
+    role: 'admin',
     method: 'GET',
     path: '/audits/verify',
-    tag: 'Audit log',
-    summary: 'Recompute the hash chain of the audit log',
+    summary: 'Verify the audit log',
+    description: 'Recomputes its hash chain.',
     response: z
       .object({ ok: z.boolean(), checked: z.int(), broken_at: z.int().nullable(), last_hash: z.string() })
       .meta({ id: 'AuditVerification' }),

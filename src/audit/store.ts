@@ -1,7 +1,15 @@
-import { sql } from 'kysely';
-import { type Executor, json, type Tx } from '../database/index.ts';
+import {
+  type Executor,
+  type Json,
+  json,
+  type Page,
+  selectPage,
+  sql,
+  type Table,
+  type Tx,
+} from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
-import type { Principal } from '../lib/principal.ts';
+import type { Actor } from '../lib/principal.ts';
 
 export interface AuditRow {
   id: string;
@@ -21,7 +29,7 @@ export interface AuditRow {
 
 declare module '../database/database.ts' {
   interface Schema {
-    audits: AuditRow;
+    audits: Table<Omit<AuditRow, 'details'> & { details: Json<unknown> }, 'at' | 'position' | 'hash'>;
   }
 }
 
@@ -42,36 +50,54 @@ const columns = [
   'hash',
 ] as const;
 
-export interface AuditEntry {
-  /** What was done, `resource.verb`: `schedule.create`. */
+interface AuditEntry {
   action: string;
   targetType: string;
-  targetId?: string | null;
-  /** What changed. Never a secret: its `fingerprint` (lib/crypto.ts) instead. */
+  targetId: string | null;
   details?: Record<string, unknown>;
-  outcome?: 'done' | 'refused';
-  requestId?: string | null;
+  outcome: 'done' | 'refused';
 }
 
-/** Write an entry in the transaction of the change that it tells of. */
-export const audit = async (tx: Tx, principal: Principal, entry: AuditEntry): Promise<void> => {
-  const row = {
-    id: newId(),
-    principal_kind: principal.kind,
-    principal_id: principal.id,
-    principal_name: principal.name,
-    action: entry.action,
-    target_type: entry.targetType,
-    target_id: entry.targetId ?? null,
-    outcome: entry.outcome ?? 'done',
-    details: json(entry.details ?? {}),
-    request_id: entry.requestId ?? null,
-  };
+const insertEntry = async (tx: Tx, { principal, requestId }: Actor, entry: AuditEntry): Promise<void> => {
   await tx
     .insertInto('audits')
-    .values(row as never)
+    .values({
+      id: newId(),
+      principal_kind: principal.kind,
+      principal_id: principal.id,
+      principal_name: principal.name,
+      action: entry.action,
+      target_type: entry.targetType,
+      target_id: entry.targetId,
+      outcome: entry.outcome,
+      details: json(entry.details ?? {}),
+      request_id: requestId,
+    })
     .execute();
 };
+
+/**
+ * Writes an entry of the audit log, in the transaction of the change. `action` is `resource.verb`, such as
+ * `schedule.create`; `targetType` is its resource unless given. `details` say what changed, and never hold a secret:
+ * its `fingerprint` (lib/crypto.ts) instead.
+ */
+export const audit = (
+  tx: Tx,
+  actor: Actor,
+  action: string,
+  targetId: string | null,
+  details: Record<string, unknown> = {},
+  targetType = action.slice(0, action.indexOf('.')),
+): Promise<void> => insertEntry(tx, actor, { action, targetType, targetId, details, outcome: 'done' });
+
+/** Writes that `actor` was refused the operation `operationId` at `path`. */
+export const auditRefusal = (tx: Tx, actor: Actor, operationId: string, path: string): Promise<void> =>
+  insertEntry(tx, actor, {
+    action: operationId,
+    targetType: 'operation',
+    targetId: path.slice(0, 500),
+    outcome: 'refused',
+  });
 
 export interface AuditFilter {
   principal_id?: string;
@@ -81,26 +107,19 @@ export interface AuditFilter {
   outcome?: 'done' | 'refused';
 }
 
-/** Newest first, from below the id `before`, one more than `limit`. */
+/** Newest first. */
 export const listAudits = (
   executor: Executor,
-  filter: AuditFilter,
-  page: { limit: number; offset: number; before: string | null },
+  { limit, next, offset, ...filter }: Page & { offset: number } & AuditFilter,
 ): Promise<AuditRow[]> => {
-  let query = executor
-    .selectFrom('audits')
-    .select(columns)
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1)
-    .offset(page.offset);
-  if (page.before) query = query.where('id', '<', page.before);
+  let query = executor.selectFrom('audits').select(columns).offset(offset);
   for (const [column, value] of Object.entries(filter)) {
-    if (value !== undefined) query = query.where(column as keyof AuditFilter, '=', value as never);
+    if (value !== undefined) query = query.where(column as keyof AuditFilter, '=', value);
   }
-  return query.execute();
+  return selectPage(query, { limit, next });
 };
 
-/** The last entry of the chain; null where it has none yet. */
+/** The last entry of the chain; null if it has none yet. */
 export const lastChained = async (executor: Executor): Promise<{ position: number; hash: string } | null> => {
   const row = await executor
     .selectFrom('audits')

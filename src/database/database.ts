@@ -1,6 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely';
+import {
+  type ColumnType,
+  type Generated,
+  Kysely,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  sql,
+} from 'kysely';
 import pg from 'pg';
 import { ApiError, messageOf, unavailable } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
@@ -13,40 +21,48 @@ import type { Logger } from '../lib/log.ts';
 // biome-ignore lint/suspicious/noEmptyInterface: filled by the features' stores
 export interface Schema {}
 
+/** The table of `Row` in the schema, where an insert may leave out the columns `D`: the database has a default for them. */
+export type Table<Row, D extends keyof Row = never> = {
+  [C in keyof Row]: C extends D ? Generated<Row[C]> : Row[C];
+};
+
+/** A jsonb column that is read as `T` and written as the text that `json` makes. */
+export type Json<T> = ColumnType<T, string, string>;
+
 /** Inside a transaction: all that a store function may use. */
 export type Tx = Kysely<Schema> & { readonly isTransaction: true };
 
-/** A single statement outside of a transaction. Every `Tx` is one as well, so reads can be shared. */
+/** Runs statements. Every `Tx` is one, so what reads can be shared; without a transaction each statement is its own. */
 export type Executor = Kysely<Schema>;
 
 /** A statement that has ended. */
 interface Statement {
-  /** With `$1` … where its values go: these are told to nobody. */
+  /** With `$1` … in place of its values, which no one is given. */
   text: string;
   milliseconds: number;
-  /** Why it failed: a SQLSTATE, or `connection`; null where it did not. */
+  /** Why it failed: a SQLSTATE, or `connection`; null if it did not. */
   failure: string | null;
 }
 
 /**
- * The one way to the database, the same over the embedded one and over PostgreSQL. Inside `tx` only the given
- * `tx` may be used: the embedded database has one connection, so a second use would wait for itself for ever.
- * It throws at once instead, on both.
+ * The only way to the database, the same for the embedded one and for PostgreSQL. Inside `tx` only the given `tx` may
+ * be used: the embedded database has one connection, so a second use would wait for itself for ever. Both throw at
+ * once instead.
  */
 export interface Database {
   readonly kind: 'embedded' | 'postgres';
-  /** Run `fn` in one transaction (read committed); committed when it resolves, rolled back when it throws. */
+  /** Runs `fn` in one transaction (read committed). It commits when `fn` resolves and rolls back when it throws. */
   tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Run single statements, each its own transaction. */
+  /** Runs single statements, each in a transaction of its own. */
   run<T>(fn: (executor: Executor) => Promise<T>): Promise<T>;
   /**
-   * Hear `NOTIFY channel` from every replica. The listener is also called with `null` after the connection was
-   * lost and is back, since what was said meanwhile was not heard.
+   * Calls `listener` with the payload of each `NOTIFY channel`, from every replica. It is also called, with `null`, when
+   * a lost connection is back: notifications sent in the meantime were not received.
    */
   listen(channel: string, listener: (payload: string | null) => void): void;
-  /** From now on `observer`, and no other, is told of every statement, in its asynchronous context. It must not throw. */
+  /** From now on `observer`, and no other, is given every statement, in its asynchronous context. It must not throw. */
   onStatement(observer: (statement: Statement) => void): void;
-  /** Resolves when the database answers; throws 503 when it does not. */
+  /** Resolves when the database responds; throws 503 when it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -56,7 +72,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 /** Free-form objects come back with the integers that they were given. */
 pg.types.setTypeParser(pg.types.builtins.JSONB, parseJson);
 
-/** PostgreSQL plans a named statement once a connection; past this many different texts they stay unnamed. */
+/** PostgreSQL plans a named statement once for each connection. Beyond this many texts the others stay unnamed. */
 const namedStatements = 1_000;
 const names = new Map<string, string>();
 
@@ -69,14 +85,14 @@ const nameOf = (text: string): string | undefined => {
   return name;
 };
 
-/** What the driver says of a statement without an answer within `query_timeout`. */
-const noAnswer = 'Query read timeout';
+/** The driver's message for a statement without a response within `query_timeout`. */
+const noResponse = 'Query read timeout';
 
 /**
- * Kysely's view of a pool whose statements are named, which makes embedded reads 1.8 times faster. A connection
- * that has fallen silent is not waited for again, not even for its rollback, and does not go back into the pool.
+ * A pool for Kysely that names its statements, which makes embedded reads 1.8 times faster. If a connection does not
+ * respond in time, nothing waits for it again, not even its rollback, and it does not go back into the pool.
  */
-const namingPool = (pool: pg.Pool, told: (statement: Statement) => void): PostgresPool =>
+const namingPool = (pool: pg.Pool, observe: (statement: Statement) => void): PostgresPool =>
   ({
     connect: async () => {
       const client = await pool.connect();
@@ -90,10 +106,10 @@ const namingPool = (pool: pg.Pool, told: (statement: Statement) => void): Postgr
             return await client.query(values.length === 0 ? { text } : { text, values, name: nameOf(text) });
           } catch (error) {
             failure = (error as { code?: string }).code ?? 'connection';
-            if (messageOf(error) === noAnswer) silent = error as Error;
+            if (messageOf(error) === noResponse) silent = error as Error;
             throw error;
           } finally {
-            told({ text, milliseconds: performance.now() - begun, failure });
+            observe({ text, milliseconds: performance.now() - begun, failure });
           }
         },
         release: () => client.release(silent),
@@ -102,7 +118,7 @@ const namingPool = (pool: pg.Pool, told: (statement: Statement) => void): Postgr
     end: async () => {},
   }) as unknown as PostgresPool;
 
-/** What says that the database is away or overloaded (57014: a statement timed out), not that the statement was wrong. */
+/** Whether the database is away or overloaded (57014: a statement timed out), rather than the statement wrong. */
 const isConnectionFailure = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: string }).code ?? '';
@@ -115,14 +131,14 @@ const isConnectionFailure = (error: unknown): boolean => {
   );
 };
 
-/** Deadlock and serialization failures: the transaction did nothing and may be run again. */
+/** Deadlocks and serialization failures: the transaction did nothing and may be run again. */
 const isRetryable = (error: unknown): boolean =>
   error instanceof Error && ['40001', '40P01'].includes((error as { code?: string }).code ?? '');
 
-/** Marks the asynchronous context of an open use; `open` turns false at its end, for timers that inherit it. */
+/** Marks the asynchronous context of an open use. `open` turns false at its end, for timers that inherit the context. */
 const current = new AsyncLocalStorage<{ open: boolean }>();
 
-/** Run `fn` outside of any transaction's context, as listeners and loops must be. */
+/** Runs `fn` outside the context of any transaction, as listeners and loops must run. */
 export const outsideTransaction = <T>(fn: () => T): T => current.exit(fn);
 
 export const createDatabase = (parts: {
@@ -134,10 +150,10 @@ export const createDatabase = (parts: {
 }): Database => {
   const { kind, pool, log } = parts;
   pool.on('error', (error) => log.warn({ error: messageOf(error) }, 'an idle database connection was lost'));
-  // One that is lost while it is used rejects its statement; its `error` event, unheard, would end the process.
+  // A connection lost in use rejects its statement. Its `error` event would end the process without a listener.
   pool.on('connect', (client) => client.on('error', () => {}));
-  let told: (statement: Statement) => void = () => {};
-  const naming = namingPool(pool, (statement) => told(statement));
+  let observer: (statement: Statement) => void = () => {};
+  const naming = namingPool(pool, (statement) => observer(statement));
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: naming }) });
 
   const use = async <T>(fn: () => Promise<T>): Promise<T> => {
@@ -169,8 +185,8 @@ export const createDatabase = (parts: {
       }),
     run: (fn) => use(() => fn(kysely)),
     listen: parts.listen,
-    onStatement: (observer) => {
-      told = observer;
+    onStatement: (next) => {
+      observer = next;
     },
     ping: () => use(async () => void (await sql`select 1`.execute(kysely))),
     close: async () => {
@@ -180,12 +196,12 @@ export const createDatabase = (parts: {
   };
 };
 
-/** Tell every replica, when the transaction commits. `payload` under 8,000 bytes. */
+/** Notifies every replica when the transaction commits. `payload` has less than 8,000 bytes. */
 export const notify = async (tx: Tx, channel: string, payload = ''): Promise<void> => {
   await sql`select pg_notify(${channel}, ${payload})`.execute(tx);
 };
 
-/** The database's time, which decides what is due; milliseconds since 1970. */
+/** The database's time in milliseconds since 1970. It decides what is due. */
 export const databaseNow = async (executor: Executor): Promise<number> => {
   const { rows } = await sql<{ now: Date }>`select platform_now() as now`.execute(executor);
   return rows[0]!.now.getTime();

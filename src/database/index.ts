@@ -1,15 +1,19 @@
-export { sql } from 'kysely';
+export { type RawBuilder, sql } from 'kysely';
 export { advisoryLock } from './advisory-lock.ts';
 export {
   type Database,
   databaseNow,
   type Executor,
+  type Json,
   json,
   notify,
   outsideTransaction,
+  type Table,
   type Tx,
 } from './database.ts';
 export { openEmbedded } from './embedded.ts';
 export { lockFolder } from './folder-lock.ts';
 export { migrate } from './migrations.ts';
+export { offlineDatabase } from './offline.ts';
+export { type Page, selectPage } from './pages.ts';
 export { openPostgres } from './postgres.ts';

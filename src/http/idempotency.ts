@@ -1,5 +1,5 @@
-import { sql } from 'kysely';
-import type { Tx } from '../database/index.ts';
+import { sql, type Tx } from '../database/index.ts';
+import { canonicalJson } from '../lib/canonical-json.ts';
 import { sha256, type Vault } from '../lib/crypto.ts';
 import { unprocessable } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
@@ -29,13 +29,6 @@ export class IdempotentReplay {
     this.answer = answer;
   }
 }
-
-const canonicalJson = (value: unknown): string =>
-  JSON.stringify(value, (_key, v: unknown) =>
-    v !== null && typeof v === 'object' && !Array.isArray(v)
-      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : v,
-  ) ?? '';
 
 /** What must be equal for a repeated key to be the same request: operation, path and body, key order aside. */
 export const requestHash = (operation: string, params: Record<string, string>, body: unknown): string =>

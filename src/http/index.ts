@@ -1,9 +1,11 @@
 export { headerMap, headerValue } from './headers.ts';
 export { deleteExpiredKeys } from './idempotency.ts';
-export { offsetPageOf, pageOf, readCursor, toPage } from './pages.ts';
+export { describeApi } from './openapi.ts';
+export { finder, listPage, offsetPageOf, pageOf } from './pages.ts';
+export { type Permission, permissionsOf } from './permissions.ts';
 export { TokenBuckets } from './rate-limit.ts';
 export type { RawRequest, RawResponse, RawRoute } from './raw.ts';
-export { type Context, type Route, route } from './route.ts';
+export { type Context, type Route, type RouteGroup, route } from './route.ts';
 export {
   id,
   idList,
@@ -16,4 +18,4 @@ export {
   text,
   timestamp,
 } from './schemas.ts';
-export { createServer, type Server } from './server.ts';
+export { createServer, type Server, type ServerOptions } from './server.ts';

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../lib/errors.ts';
 import { errorStatus } from '../lib/errors.ts';
-import type { Role } from '../lib/principal.ts';
 import type { Base } from './addresses.ts';
-import type { RawRoute } from './raw.ts';
-import type { Route } from './route.ts';
+import { basesOf, type Route, type RouteGroup } from './route.ts';
 
 type Json = Record<string, unknown>;
 
@@ -104,9 +102,9 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
   return moved(own) as Json;
 };
 
-/** A create has nothing yet that could have changed. */
-const takesIfMatch = ({ etag, method, idempotent }: Route): boolean =>
-  etag === true && method !== 'GET' && !idempotent;
+/** A create has nothing yet that could have changed: it takes an Idempotency-Key, or nothing was found. */
+const takesIfMatch = ({ etag, method, idempotent, find }: Route): boolean =>
+  etag === true && method !== 'GET' && !idempotent && find !== undefined;
 
 const parametersOf = (route: Route, components: Json): Json[] => {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => ({
@@ -170,12 +168,12 @@ const success: Record<number, string> = {
   204: 'Success, no body.',
 };
 
-const operationOf = (route: Route, role: Role, components: Json): Json => ({
+const operationOf = (route: Route, tags: string[], components: Json): Json => ({
   operationId: route.id,
   summary: route.summary,
   ...(route.description ? { description: route.description } : {}),
-  tags: [route.tag],
-  'x-required-role': role,
+  tags,
+  'x-required-role': route.role,
   parameters: parametersOf(route, components),
   ...(route.body
     ? {
@@ -210,27 +208,27 @@ const operationOf = (route: Route, role: Role, components: Json): Json => ({
 /** OpenAPI 3.1 of the routes of one base, from the schemas that validate and shape (product, section 3). */
 export const describeApi = (api: {
   base: Base;
-  routes: readonly Route[];
-  rawRoutes: readonly RawRoute[];
-  roleOf: (operationId: string) => Role;
+  groups: readonly RouteGroup[];
   publicUrl: string;
   version: string;
-  tags: Readonly<Record<string, string>>;
 }): ApiDocument => {
   const components: Json = { Error: errorSchema };
   const paths: Record<string, Json> = {};
-  for (const route of api.routes) {
-    paths[route.path] ??= {};
-    paths[route.path]![route.method.toLowerCase()] = operationOf(route, api.roleOf(route.id), components);
+  const used = new Set<NonNullable<RouteGroup['tag']>>();
+  for (const { tag, routes = [], rawRoutes = [] } of api.groups) {
+    const tags = tag ? [tag.name] : [];
+    const at = (path: string, method: string, operation: Json) => {
+      paths[path] = { ...paths[path], [method]: operation };
+      if (tag) used.add(tag);
+    };
+    for (const route of routes.filter((one) => basesOf(one).includes(api.base))) {
+      at(route.path, route.method.toLowerCase(), operationOf(route, tags, components));
+    }
+    for (const { document } of api.base === '/app/api' ? [] : rawRoutes) {
+      const { path, id, role, operation } = document;
+      at(path, 'post', { operationId: id, 'x-required-role': role, tags, ...operation });
+    }
   }
-  for (const { document } of api.base === '/app/api' ? [] : api.rawRoutes) {
-    const { path, id, operation } = document;
-    paths[path] = { post: { operationId: id, 'x-required-role': api.roleOf(id), ...operation } };
-  }
-  const used = Object.values(paths).flatMap((path) =>
-    Object.values(path).flatMap((o) => (o as { tags: string[] }).tags),
-  );
-  const tags = [...new Set(used)].map((name) => ({ name, description: api.tags[name] }));
   const value: Json = {
     openapi: '3.1.0',
     info: {
@@ -243,7 +241,7 @@ export const describeApi = (api: {
     },
     servers: [{ url: `${api.publicUrl}${api.base}` }],
     security: [{ bearer: [] }],
-    tags,
+    tags: [...used].sort((a, b) => a.name.localeCompare(b.name)),
     paths,
     components: {
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { unprocessable } from '../lib/errors.ts';
+import type { Database, Executor, Page } from '../database/index.ts';
+import { notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
+import type { Context } from './route.ts';
 
 /** The envelope of description 2.5 around `record`; each list is its own named schema. */
 export const pageOf = <S extends z.ZodType>(name: string, record: S) =>
@@ -22,36 +24,57 @@ export const offsetPageOf = <S extends z.ZodType>(name: string, record: S) =>
     })
     .meta({ id: name });
 
-export interface Page<T> {
+interface PageResponse<T> {
   data: T[];
   has_more: boolean;
   next: string;
 }
 
-/** What `?next=` stands for: the id of the last record seen. 422 for one that we did not make. */
-export const readCursor = (next: string | undefined): string | null => {
-  if (next === undefined || next === '') return null;
+const cursorOf = (id: string): string => Buffer.from(`v1:${id}`).toString('base64url');
+
+/** The id in a `next` that `toPage` made; null if it did not. */
+export const readCursor = (next: string): string | null => {
   const key = Buffer.from(next, 'base64url').toString('utf8');
-  if (!key.startsWith('v1:') || !isId(key.slice(3))) {
-    throw unprocessable([{ path: 'next', message: 'is not the `next` of an earlier page' }]);
-  }
-  return key.slice(3);
+  return key.startsWith('v1:') && isId(key.slice(3)) ? key.slice(3) : null;
 };
 
-/**
- * A page of `rows`, of which the store fetched one more than `limit` to know whether there are more.
- * Lists are sorted by id, newest first, so that the next page is stable under inserts.
- */
+/** A page of `rows`, of which the store selected one more than `limit`, to know whether there are more. */
 export const toPage = <R extends { id: string }, T>(
   rows: R[],
   limit: number,
-  present: (row: R) => T,
-): Page<T> => {
+  toResponse: (row: R) => T,
+): PageResponse<T> => {
   const shown = rows.slice(0, limit);
   const more = rows.length > limit;
-  return {
-    data: shown.map(present),
-    has_more: more,
-    next: more ? Buffer.from(`v1:${shown.at(-1)!.id}`).toString('base64url') : '',
-  };
+  return { data: shown.map(toResponse), has_more: more, next: more ? cursorOf(shown.at(-1)!.id) : '' };
 };
+
+/**
+ * The handler of a list: a page of what `list` selects, newest first, and one row more than the limit. Pages are cut
+ * by id, so that the next one is stable under inserts.
+ */
+export const listPage =
+  <F, Q extends Page, R extends { id: string }, T = R>(
+    db: Database,
+    list: (executor: Executor, page: Q, context: Context<F, Q>) => Promise<R[]>,
+    toResponse: (row: R, context: Context<F, Q>) => T = (row) => row as unknown as T,
+  ) =>
+  async (context: Context<F, Q>): Promise<PageResponse<T>> => {
+    const rows = await db.run((executor) => list(executor, context.query, context));
+    return toPage(rows, context.query.limit, (row) => toResponse(row, context));
+  };
+
+/** The `find` of routes below `{param}`: what the id in the path names; 404 for an unknown or malformed one. */
+export const finder =
+  <R>(
+    db: Database,
+    what: string,
+    param: string,
+    find: (executor: Executor, id: string) => Promise<R | undefined>,
+  ) =>
+  async ({ params }: { params: Record<string, string> }): Promise<R> => {
+    const id = params[param]!;
+    const found = isId(id) ? await db.run((executor) => find(executor, id)) : undefined;
+    if (!found) throw notFound(what);
+    return found;
+  };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../lib/principal.ts';
+import type { Principal, Role } from '../lib/principal.ts';
 import { hostsIn, parseTraceparent } from './addresses.ts';
 import type { FailedRequest, FailureResponse } from './failure.ts';
 
@@ -8,7 +8,7 @@ import type { FailedRequest, FailureResponse } from './failure.ts';
 export interface RawRoute {
   paths: readonly string[];
   /** Its operation in the documents of the public bases, POST at `path` below the base. */
-  document: { path: string; id: string; operation: Record<string, unknown> };
+  document: { path: string; id: string; role: Role; operation: Record<string, unknown> };
   /** Rejects only on a defect. */
   handler: (request: RawRequest) => Promise<RawResponse>;
 }

@@ -1,16 +1,19 @@
 import type { z } from 'zod';
 import type { Tx } from '../database/index.ts';
-import type { Principal } from '../lib/principal.ts';
+import type { Actor, Principal, Role } from '../lib/principal.ts';
+import type { Base } from './addresses.ts';
+import type { RawRoute } from './raw.ts';
 
 /** What a handler is given. Type parameters: what `find` loaded, the parsed query, the parsed body. */
 export interface Context<F = unknown, Q = unknown, B = unknown> {
   principal: Principal;
+  /** The principal and the id of the request, for the audit log. */
+  actor: Actor;
   /** The path's parameters, decoded. */
   params: Record<string, string>;
   query: Q;
   body: B;
   found: F;
-  requestId: string;
   /**
    * The one transaction of a request that changes something. With an `Idempotency-Key` its row is inserted
    * first and the answer that `fn` resolves to is stored with it, all in this transaction.
@@ -23,12 +26,13 @@ export interface Context<F = unknown, Q = unknown, B = unknown> {
 }
 
 interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.ZodType> {
-  /** The operationId: camel case, unique, and the key of the permission table. */
+  /** The operationId: camel case and unique. */
   id: string;
+  /** The least role that may call it. `permissions.md` lists those of all operations. */
+  role: Role;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to its base, parameters in braces: `/agents/{agent_id}`. */
   path: string;
-  tag: string;
   summary: string;
   description?: string;
   /** `public` (default): under /api/v2 and /api/v1. `v2`: under /api/v2 only. `app`: under /app/api. */
@@ -58,8 +62,21 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   handler: (context: Context<F, z.output<Q>, z.output<B>>) => Promise<z.input<A>>;
 }
 
-/** A route as the rest of the house sees it: its types are settled, it is a value in a list. */
+/** A route as everyone else sees it: a value in a list, its types settled. */
 export type Route = RouteSpec<unknown, z.ZodType, z.ZodType, z.ZodType>;
+
+/** The routes of one feature, which the OpenAPI documents group under its tag. */
+export interface RouteGroup {
+  tag?: { name: string; description: string };
+  routes?: readonly Route[];
+  rawRoutes?: readonly RawRoute[];
+}
+
+/** The bases under which a route is served. */
+export const basesOf = (route: Route): readonly Base[] => {
+  if (route.base === 'app') return ['/app/api'];
+  return route.base === 'v2' ? ['/api/v2'] : ['/api/v2', '/api/v1'];
+};
 
 /** An endpoint is one plain object; this only settles its types. */
 export const route = <

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { characters } from '../lib/text.ts';
+import { readCursor } from './pages.ts';
 
 /**
  * A schema's `openapi` metadata replaces what the document would say of it: for what JSON Schema cannot be
@@ -86,13 +87,22 @@ const queryInteger = (min: number, max: number, fallback: number) =>
 const limit = queryInteger(1, 200, 50);
 const offset = queryInteger(0, 1_000_000_000, 0);
 
-/** The query of a list that answers the envelope `data`, `has_more`, `next`. */
-export const pageQuery = z.object({
-  limit,
-  next: z.string().optional().describe('The `next` of the page before, as it was given.'),
-});
+/** The id that `?next=` stands for; null at the first page. */
+const next = z
+  .string()
+  .optional()
+  .transform((value, context) => {
+    if (value === undefined || value === '') return null;
+    const id = readCursor(value);
+    if (id === null) context.addIssue({ code: 'custom', message: 'is not the `next` of an earlier page' });
+    return id;
+  })
+  .describe('The `next` of the page before, as it was given.');
 
-/** The query of a list that answers `records`, `total_count`, `next_offset`. */
+/** The query of a list with the envelope `data`, `has_more`, `next`. Its output is a `Page`. */
+export const pageQuery = z.object({ limit, next });
+
+/** The query of a list with `records`, `total_count`, `next_offset`. */
 export const offsetQuery = z.object({ limit, offset });
 
 /** The query of conversations and audits: `offset` or `next`, not both. */

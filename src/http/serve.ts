@@ -46,11 +46,11 @@ export const serve = async (
   let etag: string | null = null;
   const context: Context = {
     principal,
+    actor: { principal, requestId: request.id },
     params,
     query,
     body,
     found,
-    requestId: request.id,
     ifMatch: (revision) => checkIfMatch(ifMatch, revision),
     etag: (revision) => {
       etag = etagOf(revision);

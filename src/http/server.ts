@@ -6,7 +6,7 @@ import type { Vault } from '../lib/crypto.ts';
 import { ApiError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Principal, type Role, roleAllows } from '../lib/principal.ts';
+import { type Principal, roleAllows } from '../lib/principal.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import {
   type Base,
@@ -21,23 +21,19 @@ import {
 import { type CallerParts, recogniseCallers } from './callers.ts';
 import { bodyLimit, closeAfterBody, refuseConnection, sendFailure, toFailure } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
-import { mountRaw, type RawParts, type RawRoute } from './raw.ts';
-import type { Route } from './route.ts';
+import { mountRaw, type RawParts } from './raw.ts';
+import { basesOf, type Route, type RouteGroup } from './route.ts';
 import { serve } from './serve.ts';
 
 export interface ServerOptions extends CallerParts {
-  routes: readonly Route[];
-  rawRoutes?: readonly RawRoute[];
-  /** The role that an operation needs. */
-  roleOf: (operationId: string) => Role;
+  /** What is served, and how the documents group it. */
+  groups: readonly RouteGroup[];
   db: Database;
   vault: Vault;
   log: Logger;
   /** The address shown in the document; asked for once the server listens. */
   publicUrl: () => string;
   version: string;
-  /** What the groups of operations are about, by their tag. */
-  tags?: Readonly<Record<string, string>>;
   trustProxy?: string[];
   onRefused?: (principal: Principal, request: { operation: string; path: string; requestId: string }) => void;
   onResponse?: (request: { operation: string; method: string; status: number; seconds: number }) => void;
@@ -78,12 +74,6 @@ const closeWithinMs = 3_000;
 const routerPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 const pathPattern = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 
-/** The bases under which a route is served. */
-const routeBases = (route: Route): readonly Base[] => {
-  if (route.base === 'app') return ['/app/api'];
-  return route.base === 'v2' ? ['/api/v2'] : ['/api/v2', '/api/v1'];
-};
-
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
@@ -97,7 +87,9 @@ const requestIdOf = ({ headers }: IncomingMessage): string => {
 
 /** The HTTP side of the platform: routes in, a server out. It knows HTTP and no feature. */
 export const createServer = (options: ServerOptions): Server => {
-  const { log, routes, trace = (request, fn) => fn(newTraceparent(request.traceparent)) } = options;
+  const { log, groups, trace = (request, fn) => fn(newTraceparent(request.traceparent)) } = options;
+  const routes = groups.flatMap((group) => group.routes ?? []);
+  const rawRoutes = groups.flatMap((group) => group.rawRoutes ?? []);
   const largeBodies = new Semaphore(largeBody.atOnce);
   const documents = new Map<Base, ApiDocument>();
   const documentOf = (base: Base): ApiDocument => {
@@ -105,12 +97,9 @@ export const createServer = (options: ServerOptions): Server => {
     if (!document) {
       document = describeApi({
         base,
-        roleOf: options.roleOf,
         publicUrl: options.publicUrl(),
         version: options.version,
-        tags: options.tags ?? {},
-        rawRoutes: options.rawRoutes ?? [],
-        routes: routes.filter((r) => routeBases(r).includes(base)),
+        groups,
       });
       documents.set(base, document);
     }
@@ -157,7 +146,7 @@ export const createServer = (options: ServerOptions): Server => {
   };
 
   const patterns = routes.flatMap((route) =>
-    routeBases(route).map((base) => ({ pattern: pathPattern(base + route.path), method: route.method })),
+    basesOf(route).map((base) => ({ pattern: pathPattern(base + route.path), method: route.method })),
   );
   /** 404, under a base only for whoever has a key, with the methods that the path has. */
   const refuseUnknown = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
@@ -195,8 +184,8 @@ export const createServer = (options: ServerOptions): Server => {
   });
 
   for (const route of routes) {
-    const role = options.roleOf(route.id);
-    for (const base of routeBases(route)) {
+    const { role } = route;
+    for (const base of basesOf(route)) {
       app.route({
         method: route.method,
         url: routerPath(base + route.path),
@@ -251,7 +240,7 @@ export const createServer = (options: ServerOptions): Server => {
     return reply.header('content-type', contentType).send(text);
   });
   let closing = false;
-  mountRaw(app, options.rawRoutes ?? [], {
+  mountRaw(app, rawRoutes, {
     authenticate,
     principalOf,
     limitRate,

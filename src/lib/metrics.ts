@@ -1,51 +1,54 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type Metric as PromMetric,
+  Registry,
+} from 'prom-client';
 
-export type Metrics = Registry;
+/** A metric that a feature keeps and that `createMetrics` puts into `/metrics`. */
+export type Metric = PromMetric;
 
-/** The registry behind `/metrics`, with the process's own figures in it. */
-export const createMetrics = (): Metrics => {
+/** The text of `/metrics`: the process's own figures and `metrics`. */
+export const createMetrics = (
+  metrics: readonly Metric[],
+): { read(): Promise<{ contentType: string; text: string }> } => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  return registry;
+  for (const metric of metrics) registry.registerMetric(metric);
+  return {
+    read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  };
 };
 
 type Labels<L extends string> = readonly L[];
 
-/** A count that only grows. Names end in `_total`. */
-export const counter = <L extends string = never>(
-  metrics: Metrics,
-  name: string,
-  help: string,
-  labelNames: Labels<L> = [],
-) => new Counter({ name, help, labelNames, registers: [metrics] });
+/** A count that only grows. Its name ends in `_total`. */
+export const counter = <L extends string = never>(name: string, help: string, labelNames: Labels<L> = []) =>
+  new Counter({ name, help, labelNames, registers: [] });
 
-/** A value that goes up and down; `collect` sets it whenever it is read. */
+/** A value that goes up and down. `collect` sets it each time it is read. */
 export const gauge = <L extends string = never>(
-  metrics: Metrics,
   name: string,
   help: string,
-  labelNames: Labels<L> = [],
-  collect?: (gauge: Gauge<L>) => void | Promise<void>,
+  labelNames: Labels<L>,
+  collect: (gauge: Gauge<L>) => void | Promise<void>,
 ) =>
   new Gauge<L>({
     name,
     help,
     labelNames,
-    registers: [metrics],
-    ...(collect
-      ? {
-          collect(this: Gauge<L>) {
-            return collect(this);
-          },
-        }
-      : {}),
+    registers: [],
+    collect(this: Gauge<L>) {
+      return collect(this);
+    },
   });
 
-/** Durations in seconds, or whatever the name says; `buckets` are upper bounds. */
+/** Durations in seconds, or whatever the name says. `buckets` are upper bounds. */
 export const histogram = <L extends string = never>(
-  metrics: Metrics,
   name: string,
   help: string,
   buckets: number[],
   labelNames: Labels<L> = [],
-) => new Histogram({ name, help, labelNames, buckets, registers: [metrics] });
+) => new Histogram({ name, help, labelNames, buckets, registers: [] });

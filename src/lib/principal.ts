@@ -14,3 +14,10 @@ export interface Principal {
   /** The key that authenticated the request; null for a session of the application or the platform itself. */
   keyId: string | null;
 }
+
+/** Who acts, and in which request: what the audit log says of a change. */
+export interface Actor {
+  principal: Principal;
+  /** Null for what the platform does by itself. */
+  requestId: string | null;
+}

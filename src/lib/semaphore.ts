@@ -1,4 +1,4 @@
-/** So many at a time; the others wait for their turn, in the order in which they came. */
+/** Lets at most N run at once; the others wait, first in, first out. */
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,10 +7,10 @@ export class Semaphore {
     this.#free = atOnce;
   }
 
-  /** Runs `fn` when it is its turn; resolves and rejects as `fn` does. */
+  /** Runs `fn` when there is room; resolves and rejects as `fn` does. */
   async run<T>(fn: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
-    else await new Promise<void>((turn) => this.#waiting.push(turn));
+    else await new Promise<void>((proceed) => this.#waiting.push(proceed));
     try {
       return await fn();
     } finally {
@@ -18,5 +18,12 @@ export class Semaphore {
       if (next) next();
       else this.#free++;
     }
+  }
+}
+
+/** Lets one run at a time. */
+export class Mutex extends Semaphore {
+  constructor() {
+    super(1);
   }
 }

@@ -1,2 +1,27 @@
-export { llmExists, llmSecrets, type ResolvedLlm, resolveLlm } from './llm-configurations.ts';
-export { llmRoutes, type ProbeLlm } from './routes.ts';
+import type { Feature, Services } from '../feature.ts';
+import { resolveLlm } from './llm-configurations.ts';
+import { llmRoutes, type ProbeLlm } from './routes.ts';
+import { createLlmSettings, type ResolvedLlm } from './settings.ts';
+
+export type { ProbeLlm } from './routes.ts';
+export type { ResolvedLlm } from './settings.ts';
+export { lockLlmForShare } from './store.ts';
+
+export interface LlmConfigurations extends Feature {
+  /** The configuration `llmId` with its secrets, or the default if it is null. 404 if there is none. */
+  resolve(llmId: string | null): Promise<ResolvedLlm>;
+}
+
+/** LLM configurations: which models agents use, and the keys to them. */
+export const createLlmConfigurations = (
+  { db, vault }: Services,
+  { probe }: { probe: ProbeLlm },
+): LlmConfigurations => {
+  const settings = createLlmSettings(vault);
+  return {
+    tag: { name: 'LLM configurations', description: 'The language models that agents use.' },
+    routes: llmRoutes(db, settings, probe),
+    secrets: settings.secrets,
+    resolve: (llmId) => db.run((executor) => resolveLlm(executor, settings, llmId)),
+  };
+};

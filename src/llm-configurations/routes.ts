@@ -1,17 +1,12 @@
 import type { Database } from '../database/index.ts';
-import { pageQuery, type Route, readCursor, route, toPage } from '../http/index.ts';
-import type { Vault } from '../lib/crypto.ts';
-import { notFound, unprocessable } from '../lib/errors.ts';
-import { isId } from '../lib/ids.ts';
-import type { Principal } from '../lib/principal.ts';
+import { type Context, finder, listPage, pageQuery, type Route, route } from '../http/index.ts';
 import {
   changeDefault,
+  changeLlm,
+  checkKind,
   createLlm,
-  headerNames,
-  type ResolvedLlm,
+  getLockedLlm,
   removeLlm,
-  resolve,
-  updateLlmConfiguration,
 } from './llm-configurations.ts';
 import {
   createBody,
@@ -22,150 +17,152 @@ import {
   llmTest,
   updateBody,
 } from './schemas.ts';
+import type { LlmSettingsStore, ResolvedLlm } from './settings.ts';
 import { findDefaultLlm, findLlm, type LlmRow, listLlms } from './store.ts';
 
-/** Asks the model for one short answer. `detail` is shown to the admin: it holds no secret. Never rejects. */
+/** Asks the model for one short reply. `detail` is shown to the admin, so it holds no secret. Never rejects. */
 export type ProbeLlm = (llm: ResolvedLlm) => Promise<{ ok: boolean; detail: string }>;
 
-const tag = 'LLM configurations';
+const path = '/llm-configurations';
+const onePath = `${path}/{llm_id}`;
 
-export const llmRoutes = (db: Database, vault: Vault, probe: ProbeLlm): Route[] => {
-  const present =
-    (principal: Principal) =>
-    ({ id, name, kind, model, ...row }: LlmRow) => ({
-      id,
-      name,
-      kind,
-      model,
-      ...(principal.role === 'admin'
-        ? {
-            base_url: row.base_url,
-            api_key_set: row.api_key !== null,
-            header_names: headerNames(vault, { id, name, kind, model, ...row }),
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-          }
-        : {}),
-    });
-  const find = async ({ params }: { params: Record<string, string> }): Promise<LlmRow> => {
-    const id = params.llm_id!;
-    const row = isId(id) ? await db.run((executor) => findLlm(executor, id)) : undefined;
-    if (!row) throw notFound('LLM configuration');
-    return row;
+export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: ProbeLlm): Route[] => {
+  const find = finder(db, 'LLM configuration', 'llm_id', findLlm);
+
+  const adminFields = (row: LlmRow) => {
+    const opened = settings.open(row);
+    const of = opened.kind === 'openai_compatible' ? opened : undefined;
+    return {
+      base_url: of?.base_url ?? null,
+      api_key_set: of?.api_key !== undefined,
+      header_names: Object.keys(of?.headers ?? {}),
+      created_at: row.created_at,
+      updated_at: row.updated_at,
+    };
   };
+  const toResponse = (row: LlmRow, { principal }: Pick<Context, 'principal'>) => ({
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    model: row.model,
+    ...(principal.role === 'admin' ? adminFields(row) : {}),
+  });
 
   return [
     route({
       id: 'listLlmConfigurations',
+      role: 'builder',
       method: 'GET',
-      path: '/llm-configurations',
-      tag,
-      summary: 'The LLM configurations, newest first',
+      path,
+      summary: 'List LLM configurations',
       query: pageQuery,
       response: llmPage,
-      handler: async ({ query, principal }) => {
-        const page = { limit: query.limit, before: readCursor(query.next) };
-        return toPage(await db.run((r) => listLlms(r, page)), query.limit, present(principal));
-      },
+      handler: listPage(db, listLlms, toResponse),
     }),
     route({
       id: 'createLlmConfiguration',
+      role: 'admin',
       method: 'POST',
-      path: '/llm-configurations',
-      tag,
-      summary: 'Make an LLM configuration',
+      path,
+      summary: 'Create an LLM configuration',
       body: createBody,
       response: llmConfiguration,
-      handler: ({ body, transaction, principal, requestId }) =>
-        transaction(async (tx) =>
-          present(principal)(await createLlm(tx, vault, { principal, requestId }, body)),
-        ),
+      etag: true,
+      handler: (context) =>
+        context.transaction(async (tx) => {
+          const row = await createLlm(tx, context.actor, settings, context.body);
+          context.etag(row.revision);
+          return toResponse(row, context);
+        }),
     }),
     route({
       id: 'getLlmDefaults',
+      role: 'admin',
       method: 'GET',
-      path: '/llm-configurations/defaults',
-      tag,
-      summary: 'The LLM configuration of agents that name none',
+      path: `${path}/defaults`,
+      summary: 'Get the default LLM configuration',
       response: llmDefaults,
       handler: async () => ({ llm_id: (await db.run(findDefaultLlm)).id }),
     }),
     route({
       id: 'setLlmDefaults',
+      role: 'admin',
       method: 'PUT',
-      path: '/llm-configurations/defaults',
-      tag,
-      summary: 'Choose the LLM configuration of agents that name none',
+      path: `${path}/defaults`,
+      summary: 'Set the default LLM configuration',
       body: defaultsBody,
       response: llmDefaults,
-      handler: ({ body: { llm_id }, transaction, principal, requestId }) => {
-        if (!isId(llm_id)) {
-          throw unprocessable([{ path: 'llm_id', message: 'there is no such LLM configuration' }], {
-            llm_id,
-          });
-        }
-        return transaction(async (tx) => {
-          await changeDefault(tx, { principal, requestId }, llm_id);
+      handler: ({ body: { llm_id }, transaction, actor }) =>
+        transaction(async (tx) => {
+          await changeDefault(tx, actor, llm_id);
           return { llm_id };
-        });
-      },
+        }),
     }),
     route({
       id: 'getLlmConfiguration',
+      role: 'builder',
       method: 'GET',
-      path: '/llm-configurations/{llm_id}',
-      tag,
-      summary: 'One LLM configuration, without its secrets',
+      path: onePath,
+      summary: 'Get an LLM configuration',
+      description: 'Without its secrets.',
       find,
       response: llmConfiguration,
-      handler: async ({ found, principal }) => present(principal)(found),
+      etag: true,
+      handler: async (context) => {
+        context.etag(context.found.revision);
+        return toResponse(context.found, context);
+      },
     }),
     route({
       id: 'updateLlmConfiguration',
+      role: 'admin',
       method: 'PATCH',
-      path: '/llm-configurations/{llm_id}',
-      tag,
-      summary: 'Change some fields of an LLM configuration',
+      path: onePath,
+      summary: 'Update an LLM configuration',
       find,
       body: updateBody,
       response: llmConfiguration,
-      handler: ({ found, body: { kind, ...body }, transaction, principal, requestId }) => {
-        if (kind !== undefined && kind !== found.kind) {
-          throw unprocessable([{ path: 'kind', message: `never changes; it is ${found.kind}` }]);
-        }
-        // As on create, a mock takes no notice of where to send what.
-        const fields = found.kind === 'mock' ? { name: body.name, model: body.model } : body;
-        return transaction(async (tx) =>
-          present(principal)(
-            await updateLlmConfiguration(tx, vault, { principal, requestId }, found.id, fields),
-          ),
-        );
-      },
+      etag: true,
+      handler: (context) =>
+        context.transaction(async (tx) => {
+          const before = await getLockedLlm(tx, context.found.id);
+          checkKind(before, context.body);
+          context.ifMatch(before.revision);
+          const row = await changeLlm(tx, context.actor, settings, before, context.body);
+          context.etag(row.revision);
+          return toResponse(row, context);
+        }),
     }),
     route({
       id: 'deleteLlmConfiguration',
+      role: 'admin',
       method: 'DELETE',
-      path: '/llm-configurations/{llm_id}',
-      tag,
-      summary: 'Remove an LLM configuration that is not the default and that no agent uses',
+      path: onePath,
+      summary: 'Delete an LLM configuration',
+      description: '412 while it is the default or agents use it.',
       find,
       status: 204,
       otherStatuses: [412],
-      handler: async ({ found, transaction, principal, requestId }) => {
-        await transaction((tx) => removeLlm(tx, { principal, requestId }, found));
-      },
+      etag: true,
+      handler: ({ found, transaction, ifMatch, actor }) =>
+        transaction(async (tx) => {
+          const row = await getLockedLlm(tx, found.id);
+          ifMatch(row.revision);
+          await removeLlm(tx, actor, row);
+        }),
     }),
     route({
       id: 'testLlmConfiguration',
+      role: 'admin',
       method: 'POST',
-      path: '/llm-configurations/{llm_id}/test',
-      tag,
-      summary: 'Ask the model for one short answer',
+      path: `${onePath}/test`,
+      summary: 'Test an LLM configuration',
+      description: 'Asks the model for one short reply.',
       find,
       response: llmTest,
       handler: async ({ found }) => {
         const startedAt = performance.now();
-        const { ok, detail } = await probe(resolve(vault, found));
+        const { ok, detail } = await probe(settings.resolve(found));
         return { ok, detail, latency_ms: Math.round(performance.now() - startedAt) };
       },
     }),

@@ -9,7 +9,7 @@ const kindFault = (given: unknown): string => {
   const now = `supported now: ${supportedKinds.join(', ')}`;
   return knownKinds.includes(given as string)
     ? `the kind ${given} is not supported by this version; ${now}`
-    : `is no kind of LLM configuration; ${now}`;
+    : `is not a kind of LLM configuration; ${now}`;
 };
 
 /** The endpoint without `/chat/completions`: http or https, nothing secret and nothing after the path. */
@@ -65,7 +65,7 @@ export const createBody = z
 
 export const updateBody = z
   .object({
-    kind: z.string().optional().describe('Never changes: make another configuration instead.'),
+    kind: z.string().optional().describe('Cannot be changed: create another configuration instead.'),
     name: name.optional(),
     model: model.optional(),
     base_url: baseUrl.optional().describe('Not of a mock.'),
@@ -94,7 +94,7 @@ export const llmTest = z
   .object({
     ok: z.boolean(),
     detail: z.string(),
-    latency_ms: z.int().describe('How long the answer took, in milliseconds.'),
+    latency_ms: z.int().describe('How long the reply took, in milliseconds.'),
   })
   .meta({ id: 'LlmTestResult' });
 

@@ -1,6 +1,6 @@
-import { type Executor, sql, type Tx } from '../database/index.ts';
+import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
 
-/** The kinds that are carried out; the API names the others as known but not supported. */
+/** The kinds that the runtime can use. The API knows the others and says that they are not supported. */
 export const supportedKinds = ['openai_compatible', 'mock'] as const;
 export type LlmKind = (typeof supportedKinds)[number];
 
@@ -9,52 +9,54 @@ export interface LlmRow {
   name: string;
   kind: LlmKind;
   model: string;
+  /** LlmSettings, sealed. Null in a row that the release before wrote last: then the next three hold them. */
+  settings: string | null;
   base_url: string | null;
   /** Sealed. */
   api_key: string | null;
-  /** Sealed JSON object. */
+  /** A sealed JSON object. */
   headers: string | null;
+  revision: number;
   created_at: Date;
   updated_at: Date;
 }
 
 declare module '../database/database.ts' {
   interface Schema {
-    llm_configurations: LlmRow;
-    llm_defaults: { only_row: boolean; llm_id: string };
+    llm_configurations: Table<LlmRow, 'revision' | 'created_at' | 'updated_at'>;
+    llm_defaults: Table<{ only_row: boolean; llm_id: string }, 'only_row'>;
   }
 }
 
 const columns = [
-  'c.id',
-  'c.name',
-  'c.kind',
-  'c.model',
-  'c.base_url',
-  'c.api_key',
-  'c.headers',
-  'c.created_at',
-  'c.updated_at',
+  'id',
+  'name',
+  'kind',
+  'model',
+  'settings',
+  'base_url',
+  'api_key',
+  'headers',
+  'revision',
+  'created_at',
+  'updated_at',
 ] as const;
 
-/** Newest first, from below the id `before`, one more than `limit`. */
-export const listLlms = (
-  executor: Executor,
-  page: { limit: number; before: string | null },
-): Promise<LlmRow[]> => {
-  let query = executor
-    .selectFrom('llm_configurations as c')
-    .select(columns)
-    .orderBy('c.id', 'desc')
-    .limit(page.limit + 1);
-  if (page.before) query = query.where('c.id', '<', page.before);
-  return query.execute();
-};
+/** Newest first. */
+export const listLlms = (executor: Executor, page: Page): Promise<LlmRow[]> =>
+  selectPage(executor.selectFrom('llm_configurations').select(columns), page);
+
+const byId = (executor: Executor, id: string) =>
+  executor.selectFrom('llm_configurations').select(columns).where('id', '=', id);
 
 export const findLlm = (executor: Executor, id: string): Promise<LlmRow | undefined> =>
-  executor.selectFrom('llm_configurations as c').select(columns).where('c.id', '=', id).executeTakeFirst();
+  byId(executor, id).executeTakeFirst();
 
-/** Whether there is such a row; if so it is not deleted before `tx` ends. */
+/** The row, which no one else changes, deletes or locks until the transaction ends. */
+export const lockLlm = (tx: Tx, id: string): Promise<LlmRow | undefined> =>
+  byId(tx, id).forUpdate().executeTakeFirst();
+
+/** Whether there is such a row. It is then not deleted before the transaction ends. */
 export const lockLlmForShare = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx
     .selectFrom('llm_configurations')
@@ -65,53 +67,44 @@ export const lockLlmForShare = async (tx: Tx, id: string): Promise<boolean> =>
 
 export const findDefaultLlm = (executor: Executor): Promise<LlmRow> =>
   executor
-    .selectFrom('llm_defaults as d')
-    .innerJoin('llm_configurations as c', 'c.id', 'd.llm_id')
+    .selectFrom('llm_configurations')
     .select(columns)
+    .where('id', '=', (eb) => eb.selectFrom('llm_defaults').select('llm_id'))
     .executeTakeFirstOrThrow();
 
-export const insertLlm = async (tx: Tx, row: Omit<LlmRow, 'created_at' | 'updated_at'>): Promise<void> => {
-  await tx
-    .insertInto('llm_configurations')
-    .values(row as never)
-    .execute();
-};
+type LlmFields = Pick<LlmRow, 'name' | 'model' | 'settings' | 'base_url' | 'api_key' | 'headers'>;
 
-export const updateLlm = async (
-  tx: Tx,
-  id: string,
-  changes: Partial<Pick<LlmRow, 'name' | 'model' | 'base_url' | 'api_key' | 'headers'>>,
-): Promise<void> => {
-  await tx
+export const insertLlm = (tx: Tx, row: LlmFields & Pick<LlmRow, 'id' | 'kind'>): Promise<LlmRow> =>
+  tx.insertInto('llm_configurations').values(row).returning(columns).executeTakeFirstOrThrow();
+
+/** Writes all fields of the locked row and raises its revision. */
+export const updateLlm = (tx: Tx, id: string, fields: LlmFields): Promise<LlmRow> =>
+  tx
     .updateTable('llm_configurations')
-    .set({ ...changes, updated_at: sql<Date>`platform_now()` })
+    .set({ ...fields, revision: sql<number>`revision + 1`, updated_at: sql<Date>`platform_now()` })
     .where('id', '=', id)
-    .execute();
-};
+    .returning(columns)
+    .executeTakeFirstOrThrow();
 
-/** What keeps a configuration from being deleted: the constraint that the database refused by. */
+/** What keeps a configuration from being deleted. */
 export type LlmUse = 'default' | 'agents';
 
 /**
- * Delete the row. Answers null when it is gone or was not there (then `deleted` is false), else who uses it:
- * the foreign keys decide, so that no agent can take it up meanwhile. The transaction is lost in that case,
- * so call it last and throw on a use.
+ * Deletes the row. Returns what uses it, if anything does: the foreign keys decide, so that no agent can begin to use
+ * it in the meantime. The transaction is lost in that case, so call it last and throw.
  */
-export const deleteLlm = async (tx: Tx, id: string): Promise<{ deleted: boolean; use: LlmUse | null }> => {
+export const deleteLlm = async (tx: Tx, id: string): Promise<LlmUse | null> => {
   try {
-    const { numDeletedRows } = await tx
-      .deleteFrom('llm_configurations')
-      .where('id', '=', id)
-      .executeTakeFirst();
-    return { deleted: numDeletedRows > 0n, use: null };
+    await tx.deleteFrom('llm_configurations').where('id', '=', id).execute();
+    return null;
   } catch (error) {
     const { code, constraint } = error as { code?: string; constraint?: string };
     if (code !== '23503') throw error;
-    return { deleted: false, use: constraint === 'llm_defaults_llm_id_fkey' ? 'default' : 'agents' };
+    return constraint === 'llm_defaults_llm_id_fkey' ? 'default' : 'agents';
   }
 };
 
-/** Make `id`, which the caller keeps, the default. Answers the id of the one before. */
+/** Makes `id`, which is locked for share, the default. Returns the id of the one before. */
 export const setDefaultLlm = async (tx: Tx, id: string): Promise<string> => {
   const before = await tx.selectFrom('llm_defaults').select('llm_id').forUpdate().executeTakeFirstOrThrow();
   await tx.updateTable('llm_defaults').set({ llm_id: id }).execute();

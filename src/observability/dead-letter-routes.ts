@@ -4,17 +4,17 @@ import { type Context, type Route, route } from '../http/index.ts';
 import { messageOf, unprocessable } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { DeadLetters, SharedAccounts } from '../telemetry/index.ts';
-import { type IntegrationRouteParts, integrationPath, tag } from './routes.ts';
+import { type IntegrationRouteParts, integrationPath } from './routes.ts';
 import { deadLetterIds, deadLetterPage, deadLetterQuery, purgeResult, retryResult } from './schemas.ts';
 import type { IntegrationRow } from './store.ts';
 
-/** On which replicas hear what is to be done with the dead letters that they hold. */
+/** The channel that asks replicas to retry or purge the dead letters that they hold. */
 const deadLetterChannel = 'observability_dead_letters';
 
-/** How long a request to retry may take. What is left then is said, and tried by the next request. */
+/** How long a request to retry may take. The response says what is left; the next request tries it. */
 const retryWithinMs = 20_000;
 
-export interface DeadLetterTelemetry {
+interface DeadLetterTelemetry {
   replicaId: string;
   deadLetters: DeadLetters;
 }
@@ -23,12 +23,12 @@ export interface DeadLetterTelemetry {
 interface Request {
   action: 'retry' | 'purge';
   number: number;
-  /** The replica that was asked, and so has done it. */
+  /** The replica that was asked. It has done its own part. */
   from: string;
   ids?: readonly string[];
 }
 
-/** Ids in the API: the replica that holds the letter, and the letter's id there. */
+/** Ids in the API: the replica that holds the dead letter, and its id there. */
 const split = (id: string): [replica: string, letter: string] => {
   const at = id.lastIndexOf('.');
   return [id.slice(0, at).toLowerCase(), id.slice(at + 1)];
@@ -38,16 +38,12 @@ const split = (id: string): [replica: string, letter: string] => {
 const heldBy = (replicaId: string, ids: readonly string[] | undefined): string[] | undefined =>
   ids?.map(split).flatMap(([replica, letter]) => (replica === replicaId ? [letter] : []));
 
-/** Does what another replica was asked for, with the letters that are held here. */
-export const followDeadLetterRequests = (
-  db: Database,
-  log: Logger,
-  telemetry: () => DeadLetterTelemetry,
-): void => {
+/** Does what another replica was asked to do, with the dead letters that are held here. */
+export const followDeadLetterRequests = (db: Database, log: Logger, telemetry: DeadLetterTelemetry): void => {
   db.listen(deadLetterChannel, (payload) => {
     if (!payload) return;
     const { action, number, from, ids } = JSON.parse(payload) as Request;
-    const { replicaId, deadLetters } = telemetry();
+    const { replicaId, deadLetters } = telemetry;
     const own = heldBy(replicaId, ids);
     if (from === replicaId || own?.length === 0) return;
     const done: Promise<unknown> =
@@ -66,29 +62,23 @@ export const deadLetterRoutes = ({
   telemetry,
 }: Pick<IntegrationRouteParts, 'db' | 'integrations'> & {
   accounts: SharedAccounts;
-  telemetry: () => DeadLetterTelemetry;
+  telemetry: DeadLetterTelemetry;
 }): Route[] => {
   const path = `${integrationPath}/dead-letters`;
-  const find = ({ params }: { params: Record<string, string> }) => integrations.find(params.integration_id!);
+  const { find } = integrations;
   const elsewhere = async (number: number): Promise<number> => {
-    const others = await accounts.ofOthers(telemetry().replicaId, number);
+    const others = await accounts.ofOthers(telemetry.replicaId, number);
     return others.reduce((sum, { dead_lettered }) => sum + dead_lettered, 0);
   };
-  /** Audits, and asks the other replicas. */
+  /** Audits the request and sends it to the other replicas. Returns the ids that are held here. */
   const ask = async (
     action: 'retry' | 'purge',
-    { found, body, principal, requestId }: Context<IntegrationRow, unknown, { ids?: string[] }>,
+    { found, body, actor }: Context<IntegrationRow, unknown, { ids?: string[] }>,
   ): Promise<string[] | undefined> => {
     const { ids } = body;
-    const { replicaId } = telemetry();
+    const { replicaId } = telemetry;
     await db.tx(async (tx) => {
-      await audit(tx, principal, {
-        action: `integration.dead_letters_${action}`,
-        targetType: 'integration',
-        targetId: found.id,
-        details: ids ? { ids } : {},
-        requestId,
-      });
+      await audit(tx, actor, `integration.dead_letters_${action}`, found.id, ids ? { ids } : {});
       const request: Request = { action, number: found.number, from: replicaId, ids };
       await notify(tx, deadLetterChannel, JSON.stringify(request));
     });
@@ -97,18 +87,18 @@ export const deadLetterRoutes = ({
   return [
     route({
       id: 'listDeadLetters',
+      role: 'admin',
       method: 'GET',
       base: 'app',
       path,
-      tag,
-      summary: 'Spans that the backend refused, oldest first',
+      summary: 'List dead letters',
       description:
-        'A page of those that the answering replica holds. `on_other_replicas` says how many others there are; each replica lists its own.',
+        'Spans that the backend refused, oldest first: a page of those that this replica holds. `on_other_replicas` says how many others there are; each replica lists its own.',
       find,
       query: deadLetterQuery,
       response: deadLetterPage,
       handler: async ({ found, query: { limit, next } }) => {
-        const { replicaId, deadLetters } = telemetry();
+        const { replicaId, deadLetters } = telemetry;
         const after = next ? Buffer.from(next, 'base64url').toString() : undefined;
         if (after !== undefined && (split(after)[0] !== replicaId || !/^\d{16}$/.test(split(after)[1]))) {
           throw unprocessable([
@@ -134,19 +124,19 @@ export const deadLetterRoutes = ({
     }),
     route({
       id: 'retryDeadLetters',
+      role: 'admin',
       method: 'POST',
       base: 'app',
       path: `${path}/retry`,
-      tag,
-      summary: 'Send dead letters again, all or some',
+      summary: 'Retry dead letters',
       description:
-        'The answer is about those of the answering replica, within 20 s; the other replicas are asked for theirs at the same time, and what came of it shows in the health.',
+        'All or some. The response is about those that this replica holds, within 20 s. The other replicas retry theirs at the same time; the health shows the result.',
       find,
       body: deadLetterIds,
       bodyOptional: true,
       response: retryResult,
       handler: async (context) => {
-        const { replicaId, deadLetters } = telemetry();
+        const { replicaId, deadLetters } = telemetry;
         const on_other_replicas = await elsewhere(context.found.number);
         const own = await ask('retry', context);
         const result = await deadLetters.retry(context.found.number, own, retryWithinMs);
@@ -155,19 +145,19 @@ export const deadLetterRoutes = ({
     }),
     route({
       id: 'purgeDeadLetters',
+      role: 'admin',
       method: 'POST',
       base: 'app',
       path: `${path}/purge`,
-      tag,
-      summary: 'Remove dead letters, all or some; they count as discarded',
+      summary: 'Purge dead letters',
       description:
-        'The answer is about those of the answering replica; the other replicas are asked for theirs at the same time, and what came of it shows in the health.',
+        'All or some; they count as discarded. The response is about those that this replica holds. The other replicas purge theirs at the same time; the health shows the result.',
       find,
       body: deadLetterIds,
       bodyOptional: true,
       response: purgeResult,
       handler: async (context) => {
-        const { replicaId, deadLetters } = telemetry();
+        const { replicaId, deadLetters } = telemetry;
         const on_other_replicas = await elsewhere(context.found.number);
         const own = await ask('purge', context);
         const discarded = await deadLetters.purge(context.found.number, own);

@@ -1,17 +1,17 @@
 import type { Database } from '../database/index.ts';
-import type { Vault } from '../lib/crypto.ts';
+import type { Feature } from '../feature.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import type { Destination, Destinations, RoutingTable } from '../telemetry/index.ts';
+import type { Integrations } from './integrations.ts';
 import { type RequestConfig, targetOf } from './provider.ts';
-import type { ProviderSettings } from './settings.ts';
-import { boundTo, type DeliveryRow, listDeleted, listForDelivery } from './store.ts';
+import { type DeliveryRow, listDeleted, listForDelivery, numberExists } from './store.ts';
 
-/** On which triggers tell every replica of a change (migrations/0020_observability.sql). */
+/** The channel on which triggers notify every replica of a change (migrations/0020_observability.sql). */
 const channel = 'observability';
 
-/** A net under notifications that are lost without a word, as on a half-open connection; in milliseconds. */
+/** A safety net for notifications that are lost in silence, as on a half-open connection; in milliseconds. */
 const rereadEveryMs = 5_000;
 
 /** The effective sets (product, section 9): enabled ∩ (global ∪ the agent's own), and those with `debug`. */
@@ -42,22 +42,22 @@ export const routingTable = (
 
 interface DestinationParts {
   db: Database;
-  vault: Vault;
+  open: Integrations['open'];
   log: Logger;
   requests: RequestConfig;
 }
 
-/** The integrations as telemetry sees them, in memory; read again on every change, whichever replica made it. */
-export class IntegrationDestinations implements Destinations {
+/** The integrations as telemetry sees them, in memory. They are read again on every change, on whichever replica. */
+export class IntegrationDestinations implements Destinations, Feature {
   readonly #parts: DestinationParts;
   readonly #loop: Loop;
   readonly #listeners = new Set<() => void>();
   #byNumber = new Map<number, Destination>();
-  /** Of all that were ever heard of, by their numbers. */
+  /** The ids of all integrations that were ever known, by their numbers. */
   readonly #ids = new Map<number, string>();
   #table: RoutingTable = routingTable([]);
-  /** What the present state was made of; a read that brings the same changes nothing. */
-  #made = '[]';
+  /** The rows that the present state was made of, as JSON: a read of the same rows changes nothing. */
+  #rows = '[]';
   #started = 0;
   #applied = 0;
 
@@ -73,7 +73,7 @@ export class IntegrationDestinations implements Destinations {
     });
   }
 
-  /** Resolves when the integrations are loaded; from then on changes are followed. Call it once. */
+  /** Resolves when the integrations are loaded. Changes are followed from then on. */
   async start(): Promise<void> {
     this.#parts.db.listen(channel, () => this.#loop.wake());
     for (const { number, id } of await this.#parts.db.run(listDeleted)) this.#ids.set(number, id);
@@ -85,7 +85,7 @@ export class IntegrationDestinations implements Destinations {
     return this.#loop.stop();
   }
 
-  /** After a change on this replica: when it resolves, the change is in effect here. */
+  /** Call it after a change on this replica: when it resolves, the change is in effect here. */
   async refresh(): Promise<void> {
     await this.#read().catch((error: unknown) => {
       this.#parts.log.warn({ error: messageOf(error) }, 'cannot read the integrations; trying again');
@@ -105,9 +105,14 @@ export class IntegrationDestinations implements Destinations {
     return [...this.#byNumber.values()];
   }
 
-  /** The id of an integration, also of one that was deleted; its number as text where nobody knows any more. */
+  /** The id of an integration, also of a deleted one; its number as text if the id is not known any more. */
   idOf(number: number): string {
     return this.#ids.get(number) ?? String(number);
+  }
+
+  /** Whether there is an integration with this number in the database: memory may be a second behind. */
+  exists(number: number): Promise<boolean> {
+    return this.#parts.db.run((executor) => numberExists(executor, number));
   }
 
   onChange(changed: () => void): () => void {
@@ -115,15 +120,15 @@ export class IntegrationDestinations implements Destinations {
     return () => void this.#listeners.delete(changed);
   }
 
-  /** Of reads that overlap, one that began before another that has ended brings nothing new: it is dropped. */
+  /** Drops the result of a read if another that began later has ended: it brings nothing new. */
   async #read(): Promise<void> {
-    const turn = ++this.#started;
+    const sequence = ++this.#started;
     const rows = await this.#parts.db.run(listForDelivery);
-    if (turn < this.#applied) return;
-    this.#applied = turn;
-    const made = JSON.stringify(rows);
-    if (made === this.#made) return;
-    this.#made = made;
+    if (sequence < this.#applied) return;
+    this.#applied = sequence;
+    const text = JSON.stringify(rows);
+    if (text === this.#rows) return;
+    this.#rows = text;
     this.#byNumber = new Map(rows.map((row) => [row.number, this.#destination(row)]));
     for (const { number, id } of rows) this.#ids.set(number, id);
     this.#table = routingTable(rows);
@@ -131,7 +136,7 @@ export class IntegrationDestinations implements Destinations {
   }
 
   #destination(row: DeliveryRow): Destination {
-    const { vault, requests, log } = this.#parts;
+    const { open, requests, log } = this.#parts;
     const shared = {
       number: row.number,
       id: row.id,
@@ -140,10 +145,9 @@ export class IntegrationDestinations implements Destinations {
       revision: row.revision,
     };
     try {
-      const settings = JSON.parse(vault.open(row.settings, boundTo(row.id))) as ProviderSettings;
-      return { ...shared, ...targetOf(settings, requests) };
+      return { ...shared, ...targetOf(open(row), requests) };
     } catch (error) {
-      // One that cannot be read must not take the others down with it.
+      // An integration that cannot be read must not stop the others.
       log.error({ integration_id: row.id, error: messageOf(error) }, 'settings cannot be decrypted');
       return {
         ...shared,

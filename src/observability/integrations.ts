@@ -1,13 +1,15 @@
 import { audit } from '../audit/index.ts';
 import type { Database, Executor, Tx } from '../database/index.ts';
-import { fingerprint, type Vault } from '../lib/crypto.ts';
+import type { Services } from '../feature.ts';
+import { finder } from '../http/index.ts';
+import type { SealedColumn, Vault } from '../lib/crypto.ts';
 import { type Egress, EgressError } from '../lib/egress.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
-import type { Principal } from '../lib/principal.ts';
+import type { Actor } from '../lib/principal.ts';
+import { SealedSettings } from '../lib/sealed-settings.ts';
 import type { ProviderSettings, Settings } from './settings.ts';
 import {
-  boundTo,
   deleteIntegration,
   findIntegration,
   type IntegrationFilter,
@@ -21,12 +23,6 @@ import {
   updateIntegration,
 } from './store.ts';
 import { literalHost, type Placeholders, resolveUrl } from './urls.ts';
-
-/** Who asks, for the audit log. */
-export interface Caller {
-  principal: Principal;
-  requestId: string;
-}
 
 export interface CreateBody {
   settings: Settings;
@@ -48,8 +44,8 @@ export interface UpdateBody {
 const withoutUndefined = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as T;
 
-/** What is no credential. A url may hold one in its path or query. */
-const plainSettings = new Set([
+/** What is not a credential. A url may hold one in its path or query. */
+const plainSettings = [
   'provider',
   'is_enabled',
   'project_name',
@@ -57,38 +53,18 @@ const plainSettings = new Set([
   'username',
   'stack_name',
   'trace_ui_type',
-]);
-
-/** The settings as the audit log shows them: what may be secret as a fingerprint, headers one by one. */
-const audited = (settings: Settings): Record<string, unknown> => {
-  const masked = (value: unknown): unknown =>
-    value !== null && typeof value === 'object'
-      ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, masked(inner)]))
-      : fingerprint(String(value));
-  return Object.fromEntries(
-    Object.entries(withoutUndefined(settings)).map(([key, value]) => [
-      key,
-      plainSettings.has(key) ? value : masked(value),
-    ]),
-  );
-};
+];
 
 /** The rules of integrations: what is stored, shown and audited. */
-export const createIntegrations = (parts: {
-  db: Database;
-  vault: Vault;
-  placeholders: Placeholders;
-  egress: Egress;
-}) => {
-  const { db, vault, placeholders, egress } = parts;
+export const createIntegrations = ({ config, db, vault, egress }: Services) => {
+  const placeholders = config.urlPlaceholders;
 
-  const seal = (id: string, { is_enabled: _, ...settings }: Settings): string =>
-    vault.seal(JSON.stringify(withoutUndefined(settings)), boundTo(id));
-  const open = (row: Pick<IntegrationRow, 'id' | 'settings'>): ProviderSettings =>
-    JSON.parse(vault.open(row.settings, boundTo(row.id))) as ProviderSettings;
+  const sealed = new SealedSettings<Settings>(vault, 'observability_integrations', plainSettings);
+  const seal = (id: string, { is_enabled: _, ...settings }: Settings): string => sealed.seal(id, settings);
+  const open = (row: Pick<IntegrationRow, 'id' | 'settings'>): ProviderSettings => sealed.open(row);
 
   /** PublicObservabilityIntegration (description, 2.1). */
-  const present = (row: IntegrationRow) => {
+  const toResponse = (row: IntegrationRow) => {
     const settings = open(row);
     const resolved = resolveUrl(settings.url, placeholders);
     return {
@@ -105,63 +81,51 @@ export const createIntegrations = (parts: {
     };
   };
 
-  const noteRead = async (
-    tx: Tx,
-    { principal, requestId }: Caller,
-    ids: readonly string[],
-  ): Promise<void> => {
-    for (const id of await recordReads(tx, principal.id, ids)) {
-      await audit(tx, principal, {
-        action: 'integration.credentials_read',
-        targetType: 'integration',
-        targetId: id,
-        requestId,
-      });
+  const auditReads = async (tx: Tx, actor: Actor, ids: readonly string[]): Promise<void> => {
+    for (const id of await recordReads(tx, actor.principal.id, ids)) {
+      await audit(tx, actor, 'integration.credentials_read', id);
     }
   };
 
-  /** Rows for a caller who is about to see their credentials: nothing is written but at the first read in an hour. */
+  /** Rows for an actor who is about to see their credentials. Only the first read in an hour writes. */
   const readFor = async (
-    caller: Caller,
+    actor: Actor,
     read: (executor: Executor) => Promise<ReadRow[]>,
   ): Promise<ReadRow[]> => {
     const rows = await db.run(read);
     const unnoted = rows.filter((row) => !row.read_noted).map((row) => row.id);
-    if (unnoted.length > 0) await db.tx((tx) => noteRead(tx, caller, unnoted));
+    if (unnoted.length > 0) await db.tx((tx) => auditReads(tx, actor, unnoted));
     return rows;
   };
 
-  const locked = async (tx: Tx, id: string): Promise<IntegrationRow> => {
+  const lock = async (tx: Tx, id: string): Promise<IntegrationRow> => {
     const row = await lockIntegration(tx, id);
     if (!row) throw notFound('integration');
     return row;
   };
 
   return {
+    secrets: [sealed.column] satisfies SealedColumn[],
     open,
-    present,
-    locked,
+    toResponse,
+    lock,
 
-    list: (caller: Caller, filter: IntegrationFilter): Promise<ReadRow[]> =>
-      readFor(caller, (executor) => listIntegrations(executor, filter, caller.principal.id)),
+    list: (actor: Actor, filter: IntegrationFilter): Promise<ReadRow[]> =>
+      readFor(actor, (executor) => listIntegrations(executor, filter, actor.principal.id)),
 
-    get: async (caller: Caller, id: string): Promise<ReadRow> => {
-      const [row] = await readFor(caller, async (executor) => {
-        const found = isId(id) ? await findIntegration(executor, id, caller.principal.id) : undefined;
+    get: async (actor: Actor, id: string): Promise<ReadRow> => {
+      const [row] = await readFor(actor, async (executor) => {
+        const found = isId(id) ? await findIntegration(executor, id, actor.principal.id) : undefined;
         return found ? [found] : [];
       });
       if (!row) throw notFound('integration');
       return row;
     },
 
-    /** The row of an id as it came in a path, for what shows no credentials. */
-    find: async (id: string): Promise<IntegrationRow> => {
-      const row = isId(id) ? await db.run((executor) => findIntegration(executor, id, '')) : undefined;
-      if (!row) throw notFound('integration');
-      return row;
-    },
+    /** The integration that a path names, for what shows no credentials. */
+    find: finder(db, 'integration', 'integration_id', (executor, id) => findIntegration(executor, id, '')),
 
-    /** 422 for settings whose url is an address that may not be connected to; names are judged at each connection. */
+    /** 422 if the url is an address that is not permitted. Names are checked at each connection. */
     checkAddress: async (settings: Settings): Promise<void> => {
       const resolved = resolveUrl(settings.url, placeholders);
       const address = 'url' in resolved ? literalHost(resolved.url) : null;
@@ -178,7 +142,7 @@ export const createIntegrations = (parts: {
     },
 
     /** A new integration is global. */
-    create: async (tx: Tx, { principal, requestId }: Caller, body: CreateBody): Promise<IntegrationRow> => {
+    create: async (tx: Tx, actor: Actor, body: CreateBody): Promise<IntegrationRow> => {
       const id = newId();
       const { settings, version, description, is_system, debug } = body;
       const is_enabled = settings.is_enabled ?? true;
@@ -193,18 +157,12 @@ export const createIntegrations = (parts: {
         debug,
       });
       await insertScope(tx, id, null);
-      await audit(tx, principal, {
-        action: 'integration.create',
-        targetType: 'integration',
-        targetId: id,
-        details: {
-          settings: audited({ ...settings, is_enabled }),
-          version,
-          description: row.description,
-          is_system,
-          debug,
-        },
-        requestId,
+      await audit(tx, actor, 'integration.create', id, {
+        settings: sealed.masked({ ...settings, is_enabled }),
+        version,
+        description: row.description,
+        is_system,
+        debug,
       });
       return row;
     },
@@ -212,7 +170,7 @@ export const createIntegrations = (parts: {
     /** `before` is locked. */
     update: async (
       tx: Tx,
-      caller: Caller,
+      actor: Actor,
       before: IntegrationRow,
       body: UpdateBody,
     ): Promise<IntegrationRow> => {
@@ -223,27 +181,25 @@ export const createIntegrations = (parts: {
         ...(settings ? { provider: settings.provider, settings: seal(id, settings) } : {}),
         ...(settings?.is_enabled === undefined ? {} : { is_enabled: settings.is_enabled }),
       });
-      await audit(tx, caller.principal, {
-        action: 'integration.update',
-        targetType: 'integration',
-        targetId: id,
-        details: withoutUndefined({ ...rest, settings: settings && audited(settings) }),
-        requestId: caller.requestId,
-      });
-      // Who did not send the settings is shown them by the answer.
-      if (!settings) await noteRead(tx, caller, [id]);
+      await audit(
+        tx,
+        actor,
+        'integration.update',
+        id,
+        withoutUndefined({ ...rest, settings: settings && sealed.masked(settings) }),
+      );
+      // The response shows the settings to an actor who did not send them.
+      if (!settings) await auditReads(tx, actor, [id]);
       return row;
     },
 
     /** `row` is locked. */
-    remove: async (tx: Tx, { principal, requestId }: Caller, row: IntegrationRow): Promise<void> => {
+    remove: async (tx: Tx, actor: Actor, row: IntegrationRow): Promise<void> => {
       await deleteIntegration(tx, row.id);
-      await audit(tx, principal, {
-        action: 'integration.delete',
-        targetType: 'integration',
-        targetId: row.id,
-        details: { provider: row.provider, version: row.version, description: row.description },
-        requestId,
+      await audit(tx, actor, 'integration.delete', row.id, {
+        provider: row.provider,
+        version: row.version,
+        description: row.description,
       });
     },
   };

@@ -6,8 +6,6 @@ import type { Integrations, UpdateBody } from './integrations.ts';
 import { createBody, integration, listQuery, patchBody, putBody } from './schemas.ts';
 import type { IntegrationRow } from './store.ts';
 
-/** Shared by all routes of the feature. */
-export const tag = 'Observability';
 export const integrationPath = '/observability/integrations/{integration_id}';
 
 export interface IntegrationRouteParts {
@@ -19,16 +17,15 @@ export interface IntegrationRouteParts {
 
 /** Integrations (description, 4.2). */
 export const integrationRoutes = ({ integrations, changed }: IntegrationRouteParts): Route[] => {
-  const { present } = integrations;
-  const find = ({ params }: { params: Record<string, string> }) => integrations.find(params.integration_id!);
+  const { find, toResponse } = integrations;
   const update = async (context: Context<IntegrationRow, unknown, UpdateBody>) => {
-    const { found, body, transaction, ifMatch, etag, principal, requestId } = context;
+    const { found, body, transaction, ifMatch, etag, actor } = context;
     const updated = await transaction(async (tx) => {
-      const before = await integrations.locked(tx, found.id);
+      const before = await integrations.lock(tx, found.id);
       ifMatch(before.revision);
-      const row = await integrations.update(tx, { principal, requestId }, before, body);
+      const row = await integrations.update(tx, actor, before, body);
       etag(row.revision);
-      return present(row);
+      return toResponse(row);
     });
     await changed();
     return updated;
@@ -36,35 +33,35 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
   return [
     route({
       id: 'listObservabilityIntegrations',
+      role: 'admin',
       method: 'GET',
       path: '/observability/integrations',
-      tag,
       summary: 'The integrations, newest first, credentials included',
       query: listQuery,
       response: z.array(integration),
-      handler: async ({ query: { provider, agent_id }, principal, requestId }) => {
+      handler: async ({ query: { provider, agent_id }, actor }) => {
         const agentId = agent_id !== undefined && !isId(agent_id) ? null : agent_id;
-        const rows = await integrations.list({ principal, requestId }, { provider, agentId });
-        return rows.map(present);
+        const rows = await integrations.list(actor, { provider, agentId });
+        return rows.map(toResponse);
       },
     }),
     route({
       id: 'createObservabilityIntegration',
+      role: 'admin',
       method: 'POST',
       path: '/observability/integrations',
-      tag,
       summary: 'Connect a tracing backend, for all agents',
       body: createBody,
       status: 201,
       response: integration,
       idempotent: true,
       etag: true,
-      handler: async ({ body, transaction, etag, principal, requestId }) => {
+      handler: async ({ body, transaction, etag, actor }) => {
         await integrations.checkAddress(body.settings);
         const created = await transaction(async (tx) => {
-          const row = await integrations.create(tx, { principal, requestId }, body);
+          const row = await integrations.create(tx, actor, body);
           etag(row.revision);
-          return present(row);
+          return toResponse(row);
         });
         await changed();
         return created;
@@ -72,23 +69,23 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
     }),
     route({
       id: 'getObservabilityIntegration',
+      role: 'admin',
       method: 'GET',
       path: integrationPath,
-      tag,
       summary: 'One integration, credentials included',
       response: integration,
       etag: true,
-      handler: async ({ params, etag, principal, requestId }) => {
-        const row = await integrations.get({ principal, requestId }, params.integration_id!);
+      handler: async ({ params, etag, actor }) => {
+        const row = await integrations.get(actor, params.integration_id!);
         etag(row.revision);
-        return present(row);
+        return toResponse(row);
       },
     }),
     route({
       id: 'replaceObservabilityIntegration',
+      role: 'admin',
       method: 'PUT',
       path: integrationPath,
-      tag,
       summary: 'Change an integration; what is left out stays as it is',
       find,
       body: putBody,
@@ -101,9 +98,9 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
     }),
     route({
       id: 'updateObservabilityIntegration',
+      role: 'admin',
       method: 'PATCH',
       path: integrationPath,
-      tag,
       summary: 'Switch export or debug traces on or off',
       find,
       body: patchBody,
@@ -113,18 +110,18 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
     }),
     route({
       id: 'deleteObservabilityIntegration',
+      role: 'admin',
       method: 'DELETE',
       path: integrationPath,
-      tag,
       summary: 'Delete an integration; what it had not delivered is discarded and counted',
       find,
       status: 204,
       etag: true,
-      handler: async ({ found, transaction, ifMatch, principal, requestId }) => {
+      handler: async ({ found, transaction, ifMatch, actor }) => {
         await transaction(async (tx) => {
-          const row = await integrations.locked(tx, found.id);
+          const row = await integrations.lock(tx, found.id);
           ifMatch(row.revision);
-          await integrations.remove(tx, { principal, requestId }, row);
+          await integrations.remove(tx, actor, row);
         });
         await changed();
       },

@@ -125,8 +125,11 @@ const on_other_replicas = z
   .int()
   .describe('How many dead letters of the integration the other replicas last said that they hold.');
 
-/** `next` is opaque; a replica takes only its own. */
-export const deadLetterQuery = pageQuery;
+/** A replica takes only the `next` of its own pages. */
+export const deadLetterQuery = z.object({
+  limit: pageQuery.shape.limit,
+  next: z.string().optional().describe('The `next` of the page before, as it was given.'),
+});
 
 export const deadLetterIds = z.object({
   ids: optional(z.array(letterId).min(1).max(100)).describe('At most 100; left out: all.'),

@@ -3,10 +3,10 @@ import { audit } from '../audit/index.ts';
 import type { Tx } from '../database/index.ts';
 import { notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
-import type { Caller } from './integrations.ts';
+import type { Actor } from '../lib/principal.ts';
 import { deleteScope, findScope, insertScope, type ScopeRow } from './store.ts';
 
-/** A scope as it is named: `agent_id` counts for the scope `agent` alone. */
+/** A scope as a client names it: `agent_id` counts only for the scope `agent`. */
 export interface ScopeName {
   scope: 'global' | 'agent';
   agent_id?: string;
@@ -14,32 +14,33 @@ export interface ScopeName {
 
 const agentOf = ({ scope, agent_id }: ScopeName): string | null => (scope === 'agent' ? agent_id! : null);
 
-/** Adds a scope, or answers the one that is there already. `integrationId` is locked. 404 for an unknown agent. */
+/** Adds a scope, or returns the existing one. `integrationId` is locked. 404 for an unknown agent. */
 export const addScope = async (
   tx: Tx,
-  { principal, requestId }: Caller,
+  actor: Actor,
   integrationId: string,
   name: ScopeName,
 ): Promise<ScopeRow> => {
   const agentId = agentOf(name);
-  if (agentId !== null) await lockAgent(tx, agentId, 'use');
+  if (agentId !== null) await lockAgent(tx, agentId, 'share');
   const present = await findScope(tx, integrationId, agentId);
   if (present) return present;
   const row = await insertScope(tx, integrationId, agentId);
-  await audit(tx, principal, {
-    action: 'integration_scope.create',
-    targetType: 'integration',
-    targetId: integrationId,
-    details: { scope: row.scope, agent_id: row.agent_id },
-    requestId,
-  });
+  await audit(
+    tx,
+    actor,
+    'integration_scope.create',
+    integrationId,
+    { scope: row.scope, agent_id: row.agent_id },
+    'integration',
+  );
   return row;
 };
 
-/** Removes a scope; 404 where there is none. `integrationId` is locked. */
+/** Removes a scope; 404 if there is none. `integrationId` is locked. */
 export const removeScope = async (
   tx: Tx,
-  { principal, requestId }: Caller,
+  actor: Actor,
   integrationId: string,
   name: ScopeName,
 ): Promise<void> => {
@@ -47,11 +48,12 @@ export const removeScope = async (
   if ((agentId !== null && !isId(agentId)) || !(await deleteScope(tx, integrationId, agentId))) {
     throw notFound('scope');
   }
-  await audit(tx, principal, {
-    action: 'integration_scope.delete',
-    targetType: 'integration',
-    targetId: integrationId,
-    details: { scope: name.scope, agent_id: agentId },
-    requestId,
-  });
+  await audit(
+    tx,
+    actor,
+    'integration_scope.delete',
+    integrationId,
+    { scope: name.scope, agent_id: agentId },
+    'integration',
+  );
 };

@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import type { Executor, Tx } from '../database/index.ts';
+import { type Executor, sql, type Table, type Tx } from '../database/index.ts';
 import type { Provider } from './settings.ts';
 
 export interface IntegrationRow {
@@ -7,7 +6,7 @@ export interface IntegrationRow {
   number: number;
   provider: Provider;
   is_enabled: boolean;
-  /** The other settings as JSON, sealed; bound to `boundTo(id)`. */
+  /** The other settings: ProviderSettings, sealed. */
   settings: string;
   version: string | null;
   description: string | null;
@@ -27,15 +26,12 @@ export interface ScopeRow {
 
 declare module '../database/database.ts' {
   interface Schema {
-    observability_integrations: IntegrationRow;
-    observability_scopes: ScopeRow;
+    observability_integrations: Table<IntegrationRow, 'number' | 'revision' | 'created_at' | 'updated_at'>;
+    observability_scopes: Table<ScopeRow, 'created_at'>;
     observability_deleted_integrations: Pick<IntegrationRow, 'number' | 'id'>;
     observability_credential_reads: { principal_id: string; integration_id: string; read_at: Date };
   }
 }
-
-/** What the sealed settings of an integration are bound to. */
-export const boundTo = (id: string): string => `observability_integrations:${id}:settings`;
 
 const columns = [
   'id',
@@ -54,7 +50,7 @@ const columns = [
 
 const scopeColumns = ['integration_id', 'scope', 'agent_id', 'created_at'] as const;
 
-/** In scope for the agent: the global ones and, where it is given, the agent's own. */
+/** In scope for the agent: the global ones and, if it is given, the agent's own. */
 const inScope = (agentId: string | null) => sql<boolean>`exists (
   select 1 from observability_scopes s where s.integration_id = observability_integrations.id
     and (s.scope = 'global' or s.agent_id = ${agentId}::uuid))`;
@@ -100,7 +96,7 @@ export const findIntegration = (
     .where('id', '=', id)
     .executeTakeFirst();
 
-/** The row, held until the end of the transaction: changes of one integration and its scopes go one by one. */
+/** The row, locked until the transaction ends: changes of one integration and its scopes go one by one. */
 export const lockIntegration = (tx: Tx, id: string): Promise<IntegrationRow | undefined> =>
   tx
     .selectFrom('observability_integrations')
@@ -115,11 +111,7 @@ export type NewIntegration = Pick<
 >;
 
 export const insertIntegration = (tx: Tx, row: NewIntegration): Promise<IntegrationRow> =>
-  tx
-    .insertInto('observability_integrations')
-    .values(row as never)
-    .returning(columns)
-    .executeTakeFirstOrThrow();
+  tx.insertInto('observability_integrations').values(row).returning(columns).executeTakeFirstOrThrow();
 
 export type IntegrationChanges = Partial<
   Pick<IntegrationRow, 'provider' | 'is_enabled' | 'settings' | 'version' | 'description' | 'debug'>
@@ -140,9 +132,9 @@ export const deleteIntegration = async (tx: Tx, id: string): Promise<void> => {
 };
 
 /**
- * Notes that `principalId` reads the credentials of these integrations, and answers those of which it is the
- * first read in an hour. Exact under concurrency: of two equal reads at once the second waits for the first
- * one's row, and then finds it.
+ * Records that `principalId` reads the credentials of these integrations. Returns those for which this is the first
+ * read in an hour. Exact under concurrency: of two equal reads at once the second waits for the row of the first, and
+ * then finds it.
  */
 export const recordReads = async (tx: Tx, principalId: string, ids: readonly string[]): Promise<string[]> => {
   await sql`delete from observability_credential_reads
@@ -186,11 +178,11 @@ export const insertScope = (tx: Tx, integrationId: string, agentId: string | nul
       integration_id: integrationId,
       scope: agentId === null ? 'global' : 'agent',
       agent_id: agentId,
-    } as never)
+    })
     .returning(scopeColumns)
     .executeTakeFirstOrThrow();
 
-/** Whether there was one to remove. */
+/** Returns whether there was such a scope. */
 export const deleteScope = async (
   tx: Tx,
   integrationId: string,
@@ -229,7 +221,7 @@ export const listForDelivery = (executor: Executor): Promise<DeliveryRow[]> =>
     .orderBy('number')
     .execute();
 
-/** Those that were deleted since their ids are kept (migrations/0064_deleted_integrations.sql). */
+/** The deleted integrations whose ids are kept (migrations/0064_deleted_integrations.sql). */
 export const listDeleted = (executor: Executor): Promise<Pick<IntegrationRow, 'number' | 'id'>[]> =>
   executor.selectFrom('observability_deleted_integrations').select(['number', 'id']).execute();
 

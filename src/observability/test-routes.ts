@@ -3,7 +3,7 @@ import { notify } from '../database/index.ts';
 import { type Route, route } from '../http/index.ts';
 import type { Health } from '../telemetry/index.ts';
 import type { TestResult } from './connection-test.ts';
-import { type IntegrationRouteParts, integrationPath, tag } from './routes.ts';
+import { type IntegrationRouteParts, integrationPath } from './routes.ts';
 import { health, testBody, testResult } from './schemas.ts';
 import type { ProviderSettings } from './settings.ts';
 
@@ -35,26 +35,21 @@ export const testRoutes = ({
   test: (settings: ProviderSettings) => Promise<TestResult>;
   healthOf: (number: number) => Promise<Health | undefined>;
 }): Route[] => {
-  const find = ({ params }: { params: Record<string, string> }) => integrations.find(params.integration_id!);
+  const { find } = integrations;
   return [
     route({
       id: 'testObservabilityIntegration',
+      role: 'admin',
       method: 'POST',
       path: `${integrationPath}/test`,
-      tag,
       summary: 'Send one sample span; a success lets a paused delivery go on',
       find,
       response: testResult,
-      handler: async ({ found, principal, requestId }) => {
+      handler: async ({ found, actor }) => {
         const result = await test(integrations.open(found));
         if (result.ok) {
           await db.tx(async (tx) => {
-            await audit(tx, principal, {
-              action: 'integration.test',
-              targetType: 'integration',
-              targetId: found.id,
-              requestId,
-            });
+            await audit(tx, actor, 'integration.test', found.id);
             await notify(tx, testedChannel, String(found.number));
           });
         }
@@ -63,9 +58,9 @@ export const testRoutes = ({
     }),
     route({
       id: 'testObservabilitySettings',
+      role: 'admin',
       method: 'POST',
       path: '/observability/integrations/test',
-      tag,
       summary: 'Send one sample span with settings that are not saved',
       body: testBody,
       response: testResult,
@@ -73,9 +68,9 @@ export const testRoutes = ({
     }),
     route({
       id: 'getObservabilityHealth',
+      role: 'admin',
       method: 'GET',
       path: `${integrationPath}/health`,
-      tag,
       summary: 'Whether an integration delivers, and what became of every span',
       find,
       response: health,

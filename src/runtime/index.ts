@@ -1,4 +1,5 @@
 import type { Agent } from '../agents/index.ts';
+import type { Services } from '../feature.ts';
 import type { ProbeLlm } from '../llm-configurations/index.ts';
 import { createModel } from './model.ts';
 import { ModelError } from './step.ts';
@@ -7,27 +8,17 @@ import { createWorker, type Worker, type WorkerDeps } from './worker.ts';
 
 export type { Tool } from './tools.ts';
 
-export interface Runtime extends Worker {
-  /** Asks a model for one short answer, within 10 s. */
-  probe: ProbeLlm;
-}
-
 const probeWithinMs = 10_000;
 
-/** The agent runtime: the worker, and the test of an LLM configuration, which both speak to models. */
-export const createRuntime = (
-  deps: Omit<WorkerDeps, 'toolsOf'> & { toolsOf?: (agent: Agent) => Promise<readonly Tool[]> },
-): Runtime => ({
-  ...createWorker({ ...deps, toolsOf: deps.toolsOf ?? (async () => builtInTools) }),
-  probe: async (llm) => {
+/** The test of an LLM configuration: asks its model for one short reply, within 10 s. */
+export const createProbe =
+  ({ egress }: Pick<Services, 'egress'>): ProbeLlm =>
+  async (llm) => {
     const signal = AbortSignal.timeout(probeWithinMs);
     try {
       const messages = [{ role: 'user' as const, text: 'Answer with the one word: ready' }];
-      const { responseModel } = await createModel(llm, deps.egress.fetch).step({
-        messages,
-        tools: [],
-        signal,
-      });
+      const model = createModel(llm, egress.fetch);
+      const { responseModel } = await model.step({ messages, tools: [], signal });
       return { ok: true, detail: `The model ${responseModel} answered.` };
     } catch (error) {
       if (signal.aborted) return { ok: false, detail: `No answer within ${probeWithinMs / 1_000} s.` };
@@ -36,5 +27,9 @@ export const createRuntime = (
         detail: error instanceof ModelError ? error.message : 'The model could not be asked.',
       };
     }
-  },
-});
+  };
+
+/** The agent runtime: the worker. */
+export const createRuntime = (
+  deps: Omit<WorkerDeps, 'toolsOf'> & { toolsOf?: (agent: Agent) => Promise<readonly Tool[]> },
+): Worker => createWorker({ ...deps, toolsOf: deps.toolsOf ?? (async () => builtInTools) });

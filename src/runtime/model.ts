@@ -174,12 +174,16 @@ const bounded =
   };
 
 /** A model behind an endpoint that speaks OpenAI's chat completions. */
-const openAiCompatible = (llm: ResolvedLlm, name: string, fetch: typeof globalThis.fetch): Model => {
+const openAiCompatible = (
+  llm: ResolvedLlm & { kind: 'openai_compatible' },
+  name: string,
+  fetch: typeof globalThis.fetch,
+): Model => {
   const secrets = [...(llm.apiKey ? [llm.apiKey] : []), ...Object.values(llm.headers)];
   // Always a model object of this provider: a bare name would be sent to the SDK's own gateway.
   const model = createOpenAICompatible({
     name: 'openai-compatible',
-    baseURL: llm.base_url!,
+    baseURL: llm.base_url,
     ...(llm.apiKey ? { apiKey: llm.apiKey.reveal() } : {}),
     headers: Object.fromEntries(Object.entries(llm.headers).map(([key, value]) => [key, value.reveal()])),
     fetch: bounded(fetch),

@@ -1,11 +1,11 @@
-import { type Agent, findAgent } from '../agents/index.ts';
+import { type Agent, getAgent } from '../agents/index.ts';
 import type { Database, Tx } from '../database/index.ts';
 import type { Vault } from '../lib/crypto.ts';
 import type { Egress } from '../lib/egress.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
-import { resolveLlm } from '../llm-configurations/index.ts';
+import type { LlmConfigurations } from '../llm-configurations/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import {
@@ -28,7 +28,7 @@ import type { Tool } from './tools.ts';
 
 export interface RunDeps {
   db: Database;
-  vault: Vault;
+  llms: Pick<LlmConfigurations, 'resolve'>;
   egress: Egress;
   log: Logger;
   settings: CurrentSettings;
@@ -97,11 +97,11 @@ const attempt = async (
   item: WorkItem,
   held: HeldLease,
 ): Promise<{ verdict: Verdict; usage: Usage }> => {
-  const { db, vault, egress, tracing, log, settings } = deps;
+  const { db, egress, tracing, log, settings } = deps;
   const usage: Usage = { input_tokens: 0, output_tokens: 0, ...item.usage };
   try {
-    const agent = await db.run((executor) => findAgent(executor, item.agent_id));
-    const llm = await db.run((executor) => resolveLlm(executor, vault, agent.llm_id));
+    const agent = await db.run((executor) => getAgent(executor, item.agent_id));
+    const llm = await deps.llms.resolve(agent.llm_id);
     const model: Model = createModel(llm, egress.fetch, agent.model);
     const seconds = agent.settings.timeout_seconds;
     const timer = setTimeout(() => held.end('timeout'), seconds * 1_000);

@@ -67,10 +67,10 @@ export const auditRoute = (
 ): Route =>
   route({
     id: 'auditSchedule',
+    role: 'member',
     method: 'GET',
     base: 'app',
     path: '/agents/{agent_id}/schedules/{schedule_id}/audit',
-    tag: 'Schedules',
     summary: 'Recompute the occurrences of a schedule, and say what became of each',
     description:
       'The nominal times in (`from`, `to`], at most 31 days, by the expression, zone and pauses of their time and by the present time-zone rules, compared with what was recorded.',

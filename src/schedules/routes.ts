@@ -1,6 +1,6 @@
 import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
-import { type Context, pageOf, pageQuery, type Route, readCursor, route, toPage } from '../http/index.ts';
+import { type Context, listPage, pageOf, pageQuery, type Route, route } from '../http/index.ts';
 import { checkPayloadSize, createWorkItem, publicWorkItem, toWorkItemResponse } from '../work-items/index.ts';
 import { preview } from './cron/preview.ts';
 import { auditRoute } from './reconciliation-route.ts';
@@ -26,7 +26,6 @@ import {
 } from './schemas.ts';
 import { listOccurrences, listOfAgent, type ScheduleRow } from './store.ts';
 
-const tag = 'Schedules';
 const timeFields = ['cron_expression', 'timezone'] as const;
 const path = '/agents/{agent_id}/schedules';
 const onePath = `${path}/{schedule_id}`;
@@ -56,9 +55,9 @@ export const scheduleRoutes = (db: Database): Route[] => {
   return [
     route({
       id: 'listSchedules',
+      role: 'member',
       method: 'GET',
       path,
-      tag,
       summary: 'All schedules of a Worker agent, in one page',
       otherStatuses: [400],
       find: findAgentOnly,
@@ -71,9 +70,9 @@ export const scheduleRoutes = (db: Database): Route[] => {
     }),
     route({
       id: 'createSchedule',
+      role: 'builder',
       method: 'POST',
       path,
-      tag,
       summary: 'Create a schedule',
       description: 'It is enabled, and `next_run_at` is its first occurrence.',
       find: findAgentOnly,
@@ -85,14 +84,14 @@ export const scheduleRoutes = (db: Database): Route[] => {
       etag: true,
       handler: (context) =>
         context.transaction(async (tx) =>
-          answer(context, await createSchedule(tx, context.params.agent_id!, context.body, context)),
+          answer(context, await createSchedule(tx, context.params.agent_id!, context.body, context.actor)),
         ),
     }),
     route({
       id: 'getSchedule',
+      role: 'member',
       method: 'GET',
       path: onePath,
-      tag,
       summary: 'One schedule',
       otherStatuses: [400],
       find,
@@ -102,9 +101,9 @@ export const scheduleRoutes = (db: Database): Route[] => {
     }),
     route({
       id: 'replaceSchedule',
+      role: 'builder',
       method: 'PUT',
       path: onePath,
-      tag,
       summary: 'Replace a schedule’s whole definition',
       description:
         'Optional fields that are left out go back to their defaults. `enabled` stays; `next_run_at` is recomputed.',
@@ -118,29 +117,29 @@ export const scheduleRoutes = (db: Database): Route[] => {
         context.transaction(async (tx) =>
           answer(
             context,
-            await replaceSchedule(tx, context.found.id, context.body, context.ifMatch, context),
+            await replaceSchedule(tx, context.found.id, context.body, context.ifMatch, context.actor),
           ),
         ),
     }),
     route({
       id: 'deleteSchedule',
+      role: 'builder',
       method: 'DELETE',
       path: onePath,
-      tag,
       summary: 'Delete a schedule; its Work Items remain',
       otherStatuses: [400],
       find,
       status: 204,
       etag: true,
       handler: (context) =>
-        context.transaction((tx) => removeSchedule(tx, context.found.id, context.ifMatch, context)),
+        context.transaction((tx) => removeSchedule(tx, context.found.id, context.ifMatch, context.actor)),
     }),
     route({
       id: 'pauseSchedule',
+      role: 'builder',
       method: 'POST',
       base: 'app',
       path: `${onePath}/pause`,
-      tag,
       summary: 'Pause a schedule',
       find,
       body: pauseBody,
@@ -151,16 +150,16 @@ export const scheduleRoutes = (db: Database): Route[] => {
         context.transaction(async (tx) =>
           answer(
             context,
-            await pauseSchedule(tx, context.found.id, context.body.reason, context.ifMatch, context),
+            await pauseSchedule(tx, context.found.id, context.body.reason, context.ifMatch, context.actor),
           ),
         ),
     }),
     route({
       id: 'resumeSchedule',
+      role: 'builder',
       method: 'POST',
       base: 'app',
       path: `${onePath}/resume`,
-      tag,
       summary: 'Resume a schedule, with the next occurrence after now',
       otherStatuses: [400],
       find,
@@ -168,22 +167,22 @@ export const scheduleRoutes = (db: Database): Route[] => {
       etag: true,
       handler: (context) =>
         context.transaction(async (tx) =>
-          answer(context, await resumeSchedule(tx, context.found.id, context.ifMatch, context)),
+          answer(context, await resumeSchedule(tx, context.found.id, context.ifMatch, context.actor)),
         ),
     }),
     route({
       id: 'runSchedule',
+      role: 'builder',
       method: 'POST',
       base: 'app',
       path: `${onePath}/run`,
-      tag,
       summary: 'Create a Work Item now, also while paused',
       description: 'Moves neither `last_run_at` nor `next_run_at`.',
       otherStatuses: [400],
       find,
       response: publicWorkItem,
       idempotent: true,
-      handler: ({ found, transaction, principal, requestId }) =>
+      handler: ({ found, transaction, principal, actor }) =>
         transaction(async (tx) => {
           const item = await createWorkItem(tx, {
             agentId: found.agent_id,
@@ -195,39 +194,35 @@ export const scheduleRoutes = (db: Database): Route[] => {
             principal,
           });
           await recordManualRun(tx, found.id, item.id, item.created_at);
-          await audit(tx, principal, {
-            action: 'schedule.run',
-            targetType: 'schedule',
-            targetId: found.id,
-            details: { work_item_id: item.id },
-            requestId,
-          });
+          await audit(tx, actor, 'schedule.run', found.id, { work_item_id: item.id });
           return toWorkItemResponse(item);
         }),
     }),
     route({
       id: 'listOccurrences',
+      role: 'member',
       method: 'GET',
       base: 'app',
       path: `${onePath}/occurrences`,
-      tag,
       summary: 'What happened to each occurrence, newest first',
       otherStatuses: [400],
       find,
       query: pageQuery,
       response: pageOf('OccurrencePage', occurrence),
-      handler: async ({ found, query: { limit, next } }) => {
-        const page = { limit, before: readCursor(next) };
-        return toPage(await db.run((r) => listOccurrences(r, found.id, page)), limit, toOccurrenceResponse);
-      },
+      handler: listPage(
+        db,
+        (executor, { limit, next }, { found }) =>
+          listOccurrences(executor, found.id, { limit, before: next }),
+        toOccurrenceResponse,
+      ),
     }),
     auditRoute(db, find),
     route({
       id: 'previewSchedule',
+      role: 'member',
       method: 'POST',
       base: 'app',
       path: '/schedules/preview',
-      tag,
       summary: 'The next occurrences of an expression, and the expression in words',
       body: previewBody,
       badRequestFields: timeFields,

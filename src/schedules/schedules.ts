@@ -1,9 +1,9 @@
-import { type Agent, findAgent, lockAgent, requireWorker } from '../agents/index.ts';
+import { type Agent, getAgent, lockAgent, requireWorker } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
 import { type Database, databaseNow, notify, type Tx } from '../database/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
-import type { Principal } from '../lib/principal.ts';
+import type { Actor } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import { CronError } from './cron/cron.ts';
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
@@ -22,12 +22,6 @@ import {
   lockSchedule,
   type ScheduleRow,
 } from './store.ts';
-
-/** Who asks, for the audit log. */
-export interface Asker {
-  principal: Principal;
-  requestId: string;
-}
 
 /** The occurrences of an expression in a zone; 400 for one that is refused (description, 7.3). */
 export const occurrencesOf = (expression: string, timezone: string): Occurrences => {
@@ -55,7 +49,7 @@ const checkWorker = (agent: Pick<Agent, 'mode'>): void =>
 
 /** The agent of a schedule's path, a Worker agent: 404, or 400 for another kind. */
 export const findWorker = async (db: Database, agentId: string): Promise<void> => {
-  checkWorker(await db.run((executor) => findAgent(executor, agentId)));
+  checkWorker(await db.run((executor) => getAgent(executor, agentId)));
 };
 
 /** The schedule that a path names, of a Worker agent: 404 of the agent, 400 for its kind, 404 of the schedule. */
@@ -97,7 +91,7 @@ export const createSchedule = async (
   tx: Tx,
   agentId: string,
   definition: Definition,
-  { principal, requestId }: Asker,
+  actor: Actor,
 ): Promise<ScheduleRow> => {
   const occurrences = occurrencesOf(definition.cron_expression, definition.timezone);
   // Locked, so that of many creates at once none counts too few.
@@ -117,12 +111,10 @@ export const createSchedule = async (
   });
   await keepDefinition(tx, row, now);
   await announce(tx, row);
-  await audit(tx, principal, {
-    action: 'schedule.create',
-    targetType: 'schedule',
-    targetId: row.id,
-    details: { agent_id: agentId, cron_expression: row.cron_expression, timezone: row.timezone },
-    requestId,
+  await audit(tx, actor, 'schedule.create', row.id, {
+    agent_id: agentId,
+    cron_expression: row.cron_expression,
+    timezone: row.timezone,
   });
   return row;
 };
@@ -152,7 +144,7 @@ export const replaceSchedule = async (
   id: string,
   definition: Definition,
   ifMatch: (revision: number) => void,
-  { principal, requestId }: Asker,
+  actor: Actor,
 ): Promise<ScheduleRow> => {
   const occurrences = occurrencesOf(definition.cron_expression, definition.timezone);
   const before = await locked(tx, id);
@@ -179,19 +171,13 @@ export const replaceSchedule = async (
   });
   if (!sameTimes) await keepDefinition(tx, row, now);
   await announce(tx, row);
-  await audit(tx, principal, {
-    action: 'schedule.update',
-    targetType: 'schedule',
-    targetId: id,
-    details: {
-      before: {
-        cron_expression: before.cron_expression,
-        timezone: before.timezone,
-        catch_up: before.catch_up,
-      },
-      after: { cron_expression: row.cron_expression, timezone: row.timezone, catch_up: row.catch_up },
+  await audit(tx, actor, 'schedule.update', id, {
+    before: {
+      cron_expression: before.cron_expression,
+      timezone: before.timezone,
+      catch_up: before.catch_up,
     },
-    requestId,
+    after: { cron_expression: row.cron_expression, timezone: row.timezone, catch_up: row.catch_up },
   });
   return row;
 };
@@ -200,17 +186,15 @@ export const removeSchedule = async (
   tx: Tx,
   id: string,
   ifMatch: (revision: number) => void,
-  { principal, requestId }: Asker,
+  actor: Actor,
 ): Promise<void> => {
   const row = await locked(tx, id);
   ifMatch(row.revision);
   await deleteSchedule(tx, id);
-  await audit(tx, principal, {
-    action: 'schedule.delete',
-    targetType: 'schedule',
-    targetId: id,
-    details: { agent_id: row.agent_id, cron_expression: row.cron_expression, timezone: row.timezone },
-    requestId,
+  await audit(tx, actor, 'schedule.delete', id, {
+    agent_id: row.agent_id,
+    cron_expression: row.cron_expression,
+    timezone: row.timezone,
   });
 };
 
@@ -220,7 +204,7 @@ export const pauseSchedule = async (
   id: string,
   reason: string | undefined,
   ifMatch: (revision: number) => void,
-  { principal, requestId }: Asker,
+  actor: Actor,
 ): Promise<ScheduleRow> => {
   const before = await locked(tx, id);
   ifMatch(before.revision);
@@ -229,13 +213,7 @@ export const pauseSchedule = async (
   const last = await recordUnfired(tx, before, now, 'paused');
   const row = await changeSchedule(tx, id, { enabled: false, next_run_at: null, last_occurrence: last });
   await keepDefinition(tx, row, now);
-  await audit(tx, principal, {
-    action: 'schedule.pause',
-    targetType: 'schedule',
-    targetId: id,
-    details: reason === undefined ? {} : { reason },
-    requestId,
-  });
+  await audit(tx, actor, 'schedule.pause', id, reason === undefined ? {} : { reason });
   return row;
 };
 
@@ -248,7 +226,7 @@ export const resumeSchedule = async (
   tx: Tx,
   id: string,
   ifMatch: (revision: number) => void,
-  { principal, requestId }: Asker,
+  actor: Actor,
 ): Promise<ScheduleRow> => {
   const before = await locked(tx, id);
   ifMatch(before.revision);
@@ -262,7 +240,7 @@ export const resumeSchedule = async (
   });
   await keepDefinition(tx, row, now);
   await announce(tx, row);
-  await audit(tx, principal, { action: 'schedule.resume', targetType: 'schedule', targetId: id, requestId });
+  await audit(tx, actor, 'schedule.resume', id);
   return row;
 };
 

@@ -6,7 +6,7 @@ import { unprocessable } from '../lib/errors.ts';
 import { type SettingName, settingDefinitions, settingNames } from './settings.ts';
 import { readSettings, writeSetting } from './store.ts';
 
-/** The channel on which replicas hear that a setting was changed. */
+/** The channel that notifies replicas of a changed setting. */
 export const settingsChannel = 'advanced_settings';
 
 const advancedSettings = z
@@ -41,30 +41,30 @@ const wrong = (setting: string, message: string) => unprocessable([{ path: setti
 /** The changes that a PATCH asks for, each checked; 422 with `setting` at the first that is wrong. */
 const checkChanges = (body: Record<string, unknown>): [SettingName, unknown][] =>
   Object.entries(body).map(([name, value]) => {
-    if (!Object.hasOwn(settingDefinitions, name)) throw wrong(name, 'is no advanced setting');
+    if (!Object.hasOwn(settingDefinitions, name)) throw wrong(name, 'is not an advanced setting');
     const parsed = settingDefinitions[name as SettingName][0].safeParse(value);
     if (!parsed.success) throw wrong(name, parsed.error.issues[0]!.message);
     return [name as SettingName, parsed.data];
   });
 
-/** `changed` is waited for after each change, so that it holds here once it is answered. */
-export const settingsRoutes = (db: Database, changed: () => Promise<void>): Route[] => [
+/** `refresh` runs after each change, so that the change holds on this replica when the response is sent. */
+export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Route[] => [
   route({
     id: 'getAdvancedSettings',
+    role: 'admin',
     method: 'GET',
     path: '/advanced-settings',
-    tag: 'Advanced settings',
-    summary: 'All advanced settings, one flat record',
+    summary: 'Get the advanced settings',
     response: advancedSettings,
     handler: () => db.run(readSettings),
   }),
   route({
     id: 'updateAdvancedSettings',
+    role: 'admin',
     method: 'PATCH',
     path: '/advanced-settings',
-    tag: 'Advanced settings',
-    summary: 'Change some advanced settings, at once on every replica',
-    // Any object: an unknown name is refused by name. Clients are told which there are.
+    summary: 'Update advanced settings',
+    // Any object: an unknown name is refused by name. The document lists the known ones.
     body: jsonObject.meta({
       openapi: {
         type: 'object',
@@ -73,34 +73,28 @@ export const settingsRoutes = (db: Database, changed: () => Promise<void>): Rout
       },
     }),
     response: advancedSettings,
-    handler: async ({ body, transaction, principal, requestId }) => {
+    handler: async ({ body, transaction, actor }) => {
       const changes = checkChanges(body);
       const settings = await transaction(async (tx) => {
         const before = await readSettings(tx);
         for (const [name, value] of changes) {
           if (before[name] === value) continue;
           await writeSetting(tx, name, value);
-          await audit(tx, principal, {
-            action: 'advanced_setting.update',
-            targetType: 'advanced_setting',
-            targetId: name,
-            details: { before: before[name], after: value },
-            requestId,
-          });
+          await audit(tx, actor, 'advanced_setting.update', name, { before: before[name], after: value });
         }
         await notify(tx, settingsChannel);
         return readSettings(tx);
       });
-      await changed();
+      await refresh();
       return settings;
     },
   }),
   route({
     id: 'getAdvancedSettingsSchema',
+    role: 'admin',
     method: 'GET',
     path: '/advanced-settings/schema',
-    tag: 'Advanced settings',
-    summary: 'What each advanced setting means and may be',
+    summary: 'Get the schema of the advanced settings',
     response: settingsSchema,
     handler: async () =>
       settingNames.map((name) => {

@@ -1,13 +1,13 @@
-import { type Executor, json, sql, type Tx } from '../database/index.ts';
+import { type Executor, type Json, json, sql, type Table, type Tx } from '../database/index.ts';
 import { defaultSettings, type SettingName, type Settings } from './settings.ts';
 
 declare module '../database/database.ts' {
   interface Schema {
-    advanced_settings: { name: string; value: unknown; updated_at: Date };
+    advanced_settings: Table<{ name: string; value: Json<unknown>; updated_at: Date }, 'updated_at'>;
   }
 }
 
-/** All settings as they stand, in the caller's transaction: what a limit is checked against. */
+/** All settings as they are in the caller's transaction: what a limit is checked against. */
 export const readSettings = async (executor: Executor): Promise<Settings> => {
   const rows = await executor.selectFrom('advanced_settings').select(['name', 'value']).execute();
   const changed = rows.filter((row) => row.name in defaultSettings).map((row) => [row.name, row.value]);
@@ -18,11 +18,9 @@ export const writeSetting = async (tx: Tx, name: SettingName, value: unknown): P
   const row = { name, value: json(value) };
   await tx
     .insertInto('advanced_settings')
-    .values(row as never)
+    .values(row)
     .onConflict((conflict) =>
-      conflict
-        .column('name')
-        .doUpdateSet({ value: row.value as never, updated_at: sql<Date>`platform_now()` }),
+      conflict.column('name').doUpdateSet({ value: row.value, updated_at: sql<Date>`platform_now()` }),
     )
     .execute();
 };

@@ -21,7 +21,7 @@ export {
   workItemsChannel,
 } from './store.ts';
 export {
-  cancelOpenOf,
+  cancelOpenWorkItems,
   checkPayloadSize,
   createWorkItem,
   findWorkItem,

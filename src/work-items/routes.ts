@@ -4,16 +4,15 @@ import type { Database } from '../database/index.ts';
 import {
   id,
   jsonObject,
+  listPage,
   offsetPageOf,
   offsetQuery,
   optional,
   pageOf,
   pageQuery,
   type Route,
-  readCursor,
   route,
   text,
-  toPage,
 } from '../http/index.ts';
 import { selectEvents, selectMessages } from './history-store.ts';
 import { publicEvent, publicMessage, publicWorkItem, status, toWorkItemResponse } from './schemas.ts';
@@ -21,7 +20,6 @@ import type { Action } from './states.ts';
 import { selectWorkItems, type WorkItem } from './store.ts';
 import { act, checkNewWorkItem, createWorkItem, findWorkItem } from './work-items.ts';
 
-const tag = 'Work Items';
 const path = '/work-items/{work_item_id}';
 
 const message = text(10_000);
@@ -61,27 +59,25 @@ export const workItemRoutes = (db: Database): Route[] => {
   const actionRoute = (action: Action): Route =>
     route({
       id: `${action}WorkItem`,
+      role: 'member',
       method: 'POST',
       base: 'v2',
       path: `${path}/${action}`,
-      tag,
       summary: summaries[action],
       otherStatuses: [412],
       find,
       ...(action === 'continue' ? { body: continueBody, bodyOptional: true } : {}),
       response: publicWorkItem,
-      handler: ({ found, body, transaction, principal, requestId }) =>
-        transaction(async (tx) =>
-          toWorkItemResponse(await act(tx, found, action, { principal, requestId }, body?.message)),
-        ),
+      handler: ({ found, body, transaction, actor }) =>
+        transaction(async (tx) => toWorkItemResponse(await act(tx, found, action, actor, body?.message))),
     });
 
   return [
     route({
       id: 'listWorkItems',
+      role: 'member',
       method: 'GET',
       path: '/work-items',
-      tag,
       summary: 'Work Items, newest first',
       query: offsetQuery.extend(filters.shape),
       response: offsetPageOf('WorkItemPage', publicWorkItem),
@@ -99,16 +95,16 @@ export const workItemRoutes = (db: Database): Route[] => {
     }),
     route({
       id: 'createWorkItem',
+      role: 'member',
       method: 'POST',
       path: '/work-items',
-      tag,
       summary: 'Create a Work Item for a Worker agent',
       otherStatuses: [404],
       checkBody: (body) => checkNewWorkItem(db, body),
       body: createBody,
       response: publicWorkItem,
       idempotent: true,
-      handler: ({ body: { agent_id, work_item_name, ...fields }, transaction, principal, requestId }) =>
+      handler: ({ body: { agent_id, work_item_name, ...fields }, transaction, principal, actor }) =>
         transaction(async (tx) => {
           const item = await createWorkItem(tx, {
             ...fields,
@@ -117,21 +113,15 @@ export const workItemRoutes = (db: Database): Route[] => {
             workItemName: work_item_name,
             principal,
           });
-          await audit(tx, principal, {
-            action: 'work_item.create',
-            targetType: 'work_item',
-            targetId: item.id,
-            details: { agent_id, status: item.status },
-            requestId,
-          });
+          await audit(tx, actor, 'work_item.create', item.id, { agent_id, status: item.status });
           return toWorkItemResponse(item);
         }),
     }),
     route({
       id: 'getWorkItem',
+      role: 'member',
       method: 'GET',
       path,
-      tag,
       summary: 'One Work Item',
       find,
       response: publicWorkItem,
@@ -144,35 +134,31 @@ export const workItemRoutes = (db: Database): Route[] => {
     actionRoute('complete'),
     route({
       id: 'listWorkItemEvents',
+      role: 'member',
       method: 'GET',
       base: 'v2',
       path: `${path}/events`,
-      tag,
       summary: 'What happened to a Work Item, newest first',
       find,
       query: pageQuery,
       response: pageOf('WorkItemEventPage', publicEvent),
-      handler: async ({ found, query: { limit, next } }) => {
-        const page = { limit, before: readCursor(next) };
-        const events = await db.run((executor) => selectEvents(executor, found.id, page));
-        return toPage(events, limit, (event) => event);
-      },
+      handler: listPage(db, (executor, { limit, next }, { found }) =>
+        selectEvents(executor, found.id, { limit, before: next }),
+      ),
     }),
     route({
       id: 'listWorkItemMessages',
+      role: 'member',
       method: 'GET',
       base: 'v2',
       path: `${path}/messages`,
-      tag,
       summary: 'The messages of a Work Item, newest first',
       find,
       query: pageQuery,
       response: pageOf('WorkItemMessagePage', publicMessage),
-      handler: async ({ found, query: { limit, next } }) => {
-        const page = { limit, before: readCursor(next) };
-        const messages = await db.run((executor) => selectMessages(executor, found.id, page));
-        return toPage(messages, limit, (one) => one);
-      },
+      handler: listPage(db, (executor, { limit, next }, { found }) =>
+        selectMessages(executor, found.id, { limit, before: next }),
+      ),
     }),
   ];
 };

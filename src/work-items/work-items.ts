@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { findAgent, lockAgentForShare, requireWorker } from '../agents/index.ts';
+import { getAgent, lockAgentForShare, requireWorker } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
 import { type Database, type Executor, notify, type Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import type { Principal } from '../lib/principal.ts';
+import type { Actor, Principal } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import { appendMessage } from './history-store.ts';
 import { type Action, actions, allowedActions, type Status } from './states.ts';
@@ -34,7 +34,7 @@ export const checkNewWorkItem = async (db: Database, body: Record<string, unknow
   const { agent_id, payload } = body;
   if (typeof agent_id === 'string') {
     requireWorker(
-      await db.run((executor) => findAgent(executor, agent_id)),
+      await db.run((executor) => getAgent(executor, agent_id)),
       'Work Items can only be created for worker agents.',
     );
   }
@@ -151,7 +151,7 @@ export const act = async (
   tx: Tx,
   item: WorkItem,
   action: Action,
-  { principal, requestId }: { principal: Principal; requestId: string },
+  actor: Actor,
   message?: string,
 ): Promise<WorkItem> => {
   const { id } = item;
@@ -163,7 +163,7 @@ export const act = async (
     to: nextBy(action),
     set: setBy[action](),
     action,
-    principal,
+    principal: actor.principal,
   });
   if (!moved) {
     const now = await findWorkItem(tx, id);
@@ -175,18 +175,12 @@ export const act = async (
     await appendMessage(tx, { work_item_id: id, conversation_id, role: 'user', content: message });
   }
   if (moved.status === 'EXECUTING') await notify(tx, cancelsChannel, id);
-  await audit(tx, principal, {
-    action: `work_item.${action}`,
-    targetType: 'work_item',
-    targetId: id,
-    details: { status: moved.status },
-    requestId,
-  });
+  await audit(tx, actor, `work_item.${action}`, id, { status: moved.status });
   return moved;
 };
 
 /** Cancel what is open of an agent that was deleted. */
-export const cancelOpenOf = async (tx: Tx, agentId: string, principal: Principal): Promise<void> => {
+export const cancelOpenWorkItems = async (tx: Tx, agentId: string, { principal }: Actor): Promise<void> => {
   const cancelled = await transition(tx, {
     where: sql`w.agent_id = ${agentId} and ${allows('cancel')}`,
     to: nextBy('cancel'),

@@ -31,11 +31,11 @@ export const telemetryRoute = (receiver: () => Receiver): RawRoute => ({
   document: {
     path: '/telemetry/v1/traces',
     id: 'sendTraces',
+    role: 'member',
     operation: {
       summary: 'Send traces: OTLP/HTTP',
       description:
         'ExportTraceServiceRequest in protobuf or JSON, gzip or not, as any OpenTelemetry SDK sends it. The agent is named by `gen_ai.agent.id` on the span or its resource. 200 means that every accepted span is durable. Errors are google.rpc.Status in the encoding of the request.',
-      tags: ['Telemetry'],
       requestBody: { required: true, content: content({ type: 'object' }) },
       responses: {
         200: {

@@ -1,0 +1,230 @@
+import { join } from 'node:path';
+import { SpanStatusCode } from '@opentelemetry/api';
+import { ConfigError } from './config.ts';
+import type { Feature, Services } from './feature.ts';
+import { messageOf } from './lib/errors.ts';
+import { counter, gauge, histogram } from './lib/metrics.ts';
+import { patienceMs, patiently } from './lib/patience.ts';
+import type { LlmConfigurations } from './llm-configurations/index.ts';
+import { databaseAccounts } from './observability/accounts.ts';
+import type { Observability, ObservabilityDestinations } from './observability/index.ts';
+import { createRuntime as createWorker } from './runtime/index.ts';
+import { countOverdue, Firing, retainOccurrences, scheduleRoutes } from './schedules/index.ts';
+import {
+  type Health,
+  type Telemetry as OpenTelemetry,
+  openSharedLog,
+  createTelemetry as openTelemetry,
+  TelemetryLogRefusal,
+  type Tracing,
+} from './telemetry/index.ts';
+import { telemetryRoute } from './telemetry/receiver/route.ts';
+import { workItemTraceRoute } from './work-item-trace.ts';
+import { retainWorkItems, workItemRoutes } from './work-items/index.ts';
+
+export interface Telemetry
+  extends Feature,
+    Pick<
+      OpenTelemetry,
+      'deadLetters' | 'replicaId' | 'health' | 'resume' | 'accounts' | 'wake' | 'flush' | 'receiver'
+    > {
+  tracing: Tracing;
+}
+
+export const createTelemetry = (
+  services: Services,
+  { destinations }: { destinations: ObservabilityDestinations },
+): Telemetry => {
+  const { config, db, log, egress, clock, settings } = services;
+  let telemetry!: OpenTelemetry;
+  const tracing: Tracing = {
+    withSpan: (name, options, fn) => telemetry.tracing.withSpan(name, options, fn),
+    ended: (...all) => telemetry.tracing.ended(...all),
+    traceId: () => telemetry.tracing.traceId(),
+    traceparent: () => telemetry.tracing.traceparent(),
+  };
+  const openLog = async () => {
+    const url = config.telemetryLogUrl;
+    if (!url) return null;
+    return patiently(() => openSharedLog({ url, db, log, exists: (number) => destinations.exists(number) }), {
+      log,
+      waitsFor: 'the telemetry log',
+      isFinal: (error) => error instanceof TelemetryLogRefusal,
+    }).catch((error) => {
+      throw new ConfigError([
+        `TELEMETRY_LOG_URL: ${error instanceof TelemetryLogRefusal ? error.message : `no answer within ${patienceMs / 1000} s: ${messageOf(error)}`}`,
+      ]);
+    });
+  };
+  const ofIntegrations = (name: string, help: string, measure: (health: Health) => number) =>
+    gauge(name, help, ['integration'], async (g) => {
+      g.reset();
+      for (const { number, removed } of telemetry.accounts()) {
+        const health = removed ? undefined : await telemetry.ownHealth(number);
+        if (health) g.set({ integration: destinations.idOf(number) }, measure(health));
+      }
+    });
+  const spans = ['delivered', 'rejected', 'dead_lettered', 'expired', 'discarded', 'queued'] as const;
+  return {
+    tag: {
+      name: 'Telemetry',
+      description: 'Traces of any OpenTelemetry SDK, taken in and passed on to the integrations.',
+    },
+    rawRoutes: [telemetryRoute(() => telemetry.receiver)],
+    metrics: [
+      gauge(
+        'agent_platform_integration_spans',
+        'Spans routed to an integration, by where they are; they sum to what was accepted for it',
+        ['integration', 'state'],
+        (g) => {
+          g.reset();
+          for (const { number, own, totals } of telemetry.accounts()) {
+            if (!own) continue;
+            for (const state of spans)
+              g.set({ integration: destinations.idOf(number), state }, totals[state]);
+          }
+        },
+      ),
+      ofIntegrations(
+        'agent_platform_integration_paused',
+        '1 while the delivery to an integration is paused and holds its spans',
+        (health) => (health.state === 'paused' ? 1 : 0),
+      ),
+      ofIntegrations(
+        'agent_platform_integration_backlog_age_seconds',
+        'Age of the oldest span that an integration has not been given yet',
+        (health) => health.backlog_age_seconds,
+      ),
+      gauge(
+        'agent_platform_telemetry_spans',
+        'Spans that this replica received, by whether they were accepted',
+        ['outcome'],
+        (g) => {
+          const counts = telemetry.receiver.counts();
+          g.set({ outcome: 'accepted' }, counts.accepted);
+          g.set({ outcome: 'refused' }, counts.refused);
+        },
+      ),
+    ],
+    start: async () => {
+      const sharedLog = await openLog();
+      telemetry = await openTelemetry({
+        directory: join(config.dataDir, 'telemetry'),
+        ...(sharedLog ? { shared: { log: sharedLog, db } } : {}),
+        destinations,
+        sharedAccounts: databaseAccounts(db),
+        egress,
+        log,
+        clock,
+        settings: {
+          retentionHours: () => settings.get().TELEMETRY_RETENTION_HOURS,
+          retentionMegabytes: () => settings.get().TELEMETRY_RETENTION_MB,
+        },
+      });
+      settings.onChange(() => telemetry.wake());
+    },
+    loops: [{ role: 'delivery', start: () => telemetry.start(), stop: async () => {} }],
+    stop: () => telemetry?.stop(),
+    tracing,
+    get replicaId() {
+      return telemetry.replicaId;
+    },
+    get deadLetters() {
+      return telemetry.deadLetters;
+    },
+    get receiver() {
+      return telemetry.receiver;
+    },
+    health: (number) => telemetry.health(number),
+    resume: (number) => telemetry.resume(number),
+    accounts: () => telemetry.accounts(),
+    wake: () => telemetry.wake(),
+    flush: () => telemetry.flush(),
+  };
+};
+
+export const createWorkItems = (
+  { db }: Services,
+  { traceLinks }: { traceLinks: Observability['traceLinks'] },
+): Feature => ({
+  tag: { name: 'Work Items', description: 'What a Worker agent has to do, is doing or has done.' },
+  routes: [...workItemRoutes(db), workItemTraceRoute(db, traceLinks)],
+  retention: [(tx, settings, limit) => retainWorkItems(tx, settings.WORK_ITEM_RETENTION_DAYS, limit)],
+});
+
+export interface Schedules extends Feature {
+  firing: Firing;
+}
+
+export const createSchedules = ({ db, log }: Services, { tracing }: { tracing: Tracing }): Schedules => {
+  const occurrences = counter('agent_platform_occurrences_total', 'Occurrences by what happened to them', [
+    'outcome',
+    'reason',
+  ]);
+  const lateness = histogram(
+    'agent_platform_occurrence_lateness_seconds',
+    'How late occurrences became Work Items, after their nominal time',
+    [0.01, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 3_600],
+  );
+  for (const reason of ['missed', 'cannot fire']) occurrences.inc({ outcome: 'skipped', reason }, 0);
+  const overdue = gauge(
+    'agent_platform_schedules_overdue',
+    'Schedules that are due for more than 5 s and not fired',
+    [],
+    async (g) => {
+      g.set(await db.run(countOverdue).catch(() => Number.NaN));
+    },
+  );
+  const firing = new Firing({
+    db,
+    log,
+    onFired: (reports) => {
+      for (const { outcome, count, latenessMs, reason } of reports) {
+        const label = reason === null || reason === 'missed' ? (reason ?? '') : 'cannot fire';
+        occurrences.inc({ outcome, reason: label }, count);
+        if (outcome !== 'skipped') lateness.observe(latenessMs / 1000);
+      }
+    },
+    span: (name, fn) =>
+      tracing.withSpan(name, { application: true }, (span) =>
+        fn((attributes) => span.setAttributes(attributes)),
+      ),
+  });
+  return {
+    tag: {
+      name: 'Schedules',
+      description:
+        'A schedule creates Work Items for a Worker agent on a cron cadence, exactly one an occurrence.',
+    },
+    routes: scheduleRoutes(db),
+    retention: [(tx, settings, limit) => retainOccurrences(tx, settings.OCCURRENCE_RETENTION_DAYS, limit)],
+    metrics: [occurrences, lateness, overdue],
+    loops: [{ role: 'scheduler', start: () => firing.start(), stop: () => firing.stop() }],
+    firing,
+  };
+};
+
+export const createRuntime = (
+  services: Services,
+  { llms, telemetry }: { llms: LlmConfigurations; telemetry: Telemetry },
+): Feature => {
+  const finished = counter(
+    'agent_platform_work_items_finished_total',
+    'Runs of Work Items that ended on this replica, by the status that they left the Work Item in',
+    ['status'],
+  );
+  for (const status of ['COMPLETED', 'NEEDS_REVIEW', 'INDETERMINATE', 'ERROR', 'CANCELLED'])
+    finished.inc({ status }, 0);
+  const worker = createWorker({
+    ...services,
+    llms,
+    tracing: telemetry.tracing,
+    flush: () => telemetry.flush(),
+    onFinished: (status) => finished.inc({ status }),
+  });
+  return {
+    metrics: [finished],
+    loops: [{ role: 'worker', start: () => worker.start(), stop: () => worker.stop() }],
+  };
+};
+void SpanStatusCode;

@@ -1,0 +1,19 @@
+import type { SelectQueryBuilder } from 'kysely';
+
+/** Which rows of a list: `limit` of those below the id `next`; from the newest if it is null. */
+export interface Page {
+  limit: number;
+  next: string | null;
+}
+
+/** Selects a page of `query` and one row more, newest first: ids are UUIDv7, so they sort by time. */
+// biome-ignore-start lint/suspicious/noExplicitAny: any table, any columns
+export const selectPage = <O>(
+  query: SelectQueryBuilder<any, any, O>,
+  { limit, next }: Page,
+  id = 'id',
+): Promise<O[]> => {
+  const page = query.orderBy(id, 'desc').limit(limit + 1);
+  return (next === null ? page : page.where(id, '<', next)).execute();
+};
+// biome-ignore-end lint/suspicious/noExplicitAny: any table, any columns

@@ -1,0 +1,64 @@
+import { type Access, createAccess } from './access/index.ts';
+import {
+  createRuntime,
+  createSchedules,
+  createTelemetry,
+  createWorkItems,
+  type Schedules,
+  type Telemetry,
+} from './adapters.ts';
+import { createAgents } from './agents/index.ts';
+import { createAudit } from './audit/index.ts';
+import type { Feature, Services } from './feature.ts';
+import { createLlmConfigurations } from './llm-configurations/index.ts';
+import { createDestinations, createObservability } from './observability/index.ts';
+import { createProbe } from './runtime/index.ts';
+import type { SettingsFeature } from './settings/index.ts';
+import type { Tracing } from './telemetry/index.ts';
+import { cancelOpenWorkItems, wakeWorkers } from './work-items/index.ts';
+
+export interface Features extends Pick<Access, 'authenticate' | 'makeFirstKey'> {
+  /** In the order in which they start. */
+  list: readonly Feature[];
+  tracing: Tracing;
+  /** For tests that move a clock. */
+  telemetry: Telemetry;
+  schedules: Schedules;
+}
+
+/** The features of the platform and what each needs of the others: the one visible list. */
+export const createFeatures = (services: Services & { settings: SettingsFeature }): Features => {
+  const access = createAccess(services);
+  const audit = createAudit(services);
+
+  const destinations = createDestinations(services);
+  const telemetry = createTelemetry(services, { destinations });
+  const observability = createObservability(services, { destinations, telemetry });
+
+  const agents = createAgents(services, { onDelete: cancelOpenWorkItems, onSettings: wakeWorkers });
+  const workItems = createWorkItems(services, { traceLinks: observability.traceLinks });
+  const schedules = createSchedules(services, { tracing: telemetry.tracing });
+  const llms = createLlmConfigurations(services, { probe: createProbe(services) });
+  const runtime = createRuntime(services, { llms, telemetry });
+
+  return {
+    list: [
+      services.settings,
+      access,
+      audit,
+      destinations,
+      telemetry,
+      observability,
+      agents,
+      workItems,
+      schedules,
+      llms,
+      runtime,
+    ],
+    authenticate: access.authenticate,
+    makeFirstKey: access.makeFirstKey,
+    tracing: telemetry.tracing,
+    telemetry,
+    schedules,
+  };
+};

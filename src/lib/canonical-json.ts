@@ -1,0 +1,10 @@
+/**
+ * JSON with the keys of objects in order, so that equal values give equal text: jsonb does not keep the order in which
+ * keys were written. Returns `''` for undefined.
+ */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_key, v: unknown) =>
+    v !== null && typeof v === 'object' && !Array.isArray(v)
+      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : v,
+  ) ?? '';
