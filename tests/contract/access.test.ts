@@ -4,7 +4,7 @@ import { roleAllows, roles } from '../../src/lib/principal.ts';
 import { rawRequest } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
-import { expectError, newAgent, newKey, ok, setSettings, unknownId, withPlatform } from './ground.ts';
+import { expectError, newAgent, newKey, ok, setSettings, unknownId, withPlatform } from './fixture.ts';
 
 describe('authentication', () =>
   withPlatform('postgres', (at) => {

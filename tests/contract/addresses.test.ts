@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { adminKey } from '../harness/process.ts';
-import { expectError, newAgent, unknownId, withPlatform } from './ground.ts';
+import { expectError, newAgent, unknownId, withPlatform } from './fixture.ts';
 
 describe('addresses', () =>
   withPlatform('postgres', (at) => {

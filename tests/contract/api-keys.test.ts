@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { roleAllows, roles } from '../../src/lib/principal.ts';
 import { until } from '../harness/wait.ts';
-import { expectError, faults, newKey, ok, onEachDatabase, query, time, uuid } from './ground.ts';
+import { expectError, faults, newKey, ok, onEachDatabase, query, time, uuid } from './fixture.ts';
 
 describe('API keys', () => {
   onEachDatabase((at) => {

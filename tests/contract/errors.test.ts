@@ -4,7 +4,7 @@ import { client } from '../harness/http.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
-import { query, uuid, withPlatform } from './ground.ts';
+import { query, uuid, withPlatform } from './fixture.ts';
 
 describe('an error inside', () =>
   withPlatform('postgres', (at) => {

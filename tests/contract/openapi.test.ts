@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { adminKey } from '../harness/process.ts';
-import { newAgent, newKey, newSchedule, ok, unknownId, withPlatform } from './ground.ts';
+import { newAgent, newKey, newSchedule, ok, unknownId, withPlatform } from './fixture.ts';
 
 interface Operation {
   operationId: string;

@@ -4,24 +4,24 @@ import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { until } from '../harness/wait.ts';
 import {
   expectError,
-  type Ground,
+  type Fixture,
   newAgent,
   newKey,
   newSchedule,
   ok,
   query,
   setSettings,
-  startGround,
-} from './ground.ts';
+  startFixture,
+} from './fixture.ts';
 
 describe('two replicas on one database', () => {
   let url: string;
-  let a: Ground;
-  let b: Ground;
+  let a: Fixture;
+  let b: Fixture;
   beforeAll(async () => {
     url = await createDatabase(inject('postgresUrl'));
     const env = { DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') };
-    [a, b] = await Promise.all([startGround('embedded', env), startGround('embedded', env)]);
+    [a, b] = await Promise.all([startFixture('embedded', env), startFixture('embedded', env)]);
   });
   afterAll(async () => {
     await Promise.all([a?.test.stop(), b?.test.stop()]);

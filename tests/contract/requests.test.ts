@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { rawRequest } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
-import { expectError, faults, newAgent, ok, unknownId, uuid, withPlatform } from './ground.ts';
+import { expectError, faults, newAgent, ok, unknownId, uuid, withPlatform } from './fixture.ts';
 
 const json = { 'content-type': 'application/json' };
 const nested = (depth: number) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { adminKey } from '../harness/process.ts';
-import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase, time } from './ground.ts';
+import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase, time } from './fixture.ts';
 
 describe('changing, pausing and running schedules', () => {
   onEachDatabase((at) => {

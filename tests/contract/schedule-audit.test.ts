@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { expectError, faults, newAgent, newKey, newSchedule, ok, onEachDatabase, query } from './ground.ts';
+import { expectError, faults, newAgent, newKey, newSchedule, ok, onEachDatabase, query } from './fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

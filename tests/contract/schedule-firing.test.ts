@@ -4,7 +4,7 @@ import { recomputeOlderRules } from '../../src/schedules/firing/zone-rules.ts';
 import { until } from '../harness/wait.ts';
 import {
   expectError,
-  type Ground,
+  type Fixture,
   newAgent,
   newSchedule,
   ok,
@@ -13,7 +13,7 @@ import {
   setSettings,
   time,
   withPlatform,
-} from './ground.ts';
+} from './fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -28,13 +28,13 @@ const iso = (at: number) => new Date(at).toISOString();
 
 /** A schedule whose next run lies at `due`, in the past. */
 const backdated = async (
-  ground: Ground,
+  fixture: Fixture,
   due: number,
   fields: object,
 ): Promise<{ path: string; id: string; agent: string }> => {
-  const { id: agent } = await newAgent(ground);
-  const { id } = await newSchedule(ground, agent, fields);
-  await query(ground, sql`update schedules set next_run_at = ${iso(due)} where id = ${id}`);
+  const { id: agent } = await newAgent(fixture);
+  const { id } = await newSchedule(fixture, agent, fields);
+  await query(fixture, sql`update schedules set next_run_at = ${iso(due)} where id = ${id}`);
   return { path: `/agents/${agent}/schedules/${id}`, id, agent };
 };
 

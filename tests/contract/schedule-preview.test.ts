@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expectError, faults, newKey, ok, withPlatform } from './ground.ts';
+import { expectError, faults, newKey, ok, withPlatform } from './fixture.ts';
 
 describe('a preview', () =>
   withPlatform('postgres', (at) => {

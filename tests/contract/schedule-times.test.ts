@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../harness/http.ts';
-import { expectError, faults, newAgent, newSchedule, ok, withPlatform } from './ground.ts';
+import { expectError, faults, newAgent, newSchedule, ok, withPlatform } from './fixture.ts';
 
 describe('times of schedules', () =>
   withPlatform('postgres', (at) => {

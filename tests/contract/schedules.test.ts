@@ -13,7 +13,7 @@ import {
   time,
   unknownId,
   uuid,
-} from './ground.ts';
+} from './fixture.ts';
 
 const workersOnly = /schedules can only be created for worker agents/i;
 

@@ -13,7 +13,7 @@ import {
   time,
   unknownId,
   uuid,
-} from './ground.ts';
+} from './fixture.ts';
 
 const defaults = { MAX_SCHEDULES_PER_AGENT: 20, MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: 100 };
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { adminKey } from '../harness/process.ts';
-import { withPlatform } from './ground.ts';
+import { withPlatform } from './fixture.ts';
 
 /** Sends `lines` and a blank one as they are, and answers all that comes back until the server closes. */
 const exchange = (url: string, lines: string[], body = ''): Promise<string> =>

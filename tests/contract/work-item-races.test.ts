@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newAgent, ok, withPlatform } from './ground.ts';
+import { newAgent, ok, withPlatform } from './fixture.ts';
 
 const poll = { timeout: 10_000 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runAtBoundaries } from './scenarios/boundaries.ts';
-import { size } from './scenarios/ground.ts';
+import { size } from './scenarios/fixture.ts';
 import { tell } from './scenarios/totals.ts';
 
 const rounds = size('FAULT_BOUNDARY_ROUNDS', 2);

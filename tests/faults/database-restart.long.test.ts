@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runDatabaseRestarts } from './scenarios/database-restart.ts';
-import { size } from './scenarios/ground.ts';
+import { size } from './scenarios/fixture.ts';
 import { tell } from './scenarios/totals.ts';
 
 const restarts = size('FAULT_DATABASE_RESTARTS', 10);

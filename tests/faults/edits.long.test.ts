@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runEdits } from './scenarios/edits.ts';
-import { size } from './scenarios/ground.ts';
+import { size } from './scenarios/fixture.ts';
 import { tell } from './scenarios/totals.ts';
 
 const schedules = size('FAULT_EDITED_SCHEDULES', 12);

@@ -4,8 +4,8 @@ import { type Database, migrate, openPostgres, sql } from '../../src/database/in
 import { silentLogger } from '../../src/lib/log.ts';
 import { Firing } from '../../src/schedules/index.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
-import { accountOf } from './scenarios/account.ts';
 import type { TestSchedule } from './scenarios/test-schedules.ts';
+import { accountOf } from './scenarios/verifier.ts';
 
 /** The three guards of a firing, as they stand in its statements. */
 const guards = {

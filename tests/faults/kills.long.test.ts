@@ -1,4 +1,4 @@
-import { size } from './scenarios/ground.ts';
+import { size } from './scenarios/fixture.ts';
 import { describeKills } from './scenarios/kills.describe.ts';
 
 const kills = size('FAULT_KILLS', 40);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { size } from './scenarios/ground.ts';
+import { size } from './scenarios/fixture.ts';
 import { type Fault, runLeases } from './scenarios/leases.ts';
 
 const faults = size('FAULT_LEASE_FAULTS', 20);

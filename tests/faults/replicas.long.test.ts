@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { size } from './scenarios/ground.ts';
+import { size } from './scenarios/fixture.ts';
 import { runReplicas } from './scenarios/replicas.ts';
 import { tell } from './scenarios/totals.ts';
 

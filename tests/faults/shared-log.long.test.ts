@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
 import { describeWithNats } from '../harness/nats.ts';
 import { until } from '../harness/wait.ts';
-import { size } from './scenarios/ground.ts';
-import { leaseOver, Senders, SharedLogGround } from './scenarios/shared-log.ts';
+import { size } from './scenarios/fixture.ts';
+import { leaseOver, Senders, SharedLogFixture } from './scenarios/shared-log.ts';
 
 const rounds = size('FAULT_SHARED_LOG_ROUNDS', 30);
 
 describeWithNats('three replicas and a nats-server that die again and again', () => {
   test(`${rounds} rounds under load: nothing acknowledged is lost, and the account is right to the span`, async () => {
-    await using one = await SharedLogGround.open(['api,delivery', 'api,delivery', 'api,delivery', 'api']);
+    await using one = await SharedLogFixture.open(['api,delivery', 'api,delivery', 'api,delivery', 'api']);
     const all = [0, 1, 2, 3];
     const senders = new Senders(one, 'sent', all, 4);
     const faults: ((victim: number) => Promise<void>)[] = [
@@ -19,14 +19,14 @@ describeWithNats('three replicas and a nats-server that die again and again', ()
         await one.start(victim);
       },
       async (victim) => {
-        await one.ground.replicas[victim]!.process!.kill('SIGTERM');
-        await one.ground.kill(victim);
+        await one.fixture.replicas[victim]!.process!.kill('SIGTERM');
+        await one.fixture.kill(victim);
         await one.start(victim);
       },
       async (victim) => {
-        const { pid } = one.ground.replicas[victim]!.process!;
+        const { pid } = one.fixture.replicas[victim]!.process!;
         process.kill(pid, 'SIGSTOP');
-        await one.ground.moveClock(leaseOver);
+        await one.fixture.moveClock(leaseOver);
         await sleep(1_500);
         process.kill(pid, 'SIGCONT');
       },
@@ -38,10 +38,10 @@ describeWithNats('three replicas and a nats-server that die again and again', ()
       // Both at once, so that nobody is left who has counted the end of the stream.
       async () => {
         await one.nats.kill('SIGKILL');
-        for (const i of all) await one.ground.kill(i);
+        for (const i of all) await one.fixture.kill(i);
         await one.nats.start();
         for (const i of all) await one.start(i);
-        await one.ground.moveClock(leaseOver);
+        await one.fixture.moveClock(leaseOver);
       },
     ];
     for (let round = 0; round < rounds; round++) {

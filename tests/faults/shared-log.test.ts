@@ -2,19 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWithNats } from '../harness/nats.ts';
 import { until } from '../harness/wait.ts';
-import { must } from './scenarios/ground.ts';
-import { leaseOver, Senders, SharedLogGround } from './scenarios/shared-log.ts';
+import { must } from './scenarios/fixture.ts';
+import { leaseOver, Senders, SharedLogFixture } from './scenarios/shared-log.ts';
 
 describeWithNats('two replicas that deliver and one that does not, on one telemetry log', () => {
-  let one: SharedLogGround;
+  let one: SharedLogFixture;
   beforeAll(async () => {
-    one = await SharedLogGround.open(['api,delivery', 'api,delivery', 'api']);
+    one = await SharedLogFixture.open(['api,delivery', 'api,delivery', 'api']);
   }, 120_000);
   afterAll(() => one?.[Symbol.asyncDispose]());
 
   const acknowledged = new Set<string>();
   const settings = async (k: number): Promise<object> =>
-    (await must(one.ground.api().get(`/observability/integrations/${one.integrations[k]}`))).settings!;
+    (await must(one.fixture.api().get(`/observability/integrations/${one.integrations[k]}`))).settings!;
   const add = (senders: Senders) => {
     for (const prefix of senders.acknowledged) acknowledged.add(prefix);
   };
@@ -61,14 +61,14 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
   test('a replica that freezes for longer than its lease delivers nothing more of what another took over', async () => {
     const owner = await one.owner();
     const others = [0, 1, 2].filter((i) => i !== owner);
-    const frozen = one.ground.replicas[owner]!.process!.pid;
+    const frozen = one.fixture.replicas[owner]!.process!.pid;
     // Half a batch is under way when it freezes.
     for (const backend of one.backends) backend.respondWith({ delayMs: 100 });
     const senders = new Senders(one, 'frozen', others);
     await sleep(300);
     process.kill(frozen, 'SIGSTOP');
     try {
-      await one.ground.moveClock(leaseOver);
+      await one.fixture.moveClock(leaseOver);
       const before = senders.acknowledged.size;
       await until(() => senders.acknowledged.size > before + 20, 15_000);
       await senders.stop();
@@ -86,7 +86,7 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
     const [first] = one.backends;
     const letters = (i: number) =>
       must(
-        one.ground.api(i, '/app/api').get(`/observability/integrations/${one.integrations[0]}/dead-letters`),
+        one.fixture.api(i, '/app/api').get(`/observability/integrations/${one.integrations[0]}/dead-letters`),
       );
     first!.respondWith((request) => (request.spans.some(({ name }) => name === 'bad-1') ? 400 : 200));
     expect((await one.send(2, 'bad')).status).toBe(200);
@@ -99,30 +99,30 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
     const owner = await one.owner();
     const other = [0, 1].find((i) => i !== owner)!;
     const path = `/observability/integrations/${one.integrations[0]}/dead-letters/retry`;
-    expect(await must(one.ground.api(other, '/app/api').post(path))).toMatchObject({ delivered: 1 });
+    expect(await must(one.fixture.api(other, '/app/api').post(path))).toMatchObject({ delivered: 1 });
     await one.check(acknowledged, [0, 1, 2]);
   });
 
   test('a disabled integration keeps its backlog, an edited one sends it, a deleted one is counted out', async () => {
-    const { ground, backends, integrations } = one;
+    const { fixture, backends, integrations } = one;
     const path = `/observability/integrations/${integrations[1]}`;
     backends[1]!.respondWith(503);
     for (let i = 0; i < 5; i++) expect((await one.send(2, `kept.${i}`)).status).toBe(200);
     await until(async () => (await one.health(0, 1)).queued === 15);
-    await must(ground.api(2).put(path, { settings: { ...(await settings(1)), is_enabled: false } }));
+    await must(fixture.api(2).put(path, { settings: { ...(await settings(1)), is_enabled: false } }));
     await until(async () => (await one.health(1, 1)).state === 'disabled');
     expect((await one.health(1, 1)).queued).toBe(15);
     backends[1]!.respondWith(200);
-    await must(ground.api(2).put(path, { settings: { ...(await settings(1)), is_enabled: true } }));
+    await must(fixture.api(2).put(path, { settings: { ...(await settings(1)), is_enabled: true } }));
     for (const i of [0, 1, 2]) await until(async () => (await one.health(i, 1)).queued === 0);
     backends[1]!.respondWith(503);
     for (let i = 0; i < 5; i++) expect((await one.send(2, `gone.${i}`)).status).toBe(200);
     await until(async () => (await one.health(0, 1)).queued === 15);
-    await must(ground.api(2).delete(path));
+    await must(fixture.api(2).delete(path));
     const discarded = async (): Promise<number[]> =>
       Promise.all(
         [0, 1, 2].map(async (i) => {
-          const text = await (await fetch(`http://127.0.0.1:${ground.replicas[i]!.port}/metrics`)).text();
+          const text = await (await fetch(`http://127.0.0.1:${fixture.replicas[i]!.port}/metrics`)).text();
           const [, after = ''] = text.split(
             `_spans{integration="${one.integrations[1]}",state="discarded"} `,
           );

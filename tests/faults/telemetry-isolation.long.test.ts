@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { size } from './scenarios/ground.ts';
+import { size } from './scenarios/fixture.ts';
 import { describeIsolation } from './scenarios/telemetry-isolation.describe.ts';
 import { measureIsolation } from './scenarios/telemetry-isolation.ts';
 

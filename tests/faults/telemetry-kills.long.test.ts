@@ -1,4 +1,4 @@
-import { size } from './scenarios/ground.ts';
+import { size } from './scenarios/fixture.ts';
 import { describeTelemetryKills } from './scenarios/telemetry-kills.describe.ts';
 
 const kills = size('FAULT_TELEMETRY_KILLS', 200);

@@ -12,7 +12,7 @@ import { TestDestinations } from './test-destinations.ts';
 import { until } from './wait.ts';
 
 /** The telemetry path on a folder of its own with one real backend and a clock that tests move. */
-export class TelemetryRig {
+export class TelemetryFixture {
   directory = '';
   clock = new ShiftedClock();
   destinations = new TestDestinations();
@@ -109,10 +109,10 @@ export const quiet = () => new Promise((resolve) => setTimeout(resolve, 60));
 export const refuse = (bad: (name: string) => boolean, status: number) => (request: ReceivedRequest) =>
   request.spans.some(({ name }) => bad(name)) ? status : 200;
 
-/** A rig for each test of the file. */
-export const useTelemetry = (): TelemetryRig => {
-  const rig = new TelemetryRig();
-  beforeEach(() => rig.setUp());
-  afterEach(() => rig.tearDown());
-  return rig;
+/** A fixture for each test of the file. */
+export const useTelemetry = (): TelemetryFixture => {
+  const fixture = new TelemetryFixture();
+  beforeEach(() => fixture.setUp());
+  afterEach(() => fixture.tearDown());
+  return fixture;
 };

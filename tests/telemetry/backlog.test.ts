@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { must } from '../faults/scenarios/ground.ts';
+import { must } from '../faults/scenarios/fixture.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { until } from '../harness/wait.ts';
-import { integrations, startTracedPlatform, type TracedPlatform } from './ground.ts';
+import { integrations, startTracedPlatform, type TracedPlatform } from './fixture.ts';
 
 const away = 'http://127.0.0.1:9/v1/traces';
 const settings = (url: string, more: object = {}) => ({ provider: 'otlp_custom_headers', url, ...more });

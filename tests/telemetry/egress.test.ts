@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { until } from '../harness/wait.ts';
-import { integrations, startTracedPlatform, type TracedPlatform } from './ground.ts';
+import { integrations, startTracedPlatform, type TracedPlatform } from './fixture.ts';
 
 /** A second loopback address, which Linux has and others must be given. */
 const trapped = '127.0.0.2';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCollector } from '../harness/collector.ts';
 import { encodeRequest } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { useTracedPlatform } from './ground.ts';
+import { useTracedPlatform } from './fixture.ts';
 import { type OddRequest, oddJson, oddRequests, validJson } from './odd-bodies.ts';
 
 const binary = process.env.OTELCOL_BIN;
@@ -44,61 +44,61 @@ const sorted = (spans: ReceivedSpan[]) =>
   [...spans].sort((a, b) => (`${a.traceId}${a.spanId}` < `${b.traceId}${b.spanId}` ? -1 : 1));
 
 describe.skipIf(!binary)(`the OpenTelemetry Collector${why}`, () => {
-  const ground = useTracedPlatform();
+  const fixture = useTracedPlatform();
 
   /** What a backend gets where the request is sent to it directly. */
   const direct = async (): Promise<ReceivedSpan[]> => {
-    ground.backend.clear();
-    await post(ground.backend.url, { contentType: 'application/x-protobuf', body });
-    const spans = sorted(ground.backend.spans());
-    ground.backend.clear();
+    fixture.backend.clear();
+    await post(fixture.backend.url, { contentType: 'application/x-protobuf', body });
+    const spans = sorted(fixture.backend.spans());
+    fixture.backend.clear();
     expect(spans).toHaveLength(spansInBody);
     return spans;
   };
   const deleteAll = async () => {
-    const { body: all } = await ground.platform.api.get('/observability/integrations');
+    const { body: all } = await fixture.platform.api.get('/observability/integrations');
     for (const { id } of all.data ?? all)
-      await ground.platform.api.delete(`/observability/integrations/${id}`);
+      await fixture.platform.api.delete(`/observability/integrations/${id}`);
   };
 
   for (const encoding of ['proto', 'json'] as const) {
     for (const compression of ['gzip', 'none'] as const) {
       test(`as client, ${encoding}, compression ${compression}: every span arrives as it was`, async () => {
-        const id = await ground.platform.integrate({
+        const id = await fixture.platform.integrate({
           provider: 'otlp_custom_headers',
-          url: ground.backend.url,
+          url: fixture.backend.url,
         });
-        const headers = { authorization: `Bearer ${ground.platform.process.key}` };
+        const headers = { authorization: `Bearer ${fixture.platform.process.key}` };
         await using collector = await startCollector(binary!, {
-          url: ground.platform.tracesUrl,
+          url: fixture.platform.tracesUrl,
           headers,
           encoding,
           compression,
         });
         const wanted = await direct();
         expect(await post(collector.url, { contentType: 'application/x-protobuf', body })).toBe(200);
-        expect(sorted(await ground.backend.waitForSpans(spansInBody))).toEqual(wanted);
-        await ground.platform.healthIs(id, { delivered: spansInBody, queued: 0 });
+        expect(sorted(await fixture.backend.waitForSpans(spansInBody))).toEqual(wanted);
+        await fixture.platform.healthIs(id, { delivered: spansInBody, queued: 0 });
         await deleteAll();
       });
     }
   }
 
   test('as backend: every span that the platform sends is in what it passes on', async () => {
-    await using collector = await startCollector(binary!, { url: ground.backend.url });
-    const id = await ground.platform.integrate({ provider: 'otlp_custom_headers', url: collector.url });
+    await using collector = await startCollector(binary!, { url: fixture.backend.url });
+    const id = await fixture.platform.integrate({ provider: 'otlp_custom_headers', url: collector.url });
     const wanted = await direct();
-    const key = ground.platform.process.key;
+    const key = fixture.platform.process.key;
     for (const gzip of [false, true]) {
       const sent = {
         contentType: 'application/x-protobuf',
         ...(gzip ? { contentEncoding: 'gzip', body: gzipSync(body) } : { body }),
       };
-      expect(await post(ground.platform.tracesUrl, sent, key)).toBe(200);
-      expect(sorted(await ground.backend.waitForSpans(spansInBody))).toEqual(wanted);
-      ground.backend.clear();
+      expect(await post(fixture.platform.tracesUrl, sent, key)).toBe(200);
+      expect(sorted(await fixture.backend.waitForSpans(spansInBody))).toEqual(wanted);
+      fixture.backend.clear();
     }
-    await ground.platform.healthIs(id, { state: 'delivering', delivered: 2 * spansInBody, rejected: 0 });
+    await fixture.platform.healthIs(id, { state: 'delivering', delivered: 2 * spansInBody, rejected: 0 });
     await deleteAll();
   });
 
@@ -108,14 +108,14 @@ describe.skipIf(!binary)(`the OpenTelemetry Collector${why}`, () => {
     beforeAll(async () => {
       behind = await startOtlpReceiver();
       oracle = await startCollector(binary!, { url: behind.url });
-      await ground.platform.integrate({ provider: 'otlp_custom_headers', url: ground.backend.url });
+      await fixture.platform.integrate({ provider: 'otlp_custom_headers', url: fixture.backend.url });
     });
     afterAll(async () => {
       await oracle?.[Symbol.asyncDispose]();
       await behind?.close();
     });
     const both = async (request: OddRequest): Promise<{ platform: number; oracle: number }> => ({
-      platform: await post(ground.platform.tracesUrl, request, ground.platform.process.key),
+      platform: await post(fixture.platform.tracesUrl, request, fixture.platform.process.key),
       oracle: await post(oracle.url, request),
     });
 
@@ -138,15 +138,15 @@ describe.skipIf(!binary)(`the OpenTelemetry Collector${why}`, () => {
 
     test.each(Object.keys(oddJson))('the same span: %s', async (name) => {
       behind.clear();
-      ground.backend.clear();
+      fixture.backend.clear();
       const request = { contentType: 'application/json', body: JSON.stringify(oddJson[name]) };
       expect(await both(request)).toEqual({ platform: 200, oracle: 200 });
-      expect(await ground.backend.waitForSpans(1)).toEqual(await behind.waitForSpans(1));
+      expect(await fixture.backend.waitForSpans(1)).toEqual(await behind.waitForSpans(1));
     });
 
     test('a body of several gzip members is read as a whole by both', async () => {
       behind.clear();
-      ground.backend.clear();
+      fixture.backend.clear();
       const half = validJson.length >> 1;
       const members = [validJson.slice(0, half), validJson.slice(half)].map((part) => gzipSync(part));
       const request = {
@@ -155,7 +155,7 @@ describe.skipIf(!binary)(`the OpenTelemetry Collector${why}`, () => {
         body: Buffer.concat(members),
       };
       expect(await both(request)).toEqual({ platform: 200, oracle: 200 });
-      expect(await ground.backend.waitForSpans(1)).toEqual(await behind.waitForSpans(1));
+      expect(await fixture.backend.waitForSpans(1)).toEqual(await behind.waitForSpans(1));
     });
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { encodeRequest, lengthField } from '../harness/otlp-encode.ts';
-import { useTracedPlatform } from './ground.ts';
+import { useTracedPlatform } from './fixture.ts';
 import { oddJson } from './odd-bodies.ts';
 
 /** A Python with opentelemetry-exporter-otlp-proto-http and opentelemetry-sdk. */
@@ -51,9 +51,9 @@ const judge = (requests: Judged[]): Promise<unknown[]> =>
   ) as Promise<unknown[]>;
 
 describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing})` : ''}`, () => {
-  const ground = useTracedPlatform();
+  const fixture = useTracedPlatform();
   beforeAll(async () => {
-    await ground.platform.integrate({ provider: 'otlp_custom_headers', url: ground.backend.url });
+    await fixture.platform.integrate({ provider: 'otlp_custom_headers', url: fixture.backend.url });
   });
 
   /** Sends one request and answers the payload that the backend got for it. */
@@ -62,18 +62,18 @@ describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing}
     body: Uint8Array | string,
     gzip = false,
   ): Promise<Buffer> => {
-    ground.backend.clear();
-    const answer = await fetch(ground.platform.tracesUrl, {
+    fixture.backend.clear();
+    const answer = await fetch(fixture.platform.tracesUrl, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${ground.platform.process.key}`,
+        authorization: `Bearer ${fixture.platform.process.key}`,
         'content-type': encoding === 'json' ? 'application/json' : 'application/x-protobuf',
         ...(gzip ? { 'content-encoding': 'gzip' } : {}),
       },
       body: new Uint8Array(gzip ? gzipSync(body) : Buffer.from(body as string)),
     });
     expect(answer.status, await answer.text()).toBe(200);
-    const [request] = await ground.backend.waitForRequests(1);
+    const [request] = await fixture.backend.waitForRequests(1);
     expect(request!.fault).toBeNull();
     return request!.payload;
   };
@@ -81,15 +81,15 @@ describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing}
   for (const compression of ['gzip', 'none']) {
     test(`the Python SDK as client, compression ${compression}: every span arrives as it was`, async () => {
       const sent = (await run('client.py', [
-        ground.platform.tracesUrl,
-        ground.platform.process.key,
+        fixture.platform.tracesUrl,
+        fixture.platform.process.key,
         compression,
       ])) as {
         result: string;
         spans: object[];
       };
       expect(sent.result).toBe('SUCCESS');
-      const arrived = (await ground.backend.waitForSpans(3)).map((span) => ({
+      const arrived = (await fixture.backend.waitForSpans(3)).map((span) => ({
         traceId: span.traceId,
         spanId: span.spanId,
         parentSpanId: span.parentSpanId,

@@ -18,11 +18,11 @@ import { beforeAll, expect, test } from 'vitest';
 import { openFileLog } from '../../src/telemetry/log/files/file-log.ts';
 import { writeAll } from '../../src/telemetry/log/files/writer.ts';
 import { createReceiver } from '../../src/telemetry/receiver/receiver.ts';
-import { useTracedPlatform } from './ground.ts';
+import { useTracedPlatform } from './fixture.ts';
 
-const ground = useTracedPlatform();
+const fixture = useTracedPlatform();
 beforeAll(async () => {
-  await ground.platform.integrate({ provider: 'otlp_custom_headers', url: ground.backend.url });
+  await fixture.platform.integrate({ provider: 'otlp_custom_headers', url: fixture.backend.url });
 });
 
 /** Spans with everything that a span can have, made by the SDK. */
@@ -64,14 +64,14 @@ for (const encoding of ['protobuf', 'json'] as const) {
   for (const compression of ['gzip', 'none'] as const) {
     test(`the exporter of the JavaScript SDK, ${encoding}, compression ${compression}: every span arrives as it was`, async () => {
       const exporter = new exporters[encoding]({
-        url: ground.platform.tracesUrl,
-        headers: { authorization: `Bearer ${ground.platform.process.key}` },
+        url: fixture.platform.tracesUrl,
+        headers: { authorization: `Bearer ${fixture.platform.process.key}` },
         compression: compression as never,
       });
       const spans = await spansOf('interop');
       expect(await exported(exporter, spans)).toBeNull();
       await exporter.shutdown();
-      const [tool, chat] = await ground.backend.waitForSpans(2);
+      const [tool, chat] = await fixture.backend.waitForSpans(2);
       const [{ traceId, spanId }] = [spans[1]!.spanContext()];
       expect(chat).toEqual({
         resource: expect.objectContaining({ 'service.name': 'client', 'gen_ai.agent.id': 'interop' }),
@@ -98,7 +98,7 @@ for (const encoding of ['protobuf', 'json'] as const) {
         status: { code: 2, message: 'it broke' },
       });
       expect(tool).toMatchObject({ name: 'execute_tool', links: [{ traceId, spanId }] });
-      expect(ground.backend.requests).toHaveLength(1);
+      expect(fixture.backend.requests).toHaveLength(1);
     });
   }
 
@@ -112,8 +112,8 @@ for (const encoding of ['protobuf', 'json'] as const) {
     );
     try {
       const exporter = new exporters[encoding]({
-        url: ground.platform.tracesUrl,
-        headers: { authorization: `Bearer ${ground.platform.process.key}` },
+        url: fixture.platform.tracesUrl,
+        headers: { authorization: `Bearer ${fixture.platform.process.key}` },
       });
       const [good, bad] = await spansOf('interop');
       const context = { ...bad!.spanContext(), spanId: '0000000000000000' };
@@ -123,7 +123,7 @@ for (const encoding of ['protobuf', 'json'] as const) {
       expect(warnings).toHaveLength(1);
       expect(warnings[0]).toMatch(/^Received Partial Success response: \{.*"rejectedSpans":"?1"?/);
       expect(warnings[0]).toContain('"errorMessage":"');
-      const arrived = await ground.backend.waitForSpans(1);
+      const arrived = await fixture.backend.waitForSpans(1);
       expect(arrived.map(({ name }) => name)).toEqual(['execute_tool']);
     } finally {
       diag.disable();
@@ -174,7 +174,7 @@ for (const encoding of ['protobuf', 'json'] as const) {
 
 test('a wrong key is an error that the SDK does not repeat', async () => {
   const exporter = new ProtobufExporter({
-    url: ground.platform.tracesUrl,
+    url: fixture.platform.tracesUrl,
     headers: { authorization: 'Bearer wrong' },
   });
   expect(await exported(exporter, await spansOf('interop'))).toMatchObject({ code: 401 });

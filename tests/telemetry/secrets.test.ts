@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { must } from '../faults/scenarios/ground.ts';
+import { must } from '../faults/scenarios/fixture.ts';
 import { lengthField } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { until } from '../harness/wait.ts';
-import { integrations, startTracedPlatform, type TracedPlatform } from './ground.ts';
+import { integrations, startTracedPlatform, type TracedPlatform } from './fixture.ts';
 
 /** A word that occurs nowhere by chance, with characters that are escaped in JSON, urls and base64 alike. */
 const secrets: Record<string, string> = {};

@@ -1,10 +1,10 @@
 import { startPostgresProxy, type Verdict } from '../../harness/postgres-proxy.ts';
 import { until } from '../../harness/wait.ts';
-import type { Account } from './account.ts';
 import { nothingDue } from './due.ts';
-import { Ground } from './ground.ts';
-import { closeAccount } from './product-account.ts';
+import { Fixture } from './fixture.ts';
+import { closeAccount } from './product-verifier.ts';
 import { makeSchedules } from './test-schedules.ts';
+import type { Account } from './verifier.ts';
 
 const minute = 60_000;
 const env = { ROLES: 'api,scheduler,delivery' };
@@ -28,21 +28,21 @@ export const isFiring = (transaction: readonly string[]): boolean =>
  * well.
  */
 export const runAtBoundaries = async (schedules: number, killEvery: number): Promise<BoundariesReport> => {
-  await using ground = await Ground.open('postgres');
-  await using proxy = await startPostgresProxy(ground.databaseUrl!);
-  await ground.start(0, { env, databaseUrl: proxy.url });
-  const made = await makeSchedules(ground.api(), schedules);
+  await using fixture = await Fixture.open('postgres');
+  await using proxy = await startPostgresProxy(fixture.databaseUrl!);
+  await fixture.start(0, { env, databaseUrl: proxy.url });
+  const made = await makeSchedules(fixture.api(), schedules);
 
   /** Three minutes later, of which two are missed, so that a firing has all of its statements; the loop is woken. */
   const nextFiring = async (done: () => boolean): Promise<void> => {
-    await ground.moveClock(3 * minute);
-    await ground.wake();
+    await fixture.moveClock(3 * minute);
+    await fixture.wake();
     await until(done, 20_000, 10);
   };
   const allFired = () =>
     until(async () => {
-      await ground.wake();
-      return nothingDue(ground);
+      await fixture.wake();
+      return nothingDue(fixture);
     }, 20_000);
 
   let statements: string[] = [];
@@ -76,18 +76,18 @@ export const runAtBoundaries = async (schedules: number, killEvery: number): Pro
       };
       let over = false;
       proxy.onCut = async () => {
-        if (kill) await ground.kill();
+        if (kill) await fixture.kill();
         over = true;
       };
       await nextFiring(() => over);
       cuts.push(`${verdict.slice(4)} ${k}`);
       if (kill) {
         kills++;
-        await ground.start(0, { env, databaseUrl: proxy.url });
+        await fixture.start(0, { env, databaseUrl: proxy.url });
       }
       await allFired();
     }
   }
   proxy.judge = () => 'pass';
-  return { statements, cuts, kills, account: await closeAccount(ground, made) };
+  return { statements, cuts, kills, account: await closeAccount(fixture, made) };
 };

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../harness/wait.ts';
-import type { Account } from './account.ts';
 import { nothingDue } from './due.ts';
-import { Ground, must } from './ground.ts';
-import { closeAccount } from './product-account.ts';
+import { Fixture, must } from './fixture.ts';
+import { closeAccount } from './product-verifier.ts';
 import { makeSchedules } from './test-schedules.ts';
+import type { Account } from './verifier.ts';
 
 const minute = 60_000;
 
@@ -23,11 +23,11 @@ export interface RestartReport {
 
 /** PostgreSQL goes away under load, cleanly or by a crash, and comes back; the platform is left alone. */
 export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): Promise<RestartReport> => {
-  await using ground = await Ground.open('postgres');
-  const postgres = ground.postgres!;
-  await ground.start(0, { env: { ROLES: 'api,scheduler,delivery' } });
-  const process = ground.replicas[0]!.process!;
-  const api = ground.api();
+  await using fixture = await Fixture.open('postgres');
+  const postgres = fixture.postgres!;
+  await fixture.start(0, { env: { ROLES: 'api,scheduler,delivery' } });
+  const process = fixture.replicas[0]!.process!;
+  const api = fixture.api();
   const schedules = await makeSchedules(api, 20);
   const report = { statuses: {} as Record<number, number>, slowestMs: 0, problems: [] as string[] };
   let stopped = false;
@@ -53,26 +53,26 @@ export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): P
     load(() => api.post('/agents', { name: `Made ${n++}`, mode: 'worker' })),
     load(() => api.patch(`/agents/${agentId}`, { description: `Changed ${n++}` })),
   ].map((one) => one());
-  const ready = async () => (await ground.api(0, '').get('/readyz')).status;
+  const ready = async () => (await fixture.api(0, '').get('/readyz')).status;
   const readyMs: number[] = [];
   const heardMs: number[] = [];
   try {
     for (const signal of signals) {
       await postgres.kill(signal);
       await until(async () => (await ready()) === 503, 10_000);
-      if ((await ground.api(0, '').get('/healthz')).status !== 200) report.problems.push('not alive');
+      if ((await fixture.api(0, '').get('/healthz')).status !== 200) report.problems.push('not alive');
       await postgres.restart();
       let begun = Date.now();
       await until(async () => (await ready()) === 200, 20_000);
       readyMs.push(Date.now() - begun);
-      await until(() => nothingDue(ground), 20_000);
-      await ground.moveClock(minute);
+      await until(() => nothingDue(fixture), 20_000);
+      await fixture.moveClock(minute);
       begun = Date.now();
       // The loop sleeps for up to 15 s now: what is due is fired soon only where a notification is heard.
       await until(
         async () => {
-          await ground.wake();
-          return nothingDue(ground);
+          await fixture.wake();
+          return nothingDue(fixture);
         },
         20_000,
         100,
@@ -84,7 +84,7 @@ export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): P
     await Promise.all(clients);
   }
   await must(api.get('/agents'));
-  if (ground.replicas[0]!.process !== process) report.problems.push('the platform was started again');
-  const account = await closeAccount(ground, schedules);
+  if (fixture.replicas[0]!.process !== process) report.problems.push('the platform was started again');
+  const account = await closeAccount(fixture, schedules);
   return { restarts: signals.length, ...report, readyMs, heardMs, account };
 };

@@ -1,6 +1,6 @@
 import type { Client } from '../../harness/http.ts';
 import { until } from '../../harness/wait.ts';
-import { type Ground, must } from './ground.ts';
+import { type Fixture, must } from './fixture.ts';
 
 const minute = 60_000;
 
@@ -16,16 +16,16 @@ export const pages = async <T>(api: Client, path: string): Promise<T[]> => {
 };
 
 /** No schedule is due any more. On the embedded database the API is asked, for the schedules of every agent. */
-export const nothingDue = async (ground: Ground): Promise<boolean> => {
-  if (ground.databaseUrl) {
-    return ground.inspect(async (rows) => {
+export const nothingDue = async (fixture: Fixture): Promise<boolean> => {
+  if (fixture.databaseUrl) {
+    return fixture.inspect(async (rows) => {
       const due = await rows('select 1 from schedules where next_run_at <= platform_now() limit 1');
       return due.length === 0;
     });
   }
-  for (const { id } of await pages<{ id: string }>(ground.api(), '/agents?limit=200')) {
-    const schedules = await pages<{ next_run_at: string }>(ground.api(), `/agents/${id}/schedules?`);
-    if (schedules.some(({ next_run_at }) => Date.parse(next_run_at) <= ground.now())) return false;
+  for (const { id } of await pages<{ id: string }>(fixture.api(), '/agents?limit=200')) {
+    const schedules = await pages<{ next_run_at: string }>(fixture.api(), `/agents/${id}/schedules?`);
+    if (schedules.some(({ next_run_at }) => Date.parse(next_run_at) <= fixture.now())) return false;
   }
   return true;
 };
@@ -34,14 +34,14 @@ export const nothingDue = async (ground: Ground): Promise<boolean> => {
  * Moves the clock into the minute after the latest that it has shown, and resolves when all that is due then has been
  * dealt with. Answers that minute's beginning plus one millisecond.
  */
-export const lastMinute = async (ground: Ground): Promise<number> => {
-  const begin = (Math.floor(ground.latest() / minute) + 1) * minute + 1;
-  await ground.moveClock(begin - ground.now());
-  if (ground.databaseUrl) await ground.wake();
+export const lastMinute = async (fixture: Fixture): Promise<number> => {
+  const begin = (Math.floor(fixture.latest() / minute) + 1) * minute + 1;
+  await fixture.moveClock(begin - fixture.now());
+  if (fixture.databaseUrl) await fixture.wake();
   else {
-    await ground.kill();
-    await ground.start();
+    await fixture.kill();
+    await fixture.start();
   }
-  await until(() => nothingDue(ground), 60_000, 50);
+  await until(() => nothingDue(fixture), 60_000, 50);
   return begin;
 };

@@ -1,7 +1,7 @@
 import { int, pick, type Random } from '../../harness/cron-oracles.ts';
 import type { Answer } from '../../harness/http.ts';
-import type { Change, Deletion } from './edits-account.ts';
-import { type Ground, must } from './ground.ts';
+import type { Change, Deletion } from './edits-verifier.ts';
+import { type Fixture, must } from './fixture.ts';
 import type { Matches, TestSchedule } from './test-schedules.ts';
 
 const everyMinute: Matches = () => true;
@@ -16,9 +16,9 @@ export const expressions: [string, Matches][] = [
 const pathOf = ({ agentId, id }: TestSchedule) => `/agents/${agentId}/schedules/${id}`;
 
 /** What a client can read of a schedule, over either replica. */
-export const readOne = (ground: Ground, schedule: TestSchedule, random: Random): Promise<Answer> => {
+export const readOne = (fixture: Fixture, schedule: TestSchedule, random: Random): Promise<Answer> => {
   const replica = int(random, 0, 1);
-  const [api, app] = [ground.api(replica), ground.api(replica, '/app/api')];
+  const [api, app] = [fixture.api(replica), fixture.api(replica, '/app/api')];
   const body = { cron_expression: '* * * * *', count: 5 };
   return pick(random, [
     () => api.get(pathOf(schedule)),
@@ -30,12 +30,16 @@ export const readOne = (ground: Ground, schedule: TestSchedule, random: Random):
 };
 
 /** A change of `schedule` over either replica, as it was answered. */
-export const changeOne = async (ground: Ground, schedule: TestSchedule, random: Random): Promise<Change> => {
+export const changeOne = async (
+  fixture: Fixture,
+  schedule: TestSchedule,
+  random: Random,
+): Promise<Change> => {
   const replica = int(random, 0, 1);
-  const [api, app] = [ground.api(replica), ground.api(replica, '/app/api')];
+  const [api, app] = [fixture.api(replica), fixture.api(replica, '/app/api')];
   const kind = pick(random, ['put', 'put', 'put', 'pause', 'resume', 'resume'] as const);
   const [text] = pick(random, expressions);
-  const askedAt = ground.now();
+  const askedAt = fixture.now();
   const answer = await (kind === 'put'
     ? api.put(pathOf(schedule), { cron_expression: text, catch_up: schedule.catchUp })
     : app.post(`${pathOf(schedule)}/${kind}`));
@@ -47,13 +51,13 @@ export const changeOne = async (ground: Ground, schedule: TestSchedule, random: 
     expression: body.cron_expression as unknown as string,
     enabled: body.enabled as unknown as boolean,
     askedAt,
-    answeredAt: ground.now(),
+    answeredAt: fixture.now(),
   };
 };
 
 /** A deletion of `schedule` over either replica. */
-export const remove = async (ground: Ground, schedule: TestSchedule, random: Random): Promise<Deletion> => {
-  const askedAt = ground.now();
-  await must(ground.api(int(random, 0, 1)).delete(pathOf(schedule)));
-  return { schedule, askedAt, answeredAt: ground.now() };
+export const remove = async (fixture: Fixture, schedule: TestSchedule, random: Random): Promise<Deletion> => {
+  const askedAt = fixture.now();
+  await must(fixture.api(int(random, 0, 1)).delete(pathOf(schedule)));
+  return { schedule, askedAt, answeredAt: fixture.now() };
 };

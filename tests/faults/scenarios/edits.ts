@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pick, type Random, seeded } from '../../harness/cron-oracles.ts';
 import type { Client } from '../../harness/http.ts';
 import { until } from '../../harness/wait.ts';
-import type { Account } from './account.ts';
 import { nothingDue } from './due.ts';
-import { type Change, type Deletion, definitionsOf, deletedProblems } from './edits-account.ts';
 import { changeOne, expressions, readOne, remove } from './edits-clients.ts';
-import { Ground, must } from './ground.ts';
-import { closeAccount } from './product-account.ts';
+import { type Change, type Deletion, definitionsOf, deletedProblems } from './edits-verifier.ts';
+import { Fixture, must } from './fixture.ts';
+import { closeAccount } from './product-verifier.ts';
 import { makeSchedule, type TestSchedule } from './test-schedules.ts';
+import type { Account } from './verifier.ts';
 
 const minute = 60_000;
 export interface EditsOptions {
@@ -29,19 +29,19 @@ export interface EditsReport {
 }
 
 /** The due schedules are read by eight clients while nobody fires. Answers whether a row of theirs was written. */
-const readWhileDue = async (ground: Ground, schedules: TestSchedule[], reads: number, random: Random) => {
+const readWhileDue = async (fixture: Fixture, schedules: TestSchedule[], reads: number, random: Random) => {
   // A version of a row has a place and a transaction of its own: any write, even of what was there, shows.
   const versions = () =>
-    ground.inspect((rows) =>
+    fixture.inspect((rows) =>
       rows<{ next: Date }>(
         'select id, xmin::text, ctid::text, next_run_at as next from schedules order by id',
       ),
     );
   const before = await versions();
-  if (before.some(({ next }) => next.getTime() > ground.now())) throw new Error('not all are due');
+  if (before.some(({ next }) => next.getTime() > fixture.now())) throw new Error('not all are due');
   let left = reads;
   const clients = Array.from({ length: 8 }, async () => {
-    while (left-- > 0) await must(readOne(ground, pick(random, schedules), random));
+    while (left-- > 0) await must(readOne(fixture, pick(random, schedules), random));
   });
   await Promise.all(clients);
   return JSON.stringify(before) === JSON.stringify(await versions())
@@ -81,33 +81,33 @@ interface Done {
 
 /** One due instant, with all clients busy before and after it; `doomed` are deleted about then. */
 const oneInstant = async (
-  ground: Ground,
+  fixture: Fixture,
   { onlyRead, edited, doomed }: Record<'onlyRead' | 'edited' | 'doomed', TestSchedule[]>,
   holdFiring: boolean,
   random: Random,
 ): Promise<Done> => {
   const done: Done = { reads: 0, changes: [], deletions: [] };
-  await until(() => nothingDue(ground), 30_000);
+  await until(() => nothingDue(fixture), 30_000);
   // Just before the next minute: the loop sleeps until then.
-  await ground.moveClock(minute - (ground.now() % minute) - 150);
-  await ground.wake();
+  await fixture.moveClock(minute - (fixture.now() % minute) - 150);
+  await fixture.wake();
   const over = sleep(500);
   const reading = async () => {
     done.reads++;
-    await must(readOne(ground, pick(random, onlyRead), random));
+    await must(readOne(fixture, pick(random, onlyRead), random));
   };
   const changing = async () => {
-    done.changes.push(await changeOne(ground, pick(random, edited), random));
+    done.changes.push(await changeOne(fixture, pick(random, edited), random));
   };
   const clients = [meanwhile(2, reading, over), meanwhile(4, changing, over)];
   // Held for a while, so that changes find what is due.
-  const { pid } = ground.replicas[2]!.process!;
+  const { pid } = fixture.replicas[2]!.process!;
   if (holdFiring) {
     process.kill(pid, 'SIGSTOP');
     over.then(() => process.kill(pid, 'SIGCONT'));
   }
   await sleep(130 + random() * 60);
-  for (const schedule of doomed) done.deletions.push(await remove(ground, schedule, random));
+  for (const schedule of doomed) done.deletions.push(await remove(fixture, schedule, random));
   await Promise.all(clients);
   return done;
 };
@@ -118,31 +118,31 @@ const oneInstant = async (
  */
 export const runEdits = async (options: EditsOptions): Promise<EditsReport> => {
   const random = seeded(options.seed);
-  await using ground = await Ground.open('postgres', 3);
+  await using fixture = await Fixture.open('postgres', 3);
   const env = (ROLES: string) => ({ env: { ROLES, LOG_LEVEL: 'error' } });
-  await Promise.all([ground.start(0, env('api,delivery')), ground.start(1, env('api,delivery'))]);
+  await Promise.all([fixture.start(0, env('api,delivery')), fixture.start(1, env('api,delivery'))]);
   const [onlyRead, edited, deleted] = [
-    await make(ground.api(), options.schedules),
-    await make(ground.api(), options.schedules),
-    await make(ground.api(), options.schedules),
+    await make(fixture.api(), options.schedules),
+    await make(fixture.api(), options.schedules),
+    await make(fixture.api(), options.schedules),
   ];
-  await ground.moveClock(minute);
-  const problems = await readWhileDue(ground, [...onlyRead, ...edited], options.reads, random);
-  await ground.start(2, env('scheduler,delivery'));
-  await until(() => nothingDue(ground), 30_000);
+  await fixture.moveClock(minute);
+  const problems = await readWhileDue(fixture, [...onlyRead, ...edited], options.reads, random);
+  await fixture.start(2, env('scheduler,delivery'));
+  await until(() => nothingDue(fixture), 30_000);
   // Of what was due until now several times may have been skipped together, and a deletion forgets that.
-  for (const schedule of deleted) schedule.definitions[0]!.after = ground.now();
+  for (const schedule of deleted) schedule.definitions[0]!.after = fixture.now();
 
   const all: Done = { reads: options.reads, changes: [], deletions: [] };
   for (let instant = 0; instant < options.instants; instant++) {
     const last = Math.floor(((instant + 1) * deleted.length) / options.instants);
     const doomed = deleted.slice(all.deletions.length, last);
-    const done = await oneInstant(ground, { onlyRead, edited, doomed }, instant % 2 === 1, random);
+    const done = await oneInstant(fixture, { onlyRead, edited, doomed }, instant % 2 === 1, random);
     all.reads += done.reads;
     all.changes.push(...done.changes);
     all.deletions.push(...done.deletions);
   }
-  await ground.inspect(async (rows) => {
+  await fixture.inspect(async (rows) => {
     problems.push(...(await deletedProblems(rows, all.deletions)));
     for (const schedule of edited) {
       const found = await definitionsOf(rows, schedule, all.changes, new Map(expressions));
@@ -150,7 +150,7 @@ export const runEdits = async (options: EditsOptions): Promise<EditsReport> => {
       problems.push(...found.problems);
     }
   });
-  const account = await closeAccount(ground, [...onlyRead, ...edited]);
+  const account = await closeAccount(fixture, [...onlyRead, ...edited]);
   const changes: Record<string, number> = { delete: all.deletions.length };
   for (const { kind } of all.changes) changes[kind] = (changes[kind] ?? 0) + 1;
   return { reads: all.reads, changes, problems, account };

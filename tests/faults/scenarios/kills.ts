@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { int, type Random, seeded } from '../../harness/cron-oracles.ts';
 import { startOtlpReceiver } from '../../harness/otlp-receiver.ts';
 import { until } from '../../harness/wait.ts';
-import type { Account } from './account.ts';
 import { nothingDue } from './due.ts';
-import { Ground, must } from './ground.ts';
-import { closeAccount } from './product-account.ts';
+import { Fixture, must } from './fixture.ts';
+import { closeAccount } from './product-verifier.ts';
 import { makeSchedules } from './test-schedules.ts';
+import type { Account } from './verifier.ts';
 import { Tracer, Writer } from './workloads.ts';
 
 const minute = 60_000;
@@ -37,38 +37,38 @@ const step = (random: Random): number => {
 };
 
 /** PostgreSQL: the clock moves under living replicas, and one of them dies within moments of that. */
-const killReplicas = async (ground: Ground, options: KillsOptions) => {
+const killReplicas = async (fixture: Fixture, options: KillsOptions) => {
   const random = seeded(options.seed);
-  const starting: Promise<unknown>[] = ground.replicas.map(async () => {});
+  const starting: Promise<unknown>[] = fixture.replicas.map(async () => {});
   for (let kills = 0; kills < options.kills; kills++) {
     const victim = int(random, 0, options.replicas - 1);
     // Now and then one that is just starting.
     if (random() < 0.85) await starting[victim];
-    await ground.moveClock(step(random));
-    await ground.wake();
+    await fixture.moveClock(step(random));
+    await fixture.wake();
     await sleep(random() * 60);
-    await ground.kill(victim);
+    await fixture.kill(victim);
     await starting[victim];
-    starting[victim] = ground.start(victim, { env });
+    starting[victim] = fixture.start(victim, { env });
     starting[victim].catch(() => {});
     if (random() < 0.5) {
-      await until(() => nothingDue(ground), 2_000).catch(() => {});
+      await until(() => nothingDue(fixture), 2_000).catch(() => {});
     }
   }
   await Promise.all(starting);
 };
 
 /** Embedded: the clock is set before each start so that a minute begins soon after it, and the kill is near that. */
-const killEmbedded = async (ground: Ground, options: KillsOptions) => {
+const killEmbedded = async (fixture: Fixture, options: KillsOptions) => {
   const random = seeded(options.seed);
   let startMs = 2_000;
   for (let kills = 0; kills < options.kills; kills++) {
-    await ground.kill();
-    const ahead = minute - ((ground.now() + startMs + 300) % minute);
-    await ground.moveClock(ahead + (random() < 0.3 ? int(random, 1, 11) * minute : 0));
+    await fixture.kill();
+    const ahead = minute - ((fixture.now() + startMs + 300) % minute);
+    await fixture.moveClock(ahead + (random() < 0.3 ? int(random, 1, 11) * minute : 0));
     const begun = Date.now();
-    const due = ground.now() + startMs + 300;
-    const started = ground.start(0, { env });
+    const due = fixture.now() + startMs + 300;
+    const started = fixture.start(0, { env });
     if (random() < 0.15) {
       // While it starts: migrations, recovery of the log, the first firing.
       await Promise.race([started, sleep(random() * startMs)]);
@@ -77,16 +77,16 @@ const killEmbedded = async (ground: Ground, options: KillsOptions) => {
     }
     await started;
     startMs = Math.max(500, Math.min(10_000, (startMs + Date.now() - begun) / 2));
-    await sleep(Math.max(0, due - ground.now()) + random() * 80);
+    await sleep(Math.max(0, due - fixture.now()) + random() * 80);
   }
 };
 
 /** Resolves when no span waits any more; how long that takes is the difficult backend's affair while there is progress. */
-const drained = async (tracer: Tracer, ground: Ground): Promise<void> => {
+const drained = async (tracer: Tracer, fixture: Fixture): Promise<void> => {
   for (let least = Number.POSITIVE_INFINITY; least > 0; ) {
     least = await until(
       async () => {
-        const health = await tracer.health(ground.api());
+        const health = await tracer.health(fixture.api());
         const queued = health.reduce((sum, one) => sum + one.queued!, 0);
         return queued < least && { queued };
       },
@@ -98,19 +98,19 @@ const drained = async (tracer: Tracer, ground: Ground): Promise<void> => {
 
 /** Schedules fire, clients write and spans flow while replicas die; then everything is counted. */
 export const runUnderKills = async (options: KillsOptions): Promise<KillsReport> => {
-  await using ground = await Ground.open(options.database, options.replicas);
+  await using fixture = await Fixture.open(options.database, options.replicas);
   await using good = await startOtlpReceiver();
   await using difficult = await startOtlpReceiver();
-  await Promise.all(ground.replicas.map((_, i) => ground.start(i, { env })));
-  const schedules = await makeSchedules(ground.api(), options.schedules);
-  const traced = await must(ground.api().post('/agents', { name: 'Traced', mode: 'worker' }));
-  const tracer = await Tracer.start(ground.api(), traced.id!, 2, good, difficult);
+  await Promise.all(fixture.replicas.map((_, i) => fixture.start(i, { env })));
+  const schedules = await makeSchedules(fixture.api(), options.schedules);
+  const traced = await must(fixture.api().post('/agents', { name: 'Traced', mode: 'worker' }));
+  const tracer = await Tracer.start(fixture.api(), traced.id!, 2, good, difficult);
   const writer = new Writer(
-    ground.replicas.map((_, i) => ground.api(i)),
+    fixture.replicas.map((_, i) => fixture.api(i)),
     2,
   );
   try {
-    await (options.database === 'postgres' ? killReplicas : killEmbedded)(ground, options);
+    await (options.database === 'postgres' ? killReplicas : killEmbedded)(fixture, options);
     // On a busy machine the kills may be over before the clients have done enough to be worth counting.
     const enough = options.kills + 1;
     await until(() => Math.min(writer.acknowledged.size, tracer.acknowledged.length) >= enough, 30_000);
@@ -118,13 +118,13 @@ export const runUnderKills = async (options: KillsOptions): Promise<KillsReport>
     await Promise.all([writer.stop(), tracer.stop()]);
   }
 
-  await drained(tracer, ground);
-  const traces = await tracer.problems(ground.api(), options.kills);
+  await drained(tracer, fixture);
+  const traces = await tracer.problems(fixture.api(), options.kills);
   // Some more are missed at the end, on whatever path the clock went.
-  await ground.moveClock(4 * minute);
-  const account = await closeAccount(ground, schedules);
+  await fixture.moveClock(4 * minute);
+  const account = await closeAccount(fixture, schedules);
   // Awaited here, or the database would be gone before.
-  return await ground.inspect(async (rows) => ({
+  return await fixture.inspect(async (rows) => ({
     kills: options.kills,
     account,
     writes: {

@@ -1,7 +1,7 @@
 import { spansNamed } from '../../harness/otlp-encode.ts';
 import { startOtlpReceiver } from '../../harness/otlp-receiver.ts';
 import { until } from '../../harness/wait.ts';
-import { Ground, must } from './ground.ts';
+import { Fixture, must } from './fixture.ts';
 
 export type Fault = 'SIGKILL' | 'SIGSTOP';
 
@@ -40,15 +40,15 @@ interface ItemRow {
  * until its leases have run out and its items are with the other, and then goes on with what it thinks is its own.
  */
 export const runLeases = async (faults: readonly Fault[], itemsAFault: number): Promise<LeasesReport> => {
-  await using ground = await Ground.open('postgres', 2);
-  await Promise.all([ground.start(0), ground.start(1)]);
-  await must(ground.api().patch('/advanced-settings', { WORK_ITEM_LEASE_SECONDS: leaseSeconds }));
-  const agent = await must(ground.api().post('/agents', agentBody));
+  await using fixture = await Fixture.open('postgres', 2);
+  await Promise.all([fixture.start(0), fixture.start(1)]);
+  await must(fixture.api().patch('/advanced-settings', { WORK_ITEM_LEASE_SECONDS: leaseSeconds }));
+  const agent = await must(fixture.api().post('/agents', agentBody));
   let items = 0;
   for (const [n, fault] of faults.entries()) {
     const victim = n % 2;
-    const api = ground.api(1 - victim);
-    const pid = ground.replicas[victim]!.process!.pid;
+    const api = fixture.api(1 - victim);
+    const pid = fixture.replicas[victim]!.process!.pid;
     const offer = async (count: number): Promise<void> => {
       items += count;
       await Promise.all(
@@ -59,7 +59,7 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
     };
     await offer(itemsAFault);
     const held = (): Promise<boolean> =>
-      ground.inspect(async (rows) => {
+      fixture.inspect(async (rows) => {
         const found = await rows(
           `select 1 from work_items where status = 'EXECUTING' and lease_owner like '%:${pid}'`,
         );
@@ -68,9 +68,9 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
     // The other replica may be quicker, until it has as many as it takes at once.
     await until(async () => (await held()) || (await offer(1)), 20_000, 100);
     if (fault === 'SIGKILL') {
-      await ground.kill(victim);
+      await fixture.kill(victim);
       await until(async () => !(await held()), 20_000);
-      await ground.start(victim);
+      await fixture.start(victim);
     } else {
       // Where that was inside a transaction, its locks are free only when the server ends it, after 5 s.
       process.kill(pid, 'SIGSTOP');
@@ -79,12 +79,12 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
       } finally {
         process.kill(pid, 'SIGCONT');
       }
-      await until(async () => (await ground.api(victim, '').get('/readyz')).status === 200);
+      await until(async () => (await fixture.api(victim, '').get('/readyz')).status === 200);
     }
   }
   const rows = await until(
     () =>
-      ground.inspect(async (query) => {
+      fixture.inspect(async (query) => {
         const all = await query<ItemRow>(`select w.id, w.status, w.result #>> '{}' as result, w.attempts,
           (select count(*)::int from work_item_events e where e.work_item_id = w.id and e.action = 'claim') as claims,
           (select count(*)::int from work_item_events e where e.work_item_id = w.id and e.action = 'lease_lost') as lost,
@@ -108,11 +108,11 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
 
 /** SIGTERM while a Work Item executes and a backend hangs: how it exits, and what becomes of the item. */
 export const runStop = async () => {
-  await using ground = await Ground.open('embedded');
+  await using fixture = await Fixture.open('embedded');
   await using hanging = await startOtlpReceiver();
   hanging.respondWith({ hang: true });
-  await ground.start();
-  const api = ground.api();
+  await fixture.start();
+  const api = fixture.api();
   const settings = { provider: 'otlp_custom_headers', url: hanging.url };
   await must(api.post('/observability/integrations', { version: '1', settings }));
   const agent = await must(api.post('/agents', agentBody));
@@ -123,9 +123,9 @@ export const runStop = async () => {
   });
   await hanging.waitForRequests(1);
   const begun = Date.now();
-  const exit = await ground.replicas[0]!.process!.kill('SIGTERM');
+  const exit = await fixture.replicas[0]!.process!.kill('SIGTERM');
   const milliseconds = Date.now() - begun;
-  const [row] = await ground.inspect((rows) =>
+  const [row] = await fixture.inspect((rows) =>
     rows<{ status: string; attempts: number }>('select status, attempts from work_items'),
   );
   return { exit, milliseconds, row };

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { int, pick, type Random, seeded } from '../../harness/cron-oracles.ts';
 import { until } from '../../harness/wait.ts';
-import type { Account } from './account.ts';
 import { nothingDue } from './due.ts';
-import { Ground, must } from './ground.ts';
-import { closeAccount } from './product-account.ts';
+import { Fixture, must } from './fixture.ts';
+import { closeAccount } from './product-verifier.ts';
 import { makeSchedules } from './test-schedules.ts';
+import type { Account } from './verifier.ts';
 
 const minute = 60_000;
 
@@ -58,7 +58,7 @@ const planFaults = (random: Random, { moves, kills }: ReplicasOptions): Map<numb
 };
 
 class Fleet {
-  readonly ground: Ground;
+  readonly fixture: Fixture;
   /** Resolves for each replica when it is ready, and not frozen. */
   readonly ready: Promise<unknown>[];
   readonly up = new Set<number>();
@@ -66,13 +66,13 @@ class Fleet {
   cuts = 0;
   kills = 0;
 
-  constructor(ground: Ground) {
-    this.ground = ground;
-    this.ready = ground.replicas.map((_, i) => this.#start(i));
+  constructor(fixture: Fixture) {
+    this.fixture = fixture;
+    this.ready = fixture.replicas.map((_, i) => this.#start(i));
   }
 
   async #start(i: number): Promise<void> {
-    await this.ground.start(i, optionsOf(i));
+    await this.fixture.start(i, optionsOf(i));
     this.up.add(i);
   }
 
@@ -85,7 +85,7 @@ class Fleet {
   async fault(kind: Fault, random: Random): Promise<void> {
     if (kind === 'cut') {
       this.cuts++;
-      await this.ground.inspect((rows) =>
+      await this.fixture.inspect((rows) =>
         rows(`select pg_terminate_backend(pid) from pg_stat_activity
           where application_name = 'agent-platform' and random() < 0.3`),
       );
@@ -95,14 +95,14 @@ class Fleet {
     if (kind === 'kill') {
       this.kills++;
       this.up.delete(victim);
-      await this.ground.kill(victim);
+      await this.fixture.kill(victim);
       // The start that was in the way, if it was just starting, ends now.
       await this.ready[victim]!.catch(() => {});
       this.up.delete(victim);
       this.ready[victim] = this.#start(victim);
     } else if (this.up.delete(victim)) {
       this.freezes++;
-      const { pid } = this.ground.replicas[victim]!.process!;
+      const { pid } = this.fixture.replicas[victim]!.process!;
       process.kill(pid, 'SIGSTOP');
       this.ready[victim] = sleep(int(random, 500, 5_000)).then(() => {
         process.kill(pid, 'SIGCONT');
@@ -123,15 +123,15 @@ const step = (random: Random): number => {
 /** Replicas of mixed roles on one PostgreSQL are killed, frozen and cut off while its clock jumps; then all is counted. */
 export const runReplicas = async (options: ReplicasOptions): Promise<ReplicasReport> => {
   const random = seeded(options.seed);
-  await using ground = await Ground.open('postgres', options.replicas);
-  const fleet = new Fleet(ground);
+  await using fixture = await Fixture.open('postgres', options.replicas);
+  const fleet = new Fleet(fixture);
   await Promise.all(fleet.ready);
   // Some at a time, and slowly: workers take part, and leave the machine to the firing. Their leases must outlast the
   // jumps of the clock.
-  await must(ground.api().patch('/advanced-settings', { WORK_ITEM_LEASE_SECONDS: 3_600 }));
+  await must(fixture.api().patch('/advanced-settings', { WORK_ITEM_LEASE_SECONDS: 3_600 }));
   const atOnce = Math.max(1, Math.round(800 / options.schedules));
   const schedules = await makeSchedules(
-    ground.api(),
+    fixture.api(),
     options.schedules,
     { max_concurrency: atOnce, max_attempts: 100 },
     { mock: { steps: [{ text: 'done', delay_ms: 2_000 }] } },
@@ -140,8 +140,8 @@ export const runReplicas = async (options: ReplicasOptions): Promise<ReplicasRep
   let backwards = 0;
   for (let move = 0; move < options.moves; move++) {
     const by = step(random);
-    await ground.moveClock(by);
-    await ground.wake();
+    await fixture.moveClock(by);
+    await fixture.wake();
     for (const fault of faults.get(move) ?? []) {
       await sleep(random() * 60);
       await fleet.fault(fault, random);
@@ -149,12 +149,12 @@ export const runReplicas = async (options: ReplicasOptions): Promise<ReplicasRep
     if (by < 0) {
       if (by < -minute) backwards++;
       await sleep(200);
-      await ground.moveClock(-by);
-    } else if (random() < 0.7) await until(() => nothingDue(ground), 5_000).catch(() => {});
+      await fixture.moveClock(-by);
+    } else if (random() < 0.7) await until(() => nothingDue(fixture), 5_000).catch(() => {});
   }
   await Promise.all(fleet.ready);
-  const account = await closeAccount(ground, schedules);
-  const problems = await ground.inspect((rows) =>
+  const account = await closeAccount(fixture, schedules);
+  const problems = await fixture.inspect((rows) =>
     rows<{ id: string; n: number }>(`select work_item_id as id, count(*)::int as n from work_item_events
       where to_status = 'COMPLETED' group by 1`),
   );

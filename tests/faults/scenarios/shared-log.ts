@@ -5,7 +5,7 @@ import { spansNamed } from '../../harness/otlp-encode.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../harness/otlp-receiver.ts';
 import { adminKey } from '../../harness/process.ts';
 import { until } from '../../harness/wait.ts';
-import { Ground, must } from './ground.ts';
+import { Fixture, must } from './fixture.ts';
 
 /** Longer than a lease (12 s). */
 export const leaseOver = 13_000;
@@ -22,36 +22,38 @@ export interface Health {
 }
 
 /** Replicas on one PostgreSQL and one nats-server; `roles[i]` of replica i. Two integrations take every span. */
-export class SharedLogGround {
-  readonly ground: Ground;
+export class SharedLogFixture {
+  readonly fixture: Fixture;
   readonly nats: Nats;
   readonly backends: OtlpReceiver[];
   readonly integrations: string[] = [];
   readonly #roles: string[];
 
-  private constructor(ground: Ground, nats: Nats, backends: OtlpReceiver[], roles: string[]) {
-    this.ground = ground;
+  private constructor(fixture: Fixture, nats: Nats, backends: OtlpReceiver[], roles: string[]) {
+    this.fixture = fixture;
     this.nats = nats;
     this.backends = backends;
     this.#roles = roles;
   }
 
-  static async open(roles: string[], options: NatsOptions = {}): Promise<SharedLogGround> {
-    const [ground, nats, ...backends] = await Promise.all([
-      Ground.open('postgres', roles.length),
+  static async open(roles: string[], options: NatsOptions = {}): Promise<SharedLogFixture> {
+    const [fixture, nats, ...backends] = await Promise.all([
+      Fixture.open('postgres', roles.length),
       startNats(options),
       startOtlpReceiver(),
       startOtlpReceiver(),
     ]);
-    const one = new SharedLogGround(ground, nats, backends, roles);
+    const one = new SharedLogFixture(fixture, nats, backends, roles);
     try {
       await Promise.all(roles.map((_, i) => one.start(i)));
       for (const { url } of backends) {
         const settings = { provider: 'otlp_custom_headers', url, headers: { 'X-Tenant': 'a' } };
-        const made = await must(ground.api().post('/observability/integrations', { settings, version: '1' }));
+        const made = await must(
+          fixture.api().post('/observability/integrations', { settings, version: '1' }),
+        );
         one.integrations.push(String(made.id));
         const global = `/observability/integrations/${one.integrations.at(-1)}/scopes`;
-        await must(ground.api().post(global, { scope: 'global' }));
+        await must(fixture.api().post(global, { scope: 'global' }));
       }
       // A change of integrations takes effect within 1 s on every replica.
       await sleep(1_000);
@@ -63,7 +65,7 @@ export class SharedLogGround {
   }
 
   async start(i: number): Promise<void> {
-    await this.ground.start(i, {
+    await this.fixture.start(i, {
       env: { TELEMETRY_LOG_URL: this.nats.url, ROLES: this.#roles[i]!, EGRESS_ALLOW: '127.0.0.0/8' },
     });
   }
@@ -76,7 +78,7 @@ export class SharedLogGround {
     padding = 200,
   ): Promise<{ status: number; retryAfter: string | null }> {
     try {
-      const answer = await fetch(`http://127.0.0.1:${this.ground.replicas[i]!.port}/v1/traces`, {
+      const answer = await fetch(`http://127.0.0.1:${this.fixture.replicas[i]!.port}/v1/traces`, {
         method: 'POST',
         headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/x-protobuf' },
         body: new Uint8Array(spansNamed(prefix, spans, 'agent', padding)),
@@ -91,7 +93,7 @@ export class SharedLogGround {
 
   async health(i: number, integration = 0): Promise<Health> {
     return (await must(
-      this.ground.api(i).get(`/observability/integrations/${this.integrations[integration]}/health`),
+      this.fixture.api(i).get(`/observability/integrations/${this.integrations[integration]}/health`),
     )) as unknown as Health;
   }
 
@@ -99,7 +101,7 @@ export class SharedLogGround {
   async owner(integration = 0): Promise<number> {
     return until(async () => {
       const told = await Promise.all(
-        this.ground.replicas.map(async ({ port, process }) => {
+        this.fixture.replicas.map(async ({ port, process }) => {
           if (process === null) return false;
           const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
           return text.includes(`_spans{integration="${this.integrations[integration]}",state="queued"}`);
@@ -112,8 +114,8 @@ export class SharedLogGround {
 
   /** Kills a replica and lets its leases run out. */
   async kill(i: number): Promise<void> {
-    await this.ground.kill(i);
-    await this.ground.moveClock(leaseOver);
+    await this.fixture.kill(i);
+    await this.fixture.moveClock(leaseOver);
   }
 
   /**
@@ -146,7 +148,7 @@ export class SharedLogGround {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.ground[Symbol.asyncDispose]();
+    await this.fixture[Symbol.asyncDispose]();
     await this.nats.stop();
     for (const backend of this.backends) await backend.close();
   }
@@ -162,12 +164,12 @@ export class Senders {
   #stopped = false;
   readonly #loops: Promise<void>[];
 
-  constructor(ground: SharedLogGround, name: string, replicas: number[], clients = 3) {
+  constructor(fixture: SharedLogFixture, name: string, replicas: number[], clients = 3) {
     this.#loops = Array.from({ length: clients }, async (_, client) => {
       for (let n = 0; !this.#stopped; n++) {
         const prefix = `${name}.${client}.${n}`;
         // Now and then one that is larger than a message may be.
-        const { status, retryAfter } = await ground.send(
+        const { status, retryAfter } = await fixture.send(
           replicas[(client + n) % replicas.length]!,
           prefix,
           spansEach,

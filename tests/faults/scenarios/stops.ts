@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgresProxy } from '../../harness/postgres-proxy.ts';
 import { until } from '../../harness/wait.ts';
-import type { Account } from './account.ts';
 import { isFiring } from './boundaries.ts';
 import { nothingDue } from './due.ts';
-import { Ground } from './ground.ts';
-import { closeAccount } from './product-account.ts';
+import { Fixture } from './fixture.ts';
+import { closeAccount } from './product-verifier.ts';
 import { makeSchedules } from './test-schedules.ts';
+import type { Account } from './verifier.ts';
 
 const minute = 60_000;
 const options = { env: { ROLES: 'api,scheduler,delivery', LOG_LEVEL: 'error' } };
@@ -39,28 +39,28 @@ export const runStops = async (
   frozenMs: number,
   schedules: number,
 ): Promise<StopsReport> => {
-  await using ground = await Ground.open('postgres', at.length + 1);
+  await using fixture = await Fixture.open('postgres', at.length + 1);
   await using proxies = new AsyncDisposableStack();
-  await ground.start(0, { env: { ...options.env, ROLES: 'api,delivery' } });
-  const made = await makeSchedules(ground.api(), schedules);
+  await fixture.start(0, { env: { ...options.env, ROLES: 'api,delivery' } });
+  const made = await makeSchedules(fixture.api(), schedules);
   let frozenAt = 0;
   // One after the other: each waits for the locks of those before it, which the server takes from them after 5 s.
   for (const [n, place] of at.entries()) {
-    const proxy = proxies.use(await startPostgresProxy(ground.databaseUrl!));
-    await ground.start(n + 1, { ...options, databaseUrl: proxy.url });
+    const proxy = proxies.use(await startPostgresProxy(fixture.databaseUrl!));
+    await fixture.start(n + 1, { ...options, databaseUrl: proxy.url });
     let frozen = false;
     proxy.judge = ({ transaction, text }) => {
       if (!frozen && isFiring(transaction) && places[place].test(text)) {
         frozen = true;
         frozenAt = Date.now();
-        process.kill(ground.replicas[n + 1]!.process!.pid, 'SIGSTOP');
+        process.kill(fixture.replicas[n + 1]!.process!.pid, 'SIGSTOP');
       }
       return 'pass';
     };
     await until(
       async () => {
-        if (!frozen && (await nothingDue(ground))) await ground.moveClock(minute);
-        if (!frozen) await ground.wake();
+        if (!frozen && (await nothingDue(fixture))) await fixture.moveClock(minute);
+        if (!frozen) await fixture.wake();
         return frozen;
       },
       60_000,
@@ -68,26 +68,26 @@ export const runStops = async (
     );
   }
   // Replica 0 becomes the one that goes on.
-  await ground.kill(0);
-  await ground.start(0, options);
-  await until(() => nothingDue(ground), 30_000, 20);
+  await fixture.kill(0);
+  await fixture.start(0, options);
+  await until(() => nothingDue(fixture), 30_000, 20);
   const heldMs = Date.now() - frozenAt;
   const since = Date.now();
   let meanwhile = 0;
   do {
-    await ground.moveClock(minute);
-    await ground.wake();
+    await fixture.moveClock(minute);
+    await fixture.wake();
     await sleep(Math.min(frozenMs / 4, 1_000));
     meanwhile++;
   } while (Date.now() - since < frozenMs);
-  for (const { process: stopped } of ground.replicas.slice(1)) process.kill(stopped!.pid, 'SIGCONT');
+  for (const { process: stopped } of fixture.replicas.slice(1)) process.kill(stopped!.pid, 'SIGCONT');
   const frozenFor = Date.now() - since;
-  for (let i = 1; i < ground.replicas.length; i++)
-    await until(async () => (await ground.api(i, '').get('/readyz')).status === 200, 30_000);
+  for (let i = 1; i < fixture.replicas.length; i++)
+    await until(async () => (await fixture.api(i, '').get('/readyz')).status === 200, 30_000);
   for (let n = 0; n < 3; n++) {
-    await ground.moveClock(minute);
-    await ground.wake();
-    await until(() => nothingDue(ground), 30_000);
+    await fixture.moveClock(minute);
+    await fixture.wake();
+    await until(() => nothingDue(fixture), 30_000);
   }
-  return { frozenMs: frozenFor, heldMs, meanwhile, account: await closeAccount(ground, made) };
+  return { frozenMs: frozenFor, heldMs, meanwhile, account: await closeAccount(fixture, made) };
 };

@@ -1,5 +1,5 @@
 import type { Client } from '../../harness/http.ts';
-import { must } from './ground.ts';
+import { must } from './fixture.ts';
 
 const minute = 60_000;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import type { Account } from './account.ts';
+import type { Account } from './verifier.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

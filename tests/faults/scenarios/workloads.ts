@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../harness/http.ts';
 import { spansNamed } from '../../harness/otlp-encode.ts';
 import type { OtlpReceiver } from '../../harness/otlp-receiver.ts';
-import { must, type Rows } from './ground.ts';
+import { must, type Rows } from './fixture.ts';
 
 /** A client in a loop, until `stop`. */
 export interface Workload {

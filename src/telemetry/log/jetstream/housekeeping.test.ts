@@ -3,7 +3,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { describeWithNats } from '../../../../tests/harness/nats.ts';
-import { useStream } from '../../../../tests/harness/stream-rig.ts';
+import { useStream } from '../../../../tests/harness/stream-fixture.ts';
 import { namesIn as names, slice, sum } from '../../../../tests/harness/telemetry-log.ts';
 import { encodeRecord } from './message.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { describeWithNats } from '../../../../tests/harness/nats.ts';
-import { useStream } from '../../../../tests/harness/stream-rig.ts';
+import { useStream } from '../../../../tests/harness/stream-fixture.ts';
 import { namesIn as names, slice, sum } from '../../../../tests/harness/telemetry-log.ts';
 import { until } from '../../../../tests/harness/wait.ts';
 import type { Database } from '../../../database/index.ts';

@@ -2,7 +2,7 @@ import { cp, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { describeWithNats, startNats } from '../../../../tests/harness/nats.ts';
-import { useStream } from '../../../../tests/harness/stream-rig.ts';
+import { useStream } from '../../../../tests/harness/stream-fixture.ts';
 import { namesIn as names, slice } from '../../../../tests/harness/telemetry-log.ts';
 import { until } from '../../../../tests/harness/wait.ts';
 import { sql } from '../../../database/index.ts';

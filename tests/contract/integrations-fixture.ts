@@ -14,7 +14,7 @@ import type { Health } from '../../src/telemetry/index.ts';
 import { type Client, client } from '../harness/http.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 
-export interface Ground {
+export interface Fixture {
   db: Database;
   /** As an admin called `admin`, below /api/v2. */
   admin: Client;
@@ -48,7 +48,7 @@ export const placeholders = new Map<string, string | undefined>([
  * The observability endpoints behind a real server, over a real database. A key is `name:role`. Listens to
  * notifications of a second replica too.
  */
-export const startGround = async (postgresUrl: string | null): Promise<Ground> => {
+export const startFixture = async (postgresUrl: string | null): Promise<Fixture> => {
   const log = createLogger('silent');
   const url = postgresUrl === null ? null : await createDatabase(postgresUrl);
   const db = url === null ? await openEmbedded(null, log) : await openPostgres(url, log);

@@ -1,4 +1,4 @@
-import type { Rows } from './ground.ts';
+import type { Rows } from './fixture.ts';
 import { type Matches, nominalTimes, type TestSchedule } from './test-schedules.ts';
 
 /** A change of a schedule as a client asked for it and was answered. Times by the database's clock. */

@@ -2,13 +2,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { until } from '../harness/wait.ts';
-import { examples, type Ground, integrations, startGround } from './ground.ts';
+import { examples, type Fixture, integrations, startFixture } from './integrations-fixture.ts';
 
 describe('testing a connection', () => {
-  let ground: Ground;
+  let fixture: Fixture;
   let receiver: OtlpReceiver;
   beforeAll(async () => {
-    [ground, receiver] = await Promise.all([startGround(null), startOtlpReceiver()]);
+    [fixture, receiver] = await Promise.all([startFixture(null), startOtlpReceiver()]);
   });
   afterEach(() => {
     receiver.respondWith({});
@@ -16,12 +16,12 @@ describe('testing a connection', () => {
   });
   afterAll(async () => {
     await receiver?.close();
-    await ground?.close();
+    await fixture?.close();
   });
 
   const secretFree = /secret-|c2VjcmV0|hunter2/;
   const run = async (settings: object) => {
-    const answer = await ground.admin.post(`${integrations}/test`, { settings });
+    const answer = await fixture.admin.post(`${integrations}/test`, { settings });
     expect(answer.status, answer.text).toBe(200);
     expect(answer.text).not.toMatch(secretFree);
     const { ok, steps } = answer.body;
@@ -119,34 +119,34 @@ describe('testing a connection', () => {
 
   test('checks settings as create does', async () => {
     const path = `${integrations}/test`;
-    expect((await ground.admin.post(path, {})).status).toBe(400);
-    expect((await ground.admin.post(path, { settings: { provider: 'llm_tracing' } })).status).toBe(400);
-    expect((await ground.admin.post(path, { settings: null })).status).toBe(422);
+    expect((await fixture.admin.post(path, {})).status).toBe(400);
+    expect((await fixture.admin.post(path, { settings: { provider: 'llm_tracing' } })).status).toBe(400);
+    expect((await fixture.admin.post(path, { settings: null })).status).toBe(422);
     const injected = { ...examples.otlp_custom_headers, headers: { a: '1\r\nb: 2' } };
-    expect((await ground.admin.post(path, { settings: injected })).status).toBe(422);
+    expect((await fixture.admin.post(path, { settings: injected })).status).toBe(422);
   });
 
   test('of a saved integration: a success resumes its delivery on every replica, a failure does not', async () => {
     const settings = { ...examples.otlp_basic_auth, url: receiver.url, is_enabled: false };
-    const { id } = (await ground.admin.post(integrations, { settings, version: '1' })).body;
-    const number = ground.observability.destinations.all().find((d) => d.id === id)!.number;
+    const { id } = (await fixture.admin.post(integrations, { settings, version: '1' })).body;
+    const number = fixture.observability.destinations.all().find((d) => d.id === id)!.number;
     receiver.respondWith(500);
-    const failed = await ground.admin.post(`${integrations}/${id}/test`);
+    const failed = await fixture.admin.post(`${integrations}/${id}/test`);
     expect([failed.status, failed.body.ok]).toEqual([200, false]);
     receiver.respondWith(200);
-    const passed = await ground.admin.post(`${integrations}/${id}/test`);
+    const passed = await fixture.admin.post(`${integrations}/${id}/test`);
     expect([passed.status, passed.body.ok]).toEqual([200, true]);
-    await until(() => ground.resumed.length >= 2, 1_000);
-    expect(ground.resumed).toEqual([number, number]);
-    const etag = (await ground.admin.get(`${integrations}/${id}`)).headers.get('etag');
+    await until(() => fixture.resumed.length >= 2, 1_000);
+    expect(fixture.resumed).toEqual([number, number]);
+    const etag = (await fixture.admin.get(`${integrations}/${id}`)).headers.get('etag');
     expect(etag).toBe('"1"');
   });
 
   test('health is what delivery says; a new integration delivers nothing yet, a disabled one says so', async () => {
-    const { id } = (await ground.admin.post(integrations, { settings: examples.llm_tracing, version: '1' }))
+    const { id } = (await fixture.admin.post(integrations, { settings: examples.llm_tracing, version: '1' }))
       .body;
     const path = `${integrations}/${id}`;
-    const { number } = ground.observability.destinations.all().find((d) => d.id === id)!;
+    const { number } = fixture.observability.destinations.all().find((d) => d.id === id)!;
     const nothing = {
       delivered: 0,
       rejected: 0,
@@ -160,7 +160,7 @@ describe('testing a connection', () => {
       last_error: null,
       next_attempt_at: null,
     };
-    expect((await ground.admin.get(`${path}/health`)).body).toEqual({ ...nothing, state: 'delivering' });
+    expect((await fixture.admin.get(`${path}/health`)).body).toEqual({ ...nothing, state: 'delivering' });
     const told = {
       ...nothing,
       state: 'retrying' as const,
@@ -170,9 +170,9 @@ describe('testing a connection', () => {
       last_error: 'the backend answered 503',
       next_attempt_at: '2026-01-31T08:00:00.000Z',
     };
-    ground.healthOf.set(number, told);
-    expect((await ground.admin.get(`${path}/health`)).body).toEqual(told);
-    await ground.admin.patch(path, { is_enabled: false });
-    expect((await ground.admin.get(`${path}/health`)).body).toEqual({ ...told, state: 'disabled' });
+    fixture.healthOf.set(number, told);
+    expect((await fixture.admin.get(`${path}/health`)).body).toEqual(told);
+    await fixture.admin.patch(path, { is_enabled: false });
+    expect((await fixture.admin.get(`${path}/health`)).body).toEqual({ ...told, state: 'disabled' });
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
-import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase, query } from './ground.ts';
+import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase, query } from './fixture.ts';
 
 /** Idempotency keys, entity tags and lists, on both databases. */
 onEachDatabase((at) => {

@@ -2,20 +2,20 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { until } from '../harness/wait.ts';
-import { examples, type Ground, integrations, startGround } from './ground.ts';
+import { examples, type Fixture, integrations, startFixture } from './integrations-fixture.ts';
 
 describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (kind) => {
-  let ground: Ground;
+  let fixture: Fixture;
   beforeAll(async () => {
-    ground = await startGround(kind === 'postgres' ? inject('postgresUrl') : null);
+    fixture = await startFixture(kind === 'postgres' ? inject('postgresUrl') : null);
   });
-  afterAll(() => ground?.close());
+  afterAll(() => fixture?.close());
 
   /** A new integration: its scopes' path and its number. */
   const create = async (more: object = {}) => {
     const body = { settings: examples.otlp_basic_auth, version: '1', ...more };
-    const { id } = (await ground.admin.post(integrations, body)).body;
-    const { rows } = await ground.db.run((reader) =>
+    const { id } = (await fixture.admin.post(integrations, body)).body;
+    const { rows } = await fixture.db.run((reader) =>
       sql<{ number: number }>`select number from observability_integrations where id = ${id}`.execute(reader),
     );
     return {
@@ -26,15 +26,15 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     };
   };
   const names = async (path: string) =>
-    (await ground.admin.get(path)).body.map((row: { scope: string; agent_id: string | null }) => [
+    (await fixture.admin.get(path)).body.map((row: { scope: string; agent_id: string | null }) => [
       row.scope,
       row.agent_id,
     ]);
 
   test('POST answers 201 with the scope, and again with the one that exists', async () => {
     const { id, scopes } = await create();
-    const agent_id = await ground.agent();
-    const first = await ground.admin.post(scopes, { scope: 'agent', agent_id });
+    const agent_id = await fixture.agent();
+    const first = await fixture.admin.post(scopes, { scope: 'agent', agent_id });
     expect(first.status).toBe(201);
     expect(first.body).toEqual({
       integration_id: id,
@@ -42,7 +42,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
       agent_id,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
     });
-    const again = await ground.admin.post(scopes, { scope: 'agent', agent_id: agent_id.toUpperCase() });
+    const again = await fixture.admin.post(scopes, { scope: 'agent', agent_id: agent_id.toUpperCase() });
     expect([again.status, again.body]).toEqual([201, first.body]);
     expect(await names(scopes)).toEqual([
       ['global', null],
@@ -52,15 +52,15 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
 
   test('equal POSTs at once make one scope', async () => {
     const { scopes } = await create();
-    const body = { scope: 'agent', agent_id: await ground.agent() };
-    const answers = await Promise.all([1, 2, 3, 4].map(() => ground.admin.post(scopes, body)));
+    const body = { scope: 'agent', agent_id: await fixture.agent() };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => fixture.admin.post(scopes, body)));
     expect(new Set(answers.map((answer) => `${answer.status} ${answer.text}`)).size).toBe(1);
     expect(await names(scopes)).toHaveLength(2);
   });
 
   test('the database itself refuses a second global scope', async () => {
     const { id } = await create();
-    const twice = ground.db.tx((tx) =>
+    const twice = fixture.db.tx((tx) =>
       sql`insert into observability_scopes (integration_id, scope) values (${id}, 'global')`.execute(tx),
     );
     await expect(twice).rejects.toMatchObject({ code: '23505' });
@@ -68,14 +68,14 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
 
   test('an agent_id beside global is ignored, whatever it is', async () => {
     const { scopes } = await create();
-    await ground.admin.delete(`${scopes}?scope=global`);
+    await fixture.admin.delete(`${scopes}?scope=global`);
     for (const agent_id of [newId(), 'nonsense', null, 5]) {
-      const answer = await ground.admin.post(scopes, { scope: 'global', agent_id });
+      const answer = await fixture.admin.post(scopes, { scope: 'global', agent_id });
       expect(answer.status).toBe(201);
       expect(answer.body).toMatchObject({ scope: 'global', agent_id: null });
     }
     expect(await names(scopes)).toEqual([['global', null]]);
-    const removed = await ground.admin.delete(`${scopes}?scope=global&agent_id=${newId()}`);
+    const removed = await fixture.admin.delete(`${scopes}?scope=global&agent_id=${newId()}`);
     expect([removed.status, removed.text]).toEqual([204, '']);
   });
 
@@ -94,7 +94,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     [{ scope: 'agent', agent_id: '' }, 404],
   ])('POST of %j is %i', async (body, status) => {
     const { scopes } = await create();
-    const answer = await ground.admin.post(scopes, body);
+    const answer = await fixture.admin.post(scopes, body);
     expect(answer.status, answer.text).toBe(status);
     expect(await names(scopes)).toHaveLength(1);
   });
@@ -111,30 +111,30 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     ['?scope=agent&agent_id=', 404],
   ])('DELETE with "%s" is %i', async (query, status) => {
     const { scopes } = await create();
-    const answer = await ground.admin.delete(`${scopes}${query}`);
+    const answer = await fixture.admin.delete(`${scopes}${query}`);
     expect(answer.status, answer.text).toBe(status);
     expect(await names(scopes)).toHaveLength(1);
   });
 
   test('DELETE removes one scope, the second time it is 404', async () => {
     const { scopes } = await create();
-    const agent_id = await ground.agent();
-    await ground.admin.post(scopes, { scope: 'agent', agent_id });
+    const agent_id = await fixture.agent();
+    await fixture.admin.post(scopes, { scope: 'agent', agent_id });
     const query = `${scopes}?scope=agent&agent_id=${agent_id}`;
-    expect((await ground.admin.delete(query)).status).toBe(204);
-    expect((await ground.admin.delete(query)).status).toBe(404);
+    expect((await fixture.admin.delete(query)).status).toBe(204);
+    expect((await fixture.admin.delete(query)).status).toBe(404);
     expect(await names(scopes)).toEqual([['global', null]]);
-    expect((await ground.admin.delete(`${scopes}?scope=global`)).status).toBe(204);
-    expect((await ground.admin.delete(`${scopes}?scope=global`)).status).toBe(404);
+    expect((await fixture.admin.delete(`${scopes}?scope=global`)).status).toBe(204);
+    expect((await fixture.admin.delete(`${scopes}?scope=global`)).status).toBe(404);
     expect(await names(scopes)).toEqual([]);
   });
 
   test('changes of scopes are in the audit log, repeated ones are not', async () => {
     const { id, scopes } = await create();
-    const agent_id = await ground.agent();
-    for (const _ of [1, 2]) await ground.admin.post(scopes, { scope: 'agent', agent_id });
-    for (const _ of [1, 2]) await ground.admin.delete(`${scopes}?scope=agent&agent_id=${agent_id}`);
-    const { rows } = await ground.db.run((reader) =>
+    const agent_id = await fixture.agent();
+    for (const _ of [1, 2]) await fixture.admin.post(scopes, { scope: 'agent', agent_id });
+    for (const _ of [1, 2]) await fixture.admin.delete(`${scopes}?scope=agent&agent_id=${agent_id}`);
+    const { rows } = await fixture.db.run((reader) =>
       sql<{ action: string; details: object }>`select action, details from audits
         where target_id = ${id} and action like 'integration_scope.%' order by id`.execute(reader),
     );
@@ -147,11 +147,11 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
 
   test('an integration goes to the agents in its scopes, at once here and within a second elsewhere', async () => {
     const { path, scopes, number } = await create();
-    const [mine, others] = [await ground.agent(), await ground.agent()];
-    const goes = (agentId: string | null, where = ground.observability) =>
+    const [mine, others] = [await fixture.agent(), await fixture.agent()];
+    const goes = (agentId: string | null, where = fixture.observability) =>
       where.destinations.table().forAgent(agentId, 'agent').includes(number);
     const debugGoes = (agentId: string | null) =>
-      ground.observability.destinations.table().forAgent(agentId, 'application').includes(number);
+      fixture.observability.destinations.table().forAgent(agentId, 'application').includes(number);
 
     expect([goes(mine), goes('never-heard-of'), debugGoes(null), debugGoes(mine)]).toEqual([
       true,
@@ -159,11 +159,11 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
       false,
       false,
     ]);
-    await until(() => goes(mine, ground.other), 1_000);
+    await until(() => goes(mine, fixture.other), 1_000);
 
-    await ground.admin.post(scopes, { scope: 'agent', agent_id: mine });
-    await ground.admin.delete(`${scopes}?scope=global`);
-    await ground.admin.patch(path, { debug: true });
+    await fixture.admin.post(scopes, { scope: 'agent', agent_id: mine });
+    await fixture.admin.delete(`${scopes}?scope=global`);
+    await fixture.admin.patch(path, { debug: true });
     expect([goes(mine), goes(mine.toUpperCase()), goes(others), goes('never-heard-of')]).toEqual([
       true,
       true,
@@ -171,29 +171,29 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
       false,
     ]);
     expect([debugGoes(mine), debugGoes(others), debugGoes(null)]).toEqual([true, false, true]);
-    await until(() => goes(mine, ground.other) && !goes(others, ground.other), 1_000);
+    await until(() => goes(mine, fixture.other) && !goes(others, fixture.other), 1_000);
 
-    await ground.admin.patch(path, { is_enabled: false });
+    await fixture.admin.patch(path, { is_enabled: false });
     expect([goes(mine), debugGoes(mine), debugGoes(null)]).toEqual([false, false, false]);
-    await ground.admin.patch(path, { is_enabled: true });
+    await fixture.admin.patch(path, { is_enabled: true });
 
-    await ground.db.tx((tx) => sql`delete from agents where id = ${mine}`.execute(tx));
+    await fixture.db.tx((tx) => sql`delete from agents where id = ${mine}`.execute(tx));
     expect(await names(scopes)).toEqual([]);
-    for (const where of [ground.observability, ground.other]) await until(() => !goes(mine, where), 1_000);
+    for (const where of [fixture.observability, fixture.other]) await until(() => !goes(mine, where), 1_000);
 
-    await ground.admin.delete(path);
-    expect(ground.observability.destinations.get(number)).toBeUndefined();
-    await until(() => ground.other.destinations.get(number) === undefined, 1_000);
+    await fixture.admin.delete(path);
+    expect(fixture.observability.destinations.get(number)).toBeUndefined();
+    await until(() => fixture.other.destinations.get(number) === undefined, 1_000);
   });
 
   test('a number is never given twice', async () => {
     const { path, number } = await create();
-    await ground.admin.delete(path);
+    await fixture.admin.delete(path);
     expect((await create()).number).toBeGreaterThan(number);
   });
 
   test('a destination says where to, with what headers, and why it cannot be sent to; edits raise its revision', async () => {
-    const { destinations } = ground.observability;
+    const { destinations } = fixture.observability;
     const { id, path, number } = await create();
     let heard = 0;
     const off = destinations.onChange(() => void heard++);
@@ -203,7 +203,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     expect(before.url).toBe(examples.otlp_basic_auth.url);
     expect(JSON.stringify(before)).not.toContain('secret');
 
-    await ground.admin.put(path, {
+    await fixture.admin.put(path, {
       settings: { ...examples.llm_tracing, url: `https://\${NOPE}.example.com` },
     });
     const after = destinations.get(number)!;
@@ -213,25 +213,25 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     expect(heard).toBeGreaterThan(0);
     off();
     const soFar = heard;
-    await ground.admin.patch(path, { debug: true });
+    await fixture.admin.patch(path, { debug: true });
     expect(heard).toBe(soFar);
     expect(destinations.all().map((destination) => destination.number)).toContain(number);
   });
 
   test('trace links come from the enabled integrations in scope that can build them', async () => {
     const trace = 'a'.repeat(32);
-    const mine = await ground.agent();
+    const mine = await fixture.agent();
     const links = async (agent: string | null) =>
-      (await ground.db.run((reader) => ground.observability.traceLinks(reader, agent, trace))).map(
+      (await fixture.db.run((reader) => fixture.observability.traceLinks(reader, agent, trace))).map(
         (link) => link.integration_id,
       );
     const spanUi = await create({ description: 'ours' });
     const llm = await create({ settings: examples.llm_tracing });
     const off = await create();
-    await ground.admin.patch(off.path, { is_enabled: false });
+    await fixture.admin.patch(off.path, { is_enabled: false });
     const own = await create({ settings: examples.hosted_dashboard });
-    await ground.admin.post(own.scopes, { scope: 'agent', agent_id: mine });
-    await ground.admin.delete(`${own.scopes}?scope=global`);
+    await fixture.admin.post(own.scopes, { scope: 'agent', agent_id: mine });
+    await fixture.admin.delete(`${own.scopes}?scope=global`);
 
     const forMine = await links(mine);
     expect(forMine).toEqual(expect.arrayContaining([spanUi.id, own.id]));
@@ -241,7 +241,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
       expect(await links(other)).toContain(spanUi.id);
       expect(await links(other)).not.toContain(own.id);
     }
-    const all = await ground.db.run((reader) => ground.observability.traceLinks(reader, mine, trace));
+    const all = await fixture.db.run((reader) => fixture.observability.traceLinks(reader, mine, trace));
     expect(all.find((link) => link.integration_id === spanUi.id)).toEqual({
       integration_id: spanUi.id,
       description: 'ours',

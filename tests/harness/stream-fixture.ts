@@ -13,7 +13,7 @@ import { type Nats, startNats } from './nats.ts';
 import { drain } from './telemetry-log.ts';
 
 /** Replicas that share a telemetry log: a stream for each test, one nats-server and one PostgreSQL database for all. */
-class StreamRig {
+class StreamFixture {
   nats!: Nats;
   db!: Database & AsyncDisposable;
   connection!: NatsConnection;
@@ -82,15 +82,15 @@ class StreamRig {
   };
 }
 
-/** A rig for all tests of the block. */
-export const useStream = (): StreamRig => {
-  const rig = new StreamRig();
+/** A fixture for all tests of the block. */
+export const useStream = (): StreamFixture => {
+  const fixture = new StreamFixture();
   let streams = 0;
-  beforeAll(() => rig.setUp());
+  beforeAll(() => fixture.setUp());
   beforeEach(() => {
-    rig.stream = `log_${++streams}`;
+    fixture.stream = `log_${++streams}`;
   });
-  afterEach(() => rig.endTest());
-  afterAll(() => rig.tearDown());
-  return rig;
+  afterEach(() => fixture.endTest());
+  afterAll(() => fixture.tearDown());
+  return fixture;
 };

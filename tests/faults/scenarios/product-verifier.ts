@@ -1,8 +1,8 @@
 import type { Client } from '../../harness/http.ts';
-import { type Account, accountOf, type Counts } from './account.ts';
 import { lastMinute, pages } from './due.ts';
-import type { Ground } from './ground.ts';
+import type { Fixture } from './fixture.ts';
 import type { TestSchedule } from './test-schedules.ts';
+import { type Account, accountOf, type Counts } from './verifier.ts';
 
 const minute = 60_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -58,22 +58,22 @@ const disagreements = ({ bySchedule }: Account, said: Map<string, Said>): string
  * account by replica 0, all replicas are killed, and the database is compared with the definition (`accountOf`).
  * Both must find every occurrence dealt with once, and agree in their counts.
  */
-export const closeAccount = async (ground: Ground, schedules: TestSchedule[]): Promise<Account> => {
-  const until = await lastMinute(ground);
-  const app = ground.api(0, '/app/api');
+export const closeAccount = async (fixture: Fixture, schedules: TestSchedule[]): Promise<Account> => {
+  const until = await lastMinute(fixture);
+  const app = fixture.api(0, '/app/api');
   const said = new Map<string, Said>();
   const waiting = [...schedules];
   const asking = Array.from({ length: 6 }, async () => {
     for (let schedule = waiting.pop(); schedule; schedule = waiting.pop()) {
       said.set(schedule.id, await ask(app, schedule, until));
       // No other minute may begin while many are asked for.
-      if (ground.kind === 'postgres' && ground.now() - until > 0.75 * minute)
-        await ground.moveClock(until - ground.now());
+      if (fixture.kind === 'postgres' && fixture.now() - until > 0.75 * minute)
+        await fixture.moveClock(until - fixture.now());
     }
   });
   await Promise.all(asking);
-  await Promise.all(ground.replicas.map((_, i) => ground.kill(i)));
-  return ground.inspect(async (rows) => {
+  await Promise.all(fixture.replicas.map((_, i) => fixture.kill(i)));
+  return fixture.inspect(async (rows) => {
     const account = await accountOf(rows, schedules, until);
     account.problems.push(...disagreements(account, said));
     return account;

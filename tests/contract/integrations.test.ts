@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import type { Answer } from '../harness/http.ts';
-import { examples, type Ground, integrations, startGround } from './ground.ts';
+import { examples, type Fixture, integrations, startFixture } from './integrations-fixture.ts';
 
 const basic = examples.otlp_basic_auth;
 
@@ -11,19 +11,19 @@ const paths = (answer: Answer): string[] =>
   (answer.body.error.details ?? []).map(({ path }: { path: string }) => path);
 
 describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) => {
-  let ground: Ground;
+  let fixture: Fixture;
   beforeAll(async () => {
-    ground = await startGround(kind === 'postgres' ? inject('postgresUrl') : null);
+    fixture = await startFixture(kind === 'postgres' ? inject('postgresUrl') : null);
   });
-  afterAll(() => ground?.close());
+  afterAll(() => fixture?.close());
 
   const create = async (settings: object = basic, more: object = {}) => {
-    const answer = await ground.admin.post(integrations, { settings, version: '1', ...more });
+    const answer = await fixture.admin.post(integrations, { settings, version: '1', ...more });
     expect(answer.status, answer.text).toBe(201);
     return answer.body;
   };
   const audits = async (action: string, id: string) => {
-    const { rows } = await ground.db.run((reader) =>
+    const { rows } = await fixture.db.run((reader) =>
       sql<{ details: object; principal_id: string }>`select details, principal_id from audits
         where action = ${action} and target_id = ${id} order by id`.execute(reader),
     );
@@ -31,7 +31,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   };
 
   test('create answers 201 with the integration, enabled, global and with defaults', async () => {
-    const answer = await ground.admin.post(integrations, { settings: basic, version: '1.0' });
+    const answer = await fixture.admin.post(integrations, { settings: basic, version: '1.0' });
     expect(answer.status).toBe(201);
     expect(answer.headers.get('etag')).toBe('"1"');
     expect(answer.body).toEqual({
@@ -46,7 +46,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       updated_at: answer.body.created_at,
     });
-    const scopes = await ground.admin.get(`${integrations}/${answer.body.id}/scopes`);
+    const scopes = await fixture.admin.get(`${integrations}/${answer.body.id}/scopes`);
     expect(scopes.body).toEqual([
       {
         integration_id: answer.body.id,
@@ -55,7 +55,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
         created_at: expect.stringMatching(/Z$/),
       },
     ]);
-    expect((await ground.admin.get(`${integrations}/${answer.body.id}`)).body).toEqual(answer.body);
+    expect((await fixture.admin.get(`${integrations}/${answer.body.id}`)).body).toEqual(answer.body);
   });
 
   test.each(Object.values(examples))(
@@ -97,7 +97,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     ),
     ['what is missing beside what is wrong', { settings: { ...basic, url: 7 } }, 'version'],
   ])('400 where %s is missing', async (_, body, path) => {
-    const answer = await ground.admin.post(integrations, body);
+    const answer = await fixture.admin.post(integrations, body);
     expect(answer.status).toBe(400);
     expect(answer.body.error.code).toBe('bad_request');
     expect(paths(answer)).toContain(path);
@@ -183,7 +183,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       'settings.additional_headers.AUTHORIZATION',
     ],
   ])('422 for %s, and no value in the answer', async (_, settings, path) => {
-    const answer = await ground.admin.post(integrations, { settings, version: '1' });
+    const answer = await fixture.admin.post(integrations, { settings, version: '1' });
     expect(answer.status, answer.text).toBe(422);
     expect(answer.body.error.code).toBe('unprocessable_entity');
     expect(paths(answer)).toEqual([path]);
@@ -199,7 +199,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     ['description a number', { settings: basic, version: '1', description: 1 }, 'description'],
     ['half a surrogate pair', { settings: basic, version: '1', description: '\ud800' }, 'description'],
   ])('422 for %s', async (_, body, path) => {
-    const answer = await ground.admin.post(integrations, body);
+    const answer = await fixture.admin.post(integrations, body);
     expect(answer.status, answer.text).toBe(422);
     expect(paths(answer)).toEqual([path]);
   });
@@ -237,7 +237,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
 
   test('what is stored holds no credential, and a value cannot be moved to another row', async () => {
     const created = await Promise.all(Object.values(examples).map((settings) => create(settings)));
-    const { rows } = await ground.db.run((reader) =>
+    const { rows } = await fixture.db.run((reader) =>
       sql<{ row: string }>`select i::text as row from observability_integrations i
         union all select a::text from audits a union all select k::text from idempotency_keys k`.execute(
         reader,
@@ -245,22 +245,22 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     );
     expect(rows.length).toBeGreaterThan(8);
     for (const { row } of rows) expect(row).not.toMatch(/secret-|example\.com/);
-    await ground.db.tx((tx) =>
+    await fixture.db.tx((tx) =>
       sql`update observability_integrations set settings =
         (select settings from observability_integrations where id = ${created[1].id}) where id = ${created[0].id}`.execute(
         tx,
       ),
     );
-    const moved = await ground.admin.get(`${integrations}/${created[0].id}`);
+    const moved = await fixture.admin.get(`${integrations}/${created[0].id}`);
     expect(moved.status).toBe(500);
     expect(moved.text).not.toContain('secret-');
-    await ground.admin.delete(`${integrations}/${created[0].id}`);
+    await fixture.admin.delete(`${integrations}/${created[0].id}`);
   });
 
   test('the audit log tells of changes with fingerprints in the place of secrets', async () => {
     const { id } = await create(dashboard);
-    await ground.admin.put(`${integrations}/${id}`, { settings: examples.llm_tracing, description: 'new' });
-    await ground.admin.delete(`${integrations}/${id}`);
+    await fixture.admin.put(`${integrations}/${id}`, { settings: examples.llm_tracing, description: 'new' });
+    await fixture.admin.delete(`${integrations}/${id}`);
     const [created] = await audits('integration.create', id);
     const sealed = expect.stringMatching(/^sha256:[0-9a-f]{12}$/);
     expect(created!.details).toMatchObject({
@@ -282,12 +282,12 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   test('the first read of credentials by a principal in an hour is audited, once under concurrency', async () => {
     const { id } = await create();
     const path = `${integrations}/${id}`;
-    const [reader, another] = [ground.as('reader', 'admin'), ground.as('another', 'admin')];
+    const [reader, another] = [fixture.as('reader', 'admin'), fixture.as('another', 'admin')];
     await Promise.all([...Array(6)].map((_, i) => reader.get(i % 2 ? path : integrations)));
     await another.get(integrations);
     const by = async () => (await audits('integration.credentials_read', id)).map((row) => row.principal_id);
     expect(await by()).toEqual(['reader', 'another']);
-    await ground.db.tx((tx) =>
+    await fixture.db.tx((tx) =>
       sql`update observability_credential_reads set read_at = read_at - interval '1 hour'`.execute(tx),
     );
     await reader.put(path, { settings: basic });
@@ -303,16 +303,16 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     const path = `${integrations}/${id}`;
     const { username, password, provider, url } = basic;
 
-    const untouched = await ground.admin.put(path, {});
+    const untouched = await fixture.admin.put(path, {});
     expect(untouched.status).toBe(200);
     expect(untouched.body).toMatchObject({ description: 'd', is_system: true, debug: true, version: '1' });
     expect(untouched.body.settings).toEqual({ ...basic, is_enabled: true });
 
-    await ground.admin.patch(path, { is_enabled: false });
-    const replaced = await ground.admin.put(path, { settings: { provider, url, username, password } });
+    await fixture.admin.patch(path, { is_enabled: false });
+    const replaced = await fixture.admin.put(path, { settings: { provider, url, username, password } });
     expect(replaced.body.settings).toEqual({ provider, url, username, password, is_enabled: false });
 
-    const changed = await ground.admin.put(path, {
+    const changed = await fixture.admin.put(path, {
       settings: { ...examples.llm_tracing, is_enabled: true },
       version: '2',
       description: null,
@@ -324,17 +324,17 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect(changed.body.settings).toEqual({ ...examples.llm_tracing, is_enabled: true });
     expect(changed.body.updated_at >= replaced.body.updated_at).toBe(true);
 
-    expect((await ground.admin.put(path, { version: null })).body.version).toBeNull();
-    const given = (await ground.admin.get(path)).body;
+    expect((await fixture.admin.put(path, { version: null })).body.version).toBeNull();
+    const given = (await fixture.admin.get(path)).body;
     expect(given).toMatchObject({ version: null, settings: changed.body.settings });
-    expect((await ground.admin.put(path, given)).status).toBe(200);
+    expect((await fixture.admin.put(path, given)).status).toBe(200);
   });
 
   test('what GET gave can be sent back by PUT', async () => {
     for (const settings of [...Object.values(examples), { ...basic, url: `https://\${NOPE}.example.com` }]) {
       const created = await create(settings);
-      const given = (await ground.admin.get(`${integrations}/${created.id}`)).body;
-      const back = await ground.admin.put(`${integrations}/${created.id}`, given);
+      const given = (await fixture.admin.get(`${integrations}/${created.id}`)).body;
+      const back = await fixture.admin.put(`${integrations}/${created.id}`, given);
       expect(back.status, back.text).toBe(200);
       expect({ ...back.body, updated_at: null }).toEqual({ ...given, updated_at: null });
     }
@@ -353,12 +353,12 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     ['PATCH', null, 422],
   ])('%s with %j is %i and changes nothing', async (method, body, status) => {
     const { id } = await create();
-    const before = await ground.admin.get(`${integrations}/${id}`);
-    const answer = await ground.admin.raw(method, `${integrations}/${id}`, JSON.stringify(body), {
+    const before = await fixture.admin.get(`${integrations}/${id}`);
+    const answer = await fixture.admin.raw(method, `${integrations}/${id}`, JSON.stringify(body), {
       headers: { 'content-type': 'application/json' },
     });
     expect(answer.status, answer.text).toBe(status);
-    const after = await ground.admin.get(`${integrations}/${id}`);
+    const after = await fixture.admin.get(`${integrations}/${id}`);
     expect(after.body).toEqual(before.body);
     expect(after.headers.get('etag')).toBe('"1"');
   });
@@ -366,96 +366,96 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   test('PATCH switches export and debug each for itself', async () => {
     const { id } = await create();
     const path = `${integrations}/${id}`;
-    expect((await ground.admin.patch(path, { is_enabled: false })).body.settings).toEqual({
+    expect((await fixture.admin.patch(path, { is_enabled: false })).body.settings).toEqual({
       ...basic,
       is_enabled: false,
     });
-    const both = await ground.admin.patch(path, {
+    const both = await fixture.admin.patch(path, {
       debug: true,
       settings: examples.llm_tracing,
       version: '9',
     });
     expect(both.body).toMatchObject({ debug: true, version: '1' });
     expect(both.body.settings).toEqual({ ...basic, is_enabled: false });
-    expect((await ground.admin.patch(path, { is_enabled: true })).body.settings.is_enabled).toBe(true);
+    expect((await fixture.admin.patch(path, { is_enabled: true })).body.settings.is_enabled).toBe(true);
   });
 
   test('If-Match guards PUT, PATCH and DELETE, after the checks of the body', async () => {
     const { id } = await create();
     const path = `${integrations}/${id}`;
     const stale = { headers: { 'if-match': '"7"' } };
-    expect((await ground.admin.put(path, {}, stale)).status).toBe(412);
-    expect((await ground.admin.patch(path, { debug: true }, stale)).status).toBe(412);
-    expect((await ground.admin.delete(path, stale)).status).toBe(412);
-    expect((await ground.admin.put(path, { version: 1 }, stale)).status).toBe(422);
-    const put = await ground.admin.put(path, { version: '2' }, { headers: { 'if-match': '"1"' } });
+    expect((await fixture.admin.put(path, {}, stale)).status).toBe(412);
+    expect((await fixture.admin.patch(path, { debug: true }, stale)).status).toBe(412);
+    expect((await fixture.admin.delete(path, stale)).status).toBe(412);
+    expect((await fixture.admin.put(path, { version: 1 }, stale)).status).toBe(422);
+    const put = await fixture.admin.put(path, { version: '2' }, { headers: { 'if-match': '"1"' } });
     expect([put.status, put.headers.get('etag')]).toEqual([200, '"2"']);
-    expect((await ground.admin.patch(path, {}, { headers: { 'if-match': '"1"' } })).status).toBe(412);
-    await ground.admin.post(`${path}/scopes`, { scope: 'agent', agent_id: await ground.agent() });
-    expect((await ground.admin.get(path)).headers.get('etag')).toBe('"2"');
-    expect((await ground.admin.delete(path, { headers: { 'if-match': '"2"' } })).status).toBe(204);
+    expect((await fixture.admin.patch(path, {}, { headers: { 'if-match': '"1"' } })).status).toBe(412);
+    await fixture.admin.post(`${path}/scopes`, { scope: 'agent', agent_id: await fixture.agent() });
+    expect((await fixture.admin.get(path)).headers.get('etag')).toBe('"2"');
+    expect((await fixture.admin.delete(path, { headers: { 'if-match': '"2"' } })).status).toBe(204);
   });
 
   test('one Idempotency-Key makes one integration', async () => {
     const headers = { 'idempotency-key': newId() };
     const body = { settings: basic, version: 'once' };
     const answers = await Promise.all(
-      [1, 2, 3].map(() => ground.admin.post(integrations, body, { headers })),
+      [1, 2, 3].map(() => fixture.admin.post(integrations, body, { headers })),
     );
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
     expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
     expect(answers[0]!.headers.get('etag')).toBe('"1"');
-    const other = await ground.admin.post(integrations, { ...body, version: 'other' }, { headers });
+    const other = await fixture.admin.post(integrations, { ...body, version: 'other' }, { headers });
     expect(other.status).toBe(422);
   });
 
   test('DELETE answers 204 without a body, then 404', async () => {
     const { id } = await create();
-    const first = await ground.admin.delete(`${integrations}/${id}`);
+    const first = await fixture.admin.delete(`${integrations}/${id}`);
     expect([first.status, first.text]).toEqual([204, '']);
-    expect((await ground.admin.delete(`${integrations}/${id}`)).status).toBe(404);
-    expect((await ground.admin.get(`${integrations}/${id}`)).status).toBe(404);
-    expect((await ground.admin.get(`${integrations}/${id}/scopes`)).status).toBe(404);
+    expect((await fixture.admin.delete(`${integrations}/${id}`)).status).toBe(404);
+    expect((await fixture.admin.get(`${integrations}/${id}`)).status).toBe(404);
+    expect((await fixture.admin.get(`${integrations}/${id}/scopes`)).status).toBe(404);
   });
 
   test.each([newId(), 'nonsense', '%00', "' or 1=1"])(
     '404 for the unknown id %s, before the body',
     async (id) => {
       const path = `${integrations}/${encodeURIComponent(id)}`;
-      expect((await ground.admin.get(path)).status).toBe(404);
-      expect((await ground.admin.put(path, { version: 1 })).status).toBe(404);
-      expect((await ground.admin.patch(path, 'x')).status).toBe(404);
-      expect((await ground.admin.delete(path)).status).toBe(404);
-      expect((await ground.admin.get(`${path}/health`)).status).toBe(404);
-      expect((await ground.admin.post(`${path}/test`)).status).toBe(404);
-      expect((await ground.admin.post(`${path}/scopes`, {})).status).toBe(404);
-      expect((await ground.admin.delete(`${path}/scopes`)).status).toBe(404);
+      expect((await fixture.admin.get(path)).status).toBe(404);
+      expect((await fixture.admin.put(path, { version: 1 })).status).toBe(404);
+      expect((await fixture.admin.patch(path, 'x')).status).toBe(404);
+      expect((await fixture.admin.delete(path)).status).toBe(404);
+      expect((await fixture.admin.get(`${path}/health`)).status).toBe(404);
+      expect((await fixture.admin.post(`${path}/test`)).status).toBe(404);
+      expect((await fixture.admin.post(`${path}/scopes`, {})).status).toBe(404);
+      expect((await fixture.admin.delete(`${path}/scopes`)).status).toBe(404);
     },
   );
 
   test('every operation is for admins alone', async () => {
-    const operations = ground.observability.routes.filter(({ base }) => base !== 'app');
+    const operations = fixture.observability.routes.filter(({ base }) => base !== 'app');
     expect(operations).toHaveLength(12);
     for (const { method, path } of operations) {
       const at = path.replace('{integration_id}', newId());
       for (const role of ['member', 'builder'] as const) {
-        expect((await ground.as(role, role).raw(method, at)).status).toBe(403);
+        expect((await fixture.as(role, role).raw(method, at)).status).toBe(403);
       }
-      expect((await ground.nobody.raw(method, at)).status).toBe(401);
+      expect((await fixture.nobody.raw(method, at)).status).toBe(401);
     }
   });
 
   test('the list is an array, newest first, narrowed by provider and agent', async () => {
-    const agent = await ground.agent();
+    const agent = await fixture.agent();
     const first = await create(examples.llm_tracing);
     const own = await create(examples.llm_tracing);
     const last = await create(basic);
-    await ground.admin.post(`${integrations}/${own.id}/scopes`, { scope: 'agent', agent_id: agent });
-    await ground.admin.delete(`${integrations}/${own.id}/scopes?scope=global`);
-    await ground.admin.patch(`${integrations}/${first.id}`, { is_enabled: false });
+    await fixture.admin.post(`${integrations}/${own.id}/scopes`, { scope: 'agent', agent_id: agent });
+    await fixture.admin.delete(`${integrations}/${own.id}/scopes?scope=global`);
+    await fixture.admin.patch(`${integrations}/${first.id}`, { is_enabled: false });
     const mine = [first.id, own.id, last.id];
     const listed = async (query: string) => {
-      const answer = await ground.admin.get(`${integrations}${query}`);
+      const answer = await fixture.admin.get(`${integrations}${query}`);
       expect(answer.status, answer.text).toBe(200);
       return answer.body.map(({ id }: { id: string }) => id).filter((id: string) => mine.includes(id));
     };
@@ -472,20 +472,20 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       '?provider=llm_tracing&provider=llm_tracing',
       '?agent_id=a&agent_id=b',
     ]) {
-      expect((await ground.admin.get(`${integrations}${query}`)).status, query).toBe(422);
+      expect((await fixture.admin.get(`${integrations}${query}`)).status, query).toBe(422);
     }
   });
 
   test('the older address serves the same', async () => {
     const { id } = await create();
-    const response = await fetch(`${ground.baseUrl.replace('v2', 'v1')}${integrations}/${id}`, {
+    const response = await fetch(`${fixture.baseUrl.replace('v2', 'v1')}${integrations}/${id}`, {
       headers: { authorization: 'Bearer admin:admin' },
     });
     expect(((await response.json()) as { id: string }).id).toBe(id);
   });
 
   test('the document names the schemas as the description does, for each provider', () => {
-    const { schemas } = ground.document.components;
+    const { schemas } = fixture.document.components;
     expect(Object.keys(schemas)).toEqual(
       expect.arrayContaining([
         'PublicObservabilityIntegration',
@@ -496,7 +496,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     );
     expect(schemas.OtlpBasicAuthSettingsInput.required).toEqual(['provider', 'url', 'username', 'password']);
     expect(schemas.PublicObservabilityIntegration.required).toContain('resolved_url');
-    const post = ground.document.paths[integrations].post;
+    const post = fixture.document.paths[integrations].post;
     expect(Object.keys(post.responses)).toEqual(
       expect.arrayContaining(['201', '400', '401', '403', '422', '500', '503']),
     );

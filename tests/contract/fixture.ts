@@ -78,7 +78,7 @@ export class Contract {
 }
 
 /** The platform under examination; every answer through its clients is checked against the OpenAPI document. */
-export interface Ground {
+export interface Fixture {
   test: TestPlatform;
   db: Database;
   api: Client;
@@ -87,16 +87,16 @@ export interface Ground {
   as(key: string | undefined, base?: '/api/v2' | '/api/v1' | '/app/api'): Client;
 }
 
-export const startGround = async (
+export const startFixture = async (
   database: (typeof databases)[number],
   env: Record<string, string> = {},
-): Promise<Ground> => {
+): Promise<Fixture> => {
   const test = await startTestPlatform(database, env);
   const contracts = new Map<string, Contract>();
   for (const base of ['/api/v2', '/api/v1', '/app/api']) {
     contracts.set(base, new Contract((await test.as(undefined, base).get('')).body));
   }
-  const as: Ground['as'] = (key, base = '/api/v2') => contracts.get(base)!.client(test.as(key, base));
+  const as: Fixture['as'] = (key, base = '/api/v2') => contracts.get(base)!.client(test.as(key, base));
   return {
     test,
     db: test.platform.db,
@@ -110,19 +110,19 @@ export const startGround = async (
 /** One platform for a block of tests. */
 export const withPlatform = (
   database: (typeof databases)[number],
-  tests: (at: () => Ground) => void,
+  tests: (at: () => Fixture) => void,
   env: Record<string, string> = {},
 ): void => {
-  let ground: Ground;
+  let fixture: Fixture;
   beforeAll(async () => {
-    ground = await startGround(database, env);
+    fixture = await startFixture(database, env);
   });
-  afterAll(() => ground?.test.stop());
-  tests(() => ground);
+  afterAll(() => fixture?.test.stop());
+  tests(() => fixture);
 };
 
 /** The same tests on both databases, each with a platform of its own. */
-export const onEachDatabase = (tests: (at: () => Ground) => void, env: Record<string, string> = {}): void =>
+export const onEachDatabase = (tests: (at: () => Fixture) => void, env: Record<string, string> = {}): void =>
   describe.each(databases)('on the %s database', (database) => withPlatform(database, tests, env));
 
 const codes: Record<number, string> = {
@@ -167,27 +167,29 @@ export const ok = async (answer: Promise<Answer>, status = 200): Promise<Json> =
 };
 
 /** A new agent; a Worker agent unless `fields` says otherwise. */
-export const newAgent = (ground: Ground, fields: object = {}): Promise<Json> =>
-  ok(ground.api.post('/agents', { name: 'examined', mode: 'worker', ...fields }));
+export const newAgent = (fixture: Fixture, fields: object = {}): Promise<Json> =>
+  ok(fixture.api.post('/agents', { name: 'examined', mode: 'worker', ...fields }));
 
 export const newKey = async (
-  ground: Ground,
+  fixture: Fixture,
   role: string,
   more: object = {},
-  by = ground.api,
+  by = fixture.api,
 ): Promise<Json> => ok(by.post('/api-keys', { name: `a ${role}`, role, ...more }), 201);
 
 export const newSchedule = async (
-  ground: Ground,
+  fixture: Fixture,
   agentId: string,
   fields: object = {},
   options?: RequestOptions,
 ): Promise<Json> =>
-  ok(ground.api.post(`/agents/${agentId}/schedules`, { cron_expression: '0 9 * * 1-5', ...fields }, options));
+  ok(
+    fixture.api.post(`/agents/${agentId}/schedules`, { cron_expression: '0 9 * * 1-5', ...fields }, options),
+  );
 
 /** One statement of SQL, for what no endpoint can bring about. */
-export const query = async (ground: Ground, statement: ReturnType<typeof sql>): Promise<Json[]> =>
-  (await ground.db.run((reader) => statement.execute(reader))).rows;
+export const query = async (fixture: Fixture, statement: ReturnType<typeof sql>): Promise<Json[]> =>
+  (await fixture.db.run((reader) => statement.execute(reader))).rows;
 
-export const setSettings = (ground: Ground, settings: object): Promise<Json> =>
-  ok(ground.api.patch('/advanced-settings', settings));
+export const setSettings = (fixture: Fixture, settings: object): Promise<Json> =>
+  ok(fixture.api.patch('/advanced-settings', settings));

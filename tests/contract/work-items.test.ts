@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serveRoutes } from '../../tests/harness/api.ts';
-import { eachDatabase } from '../../tests/harness/database.ts';
-import { cancelEverything, force, itemOf, makeAgent } from '../../tests/harness/work-items.ts';
-import { newId } from '../lib/ids.ts';
-import { claimWorkItems } from './leases.ts';
-import { workItemRoutes } from './routes.ts';
-import { actionNames, allowedActions, nextStatus, statuses } from './states.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { claimWorkItems } from '../../src/work-items/leases.ts';
+import { workItemRoutes } from '../../src/work-items/routes.ts';
+import { actionNames, allowedActions, nextStatus, statuses } from '../../src/work-items/states.ts';
+import { serveRoutes } from '../harness/api.ts';
+import { eachDatabase } from '../harness/database.ts';
+import { cancelEverything, force, itemOf, makeAgent } from '../harness/work-items.ts';
 
 eachDatabase((_name, open) => {
   let api: Awaited<ReturnType<typeof serveRoutes>>;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import type { Health } from '../../src/telemetry/index.ts';
-import { must } from '../faults/scenarios/ground.ts';
+import { must } from '../faults/scenarios/fixture.ts';
 import { type Client, client } from '../harness/http.ts';
 import { spansNamed } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
@@ -93,18 +93,18 @@ export const startTracedPlatform = async (env: Record<string, string> = {}): Pro
 
 /** One platform and one backend for all tests of a file or a block; before each the backend forgets what it got. */
 export const useTracedPlatform = (): { platform: TracedPlatform; backend: OtlpReceiver } => {
-  const ground = {} as { platform: TracedPlatform; backend: OtlpReceiver };
+  const fixture = {} as { platform: TracedPlatform; backend: OtlpReceiver };
   beforeAll(async () => {
-    ground.platform = await startTracedPlatform();
-    ground.backend = await startOtlpReceiver();
+    fixture.platform = await startTracedPlatform();
+    fixture.backend = await startOtlpReceiver();
   });
   afterAll(async () => {
-    await ground.platform?.[Symbol.asyncDispose]();
-    await ground.backend?.close();
+    await fixture.platform?.[Symbol.asyncDispose]();
+    await fixture.backend?.close();
   });
   beforeEach(() => {
-    ground.backend.clear();
-    ground.backend.respondWith(200);
+    fixture.backend.clear();
+    fixture.backend.respondWith(200);
   });
-  return ground;
+  return fixture;
 };

@@ -1,4 +1,4 @@
-import type { Rows } from './ground.ts';
+import type { Rows } from './fixture.ts';
 import { nominalTimes, type TestSchedule } from './test-schedules.ts';
 
 const graceMs = 60_000;

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serveRoutes, tester } from '../../tests/harness/api.ts';
-import { eachDatabase } from '../../tests/harness/database.ts';
-import type { Client } from '../../tests/harness/http.ts';
-import { Vault } from '../lib/crypto.ts';
-import { newId } from '../lib/ids.ts';
-import { llmExists, llmRoutes, type ResolvedLlm, resolveLlm } from './index.ts';
+import { Vault } from '../../src/lib/crypto.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { llmExists, llmRoutes, type ResolvedLlm, resolveLlm } from '../../src/llm-configurations/index.ts';
+import { serveRoutes, tester } from '../harness/api.ts';
+import { eachDatabase } from '../harness/database.ts';
+import type { Client } from '../harness/http.ts';
 
 const vault = new Vault([Buffer.alloc(32, 1)]);
 const key = 'sk-0123456789-abcdef';

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
-import { type Ground, newKey, ok, query, startGround } from '../contract/ground.ts';
 import { spansNamed } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { adminKey } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
+import { type Fixture, newKey, ok, query, startFixture } from './fixture.ts';
 
 describe('telemetry of two replicas on one database', () => {
   let url: string;
-  let a: Ground;
-  let b: Ground;
+  let a: Fixture;
+  let b: Fixture;
   let backend: OtlpReceiver;
   let integration: { id: string; settings: object };
   beforeAll(async () => {
     url = await createDatabase(inject('postgresUrl'));
     const env = { DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') };
-    [a, b] = await Promise.all([startGround('embedded', env), startGround('embedded', env)]);
+    [a, b] = await Promise.all([startFixture('embedded', env), startFixture('embedded', env)]);
     backend = await startOtlpReceiver();
     integration = await ok(
       a.api.post('/observability/integrations', {
@@ -32,7 +32,7 @@ describe('telemetry of two replicas on one database', () => {
     await dropDatabase(url);
   });
 
-  const send = async (to: Ground, prefix: string, count: number): Promise<void> => {
+  const send = async (to: Fixture, prefix: string, count: number): Promise<void> => {
     const answer = await fetch(`${to.test.origin}/api/v2/telemetry/v1/traces`, {
       method: 'POST',
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/x-protobuf' },
@@ -40,8 +40,8 @@ describe('telemetry of two replicas on one database', () => {
     });
     expect(answer.status).toBe(200);
   };
-  const health = (of: Ground) => ok(of.api.get(`/observability/integrations/${integration.id}/health`));
-  const letters = (of: Ground, more = '') =>
+  const health = (of: Fixture) => ok(of.api.get(`/observability/integrations/${integration.id}/health`));
+  const letters = (of: Fixture, more = '') =>
     ok(of.app.get(`/observability/integrations/${integration.id}/dead-letters${more}`));
   /** Both tell the same, and it is this. */
   const bothTell = async (wanted: object): Promise<void> => {

@@ -30,7 +30,7 @@ export interface StartOptions {
  * Replicas of the platform that die and come back on their port and data folder, over one database whose clock the
  * test moves: a PostgreSQL of its own with fsync on, or the embedded database of the one replica.
  */
-export class Ground {
+export class Fixture {
   readonly kind: Database['kind'];
   readonly postgres: Postgres | null;
   /** The platform's database; null where it is embedded. */
@@ -54,7 +54,7 @@ export class Ground {
     this.#base = parts.base;
   }
 
-  static async open(kind: Database['kind'], replicas = 1): Promise<Ground> {
+  static async open(kind: Database['kind'], replicas = 1): Promise<Fixture> {
     const base = await mkdtemp(join(tmpdir(), 'ap-faults-'));
     // A replica keeps up to 16 connections and one that listens.
     const settings = { max_connections: String(50 + 20 * replicas) };
@@ -68,7 +68,7 @@ export class Ground {
         options: {},
       })),
     );
-    return new Ground({ base, postgres, databaseUrl, replicas: places });
+    return new Fixture({ base, postgres, databaseUrl, replicas: places });
   }
 
   /**

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serveRoutes } from '../../tests/harness/api.ts';
-import { eachDatabase } from '../../tests/harness/database.ts';
-import { newId } from '../lib/ids.ts';
-import { agentRoutes } from './index.ts';
+import { agentRoutes } from '../../src/agents/index.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { serveRoutes } from '../harness/api.ts';
+import { eachDatabase } from '../harness/database.ts';
 
 const told: string[] = [];
 
