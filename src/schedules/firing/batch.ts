@@ -4,6 +4,7 @@ import { workItemsChannel } from '../../work-items/index.ts';
 import { zoneRulesVersion } from '../cron/zones.ts';
 import { insertOccurrences, type OccurrenceRow } from '../store.ts';
 import { advance } from './due.ts';
+import { RowsNotMoved } from './faults.ts';
 import { type DueRow, type Move, planMove, type Skip } from './plan.ts';
 
 /** What firing tells of itself: a row of what happened, once it is committed. */
@@ -64,7 +65,7 @@ export const fireClaimed = async (
   const moves = rows.map((row) => planMove(row, graceMs, obstacle));
   const { moved, made } = await advance(tx, moves, now, zoneRulesVersion);
   if (moved !== rows.length)
-    throw new Error(`${rows.length - moved} claimed schedules were moved by someone else`);
+    throw new RowsNotMoved(`${rows.length - moved} claimed schedules were moved by someone else`);
   const reports = reportsOf(moves, now, made && new Set(made));
   await insertOccurrences(
     tx,

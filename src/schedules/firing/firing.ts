@@ -1,13 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as rest } from 'node:timers/promises';
 import { type Database, outsideTransaction } from '../../database/index.ts';
-import { ApiError, messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 import { type Fired, type FiringReport, fireClaimed } from './batch.ts';
 import { claimDue, lookAhead } from './due.ts';
+import { describeFault, isRowFault } from './faults.ts';
 import type { DueRow } from './plan.ts';
-import { fireByHalves, isPoison } from './poison.ts';
+import { fireByHalves } from './poison.ts';
 import { recomputeOlderRules } from './zone-rules.ts';
 
 /** The channel on which a write says when the schedule it made or changed is next due (milliseconds since 1970). */
@@ -89,7 +90,10 @@ export class Firing {
       name: 'firing',
       log: deps.log,
       maxRetryMs: 2_000,
-      tick: (signal) => this.#turn(signal),
+      tick: (signal) =>
+        this.#turn(signal).catch((error) => {
+          throw describeFault(error);
+        }),
     });
     deps.db.listen(schedulesChannel, (payload) => {
       const due = payload === null || payload === '' ? Number.NaN : Number(payload);
@@ -182,7 +186,7 @@ export class Firing {
         return { claimed: rows.length, waitedMs, byHalves: false, ...(await fireClaimed(tx, rows)) };
       });
     } catch (error) {
-      if (error instanceof ApiError || rows.length === 0 || !isPoison(error)) throw error;
+      if (rows.length === 0 || !isRowFault(error)) throw error;
       log.warn({ error: messageOf(error), schedules: rows.length }, 'a batch cannot fire: it is halved');
       const ids = rows.map(({ id }) => id);
       return { claimed: ids.length, waitedMs, byHalves: true, ...(await fireByHalves(db, ids, log)) };

@@ -3,24 +3,8 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { type Fired, fireClaimed } from './batch.ts';
 import { claimAgain } from './due.ts';
+import { isRowFault, skipReason } from './faults.ts';
 import type { DueRow } from './plan.ts';
-
-/**
- * What is nobody's fault among the schedules: a connection that was lost (08), a transaction that was ended (25), a
- * deadlock (40), a full disk or server (53), a lock that others hold (55), a statement that was ended (57) and the
- * machine (58). All else can be blamed on a row.
- */
-const notPoison = /^(08|25|40|53|55|57|58)/;
-
-/** Whether a batch that failed with `error` may have failed because of one of its rows. */
-export const isPoison = (error: unknown): boolean =>
-  !notPoison.test(String((error as { code?: unknown } | null)?.code ?? ''));
-
-/** Shown to users: the code says what it was, and the log, beside it, the rest. */
-const reasonOf = (error: unknown): string => {
-  const { code } = error as { code?: unknown };
-  return `the Work Item could not be made${typeof code === 'string' ? ` (error ${code})` : ''}`;
-};
 
 /** Inside `tx`, all of `fn` or nothing of it; `null` where it failed because of a row, with `failed` told. */
 const attempt = async <T>(
@@ -36,7 +20,7 @@ const attempt = async <T>(
     await sql`release savepoint attempt`.execute(tx);
     return result;
   } catch (error) {
-    if (!isPoison(error)) throw error;
+    if (!isRowFault(error)) throw error;
     // On a connection that is gone this throws, and that is the truth about `error`.
     await sql`rollback to savepoint attempt`.execute(tx);
     failed(error);
@@ -50,7 +34,7 @@ const skipOne = async (tx: Tx, row: DueRow, fault: unknown, log: Logger): Promis
   log.error({ schedule_id, error: messageOf(fault) }, 'a schedule cannot fire: its occurrence is skipped');
   return attempt(
     tx,
-    () => fireClaimed(tx, [row], reasonOf(fault)),
+    () => fireClaimed(tx, [row], skipReason(fault)),
     (error) =>
       log.error({ schedule_id, error: messageOf(error) }, 'its occurrence could not be skipped either'),
   );
