@@ -3,7 +3,8 @@ import type { Database } from '../database/index.ts';
 import { type Context, pageOf, pageQuery, type Route, readCursor, route, toPage } from '../http/index.ts';
 import { checkPayloadSize, createWorkItem, publicWorkItem, toWorkItemResponse } from '../work-items/index.ts';
 import { preview } from './cron/preview.ts';
-import { auditRoute } from './reconciliation-route.ts';
+import { listOccurrences } from './occurrence-store.ts';
+import { reconciliationRoute } from './reconciliation-route.ts';
 import {
   createSchedule,
   findSchedule,
@@ -24,7 +25,7 @@ import {
   publicSchedule,
   toOccurrenceResponse,
 } from './schemas.ts';
-import { listOccurrences, listOfAgent, type ScheduleRow } from './store.ts';
+import { listOfAgent, type ScheduleRow } from './store.ts';
 
 const tag = 'Schedules';
 const timeFields = ['cron_expression', 'timezone'] as const;
@@ -221,7 +222,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
         return toPage(await db.run((r) => listOccurrences(r, found.id, page)), limit, toOccurrenceResponse);
       },
     }),
-    auditRoute(db, find),
+    reconciliationRoute(db, find),
     route({
       id: 'previewSchedule',
       method: 'POST',
