@@ -3,7 +3,7 @@ import { type Database, migrate, openPostgres, sql } from '../src/database/index
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
-import { claimDue, claimOlderRules, countOverdue, lookAhead } from '../src/schedules/firing/due.ts';
+import { claimDue, claimOlderRules, countOverdue, lookAhead } from '../src/schedules/firing/store.ts';
 import { Firing } from '../src/schedules/index.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 

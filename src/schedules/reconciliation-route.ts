@@ -3,14 +3,15 @@ import type { Database } from '../database/index.ts';
 import { type Route, route, timestamp } from '../http/index.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { readSettings } from '../settings/index.ts';
-import { definitionsOf } from './definitions.ts';
-import { audit, lateAfterMs, nominalAt } from './reconciliation.ts';
-import { nextRunNow, recordedWithin, type ScheduleRow } from './store.ts';
+import { listDefinitionVersions } from './definition-store.ts';
+import { listRecordedOccurrences } from './occurrence-store.ts';
+import { lateAfterMs, nominalAt, reconcile } from './reconciliation.ts';
+import { findNextRun, type ScheduleRow } from './store.ts';
 
 const day = 86_400_000;
 const longestMs = 31 * day;
-/** Occurrences in one answer. */
-const most = 10_000;
+/** Occurrences in one response. */
+const maxOccurrences = 10_000;
 
 const instant = z.iso.datetime({ offset: true });
 
@@ -20,7 +21,7 @@ const query = z.object({
   next: instant.optional().describe('The `next` of the answer before; it takes the place of `from`.'),
 });
 
-const accounted = z
+const reconciledOccurrence = z
   .object({
     scheduled_for: timestamp.describe('The nominal time.'),
     status: z
@@ -34,9 +35,9 @@ const accounted = z
   })
   .meta({ id: 'AccountedOccurrence' });
 
-const answer = z
+const reconciliation = z
   .object({
-    data: z.array(accounted).describe(`The occurrences, oldest first, at most ${most}.`),
+    data: z.array(reconciledOccurrence).describe(`The occurrences, oldest first, at most ${maxOccurrences}.`),
     has_more: z.boolean(),
     next: z.string().describe('Send it back as `?next=` with the same `to`; empty at the end.'),
     from: timestamp,
@@ -60,8 +61,8 @@ const window = (asked: z.output<typeof query>, now: number): { from: number; to:
   return { from, to };
 };
 
-/** What became of every nominal time of a schedule: the proof that none was lost. */
-export const auditRoute = (
+/** What became of every nominal occurrence of a schedule: the proof that none was lost. */
+export const reconciliationRoute = (
   db: Database,
   find: (request: { params: Record<string, string> }) => Promise<ScheduleRow>,
 ): Route =>
@@ -77,26 +78,26 @@ export const auditRoute = (
     otherStatuses: [400, 422],
     find,
     query,
-    response: answer,
+    response: reconciliation,
     handler: async ({ found: { id }, query: asked }) => {
-      // The next run first and the records after it: what it has passed by then has been recorded.
-      const seen = await db.run((executor) => nextRunNow(executor, id));
+      // The next run is read before the records: what it has passed by then has been recorded.
+      const seen = await db.run((executor) => findNextRun(executor, id));
       if (!seen) throw notFound('schedule');
       const { from, to } = window(asked, seen.now.getTime());
-      const definitions = await db.run((executor) => definitionsOf(executor, id));
+      const definitions = await db.run((executor) => listDefinitionVersions(executor, id));
       const { OCCURRENCE_RETENTION_DAYS: days } = await db.run(readSettings);
       const kept = days > 0 ? seen.now.getTime() - days * day : Number.NEGATIVE_INFINITY;
       const knownFrom = Math.max(kept, definitions[0]?.from_at.getTime() ?? to);
       const begin = Math.max(from, knownFrom);
-      // Of a schedule every minute the span may have 45,000 occurrences: no more than one answer's are looked at.
-      const last = nominalAt(definitions, begin, to, most);
+      // A schedule of every minute may have 45,000 occurrences in the span: no more than one response's are computed.
+      const last = nominalAt(definitions, begin, to, maxOccurrences);
       const more = last !== null && nominalAt(definitions, last, to, 1) !== null;
       const end = last ?? to;
       const recorded = await db.run((executor) =>
-        recordedWithin(executor, id, new Date(begin), new Date(end)),
+        listRecordedOccurrences(executor, id, new Date(begin), new Date(end)),
       );
       return {
-        data: audit({ definitions, recorded, nextRunAt: seen.next_run_at }, begin, end),
+        data: reconcile({ definitions, recorded, nextRunAt: seen.next_run_at }, begin, end),
         has_more: more,
         next: more ? new Date(end).toISOString() : '',
         from: new Date(from),

@@ -3,7 +3,8 @@ import type { Database } from '../database/index.ts';
 import { type Context, listPage, pageOf, pageQuery, type Route, route } from '../http/index.ts';
 import { checkPayloadSize, createWorkItem, publicWorkItem, toWorkItemResponse } from '../work-items/index.ts';
 import { preview } from './cron/preview.ts';
-import { auditRoute } from './reconciliation-route.ts';
+import { listOccurrences } from './occurrence-store.ts';
+import { reconciliationRoute } from './reconciliation-route.ts';
 import {
   createSchedule,
   findSchedule,
@@ -24,7 +25,7 @@ import {
   publicSchedule,
   toOccurrenceResponse,
 } from './schemas.ts';
-import { listOccurrences, listOfAgent, type ScheduleRow } from './store.ts';
+import { listOfAgent, type ScheduleRow } from './store.ts';
 
 const timeFields = ['cron_expression', 'timezone'] as const;
 const path = '/agents/{agent_id}/schedules';
@@ -216,7 +217,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
         toOccurrenceResponse,
       ),
     }),
-    auditRoute(db, find),
+    reconciliationRoute(db, find),
     route({
       id: 'previewSchedule',
       role: 'member',

@@ -1,6 +1,6 @@
 import { type Agent, getAgent, lockAgent, requireWorker } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
-import { type Database, databaseNow, notify, type Tx } from '../database/index.ts';
+import { type Database, databaseNow, type Tx } from '../database/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
@@ -8,19 +8,18 @@ import { readSettings } from '../settings/index.ts';
 import { CronError } from './cron/cron.ts';
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
 import { ZoneError, zoneRulesVersion } from './cron/zones.ts';
-import { keepDefinition } from './definitions.ts';
-import { unfired } from './firing/decide.ts';
-import { schedulesChannel } from './firing/firing.ts';
+import { recordDefinitionVersion } from './definition-store.ts';
+import { insertOccurrences } from './occurrence-store.ts';
 import {
-  changeSchedule,
   countOfAgent,
   type Definition,
   deleteSchedule,
   findOfAgent,
-  insertOccurrences,
   insertSchedule,
   lockSchedule,
+  notifyNextRun,
   type ScheduleRow,
+  updateSchedule,
 } from './store.ts';
 
 /** The occurrences of an expression in a zone; 400 for one that is refused (description, 7.3). */
@@ -77,11 +76,6 @@ const locked = async (tx: Tx, id: string): Promise<ScheduleRow> => {
   return row;
 };
 
-/** Wake the replicas in time for `row`'s next occurrence. */
-const announce = async (tx: Tx, row: ScheduleRow): Promise<void> => {
-  if (row.next_run_at) await notify(tx, schedulesChannel, String(row.next_run_at.getTime()));
-};
-
 const nextAfter = (occurrences: Occurrences, after: number): Date | null => {
   const next = occurrences.next(after);
   return next === null ? null : new Date(next);
@@ -109,8 +103,8 @@ export const createSchedule = async (
     at: next,
     zoneRules: zoneRulesVersion,
   });
-  await keepDefinition(tx, row, now);
-  await announce(tx, row);
+  await recordDefinitionVersion(tx, row, now);
+  await notifyNextRun(tx, row);
   await audit(tx, actor, 'schedule.create', row.id, {
     agent_id: agentId,
     cron_expression: row.cron_expression,
@@ -119,11 +113,11 @@ export const createSchedule = async (
   return row;
 };
 
-/** Record what is due and will not be fired, because of `reason`. Answers the last occurrence. */
-const recordUnfired = async (tx: Tx, row: ScheduleRow, now: number, reason: string): Promise<Date | null> => {
+/** Records what is due and will not fire, because of `reason`, as skipped. Returns the last occurrence dealt with. */
+const recordSkipped = async (tx: Tx, row: ScheduleRow, now: number, reason: string): Promise<Date | null> => {
   if (!row.next_run_at || row.next_run_at.getTime() > now) return row.last_occurrence;
   const occurrences = occurrencesOfStored(row);
-  const { from, count } = unfired(occurrences, row.next_run_at.getTime(), now);
+  const from = row.next_run_at.getTime();
   await insertOccurrences(tx, [
     {
       id: newId(),
@@ -132,7 +126,7 @@ const recordUnfired = async (tx: Tx, row: ScheduleRow, now: number, reason: stri
       outcome: 'skipped',
       work_item_id: null,
       at: new Date(now),
-      count,
+      count: 1 + (occurrences?.countBetween(from, now) ?? 0),
       reason,
     },
   ]);
@@ -158,19 +152,19 @@ export const replaceSchedule = async (
     const due = next !== null && next.getTime() <= now;
     // The same times: what is due and not yet fired stays due, so that nothing is lost or repeated.
     if (!(sameTimes && due)) {
-      if (!sameTimes) last = await recordUnfired(tx, before, now, 'edited');
+      if (!sameTimes) last = await recordSkipped(tx, before, now, 'edited');
       next = nextAfter(occurrences, Math.max(now, sameTimes ? (last?.getTime() ?? now) : now));
       if (!next) throw badRequest('cron_expression: has no occurrence from now until the year 2101.');
     }
   }
-  const row = await changeSchedule(tx, id, {
+  const row = await updateSchedule(tx, id, {
     definition,
     next_run_at: next,
     last_occurrence: last,
     zone_rules: zoneRulesVersion,
   });
-  if (!sameTimes) await keepDefinition(tx, row, now);
-  await announce(tx, row);
+  if (!sameTimes) await recordDefinitionVersion(tx, row, now);
+  await notifyNextRun(tx, row);
   await audit(tx, actor, 'schedule.update', id, {
     before: {
       cron_expression: before.cron_expression,
@@ -210,9 +204,9 @@ export const pauseSchedule = async (
   ifMatch(before.revision);
   if (!before.enabled) return before;
   const now = await databaseNow(tx);
-  const last = await recordUnfired(tx, before, now, 'paused');
-  const row = await changeSchedule(tx, id, { enabled: false, next_run_at: null, last_occurrence: last });
-  await keepDefinition(tx, row, now);
+  const last = await recordSkipped(tx, before, now, 'paused');
+  const row = await updateSchedule(tx, id, { enabled: false, next_run_at: null, last_occurrence: last });
+  await recordDefinitionVersion(tx, row, now);
   await audit(tx, actor, 'schedule.pause', id, reason === undefined ? {} : { reason });
   return row;
 };
@@ -233,13 +227,13 @@ export const resumeSchedule = async (
   if (before.enabled) return before;
   const now = await databaseNow(tx);
   const next = nextAfter(occurrencesOf(before.cron_expression, before.timezone), now);
-  const row = await changeSchedule(tx, id, {
+  const row = await updateSchedule(tx, id, {
     enabled: true,
     next_run_at: next,
     zone_rules: zoneRulesVersion,
   });
-  await keepDefinition(tx, row, now);
-  await announce(tx, row);
+  await recordDefinitionVersion(tx, row, now);
+  await notifyNextRun(tx, row);
   await audit(tx, actor, 'schedule.resume', id);
   return row;
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, text, timestamp } from '../http/index.ts';
-import type { OccurrenceRow } from './store.ts';
+import type { OccurrenceRow } from './occurrence-store.ts';
 
 export const publicSchedule = z
   .object({

@@ -1,5 +1,8 @@
-import { type Executor, json, sql, type Tx } from '../database/index.ts';
+import { type Executor, json, notify, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
+
+/** The channel on which a write notifies when the schedule that it made or changed is next due (milliseconds since 1970). */
+export const schedulesChannel = 'schedules';
 
 export interface ScheduleRow {
   id: string;
@@ -21,23 +24,9 @@ export interface ScheduleRow {
   updated_at: Date;
 }
 
-type Outcome = 'fired' | 'caught_up' | 'skipped' | 'manual';
-
-export interface OccurrenceRow {
-  id: string;
-  schedule_id: string;
-  scheduled_for: Date;
-  outcome: Outcome;
-  work_item_id: string | null;
-  at: Date;
-  count: number;
-  reason: string | null;
-}
-
 declare module '../database/database.ts' {
   interface Schema {
     schedules: ScheduleRow;
-    occurrences: OccurrenceRow;
   }
 }
 
@@ -62,24 +51,13 @@ const columns = [
   'updated_at',
 ] as const satisfies readonly (keyof ScheduleRow)[];
 
-const occurrenceColumns = [
-  'id',
-  'schedule_id',
-  'scheduled_for',
-  'outcome',
-  'work_item_id',
-  'at',
-  'count',
-  'reason',
-] as const satisfies readonly (keyof OccurrenceRow)[];
-
-/** What a client may say of a schedule: the body of create and replace, with its defaults filled in. */
+/** What a client defines of a schedule: the body of create and replace, with its defaults filled in. */
 export type Definition = Pick<
   ScheduleRow,
   'cron_expression' | 'timezone' | 'catch_up' | 'work_item_name' | 'message' | 'payload' | 'metadata'
 >;
 
-/** The mode of an agent with, where it is this agent's, one of its schedules; undefined for an unknown agent. */
+/** The mode of an agent, with the schedule if it is this agent's; undefined for an unknown agent. */
 export const findOfAgent = async (
   executor: Executor,
   agentId: string,
@@ -114,7 +92,7 @@ export const countOfAgent = async (tx: Tx, agentId: string): Promise<number> =>
       .executeTakeFirstOrThrow()
   ).n;
 
-/** The schedule, locked until the transaction ends: firing passes over it meanwhile. */
+/** The schedule, locked until the transaction ends: in the meantime firing leaves it out. */
 export const lockSchedule = (tx: Tx, id: string): Promise<ScheduleRow | undefined> =>
   tx.selectFrom('schedules').select(columns).where('id', '=', id).forUpdate().executeTakeFirst();
 
@@ -143,7 +121,7 @@ export const insertSchedule = (
     .executeTakeFirstOrThrow();
 
 /** A change through the API: raises the revision. */
-export const changeSchedule = (
+export const updateSchedule = (
   tx: Tx,
   id: string,
   change: Partial<Pick<ScheduleRow, 'enabled' | 'next_run_at' | 'zone_rules' | 'last_occurrence'>> & {
@@ -168,33 +146,8 @@ export const deleteSchedule = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('schedules').where('id', '=', id).execute();
 };
 
-export const insertOccurrences = async (tx: Tx, rows: readonly OccurrenceRow[]): Promise<void> => {
-  if (rows.length === 0) return;
-  await sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, count, reason)
-    select * from unnest(
-      ${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.schedule_id)}::uuid[],
-      ${rows.map((r) => r.scheduled_for)}::timestamptz[], ${rows.map((r) => r.outcome)}::text[],
-      ${rows.map((r) => r.work_item_id)}::uuid[], ${rows.map((r) => r.at)}::timestamptz[],
-      ${rows.map((r) => r.count)}::int[], ${rows.map((r) => r.reason)}::text[])`.execute(tx);
-};
-
-/** Newest first, from below the id `before`, one more than `limit`. */
-export const listOccurrences = (
-  executor: Executor,
-  scheduleId: string,
-  page: { limit: number; before: string | null },
-): Promise<OccurrenceRow[]> => {
-  const query = executor
-    .selectFrom('occurrences')
-    .select(occurrenceColumns)
-    .where('schedule_id', '=', scheduleId)
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1);
-  return (page.before ? query.where('id', '<', page.before) : query).execute();
-};
-
-/** The next run as it is stored and the database's time, in one look; undefined where the schedule is gone. */
-export const nextRunNow = async (
+/** The stored next run and the database's time, read together; undefined if the schedule is gone. */
+export const findNextRun = async (
   executor: Executor,
   scheduleId: string,
 ): Promise<{ next_run_at: Date | null; now: Date } | undefined> =>
@@ -203,32 +156,7 @@ export const nextRunNow = async (
       select next_run_at, platform_now() as now from schedules where id = ${scheduleId}`.execute(executor)
   ).rows[0];
 
-/**
- * What was recorded of the occurrences in (from, to], also of several together of which some lie in there: two looks
- * at two indexes, since those that begin before the span are few and the others before it are not.
- */
-export const recordedWithin = async (
-  executor: Executor,
-  scheduleId: string,
-  from: Date,
-  to: Date,
-): Promise<OccurrenceRow[]> => {
-  const { rows } = await sql<OccurrenceRow>`
-    select ${sql.join(occurrenceColumns.map(sql.ref))} from occurrences
-      where schedule_id = ${scheduleId} and scheduled_for > ${from} and scheduled_for <= ${to} and outcome <> 'manual'
-    union all
-    select ${sql.join(occurrenceColumns.map(sql.ref))} from occurrences
-      where schedule_id = ${scheduleId} and scheduled_for <= ${from} and at > ${from} and count > 1`.execute(
-    executor,
-  );
-  return rows;
-};
-
-/** Remove what happened more than `days` ago (0: nothing), at most `limit` rows; answers how many. */
-export const retainOccurrences = async (tx: Tx, days: number, limit: number): Promise<number> => {
-  if (days <= 0) return 0;
-  const { numAffectedRows } = await sql`delete from occurrences where (schedule_id, id) in (
-    select schedule_id, id from occurrences where at < platform_now() - ${days}::int * interval '1 day'
-    order by at limit ${limit})`.execute(tx);
-  return Number(numAffectedRows ?? 0);
+/** Wakes the replicas in time for the next occurrence of `row`, when the transaction commits. */
+export const notifyNextRun = async (tx: Tx, row: ScheduleRow): Promise<void> => {
+  if (row.next_run_at) await notify(tx, schedulesChannel, String(row.next_run_at.getTime()));
 };

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { listAudits } from '../../src/audit/store.ts';
 import { sql } from '../../src/database/index.ts';
-import { findOfAgent, listOccurrences, listOfAgent, lockSchedule } from '../../src/schedules/store.ts';
+import { listOccurrences } from '../../src/schedules/occurrence-store.ts';
+import { findOfAgent, listOfAgent, lockSchedule } from '../../src/schedules/store.ts';
 import { eachDatabase } from '../harness/database.ts';
 
 const anyId = '01980000-0000-7000-8000-000000000009';

@@ -2,11 +2,12 @@ import { notify, type Tx } from '../../database/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { workItemsChannel } from '../../work-items/index.ts';
 import { zoneRulesVersion } from '../cron/zones.ts';
-import { insertOccurrences, type OccurrenceRow } from '../store.ts';
-import { advance } from './due.ts';
-import { type DueRow, type Move, planMove, type Skip } from './plan.ts';
+import { insertOccurrences, type OccurrenceRow } from '../occurrence-store.ts';
+import { RowsNotMoved } from './faults.ts';
+import { type DueRow, type FiringPlan, planFiring, type Skip } from './plan.ts';
+import { advance } from './store.ts';
 
-/** What firing tells of itself: a row of what happened, once it is committed. */
+/** A row of what happened to occurrences, reported after its commit. */
 export interface FiringReport {
   outcome: OccurrenceRow['outcome'];
   count: number;
@@ -16,12 +17,12 @@ export interface FiringReport {
 
 /** What a batch, or a part of one, did. */
 export interface Fired {
-  /** Schedules that went on to their next occurrence. */
+  /** Schedules that advanced to their next occurrence. */
   moved: number;
   reports: FiringReport[];
 }
 
-const skipped = (scheduleId: string, { id, from, count, reason }: Skip, now: number): OccurrenceRow => ({
+const skippedRow = (scheduleId: string, { id, from, count, reason }: Skip, now: number): OccurrenceRow => ({
   id,
   schedule_id: scheduleId,
   scheduled_for: new Date(from),
@@ -33,13 +34,17 @@ const skipped = (scheduleId: string, { id, from, count, reason }: Skip, now: num
   reason: reason.slice(0, 500),
 });
 
-const reportsOf = (moves: readonly Move[], now: number, made: ReadonlySet<string> | null): FiringReport[] => {
+const reportsOf = (
+  plans: readonly FiringPlan[],
+  now: number,
+  made: ReadonlySet<string> | null,
+): FiringReport[] => {
   const reports: FiringReport[] = [];
-  for (const { fire, skips } of moves) {
+  for (const { fire, skips } of plans) {
     for (const { from, count, reason } of skips) {
       reports.push({ outcome: 'skipped', count, latenessMs: now - from, reason });
     }
-    // An occurrence whose Work Item was there already was told of when that was made.
+    // An occurrence that already had its Work Item was reported when that was made.
     if (fire && (made === null || made.has(fire.workItemId))) {
       reports.push({ outcome: fire.outcome, count: 1, latenessMs: now - fire.at, reason: null });
     }
@@ -61,14 +66,14 @@ export const fireClaimed = async (
   if (rows.length === 0) return { moved: 0, reports: [] };
   const { now } = rows[0]!;
   const graceMs = (await readSettings(tx)).SCHEDULE_MISFIRE_GRACE_SECONDS * 1000;
-  const moves = rows.map((row) => planMove(row, graceMs, obstacle));
-  const { moved, made } = await advance(tx, moves, now, zoneRulesVersion);
+  const plans = rows.map((row) => planFiring(row, graceMs, obstacle));
+  const { moved, made } = await advance(tx, plans, now, zoneRulesVersion);
   if (moved !== rows.length)
-    throw new Error(`${rows.length - moved} claimed schedules were moved by someone else`);
-  const reports = reportsOf(moves, now, made && new Set(made));
+    throw new RowsNotMoved(`${rows.length - moved} claimed schedules did not advance`);
+  const reports = reportsOf(plans, now, made && new Set(made));
   await insertOccurrences(
     tx,
-    moves.flatMap(({ id, skips }) => skips.map((skip) => skipped(id, skip, now))),
+    plans.flatMap(({ id, skips }) => skips.map((skip) => skippedRow(id, skip, now))),
   );
   if (reports.some(({ outcome }) => outcome !== 'skipped')) await notify(tx, workItemsChannel);
   return { moved, reports };

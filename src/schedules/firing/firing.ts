@@ -1,42 +1,43 @@
 import { availableParallelism } from 'node:os';
-import { setTimeout as rest } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, outsideTransaction } from '../../database/index.ts';
-import { ApiError, messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
+import { schedulesChannel } from '../store.ts';
 import { type Fired, type FiringReport, fireClaimed } from './batch.ts';
-import { claimDue, lookAhead } from './due.ts';
+import { fireByBisection } from './bisect.ts';
+import { describeFault, isRowFault } from './faults.ts';
 import type { DueRow } from './plan.ts';
-import { fireByHalves, isPoison } from './poison.ts';
+import { claimDue, type DueOrder, lookAhead } from './store.ts';
 import { recomputeOlderRules } from './zone-rules.ts';
 
-/** The channel on which a write says when the schedule it made or changed is next due (milliseconds since 1970). */
-export const schedulesChannel = 'schedules';
-
 /**
- * Schedules fired in one transaction: short enough that nobody waits for its locks, and that a request waits no more
+ * Schedules fired in one transaction: short enough that no one waits for its locks, and that a request waits no more
  * than some milliseconds for this process. With 1,000 a firing costs a tenth less.
  */
 const batchSize = 500;
 /**
- * Batches in flight at once, once one was full: while one commits or is decided here, the database works on another.
- * Few, so that the pool always has connections for requests, and no more than this machine has cores: on two, a third
- * fired no more and made the reads of a herd wait half as long again. The embedded database has one connection.
+ * Batches in flight at once, after one was full: while one commits or is planned here, the database works on another.
+ * Few, so that the pool always has connections for requests, and no more than this machine has cores: on two cores a
+ * third slot fired no more and made the reads during a herd wait half as long again. The embedded database has one
+ * connection.
  */
-const lanes = { postgres: Math.min(3, availableParallelism()), embedded: 1 };
+const workerSlots = { postgres: Math.min(3, availableParallelism()), embedded: 1 };
 /**
- * Between its batches a lane rests so many times as long as it waited for BEGIN, at most `mostMs`. Where there is room
- * that is a millisecond or two; where the machine is full it is left to the requests, which wait as long as BEGIN: on
- * one that others had taken three quarters of, half of the reads took 0.25 s instead of 2 s, and the herd a third to two thirds longer.
+ * Between its batches a worker slot pauses this many times as long as it waited for BEGIN, at most `maxMs`. On an idle
+ * machine that is a millisecond or two; a busy one is left to the requests, which wait as long as BEGIN does: on a
+ * machine that others had taken three quarters of, half of the reads took 0.25 s instead of 2 s, and the herd a third
+ * to two thirds longer.
  */
-const yielding = { times: 4, mostMs: 400 };
+const throttle = { factor: 4, maxMs: 400 };
 /** The longest sleep: the database's clock may be set forward while the loop sleeps by this machine's. */
-const longestSleepMs = 15_000;
+const maxSleepMs = 15_000;
 /**
- * How soon schedules that are due, and that another transaction holds, are looked at again: at first, and at most,
- * doubled each time. An edit tells when it is done; only what else locks a row is found out like this.
+ * The back-off of the next look at schedules that are due and locked by another transaction: the first wait, doubled
+ * each time up to the longest one. An edit notifies when it is done; only other locks are noticed by looking.
  */
-const heldRetryMs = { first: 100, most: 1_000 };
+const lockedRetryMs = { first: 100, max: 1_000 };
 const rulesCheckEveryMs = 60_000;
 
 type Attributes = Record<string, number | boolean>;
@@ -44,20 +45,20 @@ type Attributes = Record<string, number | boolean>;
 export interface FiringDeps {
   db: Database;
   log: Logger;
-  /** Called for every row of what happened, after the commit. */
+  /** Called after each commit with what happened. */
   onFired?: (reports: FiringReport[]) => void;
-  /** A span around one batch, which is told what came of it. */
+  /** Runs one batch in a span; `describe` sets the span's attributes. */
   span?: <T>(name: string, fn: (describe: (attributes: Attributes) => void) => Promise<T>) => Promise<T>;
 }
 
 interface Batch extends Fired {
   claimed: number;
-  /** How long a connection and the answer to BEGIN took: what any request waits for its statement at present. */
+  /** How long a connection and BEGIN took: what any request waits for its statement at present. */
   waitedMs: number;
-  byHalves: boolean;
+  bisected: boolean;
 }
 
-const described = ({ claimed, byHalves, reports }: Batch): Attributes => {
+const attributesOf = ({ claimed, bisected, reports }: Batch): Attributes => {
   const sums = { fired: 0, caught_up: 0, skipped: 0, manual: 0 };
   let latest = 0;
   for (const { outcome, count, latenessMs } of reports) {
@@ -70,7 +71,7 @@ const described = ({ claimed, byHalves, reports }: Batch): Attributes => {
     'agent_platform.occurrences.caught_up': sums.caught_up,
     'agent_platform.occurrences.skipped': sums.skipped,
     'agent_platform.occurrences.max_lateness_ms': latest,
-    'agent_platform.firing.by_halves': byHalves,
+    'agent_platform.firing.by_halves': bisected,
   };
 };
 
@@ -80,7 +81,7 @@ export class Firing {
   readonly #loop: Loop;
   /** The database's time minus this machine's, as last seen. */
   #skewMs = 0;
-  #heldRetryMs = heldRetryMs.first;
+  #lockedRetryMs = lockedRetryMs.first;
   #rulesCheckedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: FiringDeps) {
@@ -89,7 +90,10 @@ export class Firing {
       name: 'firing',
       log: deps.log,
       maxRetryMs: 2_000,
-      tick: (signal) => this.#turn(signal),
+      tick: (signal) =>
+        this.#tick(signal).catch((error) => {
+          throw describeFault(error);
+        }),
     });
     deps.db.listen(schedulesChannel, (payload) => {
       const due = payload === null || payload === '' ? Number.NaN : Number(payload);
@@ -106,12 +110,12 @@ export class Firing {
     return this.#loop.stop();
   }
 
-  /** Look now. For tests that have moved the database's clock. */
+  /** Looks now. For tests that have moved the database's clock. */
   wake(): void {
     this.#loop.wake();
   }
 
-  async #turn(signal: AbortSignal): Promise<number> {
+  async #tick(signal: AbortSignal): Promise<number> {
     if (Date.now() - this.#rulesCheckedAt >= rulesCheckEveryMs) {
       await recomputeOlderRules(this.#deps.db);
       this.#rulesCheckedAt = Date.now();
@@ -120,20 +124,20 @@ export class Firing {
     this.#skewMs = now.getTime() - Date.now();
     const moved = isDue ? await this.#fireAll(signal) : 0;
     if (moved > 0) return 0;
-    // What is held, or cannot even be skipped, delays nothing else that falls due.
-    const retry = isDue ? this.#heldRetryMs : longestSleepMs;
-    this.#heldRetryMs = isDue ? Math.min(2 * retry, heldRetryMs.most) : heldRetryMs.first;
-    const wait = upcoming === null ? longestSleepMs : upcoming.getTime() - now.getTime();
-    return Math.min(wait, retry, longestSleepMs);
+    // A schedule that is locked, or cannot even be skipped, delays nothing else that falls due.
+    const retry = isDue ? this.#lockedRetryMs : maxSleepMs;
+    this.#lockedRetryMs = isDue ? Math.min(2 * retry, lockedRetryMs.max) : lockedRetryMs.first;
+    const wait = upcoming === null ? maxSleepMs : upcoming.getTime() - now.getTime();
+    return Math.min(wait, retry, maxSleepMs);
   }
 
-  /** Fire what is due: one batch, and where it was full, batch after batch in several lanes, until none is. */
+  /** Fires what is due: one batch, and if it was full, batch after batch in several worker slots until none is. */
   async #fireAll(signal: AbortSignal): Promise<number> {
     const first = await this.#fireBatch('longest');
     let { moved } = first;
     let more = first.claimed >= batchSize && moved > 0;
     let batches = 0;
-    const lane = async (): Promise<void> => {
+    const work = async (): Promise<void> => {
       while (more && !signal.aborted) {
         // Every third begins at the other end, so that what falls due during a herd does not wait for all of it.
         const batch = await this.#fireBatch(batches++ % 3 === 2 ? 'shortest' : 'longest').catch((error) => {
@@ -142,35 +146,35 @@ export class Firing {
         });
         moved += batch.moved;
         if (batch.claimed < batchSize || batch.moved === 0) return;
-        await rest(Math.min(yielding.times * batch.waitedMs, yielding.mostMs));
+        await sleep(Math.min(throttle.factor * batch.waitedMs, throttle.maxMs));
       }
     };
-    // All have ended before the first failure is told.
-    const ended = await Promise.allSettled(Array.from({ length: lanes[this.#deps.db.kind] }, lane));
+    // The first failure is thrown after all slots have ended.
+    const ended = await Promise.allSettled(Array.from({ length: workerSlots[this.#deps.db.kind] }, work));
     for (const each of ended) if (each.status === 'rejected') throw each.reason;
     return moved;
   }
 
-  /** Fire one batch; answers how many schedules went on to their next occurrence. */
+  /** Fires one batch. Returns how many schedules advanced to their next occurrence. */
   async fireDue(): Promise<number> {
     return (await this.#fireBatch('longest')).moved;
   }
 
-  async #fireBatch(first: 'longest' | 'shortest'): Promise<Batch> {
+  async #fireBatch(order: DueOrder): Promise<Batch> {
     const { span } = this.#deps;
     const batch = span
       ? await span('fire schedules', async (describe) => {
-          const fired = await this.#batch(first);
-          describe(described(fired));
+          const fired = await this.#batch(order);
+          describe(attributesOf(fired));
           return fired;
         })
-      : await this.#batch(first);
+      : await this.#batch(order);
     const { reports } = batch;
     if (reports.length > 0) outsideTransaction(() => this.#deps.onFired?.(reports));
     return batch;
   }
 
-  async #batch(first: 'longest' | 'shortest'): Promise<Batch> {
+  async #batch(order: DueOrder): Promise<Batch> {
     const { db, log } = this.#deps;
     const begun = performance.now();
     let waitedMs = 0;
@@ -178,14 +182,14 @@ export class Firing {
     try {
       return await db.tx(async (tx) => {
         waitedMs = performance.now() - begun;
-        rows = await claimDue(tx, batchSize, first);
-        return { claimed: rows.length, waitedMs, byHalves: false, ...(await fireClaimed(tx, rows)) };
+        rows = await claimDue(tx, batchSize, order);
+        return { claimed: rows.length, waitedMs, bisected: false, ...(await fireClaimed(tx, rows)) };
       });
     } catch (error) {
-      if (error instanceof ApiError || rows.length === 0 || !isPoison(error)) throw error;
-      log.warn({ error: messageOf(error), schedules: rows.length }, 'a batch cannot fire: it is halved');
+      if (rows.length === 0 || !isRowFault(error)) throw error;
+      log.warn({ error: messageOf(error), schedules: rows.length }, 'a batch cannot fire: it is bisected');
       const ids = rows.map(({ id }) => id);
-      return { claimed: ids.length, waitedMs, byHalves: true, ...(await fireByHalves(db, ids, log)) };
+      return { claimed: ids.length, waitedMs, bisected: true, ...(await fireByBisection(db, ids, log)) };
     }
   }
 }

@@ -2,21 +2,20 @@ import { messageOf } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { compileSchedule, type Occurrences } from '../cron/occurrences.ts';
 import type { ScheduleRow } from '../store.ts';
-import { decide } from './decide.ts';
 
-/** What deciding needs: no message and no payload, which go from table to table without leaving the database. */
+/** What a plan needs: not the message and the payload, which go from table to table inside the database. */
 export type DueRow = Pick<ScheduleRow, 'id' | 'cron_expression' | 'timezone' | 'catch_up'> & {
   /** Its `next_run_at`, in milliseconds since 1970. */
   due: number;
-  /** False where the agent is gone, which a foreign key should make impossible. */
+  /** False if the agent is gone, which a foreign key should make impossible. */
   has_agent: boolean;
-  /** The database's time, the same one that said what is due, in milliseconds since 1970. */
+  /** The database's time, the same one that decided what is due, in milliseconds since 1970. */
   now: number;
 };
 
 /** Occurrences that become no Work Item, recorded together: the first of them, how many and why. */
 export interface Skip {
-  /** Of its record: older ones first, which is the order in which the records are listed. */
+  /** The id of the record. Ids are in the order of time, in which the records are listed: older skips come first. */
   id: string;
   from: number;
   count: number;
@@ -24,15 +23,15 @@ export interface Skip {
 }
 
 /** What becomes of one claimed schedule. Times in milliseconds since 1970. */
-export interface Move {
+export interface FiringPlan {
   id: string;
   /** The `next_run_at` that was claimed: the schedule advances only from there. */
   due: number;
-  /** Null where there is none, or none can be computed: the schedule then rests until it is edited. */
+  /** Null if there is none before 2101, or none can be computed: the schedule then waits until it is edited. */
   next: number | null;
   /** The latest occurrence that is dealt with. */
   last: number;
-  /** The occurrence that becomes a Work Item, with that one's id; null where none does. */
+  /** The occurrence that becomes a Work Item, with the id of that; null if none does. */
   fire: { workItemId: string; at: number; outcome: 'fired' | 'caught_up' } | null;
   skips: readonly Skip[];
 }
@@ -41,31 +40,42 @@ const none: readonly Skip[] = [];
 
 const skip = (from: number, count: number, reason: string): Skip => ({ id: newId(), from, count, reason });
 
-const occurrencesOf = (row: DueRow): Occurrences | string => {
-  try {
-    return compileSchedule(row.cron_expression, row.timezone);
-  } catch (error) {
-    return messageOf(error);
+/**
+ * Decides by product, section 7 ("Missed"): of the occurrences from `due` up to now only the latest can fire, within
+ * the grace always, later than that only with `catch_up`. The cost does not depend on how many there are.
+ */
+const plan = (
+  row: DueRow,
+  occurrences: Occurrences,
+  graceMs: number,
+  obstacle: string | null,
+): FiringPlan => {
+  const { id, due, now } = row;
+  // `due` counts as an occurrence even if newer zone rules no longer know it.
+  const last = Math.max(due, occurrences.previous(now) ?? due);
+  const older = last > due ? 1 + occurrences.countBetween(due, last - 1) : 0;
+  const next = occurrences.next(now);
+  const late = now - last > graceMs;
+  if (late && !row.catch_up) {
+    return { id, due, next, last, fire: null, skips: [skip(due, older + 1, 'missed')] };
   }
+  const skips = older > 0 ? [skip(due, older, 'missed')] : none;
+  const why = obstacle ?? (row.has_agent ? null : 'the agent does not exist');
+  if (why !== null) return { id, due, next, last, fire: null, skips: [...skips, skip(last, 1, why)] };
+  const outcome = late ? 'caught_up' : 'fired';
+  return { id, due, next, last, fire: { workItemId: newId(), at: last, outcome }, skips };
 };
 
 /**
- * Say what becomes of a schedule that is due, by product, section 7. `obstacle` is why no Work Item can be made of
- * it, where that is known: the occurrence that would have fired is skipped for that reason, and the next one comes.
+ * Returns what becomes of a schedule that is due. `obstacle` is why no Work Item can be made of it, if that is known:
+ * the occurrence that would have fired is skipped for that reason, and the next one comes.
  */
-export const planMove = (row: DueRow, graceMs: number, obstacle: string | null): Move => {
-  const { id, due } = row;
-  const occurrences = occurrencesOf(row);
-  if (typeof occurrences === 'string') {
-    // Nobody can say when it is due next, nor what was due since.
-    return { id, due, next: null, last: due, fire: null, skips: [skip(due, 1, occurrences)] };
+export const planFiring = (row: DueRow, graceMs: number, obstacle: string | null): FiringPlan => {
+  try {
+    return plan(row, compileSchedule(row.cron_expression, row.timezone), graceMs, obstacle);
+  } catch (error) {
+    // No one knows when it is due next, nor what was due since.
+    const { id, due } = row;
+    return { id, due, next: null, last: due, fire: null, skips: [skip(due, 1, messageOf(error))] };
   }
-  const rule = { catchUp: row.catch_up, graceMs };
-  const { fire, skip: older, latest: last, next } = decide(occurrences, due, row.now, rule);
-  const missed = older ? [skip(older.from, older.count, 'missed')] : none;
-  const move = { id, due, next, last };
-  const why = obstacle ?? (row.has_agent ? null : 'the agent does not exist');
-  if (!fire) return { ...move, fire, skips: missed };
-  if (why !== null) return { ...move, fire: null, skips: [...missed, skip(fire.at, 1, why)] };
-  return { ...move, fire: { workItemId: newId(), ...fire }, skips: missed };
 };

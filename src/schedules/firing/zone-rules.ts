@@ -1,14 +1,14 @@
 import type { Database } from '../../database/index.ts';
 import { compileSchedule } from '../cron/occurrences.ts';
 import { zoneRulesVersion } from '../cron/zones.ts';
-import { claimOlderRules, setRecomputed } from './due.ts';
+import { claimOlderRules, updateRecomputed } from './store.ts';
 
 /** Schedules recomputed in one transaction. */
 const batchSize = 1_000;
 
 /**
- * Schedules whose `next_run_at` older time-zone rules made get a new one, strictly after the later of now and the
- * last occurrence. What newer rules made is left alone, and so is what is due: it fires first.
+ * Gives schedules whose `next_run_at` older time-zone rules made a new one, strictly after the later of now and the
+ * last occurrence. What newer rules made stays, and so does what is due: it fires first. Returns how many were old.
  */
 export const recomputeOlderRules = async (db: Database, zoneRules = zoneRulesVersion): Promise<number> => {
   let total = 0;
@@ -22,11 +22,11 @@ export const recomputeOlderRules = async (db: Database, zoneRules = zoneRulesVer
           const next = compileSchedule(row.cron_expression, row.timezone).next(after);
           return { id: row.id, next: next === null ? null : new Date(next) };
         } catch {
-          // A zone that these rules no longer know: it is found out, and recorded, when it is due.
+          // These rules no longer know the zone: that is recorded when the schedule is due.
           return { id: row.id, next: row.next_run_at };
         }
       });
-      await setRecomputed(tx, recomputed, zoneRules);
+      await updateRecomputed(tx, recomputed, zoneRules);
       return rows.length;
     });
     total += n;

@@ -1,19 +1,19 @@
 import type { RawBuilder } from 'kysely';
 import { type Executor, sql, type Tx } from '../../database/index.ts';
 import { firedInsertion } from '../../work-items/index.ts';
-import type { DueRow, Move } from './plan.ts';
+import type { DueRow, FiringPlan } from './plan.ts';
 
 /** The SQL of the firing loop. */
 
-/** Milliseconds since 1970 as a number: a Date of a batch's every row costs ten times as much to read and to write. */
+/** Milliseconds since 1970 as a number: a Date for every row of a batch costs ten times as much to read and to write. */
 const milliseconds = (time: RawBuilder<unknown>) => sql`(date_part('epoch', ${time}) * 1000)::bigint`;
 
 /**
- * Claim schedules that are due by the database's clock. A row that another transaction holds is passed over, so that
- * replicas share a herd and one locked schedule delays only itself: the row lock, the first guard against firing an
- * occurrence twice.
+ * Locks and returns schedules that are due by the database's clock. A row that another transaction has locked is left
+ * out, so that replicas share a herd and one locked schedule delays only itself: the row lock is the first guard
+ * against firing an occurrence twice.
  *
- * The time is asked for once: the function costs 4 µs, and is called for every row where it is not a subquery.
+ * The time is read once: the function costs 4 µs, and is called for every row unless it is a subquery.
  */
 const claim = async (tx: Tx, which: RawBuilder<unknown>, order: RawBuilder<unknown>): Promise<DueRow[]> => {
   const { rows } = await sql<DueRow>`
@@ -28,15 +28,14 @@ const claim = async (tx: Tx, which: RawBuilder<unknown>, order: RawBuilder<unkno
   return rows;
 };
 
-/** Claim up to `limit` schedules that are due: those that have been due longest, or shortest. */
-export const claimDue = (
-  tx: Tx,
-  limit: number,
-  first: 'longest' | 'shortest' = 'longest',
-): Promise<DueRow[]> =>
-  claim(tx, sql`true`, first === 'longest' ? sql`limit ${limit}` : sql`desc limit ${limit}`);
+/** Which schedules are claimed first: those that have been due longest, or shortest. */
+export type DueOrder = 'longest' | 'shortest';
 
-/** Claim those of the schedules `ids` that are still due and free. */
+/** Claims up to `limit` schedules that are due. */
+export const claimDue = (tx: Tx, limit: number, order: DueOrder = 'longest'): Promise<DueRow[]> =>
+  claim(tx, sql`true`, order === 'longest' ? sql`limit ${limit}` : sql`desc limit ${limit}`);
+
+/** Claims those of the schedules `ids` that are still due and not locked by others. */
 export const claimAgain = (tx: Tx, ids: readonly string[]): Promise<DueRow[]> =>
   claim(tx, sql`s.id = any(${array(ids)}::uuid[])`, sql``);
 
@@ -44,26 +43,26 @@ export const claimAgain = (tx: Tx, ids: readonly string[]): Promise<DueRow[]> =>
 const array = (values: readonly (string | number | null)[]): string =>
   `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 
-/** A time out of an array of milliseconds; exact, since a double holds microseconds beyond the year 2101. */
+/** A time from an array of milliseconds; exact, since a double holds microseconds beyond the year 2101. */
 const time = (column: string) => sql`to_timestamp(${sql.ref(column)}::float8 / 1000)`;
 
 /**
- * Advance the claimed schedules, make the Work Items of what fires and record those occurrences, in one statement.
- * A schedule moves only from the occurrence that was claimed, and only what moved becomes a Work Item
- * (compare-and-set, the second guard); an occurrence that has its Work Item already gets no other and is not recorded
- * again (the unique key, the third). Answers how many rows moved, and the Work Items made; null for all of them.
- * `now` in milliseconds since 1970.
+ * Advances the claimed schedules, inserts the Work Items of what fires and records those occurrences, in one
+ * statement; `advance.sql` next to this file shows it whole. A schedule moves only from the occurrence that was
+ * claimed, and only what moved becomes a Work Item (compare-and-set, the second guard); an occurrence that already has
+ * its Work Item gets no other and is not recorded again (the unique key, the third). Returns how many rows moved, and
+ * the ids of the Work Items made, or null if that is all of them. `now` in milliseconds since 1970.
  *
- * Its plan must hold where statistics are old: schedules are only found by id (`is not distinct from` cannot use the
- * index of `next_run_at`, on which a whole herd is equal), and no two results of a batch are joined.
+ * The query plan must hold with outdated statistics: schedules are found only by id (`is not distinct from` cannot use
+ * the index of `next_run_at`, on which a whole herd is equal), and no two results of a batch are joined.
  */
 export const advance = async (
   tx: Tx,
-  moves: readonly Move[],
+  plans: readonly FiringPlan[],
   now: number,
   zoneRules: string,
 ): Promise<{ moved: number; made: string[] | null }> => {
-  const fires = moves.map((m) => m.fire);
+  const fires = plans.map((p) => p.fire);
   const caughtUp = fires.flatMap((f) => (f?.outcome === 'caught_up' ? [f.workItemId] : []));
   const at = new Date(now);
   const { rows } = await sql<{ moved: number; made: string[] | null }>`
@@ -74,8 +73,8 @@ export const advance = async (
         select id, ${time('due')} as due, ${time('next')} as next, ${time('last')} as last, item,
           ${time('occurrence')} as occurrence
         from unnest(
-          ${array(moves.map((m) => m.id))}::uuid[], ${array(moves.map((m) => m.due))}::bigint[],
-          ${array(moves.map((m) => m.next))}::bigint[], ${array(moves.map((m) => m.last))}::bigint[],
+          ${array(plans.map((p) => p.id))}::uuid[], ${array(plans.map((p) => p.due))}::bigint[],
+          ${array(plans.map((p) => p.next))}::bigint[], ${array(plans.map((p) => p.last))}::bigint[],
           ${array(fires.map((f) => f?.workItemId ?? null))}::uuid[],
           ${array(fires.map((f) => f?.at ?? null))}::bigint[]) as u(id, due, next, last, item, occurrence)
       ) m
@@ -97,8 +96,8 @@ export const advance = async (
 };
 
 /**
- * Whether anything is due (also where another transaction holds it), when the first of what is not is due, and the
- * database's time: two looks at one index.
+ * Whether anything is due (locked by another transaction or not), when the first of what is not yet due will be, and
+ * the database's time: two reads of one index.
  */
 export const lookAhead = async (
   executor: Executor,
@@ -123,8 +122,8 @@ export interface RulesRow {
 }
 
 /**
- * Schedules not yet due whose `next_run_at` was made by older time-zone rules than `zoneRules`. Versions are ordered
- * as text is: behind `2026z` comes `2026za` (theory.html of the time zone database).
+ * Locks and returns schedules that are not yet due and whose `next_run_at` was made by older time-zone rules than
+ * `zoneRules`. Versions are ordered as text is: after `2026z` comes `2026za` (theory.html of the time zone database).
  */
 export const claimOlderRules = async (tx: Tx, zoneRules: string, limit: number): Promise<RulesRow[]> => {
   const { rows } = await sql<RulesRow>`
@@ -134,7 +133,7 @@ export const claimOlderRules = async (tx: Tx, zoneRules: string, limit: number):
   return rows;
 };
 
-export const setRecomputed = async (
+export const updateRecomputed = async (
   tx: Tx,
   rows: { id: string; next: Date | null }[],
   zoneRules: string,
@@ -144,14 +143,14 @@ export const setRecomputed = async (
     where s.id = r.id`.execute(tx);
 };
 
-/** Beyond this many overdue schedules nobody asks how many: counting a million takes the database 100 ms. */
-const mostCounted = 10_000;
+/** The count of overdue schedules ends here: counting a million takes the database 100 ms. */
+const maxCounted = 10_000;
 
-/** How many schedules have been due for more than 5 s, at most 10,000: read from the head of the index of what is due. */
+/** How many schedules have been due for more than 5 s, at most 10,000: read from the head of the index of `next_run_at`. */
 export const countOverdue = async (executor: Executor): Promise<number> => {
   const { rows } = await sql<{ n: number }>`
     select count(*) as n from (
       select from schedules where next_run_at < (select platform_now() - interval '5 seconds')
-      order by next_run_at limit ${mostCounted}) overdue`.execute(executor);
+      order by next_run_at limit ${maxCounted}) overdue`.execute(executor);
   return rows[0]!.n;
 };

@@ -7,8 +7,8 @@ import { unavailable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { silentLogger } from '../../lib/log.ts';
 import type { FiringReport } from './batch.ts';
+import { fireByBisection } from './bisect.ts';
 import { Firing } from './firing.ts';
-import { fireByHalves } from './poison.ts';
 
 /** Attempts at a part of a batch since the test began: the statement that each begins with. */
 let attempts = 0;
@@ -133,7 +133,7 @@ eachDatabase((_name, open) => {
           return result;
         },
       };
-      const { moved, reports } = await fireByHalves(counting, ids, silentLogger, 0);
+      const { moved, reports } = await fireByBisection(counting, ids, silentLogger, 0);
       // An attempt at a part, and where that is one row the one to skip it.
       expect([Math.max(...most), moved, reports.length]).toEqual([2, 20, 20]);
       expect((await occurrences()).length).toBe(20);
@@ -152,7 +152,7 @@ eachDatabase((_name, open) => {
         // The first fails as a whole, the second fires one half.
         tx: (fn) => (transactions++ < 2 ? open().tx(fn) : Promise.reject(unavailable('away', 1))),
       };
-      const { moved, reports } = await fireByHalves(failing, ids, silentLogger, 0);
+      const { moved, reports } = await fireByBisection(failing, ids, silentLogger, 0);
       expect([moved, reports.length, (await stillDue()).length]).toEqual([10, 10, 10]);
     });
 

@@ -5,8 +5,8 @@ import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { type Database, sql } from '../../database/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { silentLogger } from '../../lib/log.ts';
-import { countOverdue } from './due.ts';
 import { Firing } from './firing.ts';
+import { countOverdue } from './store.ts';
 
 const hour = 3_600_000;
 

@@ -6,8 +6,9 @@ import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { type Database, migrate, openPostgres, sql } from '../../database/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { silentLogger } from '../../lib/log.ts';
-import { lookAhead } from './due.ts';
-import { Firing, schedulesChannel } from './firing.ts';
+import { schedulesChannel } from '../store.ts';
+import { Firing } from './firing.ts';
+import { lookAhead } from './store.ts';
 
 /** On PostgreSQL alone: the embedded database has one connection, so nobody else can hold a row there. */
 let url: string;

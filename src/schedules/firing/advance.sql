@@ -1,0 +1,40 @@
+-- The statement of `advance` in store.ts, as store.test.ts found it: its parts come from three files.
+with moved as (
+  update schedules s set next_run_at = m.next, last_occurrence = m.last, zone_rules = $1,
+  last_run_at = case when m.item is null then s.last_run_at else $2::timestamptz end
+  from (
+    select id, to_timestamp("due"::float8 / 1000) as due, to_timestamp("next"::float8 / 1000) as next, to_timestamp("last"::float8 / 1000) as last, item,
+    to_timestamp("occurrence"::float8 / 1000) as occurrence
+    from unnest(
+      $3::uuid[], $4::bigint[],
+      $5::bigint[], $6::bigint[],
+      $7::uuid[],
+      $8::bigint[]) as u(id, due, next, last, item, occurrence)
+  ) m
+  where s.id = m.id and s.next_run_at is not distinct from m.due
+  returning m.item as id, s.agent_id, s.id as schedule_id, m.occurrence, s.work_item_name, s.message, s.payload
+), firing as (
+  select * from moved where id is not null
+),
+inserted as (
+  insert into work_items (id, conversation_id, agent_id, schedule_id, occurrence, work_item_name, message,
+    payload, status, created_by, created_at, updated_at)
+  select i.id, i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload,
+  $9, $10, (select platform_now()), (select platform_now())
+  from firing i
+  on conflict (schedule_id, occurrence) do nothing
+  returning id, schedule_id, occurrence
+), history as (
+  insert into work_item_events (id, work_item_id, to_status, action, principal, details, at)
+  select id, id, $11, 'create', $12::jsonb, '{}', (select platform_now())
+  from inserted
+), recorded as (
+  insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at)
+  select id, schedule_id, occurrence,
+  case when id in (select unnest($13::uuid[])) then 'caught_up' else 'fired' end,
+  id, $14::timestamptz
+  from inserted
+)
+select (select count(*) from moved) as moved, case
+when (select count(*) from inserted) < (select count(*) from firing) then array(select id from inserted)
+end as made
