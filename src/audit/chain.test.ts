@@ -29,7 +29,7 @@ eachDatabase((_name, open) => {
     const db = open();
     for (let n = 0; n < 5; n++) {
       await db.tx((tx) =>
-        audit(tx, principal, { action: 'a.b', targetType: 'a', details: { n, after: { b: 1, a: 2 } } }),
+        audit(tx, { principal, requestId: null }, 'a.b', null, { n, after: { b: 1, a: 2 } }),
       );
     }
     const loop = chainLoop(db, silentLogger).start();

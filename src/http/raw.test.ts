@@ -24,7 +24,7 @@ const start = async (burst = 1_000) => {
   let arrived = 0;
   const raw: RawRoute = {
     paths: ['/raw'],
-    document: { path: '/raw', id: 'raw', operation: {} },
+    document: { path: '/raw', id: 'raw', role: 'member', operation: {} },
     handler: async ({ method, body, authenticate }) => {
       try {
         await authenticate();
@@ -39,9 +39,7 @@ const start = async (burst = 1_000) => {
     },
   };
   server = createServer({
-    routes: [],
-    rawRoutes: [raw],
-    roleOf: () => 'member',
+    groups: [{ rawRoutes: [raw] }],
     authenticate: async ({ token }) => {
       if (token === 'good') return principal;
       throw new ApiError('unauthorized', 'no');

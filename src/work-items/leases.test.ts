@@ -14,7 +14,7 @@ import {
   retry,
   setToolInFlight,
 } from './leases.ts';
-import { act, cancelOpenOf } from './work-items.ts';
+import { act, cancelOpenWorkItems } from './work-items.ts';
 
 const actor = { principal: tester, requestId: 'r' };
 const failure = { code: 'model_failed', message: 'The model did not answer.' };
@@ -247,7 +247,7 @@ eachDatabase((_name, open) => {
     const [executing] = await claim(1);
     await open().tx(async (tx) => {
       await sql`delete from agents where id = ${agent}`.execute(tx);
-      await cancelOpenOf(tx, agent, tester);
+      await cancelOpenWorkItems(tx, agent, { principal: tester, requestId: null });
     });
     expect((await itemOf(open(), items[1]!.id)).status).toBe('CANCELLED');
     const asked = await itemOf(open(), executing!.id);

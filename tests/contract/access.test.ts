@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { requiredRoles } from '../../src/access/index.ts';
 import { roleAllows, roles } from '../../src/lib/principal.ts';
 import { rawRequest } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
+import { requiredRoles } from '../harness/services.ts';
 import { until } from '../harness/wait.ts';
 import { expectError, newAgent, newKey, ok, setSettings, unknownId, withPlatform } from './fixture.ts';
 

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { agentRoutes } from '../../src/agents/index.ts';
+import { createAgents } from '../../src/agents/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { serveRoutes } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
+import { testServices } from '../harness/services.ts';
 
 const told: string[] = [];
 
@@ -15,19 +16,14 @@ eachDatabase((_name, open) => {
       sql<{ id: string }>`select id from llm_configurations limit 1`.execute(executor),
     );
     knownLlm = rows[0]!.id;
-    const routes = agentRoutes(open(), {
-      llmExists: async (_tx, id) => id === knownLlm,
-      toolServerExists: async () => false,
-      semanticDataModelExists: async () => false,
-      onSettings: [],
-      onDelete: [
-        async (tx, id) => {
-          const { rows } = await sql`select 1 from agents where id = ${id}`.execute(tx);
-          told.push(`${id} ${rows.length}`);
-        },
-      ],
+    const agents = createAgents(testServices(open()), {
+      onSettings: async () => {},
+      onDelete: async (tx, id) => {
+        const { rows } = await sql`select 1 from agents where id = ${id}`.execute(tx);
+        told.push(`${id} ${rows.length}`);
+      },
     });
-    api = await serveRoutes(open(), routes);
+    api = await serveRoutes(open(), agents);
   });
   afterAll(() => api?.close());
 

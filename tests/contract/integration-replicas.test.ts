@@ -25,7 +25,7 @@ describe('telemetry of two replicas on one database', () => {
       }),
       201,
     );
-    await until(() => b.test.platform.telemetry.health(1), 2_000);
+    await until(() => b.test.platform.features.telemetry.health(1), 2_000);
   });
   afterAll(async () => {
     await Promise.all([a?.test.stop(), b?.test.stop(), backend?.close()]);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { roleOf } from '../../src/access/index.ts';
+import { readConfig } from '../../src/config.ts';
 import { type Database, migrate, openEmbedded, openPostgres } from '../../src/database/index.ts';
 import { createServer, TokenBuckets } from '../../src/http/index.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -9,10 +9,16 @@ import { ApiError } from '../../src/lib/errors.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import type { Role } from '../../src/lib/principal.ts';
-import { createObservability, type Observability } from '../../src/observability/index.ts';
+import {
+  createDestinations,
+  createObservability,
+  type Observability,
+  type ObservabilityDestinations,
+} from '../../src/observability/index.ts';
 import type { Health } from '../../src/telemetry/index.ts';
 import { type Client, client } from '../harness/http.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { testServices } from '../harness/services.ts';
 
 export interface Fixture {
   db: Database;
@@ -23,9 +29,9 @@ export interface Fixture {
   /** Without a key. */
   nobody: Client;
   baseUrl: string;
-  observability: Observability;
+  observability: Observability & { destinations: ObservabilityDestinations };
   /** A second replica's, over the same database. */
-  other: Observability;
+  other: Observability & { destinations: ObservabilityDestinations };
   /** A new Worker agent's id. */
   agent: () => Promise<string>;
   /** What delivery was told to resume. */
@@ -57,29 +63,33 @@ export const startFixture = async (postgresUrl: string | null): Promise<Fixture>
   const egress = createEgress({});
   const resumed: number[] = [];
   const healthOf = new Map<number, Health>();
-  const replica = () =>
-    createObservability({
-      db,
-      vault,
-      egress,
-      log,
-      placeholders,
-      projectHeader: 'x-project-name',
+  const services = testServices(db, {
+    vault,
+    egress,
+    config: { ...readConfig({}), urlPlaceholders: placeholders },
+  });
+  const replica = async () => {
+    const destinations = createDestinations(services);
+    const observability = createObservability(services, {
+      destinations,
       telemetry: {
+        replicaId: newId(),
         health: async (number) => healthOf.get(number),
         resume: (number) => void resumed.push(number),
-        deadLetters: () => {
+        accounts: () => [],
+        get deadLetters(): never {
           throw new Error('there is no telemetry here');
         },
       },
     });
-  const observability = replica();
-  const other = replica();
-  await observability.start();
-  await other.start();
+    await destinations.start();
+    await observability.start?.();
+    return { ...observability, destinations };
+  };
+  const observability = await replica();
+  const other = await replica();
   const server = createServer({
-    routes: observability.routes,
-    roleOf,
+    groups: [observability],
     authenticate: async ({ token }) => {
       const [name, role] = token?.split(':') ?? [];
       if (!name || !role) throw new ApiError('unauthorized', 'An API key is required.');
@@ -118,7 +128,7 @@ export const startFixture = async (postgresUrl: string | null): Promise<Fixture>
     document: server.document('/api/v2').value,
     close: async () => {
       await server.close();
-      await Promise.all([observability.stop(), other.stop()]);
+      await Promise.all([observability.destinations.stop(), other.destinations.stop()]);
       await egress.close();
       await db.close();
       if (url !== null) await dropDatabase(url);

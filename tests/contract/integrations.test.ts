@@ -434,7 +434,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   );
 
   test('every operation is for admins alone', async () => {
-    const operations = fixture.observability.routes.filter(({ base }) => base !== 'app');
+    const operations = fixture.observability.routes!.filter(({ base }) => base !== 'app');
     expect(operations).toHaveLength(12);
     for (const { method, path } of operations) {
       const at = path.replace('{integration_id}', newId());

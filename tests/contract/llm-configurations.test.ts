@@ -1,11 +1,17 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Vault } from '../../src/lib/crypto.ts';
+import { type Secret, Vault } from '../../src/lib/crypto.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { llmExists, llmRoutes, type ResolvedLlm, resolveLlm } from '../../src/llm-configurations/index.ts';
+import {
+  createLlmConfigurations,
+  type LlmConfigurations,
+  lockLlmForShare,
+  type ResolvedLlm,
+} from '../../src/llm-configurations/index.ts';
 import { serveRoutes, tester } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
 import type { Client } from '../harness/http.ts';
+import { testServices } from '../harness/services.ts';
 
 const vault = new Vault([Buffer.alloc(32, 1)]);
 const key = 'sk-0123456789-abcdef';
@@ -22,13 +28,16 @@ eachDatabase((_name, open) => {
   let http: Client;
   let close: () => Promise<void>;
   let probed: ResolvedLlm | null = null;
+  let llms: LlmConfigurations;
 
   beforeAll(async () => {
-    const routes = llmRoutes(open(), vault, async (llm) => {
-      probed = llm;
-      return { ok: false, detail: 'no answer' };
+    llms = createLlmConfigurations(testServices(open(), { vault }), {
+      probe: async (llm) => {
+        probed = llm;
+        return { ok: false, detail: 'no answer' };
+      },
     });
-    const served = await serveRoutes(open(), routes);
+    const served = await serveRoutes(open(), llms);
     http = served.v2;
     close = served.close;
   });
@@ -46,8 +55,8 @@ eachDatabase((_name, open) => {
       const defaults = (await http.get('/llm-configurations/defaults')).body;
       const one = await http.get(`/llm-configurations/${defaults.llm_id}`);
       expect(one.body).toMatchObject({ kind: 'mock', model: 'mock', base_url: null, api_key_set: false });
-      const resolved = await open().run((executor) => resolveLlm(executor, vault, null));
-      expect(resolved).toMatchObject({ id: defaults.llm_id, kind: 'mock', apiKey: null, headers: {} });
+      const resolved = await llms.resolve(null);
+      expect(resolved).toEqual({ id: defaults.llm_id, kind: 'mock', model: 'mock' });
     });
   });
 
@@ -84,12 +93,12 @@ eachDatabase((_name, open) => {
       await open().tx((tx) =>
         sql`update llm_configurations set api_key = ${rows[0]!.api_key} where id = ${other.id}`.execute(tx),
       );
-      await expect(open().run((executor) => resolveLlm(executor, vault, other.id))).rejects.toThrow();
+      await expect(llms.resolve(other.id)).rejects.toThrow();
     });
 
     test('reach the runtime as they were given', async () => {
       const { id } = await create();
-      const llm = await open().run((executor) => resolveLlm(executor, vault, id));
+      const llm = (await llms.resolve(id)) as ResolvedLlm & { kind: 'openai_compatible' };
       expect(llm).toMatchObject({ kind: 'openai_compatible', model: 'model-1', base_url: body.base_url });
       expect(llm.apiKey!.reveal()).toBe(key);
       expect(llm.headers['X-Team']!.reveal()).toBe('team-secret');
@@ -155,8 +164,8 @@ eachDatabase((_name, open) => {
     const { id } = await create();
     const agent = newId();
     await open().tx(async (tx) => {
-      expect(await llmExists(tx, id)).toBe(true);
-      expect(await llmExists(tx, newId())).toBe(false);
+      expect(await lockLlmForShare(tx, id)).toBe(true);
+      expect(await lockLlmForShare(tx, newId())).toBe(false);
       await sql`insert into agents (id, name, mode, llm_id, max_concurrency, max_attempts, timeout_seconds,
         max_steps) values (${agent}, 'A', 'worker', ${id}, 1, 1, 60, 5)`.execute(tx);
     });
@@ -180,12 +189,10 @@ eachDatabase((_name, open) => {
 
   test('a builder sees id, name, kind and model, and nothing else', async () => {
     const { id } = await create();
-    const get = llmRoutes(open(), vault, async () => ({ ok: true, detail: '' })).find(
-      (route) => route.id === 'getLlmConfiguration',
-    )!;
+    const get = llms.routes!.find((route) => route.id === 'getLlmConfiguration')!;
     const principal = { ...tester, role: 'builder' as const };
     const found = await get.find!({ params: { llm_id: id }, principal });
-    const shown = get.response!.parse(await get.handler({ found, principal } as never));
+    const shown = get.response!.parse(await get.handler({ found, principal, etag: () => {} } as never));
     expect(shown).toEqual({ id, name: 'Ours', kind: 'openai_compatible', model: 'model-1' });
   });
 
@@ -193,6 +200,6 @@ eachDatabase((_name, open) => {
     const { id } = await create();
     const answer = await http.post(`/llm-configurations/${id}/test`);
     expect(answer.body).toEqual({ ok: false, detail: 'no answer', latency_ms: expect.any(Number) });
-    expect(probed!.apiKey!.reveal()).toBe(key);
+    expect((probed as unknown as { apiKey: Secret }).apiKey.reveal()).toBe(key);
   });
 });

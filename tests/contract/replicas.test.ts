@@ -86,8 +86,8 @@ describe('two replicas on one database', () => {
         from schedules, generate_series(1, 3000) n where id = ${id}`,
     );
     await ok(a.api.delete(`/agents/${agent.id}/schedules/${id}`), 204);
-    a.test.platform.firing.wake();
-    b.test.platform.firing.wake();
+    a.test.platform.features.schedules.firing.wake();
+    b.test.platform.features.schedules.firing.wake();
     const made = () =>
       query(
         a,

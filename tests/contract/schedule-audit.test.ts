@@ -12,7 +12,7 @@ describe('the audit of a schedule', () => {
   onEachDatabase(
     (at) => {
       const fire = async () => {
-        while ((await at().test.platform.firing.fireDue()) > 0);
+        while ((await at().test.platform.features.schedules.firing.fireDue()) > 0);
       };
       /** The last full hour, and a schedule that was made `hoursAgo` hours and a half before it, every hour. */
       const hourly = async (hoursAgo: number, fields: object = {}) => {

@@ -43,7 +43,7 @@ describe('firing', () => {
   onEachDatabase(
     (at) => {
       const fire = async () => {
-        while ((await at().test.platform.firing.fireDue()) > 0);
+        while ((await at().test.platform.features.schedules.firing.fireDue()) > 0);
       };
       const read = (path: string) => ok(at().api.get(path));
       const occurrences = async (path: string) => (await ok(at().app.get(`${path}/occurrences`))).data;
@@ -344,7 +344,7 @@ describe('the running platform', () =>
     test('fires by itself what is due, and its Worker agent carries the Work Item out', async () => {
       const { cron_expression, last } = hourly();
       const { path, id } = await backdated(at(), last, { cron_expression, message: 'hello' });
-      at().test.platform.firing.wake();
+      at().test.platform.features.schedules.firing.wake();
       const item = await until(async () => {
         const { records } = await ok(at().api.get(`/work-items?schedule_id=${id}&status=COMPLETED`));
         return records[0];

@@ -12,7 +12,7 @@ eachDatabase((_name, open) => {
   let api: Awaited<ReturnType<typeof serveRoutes>>;
   let agent: string;
   beforeAll(async () => {
-    api = await serveRoutes(open(), workItemRoutes(open()));
+    api = await serveRoutes(open(), { routes: workItemRoutes(open()) });
     agent = await makeAgent(open(), { max_concurrency: 1_000 });
   });
   afterAll(() => api?.close());

@@ -1,6 +1,5 @@
-import { requiredRoles } from '../../src/access/index.ts';
 import type { Database } from '../../src/database/index.ts';
-import { createServer, type Route, TokenBuckets } from '../../src/http/index.ts';
+import { createServer, type RouteGroup, TokenBuckets } from '../../src/http/index.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Vault } from '../../src/lib/crypto.ts';
 import { silentLogger } from '../../src/lib/log.ts';
@@ -16,14 +15,13 @@ export const tester: Principal = {
   keyId: null,
 };
 
-/** Some routes of the platform over real HTTP, for the tests of one feature; every request is `tester`'s. */
+/** The routes of one feature over real HTTP. Every request acts as `tester`. */
 export async function serveRoutes(
   db: Database,
-  routes: readonly Route[],
+  feature: RouteGroup,
 ): Promise<{ v2: Client; v1: Client; close: () => Promise<void> }> {
   const server = createServer({
-    routes,
-    roleOf: (operation) => requiredRoles[operation] ?? 'admin',
+    groups: [feature],
     authenticate: async () => tester,
     db,
     vault: new Vault([Buffer.alloc(32, 1)]),

@@ -6,13 +6,16 @@ import type { Database, Tx } from '../../src/database/index.ts';
 import { Vault } from '../../src/lib/crypto.ts';
 import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
+import { createLlmConfigurations } from '../../src/llm-configurations/index.ts';
 import { createLlm } from '../../src/llm-configurations/llm-configurations.ts';
-import { createRuntime, type Runtime, type Tool } from '../../src/runtime/index.ts';
+import { createLlmSettings } from '../../src/llm-configurations/settings.ts';
+import { createRuntime, type Tool } from '../../src/runtime/index.ts';
 import { builtInTools } from '../../src/runtime/tools.ts';
-import { type Settings, watchSettings } from '../../src/settings/index.ts';
+import { createSettings, type Settings } from '../../src/settings/index.ts';
 import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
 import { createWorkItem, messagesOf, type WorkItem } from '../../src/work-items/index.ts';
 import { tester } from './api.ts';
+import { testServices } from './services.ts';
 import { until } from './wait.ts';
 import { type AgentGiven, makeAgent as insertAgent, itemOf } from './work-items.ts';
 
@@ -63,7 +66,7 @@ export class Recorder implements Tracing {
   }
 }
 
-export interface TestRuntime extends Runtime {
+export interface TestRuntime extends ReturnType<typeof createRuntime> {
   tracing: Recorder;
   finished: string[];
 }
@@ -83,12 +86,15 @@ export const newRuntime = async (
     graceMs?: number;
   } = {},
 ): Promise<TestRuntime> => {
-  const watched = await watchSettings(db, silentLogger);
+  const watched = createSettings(db, silentLogger);
+  await watched.start();
   const tracing = new Recorder();
   const finished: string[] = [];
   const runtime = createRuntime({
     db,
-    vault,
+    llms: createLlmConfigurations(testServices(db, { vault }), {
+      probe: async () => ({ ok: true, detail: '' }),
+    }),
     egress,
     log: silentLogger,
     settings: { ...watched, get: () => ({ ...watched.get(), ...settings }) },
@@ -180,5 +186,9 @@ export const endPause = async (db: Database, id: string): Promise<void> => {
 export const makeLlm = async (db: Database, url: string, apiKey: string): Promise<string> => {
   const fields = { name: 'Ours', model: 'model-1', base_url: url, api_key: apiKey };
   const actor = { principal: tester, requestId: 'r' };
-  return (await db.tx((tx) => createLlm(tx, vault, actor, { kind: 'openai_compatible', ...fields }))).id;
+  return (
+    await db.tx((tx) =>
+      createLlm(tx, actor, createLlmSettings(vault), { kind: 'openai_compatible', ...fields }),
+    )
+  ).id;
 };

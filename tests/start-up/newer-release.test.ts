@@ -6,15 +6,15 @@ import { findOfAgent, listOfAgent, lockSchedule } from '../../src/schedules/stor
 import { eachDatabase } from '../harness/database.ts';
 
 const anyId = '01980000-0000-7000-8000-000000000009';
-const page = { limit: 1, offset: 0, before: null };
+const page = { limit: 1, offset: 0, next: null };
 
 eachDatabase((_name, open) => {
   it.each([
-    ['audits', () => open().run((reader) => listAudits(reader, {}, page))],
+    ['audits', () => open().run((reader) => listAudits(reader, page))],
     ['schedules', () => open().run((reader) => listOfAgent(reader, anyId))],
     ['schedules', () => open().run((reader) => findOfAgent(reader, anyId, anyId))],
     ['schedules', () => open().tx((tx) => lockSchedule(tx, anyId))],
-    ['occurrences', () => open().run((reader) => listOccurrences(reader, anyId, page))],
+    ['occurrences', () => open().run((reader) => listOccurrences(reader, anyId, { limit: 1, before: null }))],
   ])('goes on reading %s while a newer release adds a column (%#)', async (table, read) => {
     await read();
     await open().tx((tx) =>
