@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import type { Database } from '../database/index.ts';
+import { type Database, sql } from '../database/index.ts';
 import { type Account, countNames, type SharedAccounts } from '../telemetry/index.ts';
 
 type AccountRow = Omit<Account, 'oldestAt' | 'lastSuccessAt' | 'lastError' | 'nextAttemptAt'> & {

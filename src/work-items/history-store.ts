@@ -1,5 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
-import { type Executor, json, type Tx } from '../database/index.ts';
+import { type Executor, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import type { Status } from './states.ts';

@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import { advisoryLock, type Executor, json, type Tx } from '../database/index.ts';
+import { advisoryLock, type Executor, json, sql, type Tx } from '../database/index.ts';
 import { recordEvents } from './history-store.ts';
 import type { Status } from './states.ts';
 import {

@@ -1,5 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
-import { type Executor, json, notify, type Tx } from '../database/index.ts';
+import { type Executor, json, notify, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import { principalJson, recordEvents } from './history-store.ts';

@@ -1,7 +1,6 @@
-import { type RawBuilder, sql } from 'kysely';
 import { getAgent, lockAgentForShare, requireWorker } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
-import { type Database, type Executor, notify, type Tx } from '../database/index.ts';
+import { type Database, type Executor, notify, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor, Principal } from '../lib/principal.ts';

@@ -1,5 +1,4 @@
-import type { RawBuilder } from 'kysely';
-import { type Executor, sql, type Tx } from '../../database/index.ts';
+import { type Executor, type RawBuilder, sql, type Tx } from '../../database/index.ts';
 import { firedInsertion } from '../../work-items/index.ts';
 import type { DueRow, FiringPlan } from './plan.ts';
 

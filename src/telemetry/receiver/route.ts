@@ -1,6 +1,7 @@
 import type { RawRequest, RawResponse, RawRoute } from '../../http/index.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { encodingOf, errorAnswer, type ReceiveAnswer, type Receiver } from '../index.ts';
+import { encodingOf } from '../otlp/messages.ts';
+import { errorAnswer, type ReceiveAnswer, type Receiver } from './receiver.ts';
 
 const one = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(',') : value;
