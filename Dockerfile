@@ -1,14 +1,14 @@
 # syntax=docker/dockerfile:1
 
-# Node 26 comes with the packages of the lock file: this image gives npm, and in the second stage the system
-# libraries that node needs.
+# Node 26 comes with the packages of the lock file. This image provides npm, and in the second stage the system
+# libraries that Node needs.
 FROM node:22-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --no-audit --no-fund
 
 FROM node:22-slim
-# Node 26 links libatomic, which the slim image does not have.
+# Node 26 links libatomic, which the slim image lacks.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends libatomic1 \
   && rm -rf /var/lib/apt/lists/*
@@ -24,5 +24,5 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node_modules/.bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# Node itself is process 1 and gets SIGTERM; the platform stops within 20 s, so give it more than docker's 10.
+# Node itself is process 1 and gets SIGTERM. The platform stops within 20 s, so give it more than docker's 10.
 CMD ["node_modules/.bin/node", "src/main.ts"]

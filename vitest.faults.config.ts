@@ -1,14 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * The long fault runs: minutes to hours, one file at a time, started by hand with `npm run test:faults`. Those of
- * schedules print what they add up to, a line each, and the last line is the sum. Sizes come from the environment.
- * Schedules: FAULT_KILLS (40, of each kind of deployment), FAULT_SCHEDULES (80), FAULT_SEED (by the clock; printed),
- * FAULT_FLEET_SCHEDULES (1,500), FAULT_FLEET_MOVES (60, of the clock) and FAULT_FLEET_KILLS (30), for 16 replicas and
- * for 8; FAULT_STOP_SECONDS (60), FAULT_EDITED_SCHEDULES (12, of each kind) and FAULT_EDITED_INSTANTS (60),
- * FAULT_BOUNDARY_ROUNDS (2), FAULT_LEASE_FAULTS (20), FAULT_LEASE_ITEMS (12), FAULT_DATABASE_RESTARTS (10).
- * Telemetry: FAULT_TELEMETRY_KILLS (200) and FAULT_TELEMETRY_SPANS (1,000,000), FAULT_ISOLATION_REQUESTS (400, of 500
- * spans) and FAULT_ISOLATION_ROUNDS (7), FAULT_OUTAGE_MEGABYTES (1,500), FAULT_SHARED_LOG_ROUNDS (30).
+ * The long fault runs: minutes to hours, one file at a time, started by hand with `npm run test:faults`. The runs of
+ * schedules print their totals, one line each; the last line is the sum. The environment sets the sizes (defaults in
+ * parentheses).
+ *
+ * Schedules:
+ * - FAULT_KILLS (40, for each kind of deployment), FAULT_SCHEDULES (80), FAULT_SEED (from the clock; printed)
+ * - FAULT_FLEET_SCHEDULES (1,500), FAULT_FLEET_MOVES (60, of the clock), FAULT_FLEET_KILLS (30): for 16 replicas and for 8
+ * - FAULT_STOP_SECONDS (60), FAULT_EDITED_SCHEDULES (12, of each kind), FAULT_EDITED_INSTANTS (60),
+ *   FAULT_BOUNDARY_ROUNDS (2), FAULT_LEASE_FAULTS (20), FAULT_LEASE_ITEMS (12), FAULT_DATABASE_RESTARTS (10)
+ *
+ * Telemetry:
+ * - FAULT_TELEMETRY_KILLS (200), FAULT_TELEMETRY_SPANS (1,000,000)
+ * - FAULT_ISOLATION_REQUESTS (400, of 500 spans), FAULT_ISOLATION_ROUNDS (7), FAULT_OUTAGE_MEGABYTES (1,500),
+ *   FAULT_SHARED_LOG_ROUNDS (30)
  */
 export default defineConfig({
   test: {
