@@ -11,7 +11,6 @@ import { gzipSync } from 'node:zlib';
 import { createEgress } from '../src/lib/egress.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { createDelivery } from '../src/telemetry/delivery/delivery.ts';
-import { DeadLetterFiles } from '../src/telemetry/log/files/dead-letters.ts';
 import { openFileLog } from '../src/telemetry/log/files/file-log.ts';
 import type { Destination } from '../src/telemetry/routing.ts';
 import { encodeRequest } from '../tests/harness/otlp-encode.ts';
@@ -108,7 +107,6 @@ const measure = async (delayMs: number) => {
   for (let left = first; left > 0; left -= 100) await append(Math.min(left, 100));
   const delivery = createDelivery({
     telemetryLog,
-    deadLetters: new DeadLetterFiles(join(directory, 'letters'), telemetryLog),
     destinations: {
       table: () => ({ forAgent: () => [1] }),
       get: () => destination,

@@ -110,7 +110,7 @@ export const createTelemetry = (
       const sharedLog = await openLog();
       telemetry = await openTelemetry({
         directory: join(config.dataDir, 'telemetry'),
-        ...(sharedLog ? { shared: { log: sharedLog, db } } : {}),
+        ...(sharedLog ? { shared: sharedLog } : {}),
         destinations,
         sharedAccounts: databaseAccounts(db),
         egress,

@@ -6,7 +6,7 @@ import { isId, newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
-import { countNames, type Totals } from './log/log.ts';
+import { countNames, type Totals } from './log/counts.ts';
 
 export type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
 

@@ -1,9 +1,10 @@
 export type { Account, Health, SharedAccounts } from './accounts.ts';
+export type { DeadLetters } from './delivery/dead-letters.ts';
 export { outcomeOf } from './delivery/outcome.ts';
 export { postSpans } from './delivery/post.ts';
-export type { DeadLetters } from './log/files/dead-letters.ts';
+export { countNames } from './log/counts.ts';
 export { openSharedLog, type SharedLog } from './log/jetstream/jetstream-log.ts';
-export { countNames, TelemetryLogRefusal } from './log/log.ts';
+export { TelemetryLogRefusal } from './log/log.ts';
 export { encodingOf } from './otlp/messages.ts';
 export { field, varintField } from './otlp/protobuf.ts';
 export { errorAnswer, type ReceiveAnswer, type Receiver } from './receiver/receiver.ts';

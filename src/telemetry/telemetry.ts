@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import type { Database } from '../database/index.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -12,12 +10,12 @@ import {
   replicaIdIn,
   type SharedAccounts,
 } from './accounts.ts';
+import type { DeadLetters } from './delivery/dead-letters.ts';
 import { createDelivery } from './delivery/delivery.ts';
-import { DeadLetterFiles, type DeadLetterStore, type DeadLetters } from './log/files/dead-letters.ts';
+import type { Totals } from './log/counts.ts';
 import { openFileLog } from './log/files/file-log.ts';
-import { DeadLetterTable } from './log/jetstream/dead-letters.ts';
 import type { SharedLog } from './log/jetstream/jetstream-log.ts';
-import type { TelemetryLog, Totals } from './log/log.ts';
+import type { TelemetryLog } from './log/log.ts';
 import { createReceiver, type Receiver } from './receiver/receiver.ts';
 import type { Destinations } from './routing.ts';
 import { createTracing, type Tracing } from './spans.ts';
@@ -32,10 +30,9 @@ interface TelemetryOptions {
   /** The folder of the telemetry log; made where it is missing. One process at a time. */
   directory: string;
   /**
-   * Instead of the folder: the log that all replicas share, with the database that says how far they have come.
-   * It is closed with telemetry.
+   * Instead of the folder: the log that all replicas share. It is closed with telemetry.
    */
-  shared?: { log: SharedLog; db: Database };
+  shared?: SharedLog;
   destinations: Destinations;
   settings: TelemetrySettings;
   /** How this replica learns the accounts of the others. Left out: there are none. */
@@ -86,35 +83,26 @@ export interface Telemetry {
 const openLog = async (
   { directory, shared, segmentBytes }: TelemetryOptions,
   clock: Clock,
-): Promise<{ telemetryLog: TelemetryLog; letters: DeadLetterStore; replicaId: string }> => {
-  if (shared) {
-    return {
-      telemetryLog: shared.log,
-      letters: new DeadLetterTable(shared.db, shared.log),
-      replicaId: shared.log.id,
-    };
-  }
+): Promise<{ telemetryLog: TelemetryLog; replicaId: string }> => {
+  if (shared) return { telemetryLog: shared, replicaId: shared.id };
   const telemetryLog = await openFileLog({
     directory,
     now: () => clock.now(),
     ...(segmentBytes === undefined ? {} : { segmentBytes }),
   });
-  const letters = new DeadLetterFiles(join(directory, 'dead-letters'), telemetryLog);
-  await letters.reconcile();
-  return { telemetryLog, letters, replicaId: await replicaIdIn(directory) };
+  return { telemetryLog, replicaId: await replicaIdIn(directory) };
 };
 
 /** Opens the telemetry log and puts the path together. Rejects where the folder cannot be used. */
 export const createTelemetry = async (options: TelemetryOptions): Promise<Telemetry> => {
   const { destinations, settings, egress, log, clock = systemClock, random = Math.random } = options;
-  const { telemetryLog, letters, replicaId } = await openLog(options, clock);
+  const { telemetryLog, replicaId } = await openLog(options, clock);
   const routes = () => destinations.table();
   const receiver = createReceiver({ log: telemetryLog, routes });
   const spans = createTracing({ log: telemetryLog, routes, logger: log });
   const delivery = createDelivery({
     telemetryLog,
     destinations,
-    deadLetters: letters,
     egress,
     clock,
     random,
@@ -144,7 +132,7 @@ export const createTelemetry = async (options: TelemetryOptions): Promise<Teleme
     });
   /** What is known here; of a log that is shared, the state of delivery is what the owner last said. */
   const accountOf = async (number: number): Promise<Account | undefined> => {
-    await options.shared?.log.refresh();
+    await options.shared?.refresh();
     const own = await delivery.account(number);
     if (own === undefined || telemetryLog.owns(number)) return own;
     const said = await accounts?.lastSaid(replicaId, number);
@@ -184,8 +172,8 @@ export const createTelemetry = async (options: TelemetryOptions): Promise<Teleme
     flush: spans.flush,
     start: () => {
       // Where the database does not answer now, the log's own loop sees to it.
-      options.shared?.log
-        .deliver()
+      options.shared
+        ?.deliver()
         .catch((error) => log.warn({ error: messageOf(error) }, 'nothing is owned yet'));
       delivery.start();
       publisher?.start();

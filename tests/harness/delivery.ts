@@ -6,7 +6,6 @@ import { ShiftedClock } from '../../src/lib/clock.ts';
 import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { createDelivery, type DeliveryOptions } from '../../src/telemetry/delivery/delivery.ts';
-import { DeadLetterFiles } from '../../src/telemetry/log/files/dead-letters.ts';
 import { openFileLog } from '../../src/telemetry/log/files/file-log.ts';
 import { spansNamed } from './otlp-encode.ts';
 import { TestDestinations } from './test-destinations.ts';
@@ -22,10 +21,8 @@ export const startDelivery = async (options: Partial<DeliveryOptions> & { segmen
   const destinations = new TestDestinations();
   const { segmentBytes = 64 * 1024 * 1024, ...others } = options;
   const telemetryLog = await openFileLog({ directory, segmentBytes, now: () => clock.now() });
-  const deadLetters = new DeadLetterFiles(join(directory, 'letters'), telemetryLog);
   const delivery = createDelivery({
     telemetryLog,
-    deadLetters,
     destinations,
     egress,
     clock,

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
-import type { Batch, Slice, TelemetryLog, Totals } from '../../src/telemetry/log/log.ts';
+import type { Totals } from '../../src/telemetry/log/counts.ts';
+import type { NewDeadLetter } from '../../src/telemetry/log/dead-letter.ts';
+import type { Batch, Slice, TelemetryLog } from '../../src/telemetry/log/log.ts';
 import { decodeProtobuf } from './otlp-decode.ts';
 import { spansNamed } from './otlp-encode.ts';
 
@@ -8,6 +10,17 @@ export const slice = (prefix: string, spans: number, routes: number[], padding =
   bytes: spansNamed(prefix, spans, undefined, padding),
   spans,
   routes,
+});
+
+/** When the spans of `deadLetter` were refused, ms since 1970. */
+export const refusedAt = Date.parse('2026-01-02T03:04:05.678Z');
+
+export const deadLetter = (ordinal: number): NewDeadLetter => ({
+  ordinal,
+  at: new Date(refusedAt).toISOString(),
+  status: 400,
+  reason: 'no',
+  span: Buffer.from(`span ${ordinal}`),
 });
 
 /** The names of a batch's spans, in order. */

@@ -1,12 +1,10 @@
 import { messageOf } from '../../lib/errors.ts';
 import { Loop } from '../../lib/loop.ts';
 import type { Account } from '../accounts.ts';
-import type { DeadLetters } from '../log/files/dead-letters.ts';
 import { Compressor } from '../otlp/compress.ts';
 import { Budget } from './budget.ts';
+import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { Exporter, type ExporterParts, stateBySettings } from './exporter.ts';
-import { outcomeOf, outcomeOfFailure } from './outcome.ts';
-import { postSpans } from './post.ts';
 
 export interface DeliveryOptions
   extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs' | 'compressor' | 'budget'> {
@@ -35,7 +33,7 @@ const retentionEveryMs = 60_000;
 const nothingSent = { lastSuccessAt: null, lastError: null, nextAttemptAt: null };
 
 export const createDelivery = (options: DeliveryOptions): Delivery => {
-  const { telemetryLog, destinations, deadLetters, clock, log, egress } = options;
+  const { telemetryLog, destinations, clock, log } = options;
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
   const compressor = new Compressor();
   const budget = new Budget(options.maxBytesInMemory);
@@ -75,9 +73,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
     log,
     tick: async () => {
       const { milliseconds, bytes } = options.retention();
-      const before = clock.now() - milliseconds;
-      await telemetryLog.expire(before, bytes);
-      await deadLetters.expire(before);
+      await telemetryLog.expire(clock.now() - milliseconds, bytes);
       return retentionEveryMs;
     },
   });
@@ -125,39 +121,6 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
         lastError: destination?.problem ?? delivery.lastError,
       };
     },
-    deadLetters: {
-      list: (number, { limit = 50, after } = {}) => deadLetters.list(number, limit, after),
-      purge: (number, ids) => deadLetters.end(number, ids, 'discarded'),
-      retry: async (number, ids, withinMs = Number.POSITIVE_INFINITY) => {
-        const wanted = [...new Set(ids ?? (await deadLetters.ids(number)))];
-        const until = Date.now() + withinMs;
-        const result = { delivered: 0, failed: 0, untried: 0 };
-        for (const [index, id] of wanted.entries()) {
-          const destination = destinations.get(number);
-          if (!destination || destination.problem !== undefined || Date.now() >= until) {
-            result.untried = wanted.length - index;
-            break;
-          }
-          const found = await deadLetters.get(number, id);
-          if (!found) {
-            result.failed++;
-            continue;
-          }
-          const timeoutMs = Math.max(1, Math.min(requestTimeoutMs, until - Date.now()));
-          const outcome = await postSpans(egress, destination, found.span, timeoutMs).then(
-            (response) => outcomeOf(destination, response, 1, clock.now()),
-            outcomeOfFailure,
-          );
-          if (outcome.kind === 'accepted' && outcome.rejected === 0) {
-            result.delivered += await deadLetters.end(number, [id], 'delivered');
-          } else if (outcome.kind === 'retry' || outcome.kind === 'pause') {
-            // The backend takes nothing now: the others would only wait in vain.
-            result.untried = wanted.length - index;
-            break;
-          } else result.failed++;
-        }
-        return result;
-      },
-    },
+    deadLetters: createDeadLetters({ ...options, requestTimeoutMs }),
   };
 };

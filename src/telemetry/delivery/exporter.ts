@@ -2,7 +2,6 @@ import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 import type { Account, DeliveryState } from '../accounts.ts';
-import type { DeadLetterStore } from '../log/files/dead-letters.ts';
 import type { TelemetryLog } from '../log/log.ts';
 import type { Destination, Destinations } from '../routing.ts';
 import { Standing } from './backend-health.ts';
@@ -14,7 +13,6 @@ import { Window } from './window.ts';
 
 export interface ExporterParts extends PostParts {
   telemetryLog: TelemetryLog;
-  deadLetters: DeadLetterStore;
   destinations: Destinations;
   budget: Budget;
   random: () => number;
@@ -156,10 +154,9 @@ export class Exporter {
   }
 
   async #remove(): Promise<null> {
-    const { telemetryLog, deadLetters, onRemoved } = this.#parts;
+    const { telemetryLog, onRemoved } = this.#parts;
     this.#window.clear();
     await telemetryLog.remove(this.number);
-    await deadLetters.drop(this.number);
     onRemoved(this.number);
     return null;
   }

@@ -1,19 +1,12 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { Batch, Counts } from '../log/log.ts';
+import type { NewDeadLetter } from '../log/dead-letter.ts';
+import type { Batch } from '../log/log.ts';
 import { takeSpans } from '../otlp/wire.ts';
 import type { Budget } from './budget.ts';
 import type { Outcome } from './outcome.ts';
 
 const inflate = promisify(gunzip);
-
-/** A span that was refused alone, and is not yet among the dead letters. */
-export interface Refused {
-  ordinal: number;
-  status: number;
-  reason: string;
-  span: Buffer;
-}
 
 /** What a request came to; a defect where it is no failure of the backend's; null where the process stops. */
 export type Answer = Outcome | { kind: 'defect'; error: unknown } | null;
@@ -32,7 +25,7 @@ export class Parcel {
   /** Among those settled and not committed. */
   rejected = 0;
   /** Likewise, in order; they lie right before `settled` or before spans that were accepted. */
-  refused: Refused[] = [];
+  refused: Omit<NewDeadLetter, 'at'>[] = [];
   underWay = false;
   /** Of the last request, until it is judged. */
   answer: { value: Answer; sentAfter: number } | null = null;
@@ -96,13 +89,6 @@ export class Parcel {
     const { start, spans } = this.#batch;
     const [from, to] = [this.settled - start, this.#ends.at(-1)! - start];
     return to - from === spans ? this.#plain : takeSpans(this.#plain, from, to);
-  }
-
-  /** All that is settled and not committed, counted. */
-  counts(): Counts {
-    const dead_lettered = this.refused.length;
-    const delivered = this.settled - this.committed - dead_lettered - this.rejected;
-    return { delivered, rejected: this.rejected, dead_lettered, expired: 0, discarded: 0 };
   }
 
   accept(rejected: number): void {

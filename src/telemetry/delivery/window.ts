@@ -1,12 +1,11 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { DeadLetterStore } from '../log/files/dead-letters.ts';
-import { type Counts, countNames, passed, type TelemetryLog } from '../log/log.ts';
+import { passed } from '../log/counts.ts';
+import type { TelemetryLog } from '../log/log.ts';
 import type { Budget } from './budget.ts';
 import { Parcel } from './in-flight-batch.ts';
 
 interface WindowParts {
   telemetryLog: TelemetryLog;
-  deadLetters: DeadLetterStore;
   budget: Budget;
   clock: Clock;
 }
@@ -62,30 +61,27 @@ export class Window {
   }
 
   /**
-   * Moves the cursor over all that is settled from there on, in one durable write. The letters are on disk before
-   * they are counted. Answers what was passed.
+   * Moves the cursor over all that is settled from there on, in one durable write, with the dead letters. Resolves to
+   * what was passed.
    */
   async commit(): Promise<{ parcels: number; spans: number }> {
-    const { telemetryLog, deadLetters, clock } = this.#parts;
+    const { telemetryLog, clock } = this.#parts;
     for (;;) {
       const settled = this.#settled();
       const last = settled.at(-1);
       if (last === undefined) return { parcels: 0, spans: 0 };
-      const letters = settled.flatMap(({ refused }) => refused);
       const at = new Date(clock.now()).toISOString();
-      for (const { ordinal, status, reason, span } of letters) {
-        await deadLetters.put(this.#number, ordinal, { at, status, reason, bytes: span.length }, span);
-      }
+      const deadLetters = settled.flatMap(({ refused }) => refused.map((one) => ({ at, ...one })));
+      const rejected = settled.reduce((sum, parcel) => sum + parcel.rejected, 0);
+      const spans = last.settled - settled[0]!.committed;
+      const counts = { delivered: spans - rejected - deadLetters.length, rejected };
       const through = last.settled - last.batch.start;
-      if (await telemetryLog.commit(last.batch, through, sumOf(settled.map((one) => one.counts())))) {
-        const spans = last.settled - settled[0]!.committed;
+      if (await telemetryLog.commit(last.batch, through, counts, deadLetters)) {
         for (const parcel of settled) parcel.commit();
         const whole = settled.filter(({ isSettled }) => isSettled).length;
         this.#parcels.splice(0, whole);
         return { parcels: whole, spans };
       }
-      const ordinals = letters.map(({ ordinal }) => ordinal);
-      await deadLetters.withdraw(this.#number, ordinals);
       if (!this.clip()) this.clear();
     }
   }
@@ -124,9 +120,3 @@ export class Window {
     return settled;
   }
 }
-
-const sumOf = (all: readonly Counts[]): Counts => {
-  const sum = { delivered: 0, rejected: 0, dead_lettered: 0, expired: 0, discarded: 0 };
-  for (const one of all) for (const name of countNames) sum[name] += one[name];
-  return sum;
-};

@@ -4,13 +4,22 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openMigrated } from '../../../tests/harness/database.ts';
+import { dieAt, revive } from '../../../tests/harness/dying-files.ts';
 import { describeWithNats, type Nats, startNats } from '../../../tests/harness/nats.ts';
-import { drain as drainOf, namesIn as names, slice, sum } from '../../../tests/harness/telemetry-log.ts';
+import {
+  deadLetter,
+  drain as drainOf,
+  namesIn as names,
+  refusedAt,
+  slice,
+  sum,
+} from '../../../tests/harness/telemetry-log.ts';
 import type { Database } from '../../database/index.ts';
 import { silentLogger } from '../../lib/log.ts';
+import { deadLetterId } from './dead-letter.ts';
 import { openFileLog } from './files/file-log.ts';
 import { openSharedLog } from './jetstream/jetstream-log.ts';
-import type { TelemetryLog } from './log.ts';
+import type { Batch, TelemetryLog } from './log.ts';
 
 /** One log, opened and opened again. */
 interface Place {
@@ -18,7 +27,19 @@ interface Place {
   /** What was appended is in the totals of this log. */
   settled(): Promise<void>;
   clear(): Promise<void>;
+  /** The process dies in the middle of the log's `step`-th durable change from now; nothing works until `revive`. */
+  dieAt(step: number): Promise<void>;
+  revive(): void;
 }
+
+/** Changes of integration 1, of whose ten spans the first four are dead letters and the next two were delivered. */
+const deadLetterChanges: Record<string, (log: TelemetryLog, rest: Batch) => Promise<unknown>> = {
+  commit: (log, rest) => log.commit(rest, 3, { rejected: 1 }, [deadLetter(7), deadLetter(8)]),
+  'retry that is accepted': (log) => log.endDeadLetters(1, [1, 3].map(deadLetterId), 'delivered'),
+  purge: (log) => log.endDeadLetters(1, undefined, 'discarded'),
+  expiry: (log) => log.expire(refusedAt + 1, 1e9),
+  deletion: (log) => log.remove(1),
+};
 
 /** What every telemetry log promises (log.ts), whatever it is kept in. */
 const conformance = (place: () => Promise<Place>, sequences: number): void => {
@@ -60,7 +81,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     await at.settled();
     const batch = (await log.read(1, 10_000))!;
     await log.commit(batch, 3, { delivered: 2, rejected: 1 });
-    await log.commit(batch, 6, { delivered: 2, dead_lettered: 1 });
+    await log.commit(batch, 6, { delivered: 2 }, [deadLetter(5)]);
     await reopen();
     const rest = (await log.read(1, 10_000))!;
     expect(rest.start).toBe(6);
@@ -69,7 +90,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     // A commit that does not fit the cursor changes nothing.
     expect(await log.commit(batch, 6, { delivered: 6 })).toBe(false);
     expect(sum(log.totals(1))).toBe(10);
-    await log.move(1, { dead_lettered: -1, discarded: 1 });
+    expect(await log.endDeadLetters(1, undefined, 'discarded')).toBe(1);
     expect(log.totals(1)).toMatchObject({ dead_lettered: 0, discarded: 1, queued: 4 });
   });
 
@@ -104,8 +125,9 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     await log.append([slice('a', 4, [1, 2])]);
     await at.settled();
     const batch = (await log.read(1, 10_000))!;
-    await log.commit(batch, 2, { delivered: 1, dead_lettered: 1 });
+    await log.commit(batch, 2, { delivered: 1 }, [deadLetter(1)]);
     await log.remove(1);
+    expect(await log.deadLetterIds(1)).toEqual([]);
     expect(await log.commit(batch, 4, { delivered: 2 })).toBe(false);
     await log.append([slice('late', 1, [1])]);
     await reopen();
@@ -116,6 +138,89 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
       { number: 2, removed: false },
     ]);
   });
+
+  /** The ten spans that `deadLetterChanges` are about; what is left of them. */
+  const refuseSome = async (own: Place, one: TelemetryLog): Promise<Batch> => {
+    await one.append([slice('s', 10, [1])]);
+    await own.settled();
+    const batch = (await one.read(1, 1e6))!;
+    expect(await one.commit(batch, 6, { delivered: 2 }, [0, 1, 2, 3].map(deadLetter))).toBe(true);
+    return (await one.read(1, 1e6))!;
+  };
+
+  test('dead letters are listed page by page and end as delivered, discarded or expired', async () => {
+    await refuseSome(at, log);
+    const [first, second] = await log.listDeadLetters(1, 2);
+    const { ordinal: _, span, ...head } = deadLetter(0);
+    expect(first).toEqual({ id: '0000000000000000', ...head, bytes: span.length });
+    expect((await log.listDeadLetters(1, 9, second!.id)).map(({ id }) => Number(id))).toEqual([2, 3]);
+    expect((await log.getDeadLetter(1, second!.id))!.span.toString()).toBe('span 1');
+    expect(await log.getDeadLetter(1, '../../cursors/1')).toBeNull();
+    expect(await log.deadLetterIds(2)).toEqual([]);
+    expect(await log.endDeadLetters(1, [first!.id], 'delivered')).toBe(1);
+    expect(await log.endDeadLetters(1, [first!.id], 'delivered')).toBe(0);
+    expect(await log.endDeadLetters(1, [second!.id, '0000000000000009'], 'discarded')).toBe(1);
+    await log.expire(refusedAt, 1e9);
+    expect(log.totals(1)).toMatchObject({ delivered: 3, dead_lettered: 2, discarded: 1, expired: 0 });
+    await log.expire(refusedAt + 1, 1e9);
+    expect(log.totals(1)).toMatchObject({ delivered: 3, dead_lettered: 0, discarded: 1, expired: 2 });
+    expect(await log.deadLetterIds(1)).toEqual([]);
+  });
+
+  test('a commit that does not fit the cursor leaves no dead letter and takes none away', async () => {
+    const rest = await refuseSome(at, log);
+    expect(await log.commit(rest, 3, { delivered: 1 }, [deadLetter(7)])).toBe(false);
+    expect(await log.commit(rest, 2, { delivered: 1 }, [deadLetter(7)])).toBe(true);
+    expect(await log.commit(rest, 2, { delivered: 1 }, [deadLetter(7)])).toBe(false);
+    expect((await log.deadLetterIds(1)).map(Number)).toEqual([0, 1, 2, 3, 7]);
+    expect(log.totals(1)).toMatchObject({ delivered: 3, dead_lettered: 5, queued: 2 });
+  });
+
+  test('a purge next to a commit counts every dead letter once', async () => {
+    const rest = await refuseSome(at, log);
+    const [committed, purged] = await Promise.all([
+      log.commit(rest, 1, {}, [deadLetter(6)]),
+      log.endDeadLetters(1, undefined, 'discarded'),
+    ]);
+    expect(committed).toBe(true);
+    expect(await log.deadLetterIds(1)).toHaveLength(5 - purged);
+    expect(log.totals(1)).toMatchObject({ dead_lettered: 5 - purged, discarded: purged, queued: 3 });
+  });
+
+  for (const [name, change] of Object.entries(deadLetterChanges)) {
+    test(`after a crash at any point of a ${name} a dead letter exists if and only if it is counted`, async () => {
+      let died = true;
+      for (let step = 1; died; step++) {
+        expect(step).toBeLessThan(50);
+        const own = await place();
+        let one = await own.open();
+        try {
+          const rest = await refuseSome(own, one);
+          await own.dieAt(step);
+          died = await change(one, rest).then(
+            () => false,
+            () => true,
+          );
+          own.revive();
+          await one.close();
+          one = await own.open();
+          const ids = await one.deadLetterIds(1);
+          const { dead_lettered, ...others } = one.totals(1);
+          expect([dead_lettered, sum({ dead_lettered, ...others })]).toEqual([ids.length, 10]);
+          for (const id of ids) {
+            const span = (await one.getDeadLetter(1, id))!.span.toString();
+            expect(span).toBe(`span ${Number(id)}`);
+          }
+          const afterwards = { commit: [0, 1, 2, 3, 7, 8], 'retry that is accepted': [0, 2] }[name] ?? [];
+          if (!died) expect(ids.map(Number)).toEqual(afterwards);
+        } finally {
+          own.revive();
+          await one.close();
+          await own.clear();
+        }
+      }
+    });
+  }
 
   test('what a client compressed is read as it came, and alone', async () => {
     await log.append([slice('a', 1, [1])]);
@@ -212,9 +317,44 @@ describe('the telemetry log in files', () => {
       open: () => openFileLog({ directory, segmentBytes: 1_500 }),
       settled: async () => {},
       clear: () => rm(directory, { recursive: true }),
+      dieAt,
+      revive,
     };
   }, 40);
 });
+
+/**
+ * A database whose caller dies: at step 1 in the middle of the next transaction, at step 2 after it is committed and
+ * before its result is known, and so on.
+ */
+const dyingDatabase = (db: Database) => {
+  let left = Number.POSITIVE_INFINITY;
+  const step = (): void => {
+    if (--left <= 0) throw new Error('the process is dead');
+  };
+  const dying: Database = {
+    ...db,
+    run: (fn) => (left <= 0 ? Promise.reject(new Error('the process is dead')) : db.run(fn)),
+    tx: async (fn) => {
+      const result = await db.tx(async (tx) => {
+        const value = await fn(tx);
+        step();
+        return value;
+      });
+      step();
+      return result;
+    },
+  };
+  return {
+    db: dying,
+    dieAt: async (at: number) => {
+      left = at;
+    },
+    revive: () => {
+      left = Number.POSITIVE_INFINITY;
+    },
+  };
+};
 
 describeWithNats('the telemetry log on JetStream', () => {
   let nats: Nats;
@@ -231,11 +371,12 @@ describeWithNats('the telemetry log on JetStream', () => {
   conformance(async () => {
     const url = `${nats.url}/log_${++streams}`;
     let log: Awaited<ReturnType<typeof openSharedLog>>;
+    const { db: dying, dieAt, revive } = dyingDatabase(db);
     return {
       open: async () => {
         log = await openSharedLog({
           url,
-          db,
+          db: dying,
           log: silentLogger,
           exists: async () => false,
           markBytes: 1_500,
@@ -245,6 +386,8 @@ describeWithNats('the telemetry log on JetStream', () => {
       },
       settled: () => log.caughtUp(),
       clear: async () => {},
+      dieAt,
+      revive,
     };
   }, 8);
 });

@@ -1,3 +1,6 @@
+import type { Counts, Totals } from './counts.ts';
+import type { DeadLetter, DeadLetterEnd, NewDeadLetter } from './dead-letter.ts';
+
 /** Spans of one request that go to the same integrations: a valid ExportTraceServiceRequest (protobuf). */
 export interface Slice {
   bytes: Buffer;
@@ -7,45 +10,6 @@ export interface Slice {
   /** Numbers of integrations, each once. Empty: the slice goes nowhere and is not stored. */
   routes: readonly number[];
 }
-
-/** How the spans that were passed ended; all in spans. */
-export interface Counts {
-  delivered: number;
-  rejected: number;
-  dead_lettered: number;
-  expired: number;
-  discarded: number;
-}
-
-export const countNames = ['delivered', 'rejected', 'dead_lettered', 'expired', 'discarded'] as const;
-
-/** Spans that are behind the cursor. */
-export const passed = (state: Counts): number =>
-  state.delivered + state.rejected + state.dead_lettered + state.expired + state.discarded;
-
-/** The account of one integration: everything that was accepted for it is in exactly one of these. */
-export interface Totals extends Counts {
-  queued: number;
-  backlog_bytes: number;
-}
-
-/**
- * The account of an integration whose cursor is in `state` (undefined where it has none) and has `queued` spans
- * before it. Of a deleted one nothing is queued: they are discarded. `backlogBytes` is asked only where it matters.
- */
-export const totalsOf = (
-  state: (Counts & { removed: boolean }) | undefined,
-  queued: number,
-  backlogBytes: () => number,
-): Totals => {
-  const counts = Object.fromEntries(
-    countNames.map((name) => [name, state?.[name] ?? 0]),
-  ) as unknown as Counts;
-  if (state?.removed) {
-    return { ...counts, discarded: counts.discarded + queued, queued: 0, backlog_bytes: 0 };
-  }
-  return { ...counts, queued, backlog_bytes: queued === 0 ? 0 : backlogBytes() };
-};
 
 /**
  * The next spans of one integration, oldest first. The log looks at no `bytes` of a batch that is given back to
@@ -95,7 +59,7 @@ export interface TelemetryLog {
   integrations(): { number: number; removed: boolean }[];
   /** Whether this replica delivers the integration. Where replicas share a log, one of them does at a time. */
   owns(number: number): boolean;
-  /** Deleted: what is queued and dead-lettered becomes discarded; the final counts stay. */
+  /** Deleted: what is queued and dead-lettered becomes discarded, the dead letters go, the final counts stay. */
   remove(number: number): Promise<void>;
 
   /**
@@ -105,18 +69,35 @@ export interface TelemetryLog {
    */
   read(number: number, maxBytes: number, after?: Batch): Promise<Batch | null>;
   /**
-   * Moves the cursor to behind the first `through` spans of the batch and adds the counts, in one durable
-   * write. The counts are those of everything between the cursor and there: they may be of several batches that
-   * were read one behind the other. False, and nothing changes, where they are not (expired, removed meanwhile).
+   * Moves the cursor to behind the first `through` spans of the batch, adds the counts and keeps the dead letters, as
+   * one atomic and durable change: after any crash a dead letter exists if and only if it is counted. Counts and
+   * dead letters are those of everything between the cursor and there: they may be of several batches that were read
+   * one behind the other. Resolves to false, and changes nothing, if they are not (expired or removed in the
+   * meantime).
    */
-  commit(batch: Batch, through: number, counts: Partial<Counts>): Promise<boolean>;
-  /** Moves counts among dead_lettered and the others (a retried or purged dead letter): the deltas add up to 0. */
-  move(number: number, deltas: Partial<Counts>): Promise<void>;
+  commit(
+    batch: Batch,
+    through: number,
+    counts: Partial<Omit<Counts, 'dead_lettered'>>,
+    deadLetters?: readonly NewDeadLetter[],
+  ): Promise<boolean>;
+
+  /** The ids of all dead letters of an integration, oldest first. */
+  deadLetterIds(number: number): Promise<string[]>;
+  /** At most `limit` dead letters behind the id `after`, oldest first. */
+  listDeadLetters(number: number, limit: number, after?: string): Promise<DeadLetter[]>;
+  /** A dead letter and its span; null if it is gone or damaged. */
+  getDeadLetter(number: number, id: string): Promise<{ deadLetter: DeadLetter; span: Buffer } | null>;
+  /** Removes dead letters (all, or the given ones) and counts them as `as`, as one change. Resolves to how many there were. */
+  endDeadLetters(number: number, ids: readonly string[] | undefined, as: DeadLetterEnd): Promise<number>;
 
   totals(number: number): Totals;
   /** When the oldest queued span was accepted (ms since 1970); null where nothing is queued. */
   oldest(number: number): Promise<number | null>;
-  /** Retention: what is older than `before` (ms since 1970), or beyond `maxBytes` on disk, oldest first; counted, then unlinked. */
+  /**
+   * Retention: spans that are older than `before` (ms since 1970), or beyond `maxBytes` on disk, oldest first, and dead
+   * letters that were refused before `before`; counted as expired, then removed.
+   */
   expire(before: number, maxBytes: number): Promise<void>;
   /** Calls `appended` with the integrations of every durable append; the answer takes the listener off. */
   onAppend(appended: (routes: ReadonlySet<number>) => void): () => void;

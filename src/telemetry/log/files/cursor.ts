@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { type Counts, countNames } from '../log.ts';
+import { Mutex } from '../../../lib/semaphore.ts';
+import { type Counts, countNames, zeroCounts } from '../counts.ts';
 import { synced } from './segments.ts';
 
 /** How far an integration has come: the sum of its counts says it to the span, `at` is where to read on from. */
@@ -24,7 +25,7 @@ export class CursorFile {
   state: CursorState;
   #file: FileHandle;
   #sequence: number;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #mutex = new Mutex();
 
   private constructor(number: number, file: FileHandle, sequence: number, state: CursorState) {
     this.number = number;
@@ -51,7 +52,7 @@ export class CursorFile {
       if (bytesRead < bytes.length) {
         await file.write(Buffer.alloc(bytes.length - bytesRead), 0, bytes.length - bytesRead, bytesRead);
       }
-      return new CursorFile(number, file, found?.sequence ?? 0, found?.state ?? beginning);
+      return new CursorFile(number, file, found?.sequence ?? 0, found?.state ?? beginning());
     } catch (error) {
       await file.close();
       throw error;
@@ -59,11 +60,11 @@ export class CursorFile {
   }
 
   /**
-   * One step of the cursor, after all earlier ones: `next` sees the present state and answers the new one, or
-   * null to leave it. Resolves with whether it moved, when that is durable.
+   * One step of the cursor, after all earlier ones: `next` gets the present state and returns the new one, or
+   * null to leave it. Resolves to whether the cursor moved, when that is durable.
    */
   update(next: (state: CursorState) => CursorState | null): Promise<boolean> {
-    const step = this.#last.then(async () => {
+    return this.#mutex.run(async () => {
       const state = next(this.state);
       if (state === null) return false;
       const sequence = this.#sequence + 1;
@@ -72,25 +73,14 @@ export class CursorFile {
       this.state = state;
       return true;
     });
-    this.#last = step.catch(() => {});
-    return step;
   }
 
   async close(): Promise<void> {
-    await this.#last;
-    await this.#file.close();
+    await this.#mutex.run(() => this.#file.close());
   }
 }
 
-const beginning: CursorState = {
-  at: 0,
-  removed: false,
-  delivered: 0,
-  rejected: 0,
-  dead_lettered: 0,
-  expired: 0,
-  discarded: 0,
-};
+const beginning = (): CursorState => ({ at: 0, removed: false, ...zeroCounts() });
 
 const encode = (sequence: number, state: CursorState): Buffer => {
   const slot = Buffer.alloc(slotLength);
@@ -108,7 +98,7 @@ const encode = (sequence: number, state: CursorState): Buffer => {
 const decode = (slot: Buffer): { sequence: number; state: CursorState } | null => {
   if (slot.readUInt32LE(0) !== magic) return null;
   if (crc32(slot.subarray(0, slotLength - 4)) !== slot.readUInt32LE(slotLength - 4)) return null;
-  const state: CursorState = { ...beginning, at: slot.readDoubleLE(16), removed: slot.readUInt32LE(4) === 1 };
+  const state = { ...beginning(), at: slot.readDoubleLE(16), removed: slot.readUInt32LE(4) === 1 };
   countNames.forEach((name, i) => {
     state[name] = slot.readDoubleLE(24 + i * 8);
   });

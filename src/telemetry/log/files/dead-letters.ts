@@ -1,207 +1,194 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { passed, type TelemetryLog } from '../log.ts';
+import { dirname, join } from 'node:path';
+import { Mutex } from '../../../lib/semaphore.ts';
+import { addCounts, passed } from '../counts.ts';
+import {
+  type DeadLetter,
+  type DeadLetterEnd,
+  deadLetterId,
+  isDeadLetterId,
+  type NewDeadLetter,
+} from '../dead-letter.ts';
+import type { CursorFile } from './cursor.ts';
 import { syncDirectory } from './segments.ts';
 
-/** A span that its backend refused for itself. */
-export interface DeadLetter {
-  id: string;
-  /** When it was refused, RFC 3339. */
-  at: string;
-  /** What the backend answered: its status and the beginning of its message, scrubbed. */
-  status: number;
-  reason: string;
-  /** The size of the span's request. */
-  bytes: number;
-}
-
-/** Dead letters of one integration, kept for the retention (product, section 9). */
-export interface DeadLetters {
-  /** Oldest first, after the given id. */
-  list(number: number, options?: { limit?: number; after?: string }): Promise<DeadLetter[]>;
-  /**
-   * Sends them again (all, or the given ones), for about `withinMs`: what is accepted counts as delivered, the
-   * rest stays. `failed`: refused again, or gone; `untried`: not sent, for want of time or because the backend
-   * takes nothing now.
-   */
-  retry(
-    number: number,
-    ids?: readonly string[],
-    withinMs?: number,
-  ): Promise<{ delivered: number; failed: number; untried: number }>;
-  /** Removes them (all, or the given ones), counted as discarded. Answers how many. */
-  purge(number: number, ids?: readonly string[]): Promise<number>;
-}
-
-export type End = 'delivered' | 'discarded' | 'expired';
-
-/** What is known of a letter; a file is a line of JSON with this, then the span as an ExportTraceServiceRequest. */
-export type LetterHead = Omit<DeadLetter, 'id'>;
-
-/** Where refused spans are kept; their counts are in the log. */
-export interface DeadLetterStore {
-  /** Durable with the caller's commit at the latest, which also counts it. */
-  put(number: number, ordinal: number, letter: LetterHead, span: Buffer): Promise<void>;
-  /** Takes back letters whose commit came to nothing. */
-  withdraw(number: number, ordinals: readonly number[]): Promise<void>;
-  /** Of all letters of an integration, oldest first. */
-  ids(number: number): Promise<string[]>;
-  /** The letter and its span; null where it is gone or damaged. */
-  get(number: number, id: string): Promise<{ letter: DeadLetter; span: Buffer } | null>;
-  list(number: number, limit: number, after?: string): Promise<DeadLetter[]>;
-  /** Ends letters (all, or the given ones): counts them and removes them. Answers how many there were. */
-  end(number: number, ids: readonly string[] | undefined, as: End): Promise<number>;
-  /** Letters refused before `before` (ms since 1970) are counted as expired. */
-  expire(before: number): Promise<void>;
-  /** Removes all letters of a deleted integration; its log has counted them. */
-  drop(number: number): Promise<void>;
-}
-
-export const idPattern = /^\d{16}$/;
-export const idOf = (ordinal: number): string => String(ordinal).padStart(16, '0');
-
 /**
- * Dead letters on disk: one file a span, named by the span's ordinal in its integration, so that writing one
- * again after a crash changes nothing. The counts are in the log's cursor; each change of them is written so
- * that `reconcile` can tell after a crash whether it happened: a letter that leaves is renamed to `ID.END`,
- * then counted, then unlinked.
+ * The dead letters of one integration: one file a span, named by its id, with a line of JSON (`DeadLetter` without
+ * the id) and then the span. The cursor counts them. Each change is made so that `reconcile` can tell after a crash
+ * whether it was counted: a new file is written before the cursor passes its span, and a dead letter that ends is
+ * renamed to `ID.END`, then counted, then unlinked.
  */
-export class DeadLetterFiles implements DeadLetterStore {
-  readonly #directory: string;
-  readonly #log: TelemetryLog;
-  readonly #last = new Map<number, Promise<unknown>>();
+export class DeadLetterFiles {
+  readonly #folder: string;
+  readonly #cursor: CursorFile;
+  /** Changes happen one after the other. */
+  readonly #mutex = new Mutex();
 
-  constructor(directory: string, log: TelemetryLog) {
-    this.#directory = directory;
-    this.#log = log;
+  constructor(folder: string, cursor: CursorFile) {
+    this.#folder = folder;
+    this.#cursor = cursor;
   }
 
-  /** Durable when it resolves; counted by the caller's commit. */
-  async put(number: number, ordinal: number, letter: LetterHead, span: Buffer): Promise<void> {
-    await mkdir(this.#folder(number), { recursive: true });
-    const file = await open(join(this.#folder(number), idOf(ordinal)), 'w');
+  /** Writes the dead letters, then calls `count`, which moves the cursor over their spans; if it does not, takes them back. */
+  add(deadLetters: readonly NewDeadLetter[], count: () => Promise<boolean>): Promise<boolean> {
+    return this.#mutex.run(async () => {
+      const before = passed(this.#cursor.state);
+      // What the cursor has passed is counted already: `count` will find that out.
+      const added = deadLetters.filter(({ ordinal }) => ordinal >= before);
+      const names = added.map(({ ordinal }) => deadLetterId(ordinal));
+      try {
+        await this.#write(added);
+      } catch (error) {
+        await this.#unlink(names).catch(() => {});
+        throw error;
+      }
+      // If this rejects, nobody knows what the cursor's file holds: the next attempt, or the next start, sees to it.
+      const counted = await count();
+      if (!counted) await this.#unlink(names);
+      return counted;
+    });
+  }
+
+  /** Oldest first. */
+  async ids(): Promise<string[]> {
+    const counted = deadLetterId(passed(this.#cursor.state));
+    return (await this.#names()).filter((name) => isDeadLetterId(name) && name < counted);
+  }
+
+  /** Null if it is gone or damaged. */
+  async get(id: string): Promise<{ deadLetter: DeadLetter; span: Buffer } | null> {
+    if (!isDeadLetterId(id) || Number(id) >= passed(this.#cursor.state)) return null;
     try {
-      await file.writeFile(Buffer.concat([Buffer.from(`${JSON.stringify(letter)}\n`), span]));
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-    await syncDirectory(this.#folder(number));
-  }
-
-  async withdraw(number: number, ordinals: readonly number[]): Promise<void> {
-    for (const ordinal of ordinals) await rm(join(this.#folder(number), idOf(ordinal)), { force: true });
-  }
-
-  async ids(number: number): Promise<string[]> {
-    return (await this.#names(number)).filter((name) => idPattern.test(name));
-  }
-
-  async get(number: number, id: string): Promise<{ letter: DeadLetter; span: Buffer } | null> {
-    if (!idPattern.test(id)) return null;
-    try {
-      const bytes = await readFile(join(this.#folder(number), id));
+      const bytes = await readFile(join(this.#folder, id));
       const end = bytes.indexOf(10);
-      return { letter: { id, ...JSON.parse(bytes.toString('utf8', 0, end)) }, span: bytes.subarray(end + 1) };
+      return {
+        deadLetter: { id, ...JSON.parse(bytes.toString('utf8', 0, end)) },
+        span: bytes.subarray(end + 1),
+      };
     } catch {
       return null;
     }
   }
 
-  async list(number: number, limit: number, after = ''): Promise<DeadLetter[]> {
-    const letters: DeadLetter[] = [];
-    for (const id of await this.ids(number)) {
+  async list(limit: number, after = ''): Promise<DeadLetter[]> {
+    const deadLetters: DeadLetter[] = [];
+    for (const id of await this.ids()) {
       if (id <= after) continue;
-      if (letters.length >= limit) break;
-      const found = await this.get(number, id);
-      if (found) letters.push(found.letter);
+      if (deadLetters.length >= limit) break;
+      const found = await this.get(id);
+      if (found) deadLetters.push(found.deadLetter);
     }
-    return letters;
+    return deadLetters;
   }
 
-  end(number: number, ids: readonly string[] | undefined, as: End): Promise<number> {
-    return this.#inTurn(number, async () => {
+  /** Ends dead letters (all, or the given ones). Resolves to how many there were. */
+  end(ids: readonly string[] | undefined, as: DeadLetterEnd): Promise<number> {
+    return this.#mutex.run(async () => {
       const wanted = ids === undefined ? null : new Set(ids);
-      const ended = (await this.ids(number)).filter((id) => wanted?.has(id) ?? true);
+      const ended = (await this.ids()).filter((id) => wanted?.has(id) ?? true);
       if (ended.length === 0) return 0;
-      const folder = this.#folder(number);
-      for (const id of ended) await rename(join(folder, id), join(folder, `${id}.${as}`));
-      await this.#log.move(number, { dead_lettered: -ended.length, [as]: ended.length });
-      for (const id of ended) await rm(join(folder, `${id}.${as}`), { force: true });
+      const path = (id: string) => join(this.#folder, id);
+      const renamed: string[] = [];
+      try {
+        for (const id of ended) {
+          await rename(path(id), path(`${id}.${as}`));
+          renamed.push(id);
+        }
+        await this.#countOut(ended.length, as);
+      } catch (error) {
+        for (const id of renamed) await rename(path(`${id}.${as}`), path(id)).catch(() => {});
+        throw error;
+      }
+      await this.#unlink(ended.map((id) => `${id}.${as}`));
       return ended.length;
     });
   }
 
+  /** Ends those that were refused before `before` (ms since 1970). */
   async expire(before: number): Promise<void> {
-    for (const { number, removed } of this.#log.integrations()) {
-      if (removed) continue;
-      const old: string[] = [];
-      for (const id of await this.ids(number)) {
-        const found = await this.get(number, id);
-        if (found && Date.parse(found.letter.at) >= before) break;
-        old.push(id);
-      }
-      if (old.length > 0) await this.end(number, old, 'expired');
+    if (this.#cursor.state.dead_lettered === 0) return;
+    const old: string[] = [];
+    for (const id of await this.ids()) {
+      const found = await this.get(id);
+      if (found && Date.parse(found.deadLetter.at) >= before) break;
+      old.push(id);
     }
+    if (old.length > 0) await this.end(old, 'expired');
   }
 
-  async drop(number: number): Promise<void> {
-    await this.#inTurn(number, () => rm(this.#folder(number), { recursive: true, force: true }));
+  /** Removes all of a deleted integration; its cursor has counted them. */
+  async drop(): Promise<void> {
+    await this.#mutex.run(() => rm(this.#folder, { recursive: true, force: true }));
   }
 
-  /** At start: brings files and counts together after a crash. */
+  /** At the start: brings files and counts together after a crash. */
   async reconcile(): Promise<void> {
-    for (const { number, removed } of this.#log.integrations()) {
-      if (removed) await this.drop(number);
-      else await this.#inTurn(number, () => this.#reconcile(number));
-    }
+    if (this.#cursor.state.removed) await this.drop();
+    else await this.#mutex.run(() => this.#reconcile());
   }
 
-  async #reconcile(number: number): Promise<void> {
-    const folder = this.#folder(number);
-    const counts = this.#log.totals(number);
+  async #reconcile(): Promise<void> {
+    const { state } = this.#cursor;
     const kept: string[] = [];
-    const ending: { name: string; as: End }[] = [];
-    for (const name of await this.#names(number)) {
+    const ending: { name: string; as: DeadLetterEnd }[] = [];
+    const uncounted: string[] = [];
+    for (const name of await this.#names()) {
       const [id, as] = name.split('.');
       // Written, but its commit was not: the span is still queued and is refused again, or is accepted.
-      if (Number(id) >= passed(counts)) await rm(join(folder, name), { force: true });
+      if (Number(id) >= passed(state)) uncounted.push(name);
       else if (as === undefined) kept.push(name);
-      else ending.push({ name, as: as as End });
+      else ending.push({ name, as: as as DeadLetterEnd });
     }
-    // More counted than kept: the letters on their way out were not yet counted out.
-    let open = counts.dead_lettered - kept.length;
+    await this.#unlink(uncounted);
+    // If more are counted than kept, the dead letters on their way out were not counted out yet.
+    let missing = state.dead_lettered - kept.length;
     for (const { name, as } of ending) {
-      if (open > 0) await this.#log.move(number, { dead_lettered: -1, [as]: 1 });
-      open--;
-      await rm(join(folder, name), { force: true });
+      if (missing > 0) {
+        await this.#countOut(1, as);
+        missing--;
+      }
+      await this.#unlink([name]);
     }
-    // Written, then expired before they were counted: the oldest.
-    for (const name of kept.slice(0, Math.max(0, -open - ending.length)))
-      await rm(join(folder, name), { force: true });
+    // Written, then expired before their commit: the newest of those that the cursor has passed.
+    if (missing < 0) await this.#unlink(kept.slice(missing));
     // Files that someone took away.
-    if (open > 0) await this.#log.move(number, { dead_lettered: -open, discarded: open });
+    if (missing > 0) await this.#countOut(missing, 'discarded');
   }
 
-  #folder(number: number): string {
-    return join(this.#directory, String(number));
+  async #write(deadLetters: readonly NewDeadLetter[]): Promise<void> {
+    const made = await mkdir(this.#folder, { recursive: true });
+    for (const { ordinal, span, ...head } of deadLetters) {
+      const file = await open(join(this.#folder, deadLetterId(ordinal)), 'w');
+      try {
+        const line = `${JSON.stringify({ ...head, bytes: span.length })}\n`;
+        await file.writeFile(Buffer.concat([Buffer.from(line), span]));
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+    }
+    await syncDirectory(this.#folder);
+    if (made === undefined) return;
+    // The names of the folders that were made must be durable as well.
+    await syncDirectory(dirname(this.#folder));
+    if (made !== this.#folder) await syncDirectory(dirname(made));
   }
 
-  async #names(number: number): Promise<string[]> {
+  async #countOut(count: number, as: DeadLetterEnd): Promise<void> {
+    await this.#cursor.update((state) =>
+      state.removed ? null : addCounts(state, { dead_lettered: -count, [as]: count }),
+    );
+  }
+
+  async #unlink(names: readonly string[]): Promise<void> {
+    for (const name of names) await rm(join(this.#folder, name), { force: true });
+  }
+
+  async #names(): Promise<string[]> {
     try {
-      return (await readdir(this.#folder(number))).sort();
+      return (await readdir(this.#folder)).sort();
     } catch {
       return [];
     }
-  }
-
-  /** Changes of one integration's letters happen one after the other. */
-  #inTurn<T>(number: number, fn: () => Promise<T>): Promise<T> {
-    const result = (this.#last.get(number) ?? Promise.resolve()).then(fn);
-    this.#last.set(
-      number,
-      result.catch(() => {}),
-    );
-    return result;
   }
 }

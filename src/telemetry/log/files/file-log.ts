@@ -1,18 +1,12 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesBehind } from '../backlog.ts';
-import {
-  type Batch,
-  type Counts,
-  countNames,
-  passed,
-  type Slice,
-  type TelemetryLog,
-  type Totals,
-  totalsOf,
-} from '../log.ts';
+import { addCounts, type Counts, passed, type Totals, totalsOf } from '../counts.ts';
+import type { DeadLetter, DeadLetterEnd, NewDeadLetter } from '../dead-letter.ts';
+import type { Batch, Slice, TelemetryLog } from '../log.ts';
 import type { Accepted, AcceptedTotals } from '../record.ts';
 import { CursorFile, type CursorState } from './cursor.ts';
+import { DeadLetterFiles } from './dead-letters.ts';
 import { SegmentHousekeeping } from './housekeeping.ts';
 import { gather } from './read-batch.ts';
 import { RecordReader } from './reader.ts';
@@ -30,6 +24,7 @@ export interface FileLogOptions {
 
 interface Integration {
   cursor: CursorFile;
+  deadLetters: DeadLetterFiles;
   reader: RecordReader;
   /** Where to read on: at or behind the durable cursor's place; an idle integration's moves with the log's end. */
   at: number;
@@ -83,6 +78,7 @@ class FileLog implements TelemetryLog {
       }
       await log.#writer.open();
       await log.#housekeeping.collect();
+      for (const { deadLetters } of log.#integrations.values()) await deadLetters.reconcile();
     } catch (error) {
       await log.close();
       throw error;
@@ -102,6 +98,7 @@ class FileLog implements TelemetryLog {
       .then((cursor) => {
         this.#integrations.set(number, {
           cursor,
+          deadLetters: new DeadLetterFiles(join(this.#directory, 'dead-letters', String(number)), cursor),
           reader: new RecordReader(this.#writer),
           at: cursor.state.at,
           oldest: null,
@@ -134,6 +131,7 @@ class FileLog implements TelemetryLog {
             at: this.#writer.end,
           },
     );
+    await one.deadLetters.drop();
     await one.reader.close();
     await this.#housekeeping.collect();
   }
@@ -164,7 +162,12 @@ class FileLog implements TelemetryLog {
     }
   }
 
-  async commit(batch: Batch, through: number, counts: Partial<Counts>): Promise<boolean> {
+  async commit(
+    batch: Batch,
+    through: number,
+    counts: Partial<Counts>,
+    deadLetters: readonly NewDeadLetter[] = [],
+  ): Promise<boolean> {
     const one = this.#integrations.get(batch.number);
     if (one === undefined) return false;
     let at = batch.parts[0]!.at;
@@ -174,23 +177,40 @@ class FileLog implements TelemetryLog {
       at = spans <= through ? part.next : part.at;
       if (spans >= through) break;
     }
-    const moved = await one.cursor.update((state) => {
-      const next = added(state, counts);
-      // Expired or removed meanwhile: those spans are already counted.
-      if (state.removed || passed(next) !== batch.start + through) return null;
-      return { ...next, at };
-    });
+    const deltas = { ...counts, dead_lettered: deadLetters.length };
+    const count = () =>
+      one.cursor.update((state) => {
+        const next = addCounts(state, deltas);
+        // Expired or removed in the meantime: those spans are already counted.
+        return state.removed || passed(next) !== batch.start + through ? null : { ...next, at };
+      });
+    const moved = deadLetters.length === 0 ? await count() : await one.deadLetters.add(deadLetters, count);
     if (moved) {
       one.at = at;
-      // The cursor has moved, and who hears that it did not would take back what goes with it. The retention tries again.
+      // The cursor has moved: a segment that cannot be deleted does not undo that. Retention tries again.
       await this.#housekeeping.collect().catch(() => {});
     }
     return moved;
   }
 
-  async move(number: number, deltas: Partial<Counts>): Promise<void> {
-    const one = this.#integrations.get(number);
-    await one?.cursor.update((state) => (state.removed ? null : added(state, deltas)));
+  async deadLetterIds(number: number): Promise<string[]> {
+    return (await this.#integrations.get(number)?.deadLetters.ids()) ?? [];
+  }
+
+  async listDeadLetters(number: number, limit: number, after?: string): Promise<DeadLetter[]> {
+    return (await this.#integrations.get(number)?.deadLetters.list(limit, after)) ?? [];
+  }
+
+  async getDeadLetter(number: number, id: string): Promise<{ deadLetter: DeadLetter; span: Buffer } | null> {
+    return (await this.#integrations.get(number)?.deadLetters.get(id)) ?? null;
+  }
+
+  async endDeadLetters(
+    number: number,
+    ids: readonly string[] | undefined,
+    as: DeadLetterEnd,
+  ): Promise<number> {
+    return (await this.#integrations.get(number)?.deadLetters.end(ids, as)) ?? 0;
   }
 
   totals(number: number): Totals {
@@ -220,6 +240,7 @@ class FileLog implements TelemetryLog {
 
   async expire(before: number, maxBytes: number): Promise<void> {
     await this.#housekeeping.expire(before, maxBytes);
+    for (const { deadLetters } of this.#integrations.values()) await deadLetters.expire(before);
   }
 
   onAppend(appended: (routes: ReadonlySet<number>) => void): () => void {
@@ -255,12 +276,6 @@ class FileLog implements TelemetryLog {
     for (const listener of this.#listeners) listener(routes);
   }
 }
-
-const added = (state: CursorState, counts: Partial<Counts>): CursorState => {
-  const next = { ...state };
-  for (const name of countNames) next[name] += counts[name] ?? 0;
-  return next;
-};
 
 /** Opens (or makes) the log in a folder; the folder must be this process's alone. */
 export const openFileLog = (options: FileLogOptions): Promise<TelemetryLog> => FileLog.open(options);

@@ -1,5 +1,5 @@
 import { open, rm } from 'node:fs/promises';
-import { passed } from '../log.ts';
+import { passed } from '../counts.ts';
 import type { AcceptedTotals } from '../record.ts';
 import type { CursorFile } from './cursor.ts';
 import { RecordReader, type Segment } from './reader.ts';

@@ -1,26 +1,23 @@
-import { type Database, type Executor, sql, type Tx } from '../../../database/index.ts';
+import { type Executor, sql, type Tx } from '../../../database/index.ts';
 import {
   type DeadLetter,
-  type DeadLetterStore,
-  type End,
-  idOf,
-  idPattern,
-  type LetterHead,
-} from '../files/dead-letters.ts';
-import type { SharedLog } from './jetstream-log.ts';
+  type DeadLetterEnd,
+  deadLetterId,
+  isDeadLetterId,
+  type NewDeadLetter,
+} from '../dead-letter.ts';
+import type { Cursor, StreamStore } from './store.ts';
 
-interface Staged {
-  letter: LetterHead;
-  span: Buffer;
-}
-interface Row extends Omit<LetterHead, 'at' | 'bytes'> {
+interface Row {
   ordinal: number;
   at: Date;
+  status: number;
+  reason: string;
   span: Buffer;
 }
 
-const letterOf = ({ ordinal, at, status, reason, span }: Row): DeadLetter => ({
-  id: idOf(ordinal),
+const fromRow = ({ ordinal, at, status, reason, span }: Row): DeadLetter => ({
+  id: deadLetterId(ordinal),
   at: at.toISOString(),
   status,
   reason,
@@ -28,105 +25,101 @@ const letterOf = ({ ordinal, at, status, reason, span }: Row): DeadLetter => ({
 });
 
 /**
- * Dead letters in the database, for replicas that share a log: whichever is asked lists, retries and purges them.
- * A letter is written in the transaction that counts it, and removed in the one that counts it out, so the count
- * and the rows are never apart.
+ * Dead letters in the database, so that every replica lists, retries and purges them. A row is written in the
+ * transaction that counts it, and removed in the one that counts it out; both lock the cursor first.
  */
-export class DeadLetterTable implements DeadLetterStore {
-  readonly #db: Database;
-  readonly #log: SharedLog;
-  /** Put, and not committed yet: by integration and ordinal. */
-  readonly #staged = new Map<number, Map<number, Staged>>();
+export class DeadLetterTable {
+  readonly #store: StreamStore;
 
-  constructor(db: Database, log: SharedLog) {
-    this.#db = db;
-    this.#log = log;
-    log.onCommit((number, through) => this.#take(number, through));
+  constructor(store: StreamStore) {
+    this.#store = store;
   }
 
-  async put(number: number, ordinal: number, letter: LetterHead, span: Buffer): Promise<void> {
-    const staged = this.#staged.get(number) ?? new Map<number, Staged>();
-    staged.set(ordinal, { letter, span });
-    this.#staged.set(number, staged);
+  async insert(tx: Tx, number: number, deadLetters: readonly NewDeadLetter[]): Promise<void> {
+    for (const { ordinal, at, status, reason, span } of deadLetters) {
+      await sql`insert into telemetry_dead_letters (stream_id, number, ordinal, at, status, reason, span)
+        values (${this.#store.id}, ${number}, ${ordinal}, ${at}::timestamptz, ${status}, ${reason}, ${span})`.execute(
+        tx,
+      );
+    }
   }
 
-  async withdraw(number: number, ordinals: readonly number[]): Promise<void> {
-    for (const ordinal of ordinals) this.#staged.get(number)?.delete(ordinal);
-  }
-
+  /** Oldest first. */
   async ids(number: number): Promise<string[]> {
     const rows = await this.#rows<{ ordinal: number }>(
       sql`select ordinal from telemetry_dead_letters
-        where stream_id = ${this.#log.id} and number = ${number} order by ordinal`,
+        where stream_id = ${this.#store.id} and number = ${number} order by ordinal`,
     );
-    return rows.map(({ ordinal }) => idOf(ordinal));
+    return rows.map(({ ordinal }) => deadLetterId(ordinal));
   }
 
-  async get(number: number, id: string): Promise<{ letter: DeadLetter; span: Buffer } | null> {
-    if (!idPattern.test(id)) return null;
+  async get(number: number, id: string): Promise<{ deadLetter: DeadLetter; span: Buffer } | null> {
+    if (!isDeadLetterId(id)) return null;
     const [row] = await this.#rows<Row>(
       sql`select ordinal, at, status, reason, span from telemetry_dead_letters
-        where stream_id = ${this.#log.id} and number = ${number} and ordinal = ${Number(id)}`,
+        where stream_id = ${this.#store.id} and number = ${number} and ordinal = ${Number(id)}`,
     );
-    return row ? { letter: letterOf(row), span: row.span } : null;
+    return row ? { deadLetter: fromRow(row), span: row.span } : null;
   }
 
   async list(number: number, limit: number, after = ''): Promise<DeadLetter[]> {
     const rows = await this.#rows<Row>(
       sql`select ordinal, at, status, reason, span from telemetry_dead_letters
-        where stream_id = ${this.#log.id} and number = ${number} and ordinal > ${after === '' ? -1 : Number(after)}
+        where stream_id = ${this.#store.id} and number = ${number} and ordinal > ${after === '' ? -1 : Number(after)}
         order by ordinal limit ${limit}`,
     );
-    return rows.map(letterOf);
+    return rows.map(fromRow);
   }
 
-  async end(number: number, ids: readonly string[] | undefined, as: End): Promise<number> {
-    const ordinals = ids?.filter((id) => idPattern.test(id)).map(Number) ?? null;
-    return this.#end(number, ordinals === null ? sql`true` : sql`ordinal = any(${ordinals}::bigint[])`, as);
+  /** Ends dead letters (all, or the given ones). The cursor is null if none was counted out. */
+  end(
+    number: number,
+    ids: readonly string[] | undefined,
+    as: DeadLetterEnd,
+  ): Promise<{ ended: number; cursor: Cursor | null }> {
+    const ordinals = ids?.filter(isDeadLetterId).map(Number);
+    return this.#end(number, ordinals ? sql`ordinal = any(${ordinals}::bigint[])` : sql`true`, as);
   }
 
-  async expire(before: number): Promise<void> {
+  /** Ends those that were refused before `before` (ms since 1970). Resolves to the cursors that counted them out. */
+  async expire(before: number): Promise<Cursor[]> {
     const old = sql`at < ${new Date(before).toISOString()}::timestamptz`;
     const rows = await this.#rows<{ number: number }>(
-      sql`select distinct number from telemetry_dead_letters where stream_id = ${this.#log.id} and ${old}`,
+      sql`select distinct number from telemetry_dead_letters where stream_id = ${this.#store.id} and ${old}`,
     );
-    for (const { number } of rows) await this.#end(number, old, 'expired');
+    const cursors: Cursor[] = [];
+    for (const { number } of rows) {
+      const { cursor } = await this.#end(number, old, 'expired');
+      if (cursor) cursors.push(cursor);
+    }
+    return cursors;
   }
 
-  async drop(number: number): Promise<void> {
-    await this.#rows(
-      sql`delete from telemetry_dead_letters l using telemetry_cursors c
-        where l.stream_id = ${this.#log.id} and l.number = ${number}
-          and c.stream_id = l.stream_id and c.number = l.number and c.removed`,
-    );
+  /** Removes all of a deleted integration; its cursor has counted them. */
+  async drop(tx: Tx, number: number): Promise<void> {
+    await sql`delete from telemetry_dead_letters
+      where stream_id = ${this.#store.id} and number = ${number}`.execute(tx);
   }
 
-  /** What writes the letters before ordinal `through`; they are staged no more, however their commit ends. */
-  #take(number: number, through: number): (tx: Tx) => Promise<void> {
-    const staged = this.#staged.get(number);
-    const taken = [...(staged ?? [])].filter(([ordinal]) => ordinal < through);
-    for (const [ordinal] of taken) staged!.delete(ordinal);
-    return async (tx) => {
-      for (const [ordinal, { letter, span }] of taken) {
-        await sql`insert into telemetry_dead_letters (stream_id, number, ordinal, at, status, reason, span)
-          values (${this.#log.id}, ${number}, ${ordinal}, ${letter.at}::timestamptz, ${letter.status},
-            ${letter.reason}, ${span})`.execute(tx);
-      }
-    };
-  }
-
-  async #end(number: number, which: ReturnType<typeof sql>, as: End): Promise<number> {
-    let ended = 0;
-    await this.#log.moveIn(number, async (tx) => {
+  #end(
+    number: number,
+    which: ReturnType<typeof sql>,
+    as: DeadLetterEnd,
+  ): Promise<{ ended: number; cursor: Cursor | null }> {
+    return this.#store.tx(async (tx) => {
+      await this.#store.lock(tx, number);
       const { rows } = await sql`delete from telemetry_dead_letters
-        where stream_id = ${this.#log.id} and number = ${number} and ${which} returning ordinal`.execute(tx);
-      ended = rows.length;
-      return { dead_lettered: -ended, [as]: ended };
+        where stream_id = ${this.#store.id} and number = ${number} and ${which} returning ordinal`.execute(
+        tx,
+      );
+      const ended = rows.length;
+      const cursor =
+        ended === 0 ? null : await this.#store.move(tx, number, { dead_lettered: -ended, [as]: ended });
+      return { ended, cursor };
     });
-    return ended;
   }
 
   async #rows<T>(query: { execute(executor: Executor): Promise<{ rows: unknown[] }> }): Promise<T[]> {
-    return (await this.#db.run((executor) => query.execute(executor))).rows as T[];
+    return (await this.#store.run(query)).rows as T[];
   }
 }

@@ -1,4 +1,4 @@
-import { passed } from '../log.ts';
+import { passed } from '../counts.ts';
 import type { Fold, Mark } from './aggregate.ts';
 import type { Cursors } from './cursors.ts';
 import { placeOf } from './reader.ts';

@@ -1,11 +1,16 @@
 import { expect, test, vi } from 'vitest';
 import { describeWithNats } from '../../../../tests/harness/nats.ts';
 import { useStream } from '../../../../tests/harness/stream-fixture.ts';
-import { namesIn as names, slice, sum } from '../../../../tests/harness/telemetry-log.ts';
+import {
+  deadLetter,
+  namesIn as names,
+  refusedAt,
+  slice,
+  sum,
+} from '../../../../tests/harness/telemetry-log.ts';
 import { until } from '../../../../tests/harness/wait.ts';
 import type { Database } from '../../../database/index.ts';
 import { type Batch, TelemetryLogRefusal } from '../log.ts';
-import { DeadLetterTable } from './dead-letters.ts';
 
 describeWithNats('replicas on one stream', () => {
   const rig = useStream();
@@ -121,27 +126,22 @@ describeWithNats('replicas on one stream', () => {
 
   test('a dead letter is counted and stored at once, listed by every replica, and counted out at once', async () => {
     const log = await replica();
-    const letters = new DeadLetterTable(rig.db, log);
     const other = await replica();
-    const elsewhere = new DeadLetterTable(rig.db, other);
     await log.append([slice('a', 5, [1])]);
     await log.caughtUp();
-    const head = { at: '2026-01-02T03:04:05.678Z', status: 400, reason: 'no', bytes: 3 };
     const batch = (await log.read(1, 10_000))!;
-    // A commit that comes to nothing leaves no letter.
-    await letters.put(1, 0, head, Buffer.from('bad'));
-    expect(await log.commit(batch, 2, { dead_lettered: 1 })).toBe(false);
-    await letters.put(1, 1, head, Buffer.from('bad'));
-    await letters.put(1, 2, head, Buffer.from('bad'));
-    expect(await log.commit(batch, 3, { delivered: 1, dead_lettered: 2 })).toBe(true);
-    const [one] = await elsewhere.list(1, 10);
-    expect(await elsewhere.list(1, 10)).toHaveLength(2);
-    expect(one).toEqual({ id: '0000000000000001', ...head });
-    expect((await elsewhere.get(1, one!.id))!.span.toString()).toBe('bad');
-    expect(await elsewhere.list(1, 10, one!.id)).toHaveLength(1);
-    expect(await elsewhere.end(1, [one!.id], 'delivered')).toBe(1);
-    expect(await letters.end(1, [one!.id], 'delivered')).toBe(0);
-    await letters.expire(Date.parse(head.at) + 1);
+    // A commit that comes to nothing leaves no dead letter.
+    expect(await log.commit(batch, 2, {}, [deadLetter(0)])).toBe(false);
+    expect(await log.commit(batch, 3, { delivered: 1 }, [deadLetter(1), deadLetter(2)])).toBe(true);
+    const [one] = await other.listDeadLetters(1, 10);
+    expect(await other.listDeadLetters(1, 10)).toHaveLength(2);
+    const { ordinal: _, span, ...head } = deadLetter(1);
+    expect(one).toEqual({ id: '0000000000000001', ...head, bytes: span.length });
+    expect((await other.getDeadLetter(1, one!.id))!.span.toString()).toBe('span 1');
+    expect(await other.listDeadLetters(1, 10, one!.id)).toHaveLength(1);
+    expect(await other.endDeadLetters(1, [one!.id], 'delivered')).toBe(1);
+    expect(await log.endDeadLetters(1, [one!.id], 'delivered')).toBe(0);
+    await log.expire(refusedAt + 1, 1e12);
     await log.refresh();
     expect(log.totals(1)).toMatchObject({ delivered: 2, dead_lettered: 0, expired: 1, queued: 2 });
     expect(await log.commit(batch, 5, { delivered: 2 })).toBe(true);

@@ -1,21 +1,15 @@
-import type { Database, Tx } from '../../../database/index.ts';
+import type { Database } from '../../../database/index.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { Loop } from '../../../lib/loop.ts';
 import { bytesBehind } from '../backlog.ts';
-import {
-  type Batch,
-  type Counts,
-  passed,
-  type Slice,
-  type TelemetryLog,
-  TelemetryLogError,
-  type Totals,
-  totalsOf,
-} from '../log.ts';
+import { type Counts, passed, type Totals, totalsOf } from '../counts.ts';
+import type { DeadLetter, DeadLetterEnd, NewDeadLetter } from '../dead-letter.ts';
+import { type Batch, type Slice, type TelemetryLog, TelemetryLogError } from '../log.ts';
 import { Fold, type FoldOptions } from './aggregate.ts';
 import { Cursors } from './cursors.ts';
+import { DeadLetterTable } from './dead-letters.ts';
 import { Follower } from './follower.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { type Place, placeIn, placeOf, StreamReader } from './reader.ts';
@@ -35,8 +29,6 @@ export interface SharedLogOptions extends FoldOptions {
   exists: (number: number) => Promise<boolean>;
 }
 
-type CommitWrite = (number: number, through: number) => (tx: Tx) => Promise<void>;
-
 /** The telemetry log that all replicas share, and what comes with sharing it. */
 export interface SharedLog extends TelemetryLog {
   /** Of the stream: the same on every replica that uses it. */
@@ -47,10 +39,6 @@ export interface SharedLog extends TelemetryLog {
   refresh(): Promise<void>;
   /** Waits until everything that was stored before this call is in the totals. */
   caughtUp(): Promise<void>;
-  /** Asked before each commit up to span `through` of an integration: what is to be written in its transaction. */
-  onCommit(write: CommitWrite): void;
-  /** `move` by what `change` answers, in one transaction with what it writes. */
-  moveIn(number: number, change: (tx: Tx) => Promise<Partial<Counts>>): Promise<void>;
 }
 
 /** The telemetry log on NATS JetStream: docs/decisions/0014-telemetry-on-jetstream.md. */
@@ -65,10 +53,10 @@ class JetStreamLog implements SharedLog {
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;
   readonly #housekeeping: Housekeeping;
+  readonly #deadLetters: DeadLetterTable;
   readonly #listeners = new Set<(routes: ReadonlySet<number>) => void>();
   readonly #closing = new AbortController();
   readonly #tending: Loop;
-  #commitWrite: CommitWrite | null = null;
 
   private constructor(
     { log, exists, ...options }: SharedLogOptions,
@@ -82,6 +70,7 @@ class JetStreamLog implements SharedLog {
     this.#exists = exists;
     this.#stream = stream;
     this.#store = store;
+    this.#deadLetters = new DeadLetterTable(store);
     this.#fold = fold;
     this.#log = log;
     this.#cursors = cursors;
@@ -146,7 +135,12 @@ class JetStreamLog implements SharedLog {
 
   async remove(number: number): Promise<void> {
     if (this.#cursors.get(number)?.removed || (await this.#exists(number))) return;
-    this.#cursors.keep(await this.#store.remove(number));
+    const removed = await this.#store.tx(async (tx) => {
+      const cursor = await this.#store.remove(tx, number);
+      await this.#deadLetters.drop(tx, number);
+      return cursor;
+    });
+    this.#cursors.keep(removed);
   }
 
   owns(number: number): boolean {
@@ -175,15 +169,20 @@ class JetStreamLog implements SharedLog {
     }
   }
 
-  async commit(batch: Batch, through: number, counts: Partial<Counts>): Promise<boolean> {
+  async commit(
+    batch: Batch,
+    through: number,
+    counts: Partial<Counts>,
+    deadLetters: readonly NewDeadLetter[] = [],
+  ): Promise<boolean> {
     const { number } = batch;
     const cursor = this.#cursors.get(number);
     if (cursor === undefined || !this.owns(number)) return false;
     const place = placeIn(batch, through);
-    const write = this.#commitWrite?.(number, place.ordinal);
+    const deltas = { ...counts, dead_lettered: deadLetters.length };
     const moved = await this.#store.tx(async (tx) => {
-      const after = await this.#store.commit(tx, number, cursor.fence, place.ordinal, place, counts);
-      if (after) await write?.(tx);
+      const after = await this.#store.commit(tx, number, cursor.fence, place.ordinal, place, deltas);
+      if (after) await this.#deadLetters.insert(tx, number, deadLetters);
       return after;
     });
     if (moved) this.#cursors.keep(moved);
@@ -192,13 +191,26 @@ class JetStreamLog implements SharedLog {
     return moved !== null;
   }
 
-  async move(number: number, deltas: Partial<Counts>): Promise<void> {
-    await this.moveIn(number, async () => deltas);
+  deadLetterIds(number: number): Promise<string[]> {
+    return this.#deadLetters.ids(number);
   }
 
-  async moveIn(number: number, change: (tx: Tx) => Promise<Partial<Counts>>): Promise<void> {
-    const moved = await this.#store.tx(async (tx) => this.#store.move(tx, number, await change(tx)));
-    if (moved) this.#cursors.keep(moved);
+  listDeadLetters(number: number, limit: number, after?: string): Promise<DeadLetter[]> {
+    return this.#deadLetters.list(number, limit, after);
+  }
+
+  getDeadLetter(number: number, id: string): Promise<{ deadLetter: DeadLetter; span: Buffer } | null> {
+    return this.#deadLetters.get(number, id);
+  }
+
+  async endDeadLetters(
+    number: number,
+    ids: readonly string[] | undefined,
+    as: DeadLetterEnd,
+  ): Promise<number> {
+    const { ended, cursor } = await this.#deadLetters.end(number, ids, as);
+    if (cursor) this.#cursors.keep(cursor);
+    return ended;
   }
 
   totals(number: number): Totals {
@@ -227,16 +239,14 @@ class JetStreamLog implements SharedLog {
   }
 
   async expire(before: number, maxBytes: number): Promise<void> {
-    if (this.#cursors.keepsHouse) await this.#housekeeping.expire(before, maxBytes);
+    if (!this.#cursors.keepsHouse) return;
+    await this.#housekeeping.expire(before, maxBytes);
+    for (const cursor of await this.#deadLetters.expire(before)) this.#cursors.keep(cursor);
   }
 
   onAppend(appended: (routes: ReadonlySet<number>) => void): () => void {
     this.#listeners.add(appended);
     return () => this.#listeners.delete(appended);
-  }
-
-  onCommit(write: CommitWrite): void {
-    this.#commitWrite = write;
   }
 
   async deliver(): Promise<void> {

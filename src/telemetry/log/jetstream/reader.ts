@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { takeSpans } from '../../otlp/wire.ts';
-import { type Batch, passed, type Slice } from '../log.ts';
+import { passed } from '../counts.ts';
+import type { Batch, Slice } from '../log.ts';
 import type { Fold } from './aggregate.ts';
 import { decodeBody, decodeHead, type Head } from './message.ts';
 import type { Cursor } from './store.ts';

@@ -1,6 +1,6 @@
 import { type Database, type Executor, json, sql, type Tx } from '../../../database/index.ts';
 import { newId } from '../../../lib/ids.ts';
-import { type Counts, countNames } from '../log.ts';
+import { type Counts, countNames } from '../counts.ts';
 import { type Mark, markFromJson, markToJson } from './aggregate.ts';
 
 /** How far an integration has come in the stream, and who delivers it. */
@@ -59,7 +59,7 @@ export class StreamStore {
   }
 
   async cursors(): Promise<Cursor[]> {
-    const { rows } = await this.#read(
+    const { rows } = await this.run(
       sql<Cursor>`select ${columns} from telemetry_cursors where stream_id = ${this.id} order by number`,
     );
     return rows;
@@ -67,7 +67,7 @@ export class StreamStore {
 
   /** A cursor at `seq`; this replica's own for a while where `seconds` is given. One that is there stays as it is. */
   async register(number: number, seq: number, seconds: number | null): Promise<Cursor> {
-    const { rows } = await this.#read(
+    const { rows } = await this.run(
       sql<Cursor>`insert into telemetry_cursors (stream_id, number, seq, owner, owned_until, fence)
         values (${this.id}, ${number}, ${seq}, ${seconds === null ? null : this.#replica}::uuid,
           ${seconds === null ? sql`null` : until(seconds)}, 1)
@@ -78,7 +78,7 @@ export class StreamStore {
 
   /** Makes the leases that this replica holds last `seconds` from now. */
   async renew(seconds: number): Promise<void> {
-    await this.#read(
+    await this.run(
       sql`update telemetry_cursors set owned_until = ${until(seconds)}
         where stream_id = ${this.id} and owner = ${this.#replica}::uuid and not removed`,
     );
@@ -86,7 +86,7 @@ export class StreamStore {
 
   /** Takes these over where they are still free. The fencing token rises: what the last owner commits is refused. */
   async acquire(numbers: readonly number[], seconds: number): Promise<Cursor[]> {
-    const { rows } = await this.#read(
+    const { rows } = await this.run(
       sql<Cursor>`update telemetry_cursors set owner = ${this.#replica}::uuid, owned_until = ${until(seconds)},
           fence = fence + 1, version = version + 1
         where stream_id = ${this.id} and number = any(${numbers}::integer[]) and not removed
@@ -107,7 +107,7 @@ export class StreamStore {
 
   /** Becomes or stays the replica that saves marks, expires and purges; false where another one is. */
   async keep(seconds: number): Promise<boolean> {
-    const { rows } = await this.#read(
+    const { rows } = await this.run(
       sql`update telemetry_streams set keeper = ${this.#replica}::uuid, kept_until = ${until(seconds)}
         where id = ${this.id} and (keeper is null or keeper = ${this.#replica}::uuid or kept_until < platform_now())
         returning id`,
@@ -134,6 +134,12 @@ export class StreamStore {
     return rows[0] ?? null;
   }
 
+  /** Locks the cursor's row until the transaction ends. */
+  async lock(tx: Tx, number: number): Promise<void> {
+    await sql`select 1 from telemetry_cursors
+      where stream_id = ${this.id} and number = ${number} for update`.execute(tx);
+  }
+
   /** Adds deltas that sum to 0; null for a removed integration. */
   async move(tx: Executor, number: number, deltas: Partial<Counts>): Promise<Cursor | null> {
     const { rows } = await sql<Cursor>`update telemetry_cursors set ${add(deltas)}, version = version + 1
@@ -142,21 +148,20 @@ export class StreamStore {
   }
 
   /** Closes the account: dead letters are discarded; so is what is queued, which the reader of the row counts. */
-  async remove(number: number): Promise<Cursor> {
-    const { rows } = await this.#read(
-      sql<Cursor>`insert into telemetry_cursors as known (stream_id, number, seq, removed)
+  async remove(tx: Tx, number: number): Promise<Cursor> {
+    const { rows } =
+      await sql<Cursor>`insert into telemetry_cursors as known (stream_id, number, seq, removed)
         values (${this.id}, ${number}, 0, true)
         on conflict (stream_id, number) do update set removed = true, owner = null, owned_until = null,
           discarded = known.discarded + known.dead_lettered, dead_lettered = 0, version = known.version + 1
-        returning ${columns}`,
-    );
+        returning ${columns}`.execute(tx);
     return rows[0]!;
   }
 
   /** Counts as expired what had been accepted by the mark and is not passed yet, in one statement whatever is delivered meanwhile. */
   async expire(mark: Mark): Promise<Cursor[]> {
     const rows = [...mark.totals].map(([number, { spans }]) => ({ number_of: number, spans }));
-    const expired = await this.#read(
+    const expired = await this.run(
       sql<Cursor>`update telemetry_cursors set expired = expired + accepted.spans - ${passed},
           seq = greatest(seq, ${mark.seq}), inside = case when seq > ${mark.seq} then inside else 0 end, version = version + 1
         from jsonb_to_recordset(${json(rows)}::jsonb) as accepted(number_of integer, spans bigint)
@@ -167,7 +172,7 @@ export class StreamStore {
   }
 
   async marks(): Promise<Mark[]> {
-    const { rows } = await this.#read(
+    const { rows } = await this.run(
       sql<{ seq: number; state: unknown }>`select seq, state from telemetry_marks
         where stream_id = ${this.id} order by seq`,
     );
@@ -175,22 +180,21 @@ export class StreamStore {
   }
 
   async saveMark(mark: Mark): Promise<void> {
-    await this.#read(
+    await this.run(
       sql`insert into telemetry_marks (stream_id, seq, state)
         values (${this.id}, ${mark.seq}, ${json(markToJson(mark))}::jsonb) on conflict do nothing`,
     );
   }
 
   async dropMarksBefore(seq: number): Promise<void> {
-    await this.#read(sql`delete from telemetry_marks where stream_id = ${this.id} and seq < ${seq}`);
+    await this.run(sql`delete from telemetry_marks where stream_id = ${this.id} and seq < ${seq}`);
   }
 
-  /** One transaction, for what is written together with a commit. */
   tx<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#db.tx(fn);
   }
 
-  #read<T>(query: { execute(executor: Executor): Promise<{ rows: T[] }> }): Promise<{ rows: T[] }> {
+  run<T>(query: { execute(executor: Executor): Promise<{ rows: T[] }> }): Promise<{ rows: T[] }> {
     return this.#db.run((executor) => query.execute(executor));
   }
 }

@@ -1,0 +1,58 @@
+import promises, { type FileHandle } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * A process that dies in the middle of its writing to files, without ending it: `dieAt(n)` lets the first `n - 1`
+ * changes of files go through, makes half of the next one if it writes bytes, and fails it and all after it, until
+ * `revive`.
+ */
+let left = Number.POSITIVE_INFINITY;
+
+/** Whether this change goes through; `last`: it is the one in the middle of which the process dies. */
+const fate = (): { lives: boolean; last: boolean } => {
+  left--;
+  return { lives: left > 0, last: left === 0 };
+};
+
+type Change = (...args: never[]) => Promise<unknown>;
+const guarded = <T extends Change>(change: T, half?: (...args: Parameters<T>) => Parameters<T>): T =>
+  async function (this: unknown, ...args: Parameters<T>) {
+    const { lives, last } = fate();
+    if (lives) return change.apply(this, args);
+    if (last && half) await change.apply(this, half(...args));
+    throw new Error('the process is dead');
+  } as unknown as T;
+
+const halfOf = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.length >> 1);
+
+let patched = false;
+const patch = async (): Promise<void> => {
+  if (patched) return;
+  patched = true;
+  const handle = await promises.open(join(tmpdir(), `dying-${process.pid}`), 'w');
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const files = prototype as unknown as Record<string, Change>;
+  files.writeFile = guarded(files.writeFile!, ((bytes: Buffer) => [halfOf(bytes)]) as never);
+  files.write = guarded(files.write!, ((bytes: Buffer, from: number, length: number, at: number) => [
+    bytes,
+    from,
+    length >> 1,
+    at,
+  ]) as never);
+  for (const name of ['writev', 'truncate', 'sync', 'datasync']) files[name] = guarded(files[name]!);
+  const folders = promises as unknown as Record<string, Change>;
+  for (const name of ['mkdir', 'rename', 'rm']) folders[name] = guarded(folders[name]!);
+  syncBuiltinESMExports();
+};
+
+export const dieAt = async (change: number): Promise<void> => {
+  await patch();
+  left = change;
+};
+
+export const revive = (): void => {
+  left = Number.POSITIVE_INFINITY;
+};
