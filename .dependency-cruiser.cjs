@@ -46,6 +46,7 @@ const oneImporter = {
   undici: '^src/lib/egress(-exchange)?\\.ts$',
   ai: '^src/runtime/model\\.ts$',
   '@ai-sdk/.*': '^src/runtime/model\\.ts$',
+  'image-size': '^src/branding/',
   cronstrue: '^src/schedules/cron/',
   'prom-client': '^src/lib/metrics\\.ts$',
   pino: '^src/lib/log\\.ts$',

@@ -9,6 +9,7 @@ import {
 } from './adapters.ts';
 import { createAgents } from './agents/index.ts';
 import { createAudit } from './audit/index.ts';
+import { createBranding } from './branding/index.ts';
 import type { Feature, Services } from './feature.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
@@ -30,6 +31,7 @@ export interface Features extends Pick<Access, 'authenticate' | 'makeFirstKey'> 
 export const createFeatures = (services: Services & { settings: SettingsFeature }): Features => {
   const access = createAccess(services);
   const audit = createAudit(services);
+  const branding = createBranding(services);
 
   const destinations = createDestinations(services);
   const telemetry = createTelemetry(services, { destinations });
@@ -46,6 +48,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
       services.settings,
       access,
       audit,
+      branding,
       destinations,
       telemetry,
       observability,

@@ -102,9 +102,9 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
   return moved(own) as Json;
 };
 
-/** A create has nothing yet that could have changed: it takes an Idempotency-Key, or nothing was found. */
+/** A create has nothing yet that could have changed: it takes an Idempotency-Key, or is a POST that found nothing. */
 const takesIfMatch = ({ etag, method, idempotent, find }: Route): boolean =>
-  etag === true && method !== 'GET' && !idempotent && find !== undefined;
+  etag === true && method !== 'GET' && !idempotent && (method !== 'POST' || find !== undefined);
 
 const parametersOf = (route: Route, components: Json): Json[] => {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => ({
@@ -150,7 +150,8 @@ const parametersOf = (route: Route, components: Json): Json[] => {
 };
 
 const statusesOf = (route: Route): number[] => {
-  const statuses = new Set<number>([401, 403, 429, 500, 503, ...(route.otherStatuses ?? [])]);
+  const refusals = route.role === 'anyone' ? [] : [401, 403, 429];
+  const statuses = new Set<number>([...refusals, 500, 503, ...(route.otherStatuses ?? [])]);
   if (route.path.includes('{')) statuses.add(404);
   // A body is looked at wherever it may come: its size, its Content-Type.
   if (route.method !== 'GET') statuses.add(400);
@@ -173,7 +174,7 @@ const operationOf = (route: Route, tags: string[], components: Json): Json => ({
   summary: route.summary,
   ...(route.description ? { description: route.description } : {}),
   tags,
-  'x-required-role': route.role,
+  ...(route.role === 'anyone' ? { security: [] } : { 'x-required-role': route.role }),
   parameters: parametersOf(route, components),
   ...(route.body
     ? {

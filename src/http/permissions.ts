@@ -1,11 +1,11 @@
-import type { Role } from '../lib/principal.ts';
+import type { RequiredRole } from '../lib/principal.ts';
 import { basesOf, type RouteGroup } from './route.ts';
 
 export interface Permission {
   /** The operationId. */
   id: string;
   /** The least role that may call the operation. */
-  role: Role;
+  role: RequiredRole;
   method: string;
   /** With the first base that serves it. */
   path: string;

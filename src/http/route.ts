@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Tx } from '../database/index.ts';
-import type { Actor, Principal, Role } from '../lib/principal.ts';
+import type { Actor, Principal, RequiredRole } from '../lib/principal.ts';
 import type { Base } from './addresses.ts';
 import type { RawRoute } from './raw.ts';
 
@@ -29,7 +29,7 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   /** The operationId: camel case and unique. */
   id: string;
   /** The least role that may call it. `permissions.md` lists those of all operations. */
-  role: Role;
+  role: RequiredRole;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to its base, parameters in braces: `/agents/{agent_id}`. */
   path: string;

@@ -6,7 +6,7 @@ import type { Vault } from '../lib/crypto.ts';
 import { ApiError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Principal, roleAllows } from '../lib/principal.ts';
+import { anonymous, type Principal, roleAllows } from '../lib/principal.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import {
   type Base,
@@ -191,6 +191,10 @@ export const createServer = (options: ServerOptions): Server => {
         url: routerPath(base + route.path),
         config: { operation: route.id },
         onRequest: async (request, reply) => {
+          if (role === 'anyone') {
+            request.principal = anonymous;
+            return;
+          }
           const principal = await authenticate(request);
           request.principal = principal;
           limitRate(principal, reply.header.bind(reply));

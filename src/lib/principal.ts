@@ -2,8 +2,12 @@
 export const roles = ['member', 'builder', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** Whether `role` may do what needs `needed`. */
-export const roleAllows = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed);
+/** What an operation requires: a role at least, or nothing, not even a key. */
+export type RequiredRole = Role | 'anyone';
+
+/** Whether `role` is at least `required`. */
+export const roleAllows = (role: Role, required: Role): boolean =>
+  roles.indexOf(role) >= roles.indexOf(required);
 
 /** Who a request acts as. `id` is the API key's or the person's, and is what limits and history are kept by. */
 export interface Principal {
@@ -21,3 +25,12 @@ export interface Actor {
   /** Null for what the platform does by itself. */
   requestId: string | null;
 }
+
+/** Whom an operation for anyone acts as. */
+export const anonymous: Principal = {
+  kind: 'system',
+  id: 'anonymous',
+  name: 'anonymous',
+  role: 'member',
+  keyId: null,
+};

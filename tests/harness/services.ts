@@ -7,7 +7,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { Vault } from '../../src/lib/crypto.ts';
 import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import type { Role } from '../../src/lib/principal.ts';
+import type { RequiredRole } from '../../src/lib/principal.ts';
 import { offlineServices } from '../../src/services.ts';
 import { createSettings } from '../../src/settings/index.ts';
 
@@ -24,6 +24,6 @@ export const testServices = (db: Database, given: Partial<Services> = {}): Servi
 });
 
 /** The least role of each operation, as the routes declare it. */
-export const requiredRoles: Record<string, Role> = Object.fromEntries(
+export const requiredRoles: Record<string, RequiredRole> = Object.fromEntries(
   permissionsOf(createFeatures(offlineServices(readConfig({}))).list).map(({ id, role }) => [id, role]),
 );

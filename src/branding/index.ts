@@ -1,0 +1,8 @@
+import type { Feature, Services } from '../feature.ts';
+import { brandingRoutes } from './routes.ts';
+
+/** Branding: the name, logos and color that the application shows. */
+export const createBranding = ({ db }: Services): Feature => ({
+  tag: { name: 'Branding', description: 'The name, logos and color that the application shows.' },
+  routes: brandingRoutes(db),
+});
