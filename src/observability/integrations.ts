@@ -1,9 +1,9 @@
 import { audit } from '../audit/index.ts';
-import type { Database, Executor, Tx } from '../database/index.ts';
+import type { Executor, Tx } from '../database/index.ts';
 import type { Services } from '../feature.ts';
 import { finder } from '../http/index.ts';
-import type { SealedColumn, Vault } from '../lib/crypto.ts';
-import { type Egress, EgressError } from '../lib/egress.ts';
+import type { SealedColumn } from '../lib/crypto.ts';
+import { EgressError } from '../lib/egress.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
@@ -22,7 +22,7 @@ import {
   recordReads,
   updateIntegration,
 } from './store.ts';
-import { literalHost, type Placeholders, resolveUrl } from './urls.ts';
+import { literalHost, resolveUrl } from './urls.ts';
 
 export interface CreateBody {
   settings: Settings;

@@ -1,6 +1,5 @@
 import { type Agent, getAgent } from '../agents/index.ts';
 import type { Database, Tx } from '../database/index.ts';
-import type { Vault } from '../lib/crypto.ts';
 import type { Egress } from '../lib/egress.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
