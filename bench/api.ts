@@ -109,10 +109,7 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
       name: 'list-schedules',
       method: 'GET',
       paths: [`/agents/${agent}/schedules`],
-      statements: [
-        ...(await read((r) => getAgent(r, agent))),
-        ...(await read((r) => listOfAgent(r, agent))),
-      ],
+      statements: [...(await read((r) => getAgent(r, agent))), ...(await read((r) => listOfAgent(r, agent)))],
     },
     {
       name: 'list-work-items',
