@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { eachDatabase } from '../../../tests/harness/database.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { sql } from '../../database/index.ts';
+import { newId } from '../../lib/ids.ts';
 import { insertSchedule, type ScheduleRow } from '../store.ts';
 import { recomputeOlderRules } from './zone-rules.ts';
 
@@ -12,6 +13,7 @@ eachDatabase((_name, open) => {
     return db.tx((tx) =>
       insertSchedule(
         tx,
+        newId(),
         agent,
         {
           cron_expression: '0 3 * * *',
@@ -22,7 +24,7 @@ eachDatabase((_name, open) => {
           payload: {},
           metadata: {},
         },
-        { at, zoneRules },
+        { next_run_at: at, zone_rules: zoneRules },
       ),
     );
   };
@@ -30,7 +32,7 @@ eachDatabase((_name, open) => {
     open().run((r) => r.selectFrom('schedules').selectAll().where('id', '=', id).executeTakeFirstOrThrow());
   const inDays = (n: number) => new Date(Date.now() + n * 86_400_000);
 
-  it('recomputes what older zone rules made, strictly after now and the last occurrence', async () => {
+  it('recomputes a next run that older zone rules made, strictly after now and the last occurrence', async () => {
     const wrong = inDays(300);
     const older = await add('2020a', wrong);
     const last = inDays(40);
@@ -48,7 +50,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  it('leaves alone what newer rules made, what is due, and what is paused', async () => {
+  it('leaves alone a next run that newer rules made, one that is due, and a paused schedule', async () => {
     const newer = await add('2099z', inDays(300));
     const due = await add('2020a', inDays(-1));
     const paused = await add('2020a', inDays(1));
