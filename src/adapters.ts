@@ -43,13 +43,16 @@ export const createTelemetry = (
     traceparent: () => telemetry.tracing.traceparent(),
   };
   const openLog = async () => {
-    const url = config.telemetryLogUrl;
-    if (!url) return null;
-    return patiently(() => openSharedLog({ url, db, log, exists: (number) => destinations.exists(number) }), {
-      log,
-      waitsFor: 'the telemetry log',
-      isFinal: (error) => error instanceof TelemetryLogRefusal,
-    }).catch((error) => {
+    const address = config.telemetryLog;
+    if (!address) return null;
+    return patiently(
+      () => openSharedLog({ address, db, log, exists: (number) => destinations.exists(number) }),
+      {
+        log,
+        waitsFor: 'the telemetry log',
+        isFinal: (error) => error instanceof TelemetryLogRefusal,
+      },
+    ).catch((error) => {
       throw new ConfigError([
         `TELEMETRY_LOG_URL: ${error instanceof TelemetryLogRefusal ? error.message : `no answer within ${patienceMs / 1000} s: ${messageOf(error)}`}`,
       ]);

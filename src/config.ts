@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
 
 /** The loops that a replica can run. */
 const replicaRoles = ['api', 'scheduler', 'worker', 'delivery'] as const;
@@ -42,10 +43,6 @@ const httpUrl = z
     'must be an http or https address',
   )
   .transform((value) => value.replace(/\/+$/, ''));
-
-/** One server after the other; the stream's name may stand behind the first. */
-const natsServer = '(nats|tls)://([^/@\\s,]+@)?([^/@\\s,:[\\]]+|\\[[0-9a-fA-F:]+\\])(:\\d{1,5})?';
-const natsAddress = new RegExp(`^${natsServer}(/[A-Za-z0-9_-]{0,64})?(\\s*,\\s*${natsServer}/?)*$`);
 
 const encryptionKeys = z
   .string()
@@ -98,8 +95,9 @@ const environment = z.object({
     ),
   TELEMETRY_LOG_URL: z
     .string()
+    .transform(parseNatsAddress)
     .refine(
-      (value) => natsAddress.test(value),
+      (address) => address !== null,
       'must be a nats:// or tls:// address, as nats://host:4222/stream, or a comma-separated list of those of one cluster',
     )
     .optional(),
@@ -119,8 +117,8 @@ export interface Config {
   host: string;
   dataDir: string;
   databaseUrl: string | null;
-  /** Of the telemetry log that all replicas share; null: this one keeps its own in the data folder. */
-  telemetryLogUrl: string | null;
+  /** The telemetry log that all replicas share; null: this one keeps its own in the data folder. */
+  telemetryLog: NatsAddress | null;
   bootstrapKey: string | null;
   /** 32 bytes each; null: generate one into the data folder. */
   encryptionKeys: Buffer[] | null;
@@ -162,7 +160,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     host: e.HOST,
     dataDir: e.DATA_DIR,
     databaseUrl: e.DATABASE_URL ?? null,
-    telemetryLogUrl: e.TELEMETRY_LOG_URL ?? null,
+    telemetryLog: e.TELEMETRY_LOG_URL ?? null,
     bootstrapKey: e.BOOTSTRAP_ADMIN_API_KEY ?? null,
     encryptionKeys: e.ENCRYPTION_KEY ?? null,
     publicUrl: e.PUBLIC_URL ?? null,

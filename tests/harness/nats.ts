@@ -3,11 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe } from 'vitest';
+import type { NatsAddress } from '../../src/lib/nats-address.ts';
 import { newServer, onFreePort } from './server.ts';
 
 export interface Nats extends AsyncDisposable {
-  /** `nats://127.0.0.1:PORT`; a stream's name may be put behind it. */
+  /** `nats://127.0.0.1:PORT` */
   readonly url: string;
+  /** The address of a stream on it. */
+  address(stream: string): NatsAddress;
   readonly port: number;
   /** The folder in which it keeps its streams. */
   readonly storage: string;
@@ -77,6 +80,7 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
   }
   return {
     url: `nats://127.0.0.1:${port}`,
+    address: (stream) => ({ servers: [`127.0.0.1:${port}`], stream }),
     port,
     storage,
     get pid() {

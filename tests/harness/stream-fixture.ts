@@ -47,7 +47,7 @@ class StreamFixture {
   /** Another replica. */
   replica = async (options: Partial<SharedLogOptions> = {}): Promise<SharedLog> => {
     const log = await openSharedLog({
-      url: `${this.nats.url}/${this.stream}`,
+      address: this.nats.address(this.stream),
       db: this.db,
       log: silentLogger,
       exists: async () => false,

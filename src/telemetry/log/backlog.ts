@@ -1,6 +1,4 @@
-import type { Accepted, AcceptedTotals } from './record.ts';
-
-const nothing: Accepted = { spans: 0, bytes: 0 };
+import { type Accepted, type AcceptedTotals, nothingAccepted } from './record.ts';
 
 /**
  * About how many bytes of an integration are behind its first `passed` spans: `steps` are what had been accepted
@@ -12,10 +10,10 @@ export const bytesBehind = (
   accepted: Accepted,
   steps: Iterable<AcceptedTotals>,
 ): number => {
-  let from = nothing;
+  let from = nothingAccepted;
   let to = accepted;
   for (const totals of steps) {
-    const total = totals.get(number) ?? nothing;
+    const total = totals.get(number) ?? nothingAccepted;
     if (total.spans <= passed) from = total;
     else {
       to = total;

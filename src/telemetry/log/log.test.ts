@@ -369,13 +369,13 @@ describeWithNats('the telemetry log on JetStream', () => {
     await nats?.stop();
   });
   conformance(async () => {
-    const url = `${nats.url}/log_${++streams}`;
+    const address = nats.address(`log_${++streams}`);
     let log: Awaited<ReturnType<typeof openSharedLog>>;
     const { db: dying, dieAt, revive } = dyingDatabase(db);
     return {
       open: async () => {
         log = await openSharedLog({
-          url,
+          address,
           db: dying,
           log: silentLogger,
           exists: async () => false,

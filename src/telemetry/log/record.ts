@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Slice } from './log.ts';
+import { readSlices, type SliceEntry, sliceTableLength, writeSlices } from './slice-table.ts';
 
 /** What has been accepted for an integration, ever: the running account that every record carries on. */
 export interface Accepted {
@@ -8,13 +9,15 @@ export interface Accepted {
 }
 export type AcceptedTotals = ReadonlyMap<number, Accepted>;
 
+export const nothingAccepted: Accepted = { spans: 0, bytes: 0 };
+
 /**
  * A record on disk: a header with its own checksum, so that counts survive a damaged body, then the bodies
  * of its slices. All little-endian:
  *
  *     u32 magic, u32 header length, u32 bodies' length, f64 own offset in the log, f64 time,
  *     u32 crc of the bodies, u16 slices, u16 integrations,
- *     slices: u32 length, u32 spans, u32 routes (its highest bit: the body is gzip), routes: u32 number
+ *     slices: see slice-table.ts
  *     integrations: u32 number, f64 spans, f64 bytes accepted for it up to and with this record
  *     u32 crc of all before
  *
@@ -28,13 +31,11 @@ export interface RecordHead {
   next: number;
   time: number;
   bodyCrc: number;
-  slices: { at: number; length: number; spans: number; routes: number[]; gzip: boolean }[];
+  slices: SliceEntry[];
   totals: Map<number, Accepted>;
 }
 
 const recordMagic = 0x54525041;
-/** In the number of routes of a slice, as it is written: the slice is gzip. */
-export const gzipBit = 0x80000000;
 const segmentMagic = 0x47535041;
 /** magic, header length, bodies' length, own offset: enough to know how long the header is. */
 export const recordStart = 20;
@@ -48,7 +49,7 @@ export const advance = (slices: readonly Slice[], before: AcceptedTotals): Map<n
   const after = new Map<number, Accepted>();
   for (const { bytes, spans, routes } of slices) {
     for (const number of routes) {
-      const total = after.get(number) ?? before.get(number) ?? { spans: 0, bytes: 0 };
+      const total = after.get(number) ?? before.get(number) ?? nothingAccepted;
       after.set(number, { spans: total.spans + spans, bytes: total.bytes + bytes.length });
     }
   }
@@ -62,11 +63,10 @@ export const encodeHead = (
   at: number,
   time: number,
 ): Buffer => {
-  let length = fixedLength + totals.size * 20 + 4;
+  const length = fixedLength + sliceTableLength(slices) + totals.size * 20 + 4;
   let bodies = 0;
   let crc = 0;
-  for (const { bytes, routes } of slices) {
-    length += 12 + routes.length * 4;
+  for (const { bytes } of slices) {
     bodies += bytes.length;
     crc = crc32(bytes, crc);
   }
@@ -98,31 +98,16 @@ export const decodeHead = (head: Buffer, at: number): RecordHead | null => {
   const end = head.length - 4;
   if (crc32(head.subarray(0, end)) !== head.readUInt32LE(end)) return null;
   const bodyAt = at + head.length;
-  const record: RecordHead = {
+  const { slices, end: totalsAt } = readSlices(head, fixedLength, head.readUInt16LE(32), bodyAt);
+  return {
     at,
     bodyAt,
     next: bodyAt + head.readUInt32LE(8),
     time: head.readDoubleLE(20),
     bodyCrc: head.readUInt32LE(28),
-    slices: [],
-    totals: new Map(),
+    slices,
+    totals: readTotals(head, totalsAt, head.readUInt16LE(34)),
   };
-  let p = fixedLength;
-  let sliceAt = bodyAt;
-  for (let i = head.readUInt16LE(32); i > 0; i--) {
-    const length = head.readUInt32LE(p);
-    const spans = head.readUInt32LE(p + 4);
-    const routes: number[] = [];
-    const counted = head.readUInt32LE(p + 8);
-    const gzip = counted >= gzipBit;
-    let count = gzip ? counted - gzipBit : counted;
-    p += 12;
-    for (; count > 0; count--, p += 4) routes.push(head.readUInt32LE(p));
-    record.slices.push({ at: sliceAt, length, spans, routes, gzip });
-    sliceAt += length;
-  }
-  record.totals = readTotals(head, p, head.readUInt16LE(34));
-  return record;
 };
 
 /** How a segment begins: with all totals before it, so that nothing else must be read to know them. */
@@ -178,20 +163,4 @@ const readTotals = (buffer: Buffer, at: number, count: number): Map<number, Acce
     });
   }
   return totals;
-};
-
-/** Writes length, spans and routes of each slice from offset `at` on; answers where they end. */
-export const writeSlices = (head: Buffer, at: number, slices: readonly Slice[]): number => {
-  let p = at;
-  for (const { bytes, spans, routes, gzip } of slices) {
-    head.writeUInt32LE(bytes.length, p);
-    head.writeUInt32LE(spans, p + 4);
-    head.writeUInt32LE(routes.length + (gzip ? gzipBit : 0), p + 8);
-    p += 12;
-    for (const number of routes) {
-      head.writeUInt32LE(number, p);
-      p += 4;
-    }
-  }
-  return p;
 };

@@ -4,7 +4,7 @@ import { bytesBehind } from '../backlog.ts';
 import { addCounts, type Counts, passed, type Totals, totalsOf } from '../counts.ts';
 import type { DeadLetter, DeadLetterEnd, NewDeadLetter } from '../dead-letter.ts';
 import type { Batch, Slice, TelemetryLog } from '../log.ts';
-import type { Accepted, AcceptedTotals } from '../record.ts';
+import { type AcceptedTotals, nothingAccepted } from '../record.ts';
 import { CursorFile, type CursorState } from './cursor.ts';
 import { DeadLetterFiles } from './dead-letters.ts';
 import { SegmentHousekeeping } from './housekeeping.ts';
@@ -31,8 +31,6 @@ interface Integration {
   /** The time of the record with span `ordinal`, to answer `oldest` without reading. */
   oldest: { ordinal: number; time: number } | null;
 }
-
-const nothing: Accepted = { spans: 0, bytes: 0 };
 
 /** The telemetry log in files of one folder: segments, and a cursor for each integration (product, section 9). */
 class FileLog implements TelemetryLog {
@@ -72,7 +70,7 @@ class FileLog implements TelemetryLog {
       for (const [number, { cursor }] of log.#integrations) {
         // Segments that someone deleted take the log's end back; offsets and totals go on from where they were.
         log.#writer.end = Math.max(log.#writer.end, recovered.segments.length === 0 ? cursor.state.at : 0);
-        const total = log.#writer.totals.get(number) ?? nothing;
+        const total = log.#writer.totals.get(number) ?? nothingAccepted;
         const spans = passed(cursor.state);
         if (spans > total.spans) log.#writer.totals.set(number, { ...total, spans });
       }
@@ -263,7 +261,7 @@ class FileLog implements TelemetryLog {
   /** Right to within the segment that is being read. */
   #backlogBytes(number: number): number {
     const steps = this.#writer.segments.map(({ totals }) => totals).filter((totals) => totals !== null);
-    const accepted = this.#writer.totals.get(number) ?? nothing;
+    const accepted = this.#writer.totals.get(number) ?? nothingAccepted;
     return bytesBehind(number, passed(this.#integrations.get(number)!.cursor.state), accepted, steps);
   }
 

@@ -1,7 +1,9 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { messageOf } from '../../../lib/errors.ts';
+import { Mutex } from '../../../lib/semaphore.ts';
+import { type Append, GroupCommit } from '../group-commit.ts';
 import { type Slice, TelemetryLogError } from '../log.ts';
-import { type Accepted, advance, encodeHead } from '../record.ts';
+import { type Accepted, advance, encodeHead, nothingAccepted } from '../record.ts';
 import type { Segment } from './reader.ts';
 import { createSegment, type Recovered, synced } from './segments.ts';
 
@@ -19,14 +21,6 @@ export const writeAll: Write = async (file, bytes, at) => {
   while (done < total) done += (await file.write(rest, done, total - done, at + done)).bytesWritten;
 };
 
-interface Waiting {
-  slices: readonly Slice[];
-  bytes: number;
-  resolve: () => void;
-  reject: (error: TelemetryLogError) => void;
-}
-
-/** What one group holds at most, so that the first in it does not wait for all others. */
 const groupBytes = 16 * 1024 * 1024;
 
 export interface WriterOptions {
@@ -44,8 +38,8 @@ export interface WriterOptions {
 }
 
 /**
- * The writing end of the log. Everything that waits is written as one group with one synced write (group
- * commit) on the thread pool; meanwhile the next group gathers.
+ * The writing end of the log. Everything that waits is written as one group with one synced write on the thread pool;
+ * in the meantime the next group collects.
  */
 export class SegmentWriter {
   readonly segments: Segment[];
@@ -54,11 +48,13 @@ export class SegmentWriter {
   end: number;
   readonly #options: WriterOptions;
   #active: { segment: Segment; file: FileHandle } | null = null;
-  #waiting: Waiting[] = [];
-  #writing: Promise<void> | null = null;
-  #lock: Promise<unknown> = Promise.resolve();
+  readonly #groups = new GroupCommit({
+    concurrency: 1,
+    maxBytes: () => groupBytes,
+    write: (group) => this.#write(group),
+  });
+  readonly #mutex = new Mutex();
   #lastTime: number;
-  #closed = false;
 
   constructor(recovered: Recovered, options: WriterOptions) {
     this.segments = recovered.segments;
@@ -95,22 +91,12 @@ export class SegmentWriter {
   }
 
   append(slices: readonly Slice[]): Promise<void> {
-    const stored = slices.filter(({ routes, spans }) => routes.length > 0 && spans > 0);
-    if (stored.length === 0) return Promise.resolve();
-    if (this.#closed) return Promise.reject(new TelemetryLogError('closed', 'the telemetry log is closed'));
-    let bytes = 0;
-    for (const slice of stored) bytes += slice.bytes.length;
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ slices: stored, bytes, resolve, reject });
-      this.#writing ??= this.#drain();
-    });
+    return this.#groups.append(slices);
   }
 
   /** Runs `fn` while nothing is written: what adds or removes segments. */
   exclusive<T>(fn: () => Promise<T>): Promise<T> {
-    const result = this.#lock.then(fn);
-    this.#lock = result.catch(() => {});
-    return result;
+    return this.#mutex.run(fn);
   }
 
   /** Begins a new segment, where the present one has records in it and none is younger than `before`. Within `exclusive`. */
@@ -122,41 +108,22 @@ export class SegmentWriter {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#writing;
-    await this.#lock;
-    await this.#active?.file.close();
+    await this.#groups.close();
+    await this.exclusive(async () => this.#active?.file.close());
     this.#active = null;
   }
 
-  async #drain(): Promise<void> {
-    // What arrives in this turn of the event loop shares the first group's sync.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) {
-      let bytes = 0;
-      let count = 0;
-      while (count < this.#waiting.length && (count === 0 || bytes < groupBytes)) {
-        bytes += this.#waiting[count++]!.bytes;
-      }
-      const group = this.#waiting.splice(0, count);
-      const failure = await this.exclusive(() => this.#writeGroup(group)).then(
-        () => null,
-        (error) => errorOf(error),
-      );
-      if (failure !== null) {
-        await this.exclusive(() => this.#seal());
-        await this.#options.failed().catch(() => {});
-      }
-      for (const one of group) {
-        if (failure === null) one.resolve();
-        else one.reject(failure);
-      }
+  async #write(group: readonly Append[]): Promise<void> {
+    try {
+      await this.exclusive(() => this.#writeGroup(group));
+    } catch (error) {
+      await this.exclusive(() => this.#seal());
+      await this.#options.failed().catch(() => {});
+      throw errorOf(error);
     }
-    // In the same breath as the check that nobody waits: who comes next starts anew.
-    this.#writing = null;
   }
 
-  async #writeGroup(group: readonly Waiting[]): Promise<void> {
+  async #writeGroup(group: readonly Append[]): Promise<void> {
     const { now, write, segmentBytes, segmentMs, prepare, written } = this.#options;
     const time = now();
     const routes = new Set<number>();
@@ -178,7 +145,7 @@ export class SegmentWriter {
     const after = new Map<number, Accepted>();
     const before = new Map<number, Accepted>();
     for (const number of routes) {
-      const total = this.totals.get(number) ?? { spans: 0, bytes: 0 };
+      const total = this.totals.get(number) ?? nothingAccepted;
       before.set(number, total);
       after.set(number, total);
     }

@@ -1,4 +1,4 @@
-import type { Accepted } from '../record.ts';
+import { type Accepted, nothingAccepted } from '../record.ts';
 import { decodeHead, type Head, headerNames } from './message.ts';
 import type { StoredHeaders } from './stream.ts';
 
@@ -99,7 +99,7 @@ export class Fold {
     if (head.upload !== null) this.#uploads.delete(head.upload);
     this.#needs = Math.min(this.#needs, ...head.chunks);
     for (const [number, { spans, bytes }] of head.account) {
-      const total = this.totals.get(number) ?? { spans: 0, bytes: 0 };
+      const total = this.totals.get(number) ?? nothingAccepted;
       this.totals.set(number, { spans: total.spans + spans, bytes: total.bytes + bytes });
     }
     this.heads.push(head);
@@ -125,7 +125,7 @@ export class Fold {
   }
 
   accepted(number: number): Accepted {
-    return this.totals.get(number) ?? { spans: 0, bytes: 0 };
+    return this.totals.get(number) ?? nothingAccepted;
   }
 
   /** When the last message was stored. */

@@ -1,4 +1,4 @@
-import { Semaphore } from '../../../lib/semaphore.ts';
+import { Mutex } from '../../../lib/semaphore.ts';
 import type { Cursor, StreamStore } from './store.ts';
 
 /** An integration whose owner has not renewed for so long is taken over. */
@@ -23,7 +23,7 @@ export class Cursors {
   readonly #tell: (numbers: Iterable<number>) => void;
   readonly #known = new Map<number, Cursor>();
   /** One at a time takes over: each would find taken what the other one took for this replica, and give up. */
-  readonly #taking = new Semaphore(1);
+  readonly #taking = new Mutex();
   /** By performance.now(): until then what this replica owns is its own. */
   #leasedUntil = 0;
   #renewedAt = 0;

@@ -3,6 +3,7 @@ import { messageOf } from '../../../lib/errors.ts';
 import { newId } from '../../../lib/ids.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { Loop } from '../../../lib/loop.ts';
+import type { NatsAddress } from '../../../lib/nats-address.ts';
 import { bytesBehind } from '../backlog.ts';
 import { type Counts, passed, type Totals, totalsOf } from '../counts.ts';
 import type { DeadLetter, DeadLetterEnd, NewDeadLetter } from '../dead-letter.ts';
@@ -18,8 +19,7 @@ import { LogStream } from './stream.ts';
 import { StreamWriter } from './writer.ts';
 
 export interface SharedLogOptions extends FoldOptions {
-  /** As `TELEMETRY_LOG_URL`: see jetstream-address.ts. */
-  url: string;
+  address: NatsAddress;
   db: Database;
   log: Logger;
   /**
@@ -98,7 +98,7 @@ class JetStreamLog implements SharedLog {
   }
 
   static async open(options: SharedLogOptions): Promise<JetStreamLog> {
-    const stream = await LogStream.open(options.url, options.log);
+    const stream = await LogStream.open(options.address, options.log);
     let shared: JetStreamLog | undefined;
     try {
       const replica = newId();

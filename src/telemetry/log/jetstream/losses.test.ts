@@ -65,7 +65,7 @@ describeWithNats('what the stream has lost', () => {
     await using own = await startNats();
     const at = async (): Promise<SharedLog> => {
       const log = await openSharedLog({
-        url: `${own.url}/${rig.stream}`,
+        address: own.address(rig.stream),
         db: rig.db,
         log: silentLogger,
         exists: async () => false,

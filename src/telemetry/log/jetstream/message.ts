@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Slice } from '../log.ts';
-import { type Accepted, gzipBit, writeSlices } from '../record.ts';
+import { type Accepted, nothingAccepted } from '../record.ts';
+import { readSlices, sliceTableLength, writeSlices } from '../slice-table.ts';
 
 /**
  * A record in the stream is a message on the subject `head` whose headers tell its account, so that counting
@@ -11,8 +12,7 @@ import { type Accepted, gzipBit, writeSlices } from '../record.ts';
  *     Ap-Upload: ID                      } of a body that is larger than a message may be: it stands in messages
  *     Ap-Chunks: SEQ,SEQ,…               } on the subject `chunk` that came before and carry the same Ap-Upload
  *
- * The body: u16 slices; of each u32 length, u32 spans, u32 routes (its highest bit: gzip), the routes' u32
- * numbers; then the slices' bytes. All little-endian.
+ * The body: u16 slices, their table (slice-table.ts), then their bytes. All little-endian.
  */
 export interface Head {
   seq: number;
@@ -40,17 +40,15 @@ export const encodeRecord = (
   slices: readonly Slice[],
 ): { body: Buffer; headers: Record<string, string> } | null => {
   const account = new Map<number, Accepted>();
-  let table = 2;
   for (const { bytes, spans, routes } of slices) {
-    table += 12 + 4 * routes.length;
     for (const number of routes) {
-      const before = account.get(number) ?? { spans: 0, bytes: 0 };
+      const before = account.get(number) ?? nothingAccepted;
       account.set(number, { spans: before.spans + spans, bytes: before.bytes + bytes.length });
     }
   }
   const text = [...account].map(([number, { spans, bytes }]) => `${number}=${spans}/${bytes}`).join();
   if (text.length > longestAccount) return null;
-  const head = Buffer.allocUnsafe(table);
+  const head = Buffer.allocUnsafe(2 + sliceTableLength(slices));
   head.writeUInt16LE(slices.length, 0);
   writeSlices(head, 2, slices);
   const body = Buffer.concat([head, ...slices.map(({ bytes }) => bytes)]);
@@ -66,24 +64,11 @@ export const encodeRecord = (
 /** The slices of a body; null where it is not what was written. Their bytes are views of it. */
 export const decodeBody = (body: Buffer, crc: number): Slice[] | null => {
   if (crc32(body) !== crc) return null;
-  const slices: { length: number; spans: number; routes: number[]; gzip: boolean }[] = [];
-  let p = 2;
-  for (let i = body.readUInt16LE(0); i > 0; i--) {
-    const length = body.readUInt32LE(p);
-    const spans = body.readUInt32LE(p + 4);
-    const counted = body.readUInt32LE(p + 8);
-    const gzip = counted >= gzipBit;
-    p += 12;
-    const routes: number[] = [];
-    for (let count = gzip ? counted - gzipBit : counted; count > 0; count--, p += 4) {
-      routes.push(body.readUInt32LE(p));
-    }
-    slices.push({ length, spans, routes, gzip });
-  }
-  return slices.map(({ length, ...slice }) => {
-    p += length;
-    return { ...slice, bytes: body.subarray(p - length, p) };
-  });
+  const { slices, end } = readSlices(body, 2, body.readUInt16LE(0), 0);
+  return slices.map(({ at, length, ...slice }) => ({
+    ...slice,
+    bytes: body.subarray(end + at, end + at + length),
+  }));
 };
 
 /** The head that these headers tell of; null where they are none of ours. */

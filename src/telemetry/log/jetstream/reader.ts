@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import { takeSpans } from '../../otlp/wire.ts';
 import { passed } from '../counts.ts';
 import type { Batch, Slice } from '../log.ts';
@@ -36,8 +37,8 @@ export const placeIn = (batch: Batch, through: number): Place => {
     : { seq: record.seq, inside: 0, ordinal };
 };
 
-/** Bodies kept for the next integration that reads them: those of one batch of each, roughly. */
-const bytesInMemory = 16 * 1024 * 1024;
+/** Bodies cached for the next integration that reads them: those of one batch of each, roughly. */
+const cacheBytes = 16 * 1024 * 1024;
 /** Records read for one batch at most: small ones come in great number. */
 const mostRecords = 256;
 
@@ -50,9 +51,17 @@ export type Gathered =
 export class StreamReader {
   readonly #stream: LogStream;
   readonly #fold: Fold;
-  /** By sequence number; `bytes` is 0 until it is read. */
-  readonly #bodies = new Map<number, { slices: Promise<readonly Slice[] | null>; bytes: number }>();
-  #bytes = 0;
+  /** By sequence number. A head says only what each integration has of a body: its size is known when it is read. */
+  readonly #cached = new LRUCache<number, readonly Slice[]>({
+    maxSize: cacheBytes,
+    // One that is larger than the cache is cached alone.
+    sizeCalculation: (slices) =>
+      Math.min(
+        cacheBytes,
+        slices.reduce((sum, { bytes }) => sum + bytes.length, 1),
+      ),
+  });
+  readonly #reading = new Map<number, Promise<readonly Slice[] | null>>();
 
   constructor(stream: LogStream, fold: Fold) {
     this.#stream = stream;
@@ -129,33 +138,17 @@ export class StreamReader {
     return found;
   }
 
-  /** The slices of a record; null where it cannot be read any more. What was read is kept for the others. */
-  #slices(head: Head): Promise<readonly Slice[] | null> {
-    const known = this.#bodies.get(head.seq);
-    if (known) return known.slices;
-    const body = { slices: this.#read(head), bytes: 0 };
-    this.#bodies.set(head.seq, body);
-    body.slices.then(
-      (slices) => this.#weigh(head.seq, body, slices),
-      () => this.#bodies.delete(head.seq),
-    );
-    return body.slices;
-  }
-
-  /** A head says only what each integration has of a body: what it holds in all is known when it is read. */
-  #weigh(seq: number, body: { bytes: number }, slices: readonly Slice[] | null): void {
-    if (this.#bodies.get(seq) !== body) return;
-    if (slices === null) {
-      this.#bodies.delete(seq);
-      return;
-    }
-    body.bytes = slices.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    this.#bytes += body.bytes;
-    for (const [oldest, { bytes }] of this.#bodies) {
-      if (this.#bytes <= bytesInMemory || oldest === seq) break;
-      this.#bodies.delete(oldest);
-      this.#bytes -= bytes;
-    }
+  /** The slices of a record; null if it cannot be read any more. What was read is cached for the others. */
+  async #slices(head: Head): Promise<readonly Slice[] | null> {
+    const cached = this.#cached.get(head.seq);
+    if (cached !== undefined) return cached;
+    const underWay = this.#reading.get(head.seq);
+    if (underWay !== undefined) return underWay;
+    const reading = this.#read(head).finally(() => this.#reading.delete(head.seq));
+    this.#reading.set(head.seq, reading);
+    const slices = await reading;
+    if (slices !== null) this.#cached.set(head.seq, slices);
+    return slices;
   }
 
   async #read({ seq, chunks, crc }: Head): Promise<readonly Slice[] | null> {

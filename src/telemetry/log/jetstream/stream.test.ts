@@ -1,7 +1,14 @@
+import tls from 'node:tls';
 import { expect, test, vi } from 'vitest';
+import { openMigrated } from '../../../../tests/harness/database.ts';
 import { describeWithNats, startNats } from '../../../../tests/harness/nats.ts';
+import { selfSigned } from '../../../../tests/harness/self-signed.ts';
+import { slice } from '../../../../tests/harness/telemetry-log.ts';
 import { until } from '../../../../tests/harness/wait.ts';
-import type { Logger } from '../../../lib/log.ts';
+import { type Logger, silentLogger } from '../../../lib/log.ts';
+import { parseNatsAddress } from '../../../lib/nats-address.ts';
+import { TelemetryLogRefusal } from '../log.ts';
+import { openSharedLog } from './jetstream-log.ts';
 import { LogStream } from './stream.ts';
 
 describeWithNats('a user who may not all', () => {
@@ -11,8 +18,8 @@ describeWithNats('a user who may not all', () => {
       authorization: `users: [{ user: u, password: secret, ${mayNot} }]`,
     });
     const warn = vi.fn();
-    const url = nats.url.replace('//', '//u:secret@');
-    const stream = await LogStream.open(url, { warn, info: () => {} } as unknown as Logger);
+    const address = parseNatsAddress(nats.url.replace('//', '//u:secret@'))!;
+    const stream = await LogStream.open(address, { warn, info: () => {} } as unknown as Logger);
     try {
       const published = stream.publish('head', Buffer.from('x'), {}, 'id', performance.now() + 200);
       await expect(published).rejects.toMatchObject({ name: 'TelemetryLogError', kind: 'failed' });
@@ -23,5 +30,37 @@ describeWithNats('a user who may not all', () => {
     } finally {
       await stream.close();
     }
+  });
+});
+
+describeWithNats('a server that wants TLS and a token', () => {
+  test('gets both; with another token it is refused at once, with another certificate and in plain text nothing is sent', async () => {
+    await using db = await openMigrated('postgres');
+    await using nats = await startNats({ tls: selfSigned, authorization: 'token: "right-token"' });
+    await using plain = await startNats();
+    const at = async (url: string): Promise<string> => {
+      const log = await openSharedLog({
+        address: parseNatsAddress(url)!,
+        db,
+        log: silentLogger,
+        exists: async () => false,
+      });
+      await log.append([slice('a', 1, [1])]).finally(() => log.close());
+      return 'stored';
+    };
+    const address = (token: string) => `tls://${token}@localhost:${nats.port}`;
+    await expect(at(address('right-token'))).rejects.toThrow('self-signed certificate');
+    const trusted = tls.getCACertificates('default');
+    tls.setDefaultCACertificates([...trusted, selfSigned.cert]);
+    try {
+      expect(await at(address('right-token'))).toBe('stored');
+      expect(await at(address('right-token').replace('tls:', 'nats:'))).toBe('stored');
+      const refusal = await at(address('wrong-token')).catch((error) => error);
+      expect(refusal).toBeInstanceOf(TelemetryLogRefusal);
+      expect(refusal.message).not.toContain('wrong-token');
+    } finally {
+      tls.setDefaultCACertificates(trusted);
+    }
+    await expect(at(`tls://localhost:${plain.port}`)).rejects.toThrow('tls');
   });
 });

@@ -12,8 +12,8 @@ import {
 import { connect, errors, headers, type NatsConnection, nanos } from '@nats-io/transport-node';
 import { messageOf } from '../../../lib/errors.ts';
 import type { Logger } from '../../../lib/log.ts';
+import type { NatsAddress } from '../../../lib/nats-address.ts';
 import { TelemetryLogError, TelemetryLogRefusal } from '../log.ts';
-import { addressOf } from './address.ts';
 
 /** A message as the stream has it, its payload left out. */
 export interface StoredHeaders {
@@ -91,10 +91,9 @@ export class LogStream {
   }
 
   /** Connects, and makes the stream where there is none. Throws TelemetryLogRefusal where that will never do. */
-  static async open(url: string, log: Logger): Promise<LogStream> {
-    const { name, ...where } = addressOf(url);
+  static async open({ stream: name, ...server }: NatsAddress, log: Logger): Promise<LogStream> {
     const connection = await connect({
-      ...where,
+      ...server,
       name: 'agent-platform',
       timeout: requestTimeoutMs,
       pingInterval: 10_000,

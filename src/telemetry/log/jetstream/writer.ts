@@ -1,15 +1,9 @@
 import { newId } from '../../../lib/ids.ts';
+import { type Append, GroupCommit } from '../group-commit.ts';
 import { type Slice, TelemetryLogError } from '../log.ts';
 import { uploadWithinMs } from './aggregate.ts';
 import { encodeRecord, headerNames } from './message.ts';
 import type { LogStream } from './stream.ts';
-
-interface Waiting {
-  slices: readonly Slice[];
-  bytes: number;
-  resolve: () => void;
-  reject: (error: unknown) => void;
-}
 
 /** Records under way at a time. The server syncs one after the other: more would only wait there. */
 const mostUnderWay = 4;
@@ -27,10 +21,14 @@ export class StreamWriter {
   readonly #stream: Pick<LogStream, 'publish' | 'maxMessage' | 'connected'>;
   readonly #counted: () => number;
   readonly #prepare: (routes: ReadonlySet<number>) => Promise<void>;
-  #waiting: Waiting[] = [];
-  #underWay = new Set<Promise<void>>();
-  #gathering = false;
-  #closed = false;
+  readonly #groups = new GroupCommit({
+    concurrency: mostUnderWay,
+    maxBytes: () => this.#mostInMessage() / 2,
+    // Senders try again; keeping all of theirs in memory until the server is back would not end well.
+    refusal: () =>
+      this.#stream.connected ? null : new TelemetryLogError('failed', 'the telemetry log is away'),
+    write: (group) => this.#write(group),
+  });
 
   /**
    * `counted`: the last message in the totals. `prepare` is told the integrations that a record goes to, before
@@ -47,52 +45,12 @@ export class StreamWriter {
   }
 
   append(slices: readonly Slice[]): Promise<void> {
-    const stored = slices.filter(({ routes, spans }) => routes.length > 0 && spans > 0);
-    if (stored.length === 0) return Promise.resolve();
-    if (this.#closed) return Promise.reject(new TelemetryLogError('closed', 'the telemetry log is closed'));
-    // Senders try again; keeping all of theirs in memory until the server is back would not end well.
-    if (!this.#stream.connected) {
-      return Promise.reject(new TelemetryLogError('failed', 'the telemetry log is away'));
-    }
-    const bytes = stored.reduce((sum, slice) => sum + slice.bytes.length, 0);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ slices: stored, bytes, resolve, reject });
-      if (this.#gathering) return;
-      this.#gathering = true;
-      // What arrives in this turn of the event loop shares a record.
-      setImmediate(() => {
-        this.#gathering = false;
-        this.#publishWaiting();
-      });
-    });
+    return this.#groups.append(slices);
   }
 
   /** Waits for what is under way; later appends reject. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    while (this.#underWay.size > 0 || this.#waiting.length > 0) {
-      await Promise.all(this.#underWay);
-      this.#publishWaiting();
-    }
-  }
-
-  #publishWaiting(): void {
-    const most = this.#mostInMessage();
-    while (this.#waiting.length > 0 && this.#underWay.size < mostUnderWay) {
-      let bytes = 0;
-      let count = 0;
-      while (count < this.#waiting.length) {
-        bytes += this.#waiting[count]!.bytes;
-        if (count > 0 && bytes > most / 2) break;
-        count++;
-      }
-      const group = this.#waiting.splice(0, count);
-      const done = this.#publishGroup(group).finally(() => {
-        this.#underWay.delete(done);
-        this.#publishWaiting();
-      });
-      this.#underWay.add(done);
-    }
+  close(): Promise<void> {
+    return this.#groups.close();
   }
 
   #mostInMessage(): number {
@@ -100,22 +58,9 @@ export class StreamWriter {
     return maxMessage - Math.min(roomForHeaders, maxMessage / 2);
   }
 
-  async #publishGroup(group: readonly Waiting[]): Promise<void> {
+  async #write(group: readonly Append[]): Promise<void> {
     const slices = group.flatMap((one) => one.slices);
-    let failure: unknown = null;
-    try {
-      await this.#prepare(new Set(slices.flatMap(({ routes }) => routes)));
-      await this.#publish(slices);
-    } catch (error) {
-      failure = error;
-    }
-    for (const { resolve, reject } of group) {
-      if (failure === null) resolve();
-      else reject(failure);
-    }
-  }
-
-  async #publish(slices: readonly Slice[]): Promise<void> {
+    await this.#prepare(new Set(slices.flatMap(({ routes }) => routes)));
     const record = encodeRecord(slices);
     if (record === null) {
       throw new TelemetryLogError('failed', 'the spans go to more integrations than a record can name');
