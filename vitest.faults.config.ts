@@ -15,10 +15,13 @@ import { defineConfig } from 'vitest/config';
  * - FAULT_TELEMETRY_KILLS (200), FAULT_TELEMETRY_SPANS (1,000,000)
  * - FAULT_ISOLATION_REQUESTS (400, of 500 spans), FAULT_ISOLATION_ROUNDS (7), FAULT_OUTAGE_MEGABYTES (1,500),
  *   FAULT_SHARED_LOG_ROUNDS (30)
+ *
+ * The oracles of occurrences go through every time zone.
  */
 export default defineConfig({
   test: {
-    include: ['tests/**/*.long.test.ts'],
+    include: ['tests/**/*.long.test.ts', 'src/schedules/cron/occurrences.oracle.test.ts'],
+    env: { CRON_ORACLE: 'long' },
     globalSetup: ['tests/harness/global-setup.ts', 'tests/faults/scenarios/totals.ts'],
     pool: 'forks',
     fileParallelism: false,

@@ -1,5 +1,9 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { describe, expect, inject, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { copyEmbedded } from '../harness/database.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { startPostgresProxy } from '../harness/postgres-proxy.ts';
 import { type PlatformProcess, spawnPlatform } from '../harness/process.ts';
@@ -15,15 +19,18 @@ const refused = async (options: Parameters<typeof spawnPlatform>[0]): Promise<[n
 
 describe('two processes on one DATA_DIR', () => {
   test('the second refuses and names the first; when that is killed, a new one starts at once', async () => {
-    await using first = await spawnPlatform();
-    const [code, lines] = await refused({ dataDir: first.dataDir });
+    const dataDir = await mkdtemp(join(tmpdir(), 'ap-start-'));
+    onTestFinished(() => rm(dataDir, { recursive: true }));
+    await copyEmbedded(dataDir);
+    await using first = await spawnPlatform({ dataDir });
+    const [code, lines] = await refused({ dataDir });
     expect(code).toBe(1);
     expect(lines).toEqual([
-      expect.stringMatching(`^DATA_DIR ${first.dataDir} is held by process ${first.pid}, since .*Z\\.`),
+      expect.stringMatching(`^DATA_DIR ${dataDir} is held by process ${first.pid}, since .*Z\\.`),
     ]);
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
     await first.kill('SIGKILL');
-    await using next = await spawnPlatform({ dataDir: first.dataDir });
+    await using next = await spawnPlatform({ dataDir });
     expect((await fetch(`${next.url}/readyz`)).status).toBe(200);
   }, 90_000);
 });

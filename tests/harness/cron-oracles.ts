@@ -22,6 +22,8 @@ export const pick = <T>(random: Random, of: readonly T[]): T => of[int(random, 0
 export interface Sample {
   text: string;
   sets: Set<number>[];
+  /** Day of month and day of week must both match: one of the two fields begins with a star. */
+  both: boolean;
 }
 
 const limits: [number, number, number][] = [
@@ -75,23 +77,40 @@ export const sample = (random: Random, near: number[][]): Sample => {
     texts.push(items.map((item) => item.text).join(','));
     sets.push(new Set(items.flatMap((item) => item.values.map((v) => (field === 4 ? v % 7 : v)))));
   }
-  return { text: texts.join(' '), sets };
+  const both = texts[2]!.startsWith('*') || texts[4]!.startsWith('*');
+  return { text: texts.join(' '), sets, both };
+};
+
+/** A local time as the five fields see it. Read once for each row, because an oracle asks for it for each expression. */
+interface Fields {
+  minute: number;
+  hour: number;
+  day: number;
+  month: number;
+  weekday: number;
+}
+
+const fieldsOf = (local: number): Fields => {
+  const date = new Date(local);
+  return {
+    minute: date.getUTCMinutes(),
+    hour: date.getUTCHours(),
+    day: date.getUTCDate(),
+    month: date.getUTCMonth() + 1,
+    weekday: date.getUTCDay(),
+  };
+};
+
+const matchesFields = ({ sets, both }: Sample, { minute, hour, day, month, weekday }: Fields): boolean => {
+  if (!sets[0]!.has(minute) || !sets[1]!.has(hour) || !sets[3]!.has(month)) return false;
+  const onDay = sets[2]!.has(day);
+  const onWeekday = sets[4]!.has(weekday);
+  return both ? onDay && onWeekday : onDay || onWeekday;
 };
 
 /** Whether a local time (as if it were UTC) matches, by the definition. */
-export const matches = ({ text, sets }: Sample, local: number): boolean => {
-  const date = new Date(local);
-  const fields = text.split(' ');
-  const day = sets[2]!.has(date.getUTCDate());
-  const weekday = sets[4]!.has(date.getUTCDay());
-  const both = fields[2]!.startsWith('*') || fields[4]!.startsWith('*');
-  return (
-    sets[0]!.has(date.getUTCMinutes()) &&
-    sets[1]!.has(date.getUTCHours()) &&
-    sets[3]!.has(date.getUTCMonth() + 1) &&
-    (both ? day && weekday : day || weekday)
-  );
-};
+export const matches = (expression: Sample, local: number): boolean =>
+  matchesFields(expression, fieldsOf(local));
 const isElapsed = ({ sets }: Sample) => sets[1]!.size === 24;
 
 /** What an oracle finds: instants with what is to be said of them. */
@@ -99,8 +118,11 @@ export type Found = Map<number, { local: number; dst: 'gap' | 'overlap' | null }
 
 /** First oracle: reads the clock at every step of real time. */
 export const clockOracle = (clock: (at: number) => number, from: number, to: number, step: number) => {
-  const rows: { at: number; local: number }[] = [];
-  for (let at = from; at < to; at += step) rows.push({ at, local: clock(at) });
+  const rows: { at: number; local: number; fields: Fields }[] = [];
+  for (let at = from; at < to; at += step) {
+    const local = clock(at);
+    rows.push({ at, local, fields: fieldsOf(local) });
+  }
   const shown = new Map<number, number[]>();
   for (const { at, local } of rows) {
     if (local % MINUTE === 0) shown.set(local, [...(shown.get(local) ?? []), at]);
@@ -108,7 +130,7 @@ export const clockOracle = (clock: (at: number) => number, from: number, to: num
   return (expression: Sample): Found => {
     const found: Found = new Map();
     const due = new Set<number>();
-    rows.forEach(({ at, local }, k) => {
+    rows.forEach(({ at, local, fields }, k) => {
       const before = rows[k - 1];
       const jump = before ? local - before.local - step : 0;
       if (!isElapsed(expression) && before && jump > 0 && jump <= 3 * HOUR) {
@@ -118,7 +140,7 @@ export const clockOracle = (clock: (at: number) => number, from: number, to: num
           found.set(at, { local, dst: 'gap' });
         }
       }
-      if (local % MINUTE !== 0 || found.has(at) || !matches(expression, local)) return;
+      if (local % MINUTE !== 0 || found.has(at) || !matchesFields(expression, fields)) return;
       const times = shown.get(local)!;
       if (isElapsed(expression) || times[0] === at)
         found.set(at, { local, dst: times.length > 1 ? 'overlap' : null });
@@ -147,25 +169,31 @@ export const intlClock = (zone: string) => {
 
 /** Second oracle: asks for the instants of every local time on the calendar. */
 export const calendarOracle = (zone: string, fromLocal: number, toLocal: number) => {
-  const rows: { local: number; at: number[]; gap: { at: number; local: number; size: number } | null }[] = [];
+  const rows: {
+    local: number;
+    fields: Fields;
+    at: number[];
+    gap: { at: number; local: number; size: number } | null;
+  }[] = [];
   for (let local = fromLocal; local < toLocal; local += MINUTE) {
+    const fields = fieldsOf(local);
     const plain = Temporal.PlainDateTime.from(new Date(local).toISOString().slice(0, 19));
     const earlier = plain.toZonedDateTime(zone, { disambiguation: 'earlier' });
     const later = plain.toZonedDateTime(zone, { disambiguation: 'later' });
     if (earlier.toPlainDateTime().equals(plain)) {
       const at = [...new Set([earlier.epochMilliseconds, later.epochMilliseconds])];
-      rows.push({ local, at, gap: null });
+      rows.push({ local, fields, at, gap: null });
     } else {
       const jump = earlier.getTimeZoneTransition('next')!;
       const size = (jump.offsetNanoseconds - earlier.offsetNanoseconds) / 1e6;
       const at = jump.epochMilliseconds;
-      rows.push({ local, at: [], gap: { at, local: at + jump.offsetNanoseconds / 1e6, size } });
+      rows.push({ local, fields, at: [], gap: { at, local: at + jump.offsetNanoseconds / 1e6, size } });
     }
   }
   return (expression: Sample): Found => {
     const found: Found = new Map();
-    for (const { local, at, gap } of rows) {
-      if (!matches(expression, local)) continue;
+    for (const { local, fields, at, gap } of rows) {
+      if (!matchesFields(expression, fields)) continue;
       const instants = isElapsed(expression) ? at : at.slice(0, 1);
       for (const instant of instants) {
         if (!found.has(instant)) found.set(instant, { local, dst: at.length > 1 ? 'overlap' : null });

@@ -1,25 +1,47 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
-import { type Database, migrate, openEmbedded, openPostgres } from '../../src/database/index.ts';
+import { type Database, openEmbedded, openPostgres } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
-/** A migrated database of its own, empty: in memory, or in the PostgreSQL of the test run. */
+/** The URL of a new database in the PostgreSQL of the test run, migrated and empty. */
+export const createMigrated = (): Promise<string> =>
+  createDatabase(inject('postgresUrl'), undefined, inject('migratedTemplate'));
+
+/** Puts an embedded database, migrated and empty, into a data folder. */
+export const copyEmbedded = (dataDir: string): Promise<void> =>
+  cp(inject('embeddedTemplate'), join(dataDir, 'database'), { recursive: true });
+
+/** A migrated database of its own, empty: embedded, or in the PostgreSQL of the test run. */
 export async function openMigrated(kind: Database['kind']): Promise<Database & AsyncDisposable> {
-  const url = kind === 'postgres' ? await createDatabase(inject('postgresUrl')) : null;
-  const db = url ? await openPostgres(url, silentLogger) : await openEmbedded(null, silentLogger);
-  await migrate(db, silentLogger);
+  if (kind === 'postgres') {
+    const url = await createMigrated();
+    const db = await openPostgres(url, silentLogger);
+    return {
+      ...db,
+      [Symbol.asyncDispose]: async () => {
+        await db.close();
+        await dropDatabase(url);
+      },
+    };
+  }
+  const dataDir = await mkdtemp(join(tmpdir(), 'ap-database-'));
+  await copyEmbedded(dataDir);
+  const db = await openEmbedded(dataDir, silentLogger);
   return {
     ...db,
     [Symbol.asyncDispose]: async () => {
       await db.close();
-      if (url) await dropDatabase(url);
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }
 
 /**
- * The same tests on the embedded database and on PostgreSQL. `open` answers the one database of the block, which
- * is made before its tests and goes after them.
+ * The same tests on the embedded database and on PostgreSQL. `open` returns the one database of the block, which
+ * is made before its tests and removed after them.
  */
 export function eachDatabase(tests: (name: Database['kind'], open: () => Database) => void): void {
   describe.each(['embedded', 'postgres'] as const)('on the %s database', (kind) => {

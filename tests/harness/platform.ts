@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { type Platform, startPlatform } from '../../src/platform.ts';
+import { copyEmbedded, createMigrated } from './database.ts';
 import { client } from './http.ts';
-import { createDatabase, dropDatabase } from './postgres.ts';
+import { dropDatabase } from './postgres.ts';
 import { adminKey } from './process.ts';
 
 export interface TestPlatform extends AsyncDisposable {
@@ -31,7 +31,8 @@ export const startTestPlatform = async (
   env: Record<string, string> = {},
 ): Promise<TestPlatform> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'ap-test-'));
-  const databaseUrl = database === 'postgres' ? await createDatabase(inject('postgresUrl')) : undefined;
+  const databaseUrl = database === 'postgres' ? await createMigrated() : undefined;
+  if (!databaseUrl && !env.DATABASE_URL) await copyEmbedded(dataDir);
   const clock = new ShiftedClock();
   const config = readConfig({
     PORT: '0',

@@ -13,8 +13,11 @@ const encryptionKey = Buffer.alloc(32, 7).toString('base64');
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Where Node keeps compiled code from one process to the next: the platform then starts in half the time. */
+export const compileCache = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') };
+
 export interface PlatformProcessOptions {
-  /** Environment variables of the platform; it sees no others of this process but PATH, HOME and TMPDIR. */
+  /** Environment variables of the platform; of this process it sees only PATH, HOME and TMPDIR. */
   env?: Record<string, string>;
   /** Its DATA_DIR: a temporary folder, removed at the end, unless given. */
   dataDir?: string;
@@ -62,6 +65,7 @@ export async function spawnPlatform(options: PlatformProcessOptions = {}): Promi
     PATH,
     HOME,
     TMPDIR,
+    ...compileCache,
     HOST: '127.0.0.1',
     PORT: String(port),
     DATA_DIR: dataDir,

@@ -8,6 +8,7 @@ import { ConfigError, readConfig } from '../../src/config.ts';
 import { openPostgres, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { type Platform, startPlatform } from '../../src/platform.ts';
+import { copyEmbedded } from '../harness/database.ts';
 import { client } from '../harness/http.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { adminKey } from '../harness/process.ts';
@@ -17,6 +18,7 @@ let dataDir: string;
 let running: Platform[];
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'ap-start-'));
+  await copyEmbedded(dataDir);
   running = [];
 });
 afterEach(async () => {
@@ -123,6 +125,8 @@ it('makes the first key once the port is taken, so that it is never lost unseen'
   await using other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
+  // As at the first start of all, when there is no database yet.
+  await rm(dataDir, { recursive: true });
   const firstStart = { BOOTSTRAP_ADMIN_API_KEY: '' };
   await expect(start({ ...firstStart, PORT: String(port) })).rejects.toThrow('is taken');
   const { firstKey, port: own } = await start(firstStart);

@@ -12,13 +12,18 @@ const all = (prefix: string) => Array.from({ length: 30 }, (_, i) => `${prefix}-
 test('a large gzip body goes to every backend byte for byte as a request of its own, in order with the others', async () => {
   rig.destinations.set(1, rig.backend.url);
   rig.destinations.set(2, `${rig.backend.url}/2`);
+  // Paused until all is queued: while a backlog grows, requests may go side by side, and then in no order.
+  rig.backend.respondWith(401);
   await rig.send('a', 2);
+  for (const number of [1, 2]) await rig.inState('paused', number);
   const b = await large('b');
   const c = await large('c', (body) => gzipSync(body, { level: 9 }));
   await rig.send('d', 2);
+  rig.backend.respondWith(200);
+  for (const number of [1, 2]) rig.telemetry.resume(number);
   for (const number of [1, 2]) await rig.settled(number);
   for (const path of ['/v1/traces', '/v1/traces/2']) {
-    const got = rig.backend.requests.filter(({ url }) => url === path);
+    const got = rig.backend.requests.filter(({ url, status }) => url === path && status === 200);
     expect(names(got)).toEqual(['a-0', 'a-1', ...all('b'), ...all('c'), 'd-0', 'd-1']);
     expect(got.filter(({ body }) => body.equals(b) || body.equals(c))).toHaveLength(2);
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type Database, openEmbedded, sql } from '../../../src/database/index.ts';
 import { silentLogger } from '../../../src/lib/log.ts';
+import { copyEmbedded } from '../../harness/database.ts';
 import { setDatabaseClock } from '../../harness/database-clock.ts';
 import { type Client, client } from '../../harness/http.ts';
 import { type Postgres, startPostgres } from '../../harness/postgres.ts';
@@ -68,6 +69,7 @@ export class Fixture {
         options: {},
       })),
     );
+    if (kind === 'embedded') await copyEmbedded(places[0]!.dataDir);
     return new Fixture({ base, postgres, databaseUrl, replicas: places });
   }
 

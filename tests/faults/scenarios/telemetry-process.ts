@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compileCache } from '../../harness/process.ts';
 import type { Accounts, Command, ServerOptions } from '../../harness/telemetry-server.ts';
 import { freePort } from '../../harness/watchdog.ts';
 
@@ -24,7 +25,10 @@ export interface TelemetryProcess extends AsyncDisposable {
 }
 
 export const spawnTelemetry = (options: ServerOptions): TelemetryProcess => {
-  const child = fork(program, [JSON.stringify(options)], { stdio: 'inherit' });
+  const child = fork(program, [JSON.stringify(options)], {
+    stdio: 'inherit',
+    env: { ...process.env, ...compileCache },
+  });
   const gone = once(child, 'exit');
   const messages = on(child, 'message', { close: ['exit'] });
   const message = async (): Promise<unknown> => {
