@@ -5,9 +5,6 @@ import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { newTraceparent, parseTraceparent, pathOf } from './addresses.ts';
 
-/** The largest body that is read, in bytes. */
-export const bodyLimit = 10 * 1024 * 1024;
-
 /** The body of description 7.2. */
 const errorBody = (error: ApiError, errorId: string) => ({
   error: { error_id: errorId, code: error.code, message: error.message, ...error.context },
@@ -17,9 +14,6 @@ const errorBody = (error: ApiError, errorId: string) => ({
 const toApiError = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error;
   const { code, statusCode } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return badRequest(`The body is larger than ${bodyLimit.toLocaleString('en')} bytes.`);
-  }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return badRequest('The Content-Type is no media type.');
   if (typeof code === 'string' && code.startsWith('FST_ERR') && statusCode && statusCode < 500) {
     return badRequest('The request is not valid HTTP.');

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Database } from '../database/index.ts';
@@ -18,8 +18,9 @@ import {
   parseTraceparent,
   pathOf,
 } from './addresses.ts';
+import { bodyLimit, RequestBodies } from './bodies.ts';
 import { type CallerParts, recogniseCallers } from './callers.ts';
-import { bodyLimit, closeAfterBody, refuseConnection, sendFailure, toFailure } from './failure.ts';
+import { closeAfterBody, refuseConnection, sendFailure, toFailure } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
 import { mountRaw, type RawParts } from './raw.ts';
 import { basesOf, type Route, type RouteGroup } from './route.ts';
@@ -77,6 +78,7 @@ const pathPattern = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
+    response: ServerResponse | null;
   }
 }
 
@@ -130,9 +132,13 @@ export const createServer = (options: ServerOptions): Server => {
   app.server.on('connect', (_request, socket) => refuseConnection(socket));
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.decorateRequest('principal', null);
+  app.decorateRequest('response', null);
   app.removeAllContentTypeParsers();
-  // The body is parsed after the 404s of what the path names, so it is only gathered here.
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  // The body is parsed after the 404s of what the path names, so here it is only read.
+  const bodies = new RequestBodies();
+  app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
+    bodies.read(payload, request.response!),
+  );
   app.setErrorHandler((error, request, reply) => {
     closeAfterBody(request, reply);
     return sendFailure(log, error, request, reply);
@@ -164,6 +170,7 @@ export const createServer = (options: ServerOptions): Server => {
   };
 
   app.addHook('onRequest', async (request, reply) => {
+    request.response = reply.raw;
     reply.header('x-request-id', request.id);
     // Node would answer a request without Host without a body, and take one with several.
     const hosts = hostsIn(request.raw.rawHeaders);

@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { badRequest, unavailable } from '../lib/errors.ts';
+
+/** The largest body that is read, in bytes. */
+export const bodyLimit = 10 * 1024 * 1024;
+/** A body up to this is always read: a flood of large ones must not keep out the requests that most clients send. */
+const smallBody = 64 * 1024;
+/** What all larger bodies together may hold, in bytes. */
+const heldLimit = 128 * 1024 * 1024;
+
+const tooLarge = () => badRequest(`The body is larger than ${bodyLimit.toLocaleString('en')} bytes.`);
+
+/** Reads the bodies of requests, within a bound for one and a bound for all that are held at once. */
+export class RequestBodies {
+  #held = 0;
+
+  /**
+   * Reads the body of `request`, whose bytes count as held until `response` closes. Throws 400 for one that is too
+   * large and 503 while others hold too many; the rest of such a body is read and dropped.
+   */
+  async read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+    if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let counted = 0;
+    response.once('close', () => {
+      this.#held -= counted;
+      counted = 0;
+    });
+    const count = (): void => {
+      if (size <= smallBody || response.closed) return;
+      this.#held += size - counted;
+      counted = size;
+    };
+    await new Promise<void>((resolve, reject) => {
+      const refuse = (error: Error): void => {
+        request.off('data', onData);
+        request.resume();
+        chunks.length = 0;
+        reject(error);
+      };
+      const onData = (chunk: Buffer): void => {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size > bodyLimit) return refuse(tooLarge());
+        count();
+        if (size > smallBody && this.#held > heldLimit) {
+          refuse(unavailable('Too many large requests are in progress. Try again in a moment.', 1));
+        }
+      };
+      request.on('data', onData);
+      request.once('end', resolve);
+      request.once('error', reject);
+      request.once('close', () => reject(new Error('the client left before its body was read')));
+    });
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  }
+}
