@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { copyEmbedded } from '../harness/database.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
@@ -110,6 +112,30 @@ test('a database that answers later than the platform starts is waited for', asy
     await until(async () => (await fetch(`${platform.url}/readyz`)).status === 200, 30_000);
     await platform.stop();
   } finally {
+    await dropDatabase(databaseUrl);
+  }
+}, 90_000);
+
+test('a start that loses its database connections again and again goes on when they hold', async () => {
+  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const cutter = new pg.Client({ connectionString: databaseUrl });
+  try {
+    await cutter.connect();
+    await using platform = await spawnPlatform({ databaseUrl, readyWithinMs: null });
+    let cuts = 0;
+    const givenUpAt = performance.now() + 30_000;
+    // Each cut meets another step of the start; a step that fails is tried again after a second.
+    while (cuts < 6 && performance.now() < givenUpAt) {
+      const { rowCount } = await cutter.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      );
+      if (rowCount) cuts += 1;
+      await sleep(rowCount ? 120 : 5);
+    }
+    await until(async () => (await fetch(`${platform.url}/readyz`)).status === 200, 30_000);
+    expect([cuts, (await platform.kill('SIGTERM')).code]).toEqual([6, 0]);
+  } finally {
+    await cutter.end();
     await dropDatabase(databaseUrl);
   }
 }, 90_000);
