@@ -49,11 +49,11 @@ describe('the grammar', () => {
     expect(parseCron(with5('weekday', text)).weekdays).toBe(bits);
   });
 
-  it('takes names of months in any case, in lists, ranges and with steps', () => {
+  it('accepts names of months in any case, in lists, ranges and with steps', () => {
     expect(parseCron(with5('month', 'jan,Mar-MAY/2,dec')).months).toBe(bit(0, 2, 4, 11));
   });
 
-  it('takes steps up to the number of the values of a field, and no further', () => {
+  it('accepts steps up to the number of values of a field, and none above', () => {
     for (const [name, size] of [
       ['minute', 60],
       ['hour', 24],
@@ -66,14 +66,14 @@ describe('the grammar', () => {
     }
   });
 
-  it('takes spaces and tabs between the fields and around them, and nothing else', () => {
+  it('accepts spaces and tabs between and around the fields, and no other blanks', () => {
     expect(parseCron(' \t0\t 9 *  * 1\t')).toEqual(parseCron('0 9 * * 1'));
     for (const blank of ['\n', '\r', '\u00a0', '\u2003', '\v', '\f']) {
       expect(refused(`0 9 * * 1${blank}`)).toContain('is not allowed: write a space');
     }
   });
 
-  it('requires both days exactly when one of the two fields begins with *', () => {
+  it('requires both the day of month and the day of week exactly if one of the two fields begins with *', () => {
     expect(parseCron('0 0 1 * 1').bothDays).toBe(false);
     expect(parseCron('0 0 */2 * 1').bothDays).toBe(true);
     expect(parseCron('0 0 1 * */2').bothDays).toBe(true);
@@ -82,14 +82,14 @@ describe('the grammar', () => {
     expect(parseCron('0 0 1-31 * 1').bothDays).toBe(false);
   });
 
-  it('takes 1,000 characters and refuses 1,001', () => {
+  it('accepts 1,000 characters and refuses 1,001', () => {
     const long = `${'1,'.repeat(495)}1 * * * *`;
     parseCron(long.padEnd(1_000));
     expect(refused(long.padEnd(1_001))).toContain('longer than 1,000 characters');
   });
 });
 
-describe('a refusal says why and what to write instead', () => {
+describe('a refusal says why, and what to write instead', () => {
   it.each([
     ['@daily', '`0 0 * * *`'],
     ['@Weekly', '`0 0 * * 0`'],
@@ -155,19 +155,19 @@ describe('a refusal says why and what to write instead', () => {
     ['0 9 1.5 * *', '`.` (U+002E)'],
     ['+5 * * * *', '`+` (U+002B)'],
     ['0x5 * * * *', 'is not a value'],
-    // In capitals these two would be FRI and SUN.
+    // In upper case these two would be FRI and SUN.
     ['0 9 * * fr\u0131', 'U+0131'],
     ['0 9 * * \u017fun', 'U+017F'],
   ])('%j', (expression, part) => {
     expect(refused(expression)).toContain(part);
   });
 
-  it('and names the field', () => {
+  it('names the field', () => {
     expect(refused('0 25 * * *')).toMatch(/^Hour: /);
     expect(refused('0 2 * * 9')).toMatch(/^Day of week: /);
   });
 
-  it('with suggestions for wrapping ranges that mean what was meant', () => {
+  it('suggests for a wrapping range the same values', () => {
     for (const [name, low, high, size] of [
       ['minute', 0, 59, 60],
       ['hour', 0, 23, 24],
@@ -215,7 +215,7 @@ describe('any text', () => {
       .map((words) => words.join(' ')),
   );
 
-  it('is parsed or refused with a message, never anything else', () => {
+  it('is parsed, or refused with a message, and throws nothing else', () => {
     fc.assert(
       fc.property(text, (expression) => {
         try {

@@ -1,7 +1,7 @@
 import { type Field, fields, readStep, readValue } from './fields.ts';
-import { LONGEST_EXPRESSION, type RefusedItem, refusal } from './refusals.ts';
+import { maxLength, type RefusedItem, refusal } from './refusals.ts';
 
-/** Why an expression is not accepted and what to write instead, in a message meant for the client. */
+/** An expression is refused: the message tells the client why, and what to write instead. */
 export class CronError extends Error {
   override readonly name = 'CronError';
 }
@@ -20,12 +20,12 @@ export interface Cron {
   readonly months: number;
   /** Bit w is day w of the week; Sunday is 0. */
   readonly weekdays: number;
-  /** Whether a day must be in both `days` and `weekdays`, because one of those fields begins with `*`; else in either. */
+  /** Whether a day must be in both `days` and `weekdays`, because one of those fields begins with `*`; else either will do. */
   readonly bothDays: boolean;
 }
 
-// Blanks and all else exclude each other, so the match takes linear time on any text. Only printable ASCII: in
-// capitals U+0131 is I and U+017F is S, which would make names of what is not.
+// Blanks and other characters exclude each other, so the match takes linear time on any text. Only printable ASCII: in
+// upper case U+0131 is I and U+017F is S, which would turn other words into names.
 const fiveFields = /^[ \t]*([!-~]+)[ \t]+([!-~]+)[ \t]+([!-~]+)[ \t]+([!-~]+)[ \t]+([!-~]+)[ \t]*$/;
 
 /** A set of values 0 to 63 in two integers. */
@@ -37,7 +37,7 @@ interface Bits {
 /** Bits 0 to n - 1. */
 const lowest = (n: number): number => (n >= 32 ? -1 : n <= 0 ? 0 : (1 << n) - 1);
 
-/** Adds the values that `item` means, or answers false when the grammar does not have it. */
+/** Adds the values of `item` to `into`. Returns false if the grammar does not have it. */
 const addItem = (item: string, field: Field, into: Bits): boolean => {
   const slash = item.indexOf('/');
   const end = slash < 0 ? item.length : slash;
@@ -69,9 +69,9 @@ const addItem = (item: string, field: Field, into: Bits): boolean => {
   return true;
 };
 
-/** The bit sets of `expression`, the item where its parsing stopped, or null when it is not five words of ASCII. */
+/** Returns the bit sets of `expression`, the item at which parsing stopped, or null if it is not five words of ASCII. */
 const parse = (expression: string): Cron | RefusedItem | null => {
-  const found = expression.length <= LONGEST_EXPRESSION ? fiveFields.exec(expression) : null;
+  const found = expression.length <= maxLength ? fiveFields.exec(expression) : null;
   if (found === null) return null;
   const sets: Bits[] = [];
   for (let k = 0; k < fields.length; k++) {
@@ -97,7 +97,7 @@ const parse = (expression: string): Cron | RefusedItem | null => {
 const isCron = (parsed: Cron | RefusedItem | null): parsed is Cron => parsed !== null && 'hours' in parsed;
 
 /**
- * Parses five fields of ASCII with spaces or tabs between: lists of `*`, numbers of one or two digits, ranges and
+ * Parses five fields of ASCII with spaces or tabs between them: lists of `*`, numbers of one or two digits, ranges and
  * steps, names of months and days, Sunday as 0 and 7. Takes linear time on any text.
  *
  * @throws CronError saying why the expression is refused and what to write instead

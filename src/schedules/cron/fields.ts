@@ -1,15 +1,15 @@
-/** One of the five fields: what its values are and how they may be written. */
+/** One of the five fields: its values, and how they may be written. */
 export interface Field {
   readonly name: string;
   readonly min: number;
   /** The greatest number that may be written. */
   readonly max: number;
-  /** The last value of `*`; not `max` in day of week, where 0 and 7 are both Sunday. */
+  /** The last value of `*`: not `max` in the day of week, in which 0 and 7 are both Sunday. */
   readonly last: number;
-  /** How many values it has, and so its greatest step. */
+  /** How many values it has, which is also its greatest step. */
   readonly size: number;
   readonly names: readonly string[];
-  /** The value of each name, in capitals. */
+  /** The value of each name; names in upper case. */
   readonly named: ReadonlyMap<string, number>;
 }
 
@@ -31,7 +31,7 @@ export const fields = [
   field('day of week', 0, 7, dayNames),
 ] as const;
 
-/** The number of one or two digits that stands in `text` from `from` to `to`, or -1. */
+/** The number of one or two digits in `text` from `from` to `to`, or -1. */
 const readNumber = (text: string, from: number, to: number): number => {
   const ones = text.charCodeAt(to - 1) - 48;
   if (!(ones >= 0 && ones <= 9)) return -1;
@@ -40,14 +40,14 @@ const readNumber = (text: string, from: number, to: number): number => {
   return to - from === 2 && tens >= 0 && tens <= 9 ? tens * 10 + ones : -1;
 };
 
-/** The value of `field` that stands in `text` from `from` to `to`, names in any case; undefined when none does. */
+/** The value of `field` in `text` from `from` to `to`, names in any case; undefined if there is none. */
 export const readValue = (text: string, field: Field, from = 0, to = text.length): number | undefined => {
   if (to - from === 3) return field.named.get(text.slice(from, to).toUpperCase());
   const value = to > from ? readNumber(text, from, to) : -1;
   return value >= field.min && value <= field.max ? value : undefined;
 };
 
-/** The step, from 1 to the number of the field's values, that stands in `text` from `from`; undefined when none does. */
+/** The step, from 1 to the number of the field's values, in `text` from `from`; undefined if there is none. */
 export const readStep = (text: string, field: Field, from = 0): number | undefined => {
   const step = text.length > from ? readNumber(text, from, text.length) : -1;
   return step >= 1 && step <= field.size ? step : undefined;

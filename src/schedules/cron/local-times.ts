@@ -1,25 +1,25 @@
 import type { Cron } from './cron.ts';
 
 // Local times are integers: minutes since local midnight of 1 January 1968. The tables begin a year before the first
-// occurrence and end a year after the last one, so that no local time of a zone falls outside of them.
+// occurrence and end a year after the last one, so that no local time of a zone is outside them.
 const firstYear = 1968;
 const monthCount = (2101 - firstYear + 1) * 12;
 
-/** 1 January 1968, 00:00 UTC, in milliseconds since 1970: local minute 0 where the clocks show UTC. */
-export const LOCAL_ORIGIN = Date.UTC(firstYear, 0, 1);
+/** 1 January 1968, 00:00 UTC, in milliseconds since 1970: local minute 0 of a zone at UTC. */
+export const localOrigin = Date.UTC(firstYear, 0, 1);
 
 /** Greater than every local minute. */
-const NEVER = 0x7fff_ffff;
+const never = 0x7fff_ffff;
 
-const MINUTES_PER_DAY = 1_440;
+const minutesPerDay = 1_440;
 
-/** Of each month since January 1968: its first day, the weekday of it, and a bit for each of its days. */
+/** For each month since January 1968: its first day, the weekday of that, and a bit for each of its days. */
 const firstDay = new Int32Array(monthCount + 1);
 const firstWeekday = new Uint8Array(monthCount);
 const lengthMask = new Int32Array(monthCount);
 for (let month = 0; month <= monthCount; month++) {
   const start = Date.UTC(firstYear, month, 1);
-  firstDay[month] = (start - LOCAL_ORIGIN) / 86_400_000;
+  firstDay[month] = (start - localOrigin) / 86_400_000;
   if (month === monthCount) break;
   firstWeekday[month] = new Date(start).getUTCDay();
   lengthMask[month] = 2 ** new Date(Date.UTC(firstYear, month + 1, 0)).getUTCDate() - 1;
@@ -38,7 +38,7 @@ const count = (bits: number): number => {
   return Math.imul((b + (b >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 };
 
-/** The local minutes that an expression matches, on a calendar without time zones. Nothing here allocates. */
+/** The local minutes that an expression matches, on a calendar without time zones. No method allocates. */
 export class LocalTimes {
   private readonly minutesLow: number;
   private readonly minutesHigh: number;
@@ -68,7 +68,7 @@ export class LocalTimes {
     this.perDay = count(cron.hours) * this.perHour;
   }
 
-  /** The days of `month` that match; those beyond its end and the months that do not match are left out. */
+  /** The days of `month` that match, as bits; none if the month does not match. */
   private daysOf(month: number): number {
     if (((this.months >>> (month % 12)) & 1) === 0) return 0;
     return this.daysByFirstWeekday[firstWeekday[month]!]! & lengthMask[month]!;
@@ -81,21 +81,21 @@ export class LocalTimes {
     return month + 12 - (month % 12) + lowest(this.months);
   }
 
-  /** The last month before `month` that matches; negative where the calendar has none. */
+  /** The last month before `month` that matches; negative if the calendar has none. */
   private monthBefore(month: number): number {
     const earlier = this.months & ((1 << (month % 12)) - 1);
     if (earlier !== 0) return month - (month % 12) + highest(earlier);
     return month - (month % 12) - 12 + highest(this.months);
   }
 
-  /** The first match at or after `from`, or `NEVER`. */
+  /** The first match at or after `from`, or `never`. */
   next(from: number): number {
-    const day = (from / MINUTES_PER_DAY) | 0;
+    const day = (from / minutesPerDay) | 0;
     let month = monthOfDay[day]!;
     const today = day - firstDay[month]!;
     let days = this.daysOf(month) >>> today;
     if ((days & 1) !== 0) {
-      const ofDay = from - day * MINUTES_PER_DAY;
+      const ofDay = from - day * minutesPerDay;
       const hour = (ofDay / 60) | 0;
       const hours = this.hours >>> hour;
       if ((hours & 1) !== 0) {
@@ -106,7 +106,7 @@ export class LocalTimes {
         if (high !== 0) return from - minute + 32 + lowest(high);
       }
       const later = hours >>> 1;
-      if (later !== 0) return day * MINUTES_PER_DAY + (hour + 1 + lowest(later)) * 60 + this.firstMinute;
+      if (later !== 0) return day * minutesPerDay + (hour + 1 + lowest(later)) * 60 + this.firstMinute;
     }
     days = days >>> 1;
     if (days !== 0) return this.startOf(day + 1 + lowest(days));
@@ -114,17 +114,17 @@ export class LocalTimes {
       days = this.daysOf(month);
       if (days !== 0) return this.startOf(firstDay[month]! + lowest(days));
     }
-    return NEVER;
+    return never;
   }
 
   /** The last match at or before `from`, or -1. */
   previous(from: number): number {
-    const day = (from / MINUTES_PER_DAY) | 0;
+    const day = (from / minutesPerDay) | 0;
     let month = monthOfDay[day]!;
     const today = day - firstDay[month]!;
     let days = this.daysOf(month) & upTo(today);
     if (((days >>> today) & 1) !== 0) {
-      const ofDay = from - day * MINUTES_PER_DAY;
+      const ofDay = from - day * minutesPerDay;
       const hour = (ofDay / 60) | 0;
       if (((this.hours >>> hour) & 1) !== 0) {
         const minute = ofDay - hour * 60;
@@ -134,7 +134,7 @@ export class LocalTimes {
         if (low !== 0) return from - minute + highest(low);
       }
       const earlier = this.hours & ((1 << hour) - 1);
-      if (earlier !== 0) return day * MINUTES_PER_DAY + highest(earlier) * 60 + this.lastMinute;
+      if (earlier !== 0) return day * minutesPerDay + highest(earlier) * 60 + this.lastMinute;
     }
     days &= (1 << today) - 1;
     if (days !== 0) return this.endOf(firstDay[month]! + highest(days));
@@ -147,25 +147,25 @@ export class LocalTimes {
 
   /** The first match of a day that matches. */
   private startOf(day: number): number {
-    return day * MINUTES_PER_DAY + lowest(this.hours) * 60 + this.firstMinute;
+    return day * minutesPerDay + lowest(this.hours) * 60 + this.firstMinute;
   }
 
   /** The last match of a day that matches. */
   private endOf(day: number): number {
-    return day * MINUTES_PER_DAY + highest(this.hours) * 60 + this.lastMinute;
+    return day * minutesPerDay + highest(this.hours) * 60 + this.lastMinute;
   }
 
-  /** How many local minutes match from `from` up to, and without, `to`. */
+  /** How many local minutes match from `from` up to and excluding `to`. */
   count(from: number, to: number): number {
     if (from >= to) return 0;
-    const first = (from / MINUTES_PER_DAY) | 0;
-    const last = (to / MINUTES_PER_DAY) | 0;
+    const first = (from / minutesPerDay) | 0;
+    const last = (to / minutesPerDay) | 0;
     return (
       this.countDays(first, last) * this.perDay + this.countOfDay(to, last) - this.countOfDay(from, first)
     );
   }
 
-  /** How many days match from `first` up to, and without, `last`. */
+  /** How many days match from `first` up to and excluding `last`. */
   private countDays(first: number, last: number): number {
     const firstMonth = monthOfDay[first]!;
     const lastMonth = monthOfDay[last]!;
@@ -179,7 +179,7 @@ export class LocalTimes {
   private countOfDay(until: number, day: number): number {
     const month = monthOfDay[day]!;
     if (((this.daysOf(month) >>> (day - firstDay[month]!)) & 1) === 0) return 0;
-    const ofDay = until - day * MINUTES_PER_DAY;
+    const ofDay = until - day * minutesPerDay;
     const hour = (ofDay / 60) | 0;
     const minute = ofDay - hour * 60;
     let total = count(this.hours & ((1 << hour) - 1)) * this.perHour;

@@ -16,16 +16,16 @@ import { Occurrences } from './occurrences.ts';
 import type { Segment } from './timeline.ts';
 import { openZone, Zone } from './zones.ts';
 
-// The engine against two slow definitions of section 7 of the product, each written in its own way: one walks real
-// time and reads a clock (Intl), one walks the calendar and asks for the instants of each local time (Temporal).
-// CRON_ORACLE=long goes through every zone that Intl lists and takes some ten minutes.
+// Compares the engine with two slow definitions of section 7 of the product, each written in its own way: one walks
+// real time and reads a clock (Intl), one walks the calendar and computes the instants of each local time (Temporal).
+// CRON_ORACLE=long goes through every zone that Intl lists and takes about ten minutes.
 
 const long = process.env.CRON_ORACLE === 'long';
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
 
-/** Compares everything that the engine answers between `from` and `to` with what an oracle found. */
+/** Compares all results of the engine between `from` and `to` with what an oracle found. */
 const compare = (random: Random, name: string, engine: Occurrences, all: Found, from: number, to: number) => {
   const expected = [...all.keys()].filter((at) => at > from && at <= to).sort((a, b) => a - b);
   const actual: number[] = [];
@@ -59,9 +59,12 @@ const compare = (random: Random, name: string, engine: Occurrences, all: Found, 
     expected.length > 60 ? expected.filter((at) => all.get(at)!.dst || random() < 0.02) : expected;
   for (const at of explained) {
     const { local, dst } = all.get(at)!;
-    const said = engine.explain(at);
-    if (said.dst !== dst || !said.local.startsWith(new Date(local).toISOString().slice(0, 19))) {
-      expect({ name, at: show([at]), ...said }).toEqual({
+    const explanation = engine.explain(at);
+    if (
+      explanation.dst !== dst ||
+      !explanation.local.startsWith(new Date(local).toISOString().slice(0, 19))
+    ) {
+      expect({ name, at: show([at]), ...explanation }).toEqual({
         name,
         at: show([at]),
         local: new Date(local).toISOString(),
@@ -73,7 +76,7 @@ const compare = (random: Random, name: string, engine: Occurrences, all: Found, 
 };
 
 const nearTo = (local: number): number[][] => {
-  const around = [-26, -25, -24, -3, -2, -1, 0, 1, 2, 3, 23, 24].map((h) => new Date(local + h * HOUR));
+  const around = [-26, -25, -24, -3, -2, -1, 0, 1, 2, 3, 23, 24].map((h) => new Date(local + h * hour));
   return [
     [0, 1, 15, 29, 30, 31, 32, 44, 45, 59],
     around.map((d) => d.getUTCHours()),
@@ -123,7 +126,7 @@ const zones = [
   'Pacific/Norfolk',
 ];
 
-/** Instants to look around: the greatest transitions and a few others, or any instant where there is none. */
+/** Instants to test around: the greatest transitions and a few others, or any instant if there is none. */
 const placesOf = (random: Random, zone: Zone): number[] => {
   const { segments } = zone;
   const jumps = segments
@@ -143,18 +146,18 @@ describe('occurrences agree with brute force', () => {
       const zone = openZone(name);
       const clock = intlClock(name);
       for (const place of placesOf(random, zone)) {
-        const centre = Math.floor(place / MINUTE) * MINUTE;
-        // A day that repeats must lie whole within what the clock oracle reads.
-        const [from, to] = [centre - 26 * HOUR, centre + 26 * HOUR];
+        const centre = Math.floor(place / minute) * minute;
+        // A day that repeats must lie entirely within what the clock oracle reads.
+        const [from, to] = [centre - 26 * hour, centre + 26 * hour];
         const first = clockOracle(
           clock,
-          from - 26 * HOUR,
-          to + 4 * HOUR,
-          name === 'Africa/Monrovia' ? MINUTE / 2 : MINUTE,
+          from - 26 * hour,
+          to + 4 * hour,
+          name === 'Africa/Monrovia' ? minute / 2 : minute,
         );
         const local = centre + zone.offsetAt(centre);
-        const roundLocal = Math.floor(local / MINUTE) * MINUTE;
-        const second = calendarOracle(name, roundLocal - 52 * HOUR, roundLocal + 52 * HOUR);
+        const roundLocal = Math.floor(local / minute) * minute;
+        const second = calendarOracle(name, roundLocal - 52 * hour, roundLocal + 52 * hour);
         for (let n = 0; n < 40; n++) {
           const expression = sample(random, nearTo(local));
           const engine = new Occurrences(parseCron(expression.text), zone);
@@ -166,7 +169,7 @@ describe('occurrences agree with brute force', () => {
     });
   }
 
-  it('in zones that no government has thought of: jumps close together, chained overlaps', {
+  it('in made-up zones with jumps close together and chained overlaps', {
     timeout: long ? 600_000 : 30_000,
   }, () => {
     const random = seeded(99);
@@ -174,32 +177,32 @@ describe('occurrences agree with brute force', () => {
       const origin = Date.UTC(int(random, 1970, 2099), int(random, 0, 11), int(random, 1, 28));
       const cuts = Array.from(
         { length: int(random, 1, 5) },
-        () => origin + int(random, 0, 100) * 15 * MINUTE,
+        () => origin + int(random, 0, 100) * 15 * minute,
       );
-      const starts = [origin - 10 * DAY, ...new Set(cuts.sort((a, b) => a - b))];
+      const starts = [origin - 10 * day, ...new Set(cuts.sort((a, b) => a - b))];
       const segments: Segment[] = starts.map((start, n) => ({
         start,
-        end: starts[n + 1] ?? origin + 10 * DAY,
-        offset: int(random, -8, 8) * pick(random, [15, 30, 60]) * MINUTE,
+        end: starts[n + 1] ?? origin + 10 * day,
+        offset: int(random, -8, 8) * pick(random, [15, 30, 60]) * minute,
       }));
       const zone = new Zone('Test/Zone', segments);
-      const oracle = clockOracle((at) => at + zone.offsetAt(at), origin - 3 * DAY, origin + 5 * DAY, MINUTE);
+      const oracle = clockOracle((at) => at + zone.offsetAt(at), origin - 3 * day, origin + 5 * day, minute);
       for (let n = 0; n < 15; n++) {
-        const expression = sample(random, nearTo(origin + 12 * HOUR));
+        const expression = sample(random, nearTo(origin + 12 * hour));
         const engine = new Occurrences(parseCron(expression.text), zone);
         compare(
           random,
           `${expression.text} in ${JSON.stringify(segments)}`,
           engine,
           oracle(expression),
-          origin - DAY,
-          origin + 3 * DAY,
+          origin - day,
+          origin + 3 * day,
         );
       }
     }
   });
 
-  it('over whole decades of the calendar, day by day', { timeout: long ? 600_000 : 30_000 }, () => {
+  it('day by day over whole decades of the calendar', { timeout: long ? 600_000 : 30_000 }, () => {
     const random = seeded(7);
     const zone = openZone('UTC');
     for (let n = 0; n < (long ? 1_000 : 60); n++) {
@@ -207,28 +210,28 @@ describe('occurrences agree with brute force', () => {
       const engine = new Occurrences(parseCron(expression.text), zone);
       const { sets } = expression;
       const perDay = sets[0]!.size * sets[1]!.size;
-      const firstMinute = Math.min(...sets[1]!) * HOUR + Math.min(...sets[0]!) * MINUTE;
-      const lastMinute = Math.max(...sets[1]!) * HOUR + Math.max(...sets[0]!) * MINUTE;
+      const firstMinute = Math.min(...sets[1]!) * hour + Math.min(...sets[0]!) * minute;
+      const lastMinute = Math.max(...sets[1]!) * hour + Math.max(...sets[0]!) * minute;
       const days: number[] = [];
-      for (let day = Date.UTC(1969, 0, 1); day < Date.UTC(2101, 0, 1); day += DAY) {
-        if (matches(expression, day + firstMinute)) days.push(day);
+      for (let start = Date.UTC(1969, 0, 1); start < Date.UTC(2101, 0, 1); start += day) {
+        if (matches(expression, start + firstMinute)) days.push(start);
       }
       for (let k = 0; k < 40; k++) {
         const at =
           Date.UTC(int(random, 1960, 2110), int(random, 0, 11), int(random, 1, 31)) - int(random, 0, 1);
         const until = Date.UTC(int(random, 1960, 2110), int(random, 0, 11), int(random, 1, 31)) - 1;
-        const later = days.find((day) => day > at);
-        const earlier = days.findLast((day) => day + DAY <= at + 1);
+        const later = days.find((start) => start > at);
+        const earlier = days.findLast((start) => start + day <= at + 1);
         const label = `${expression.text} ${new Date(at).toISOString()}`;
         // `at` is the last millisecond of a day or midnight, which may itself be an occurrence.
-        const midnight = at % DAY === 0;
+        const midnight = at % day === 0;
         if (!midnight) {
           expect([label, engine.next(at)]).toEqual([label, later === undefined ? null : later + firstMinute]);
           expect([label, engine.previous(at)]).toEqual([
             label,
             earlier === undefined ? null : earlier + lastMinute,
           ]);
-          const between = days.filter((day) => day > at && day < until).length * perDay;
+          const between = days.filter((start) => start > at && start < until).length * perDay;
           expect([label, until, engine.countBetween(at, until)]).toEqual([label, until, between]);
         }
       }

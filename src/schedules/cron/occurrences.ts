@@ -1,40 +1,40 @@
 import { type Cron, CronError, parseCron } from './cron.ts';
 import { LocalTimes } from './local-times.ts';
-import { END_OF_TIME, FIRST_INSTANT, type Timeline } from './timeline.ts';
+import { endOfTime, firstInstant, type Timeline } from './timeline.ts';
 import { openZone, type Zone } from './zones.ts';
 
-/** How an occurrence looks to people in its zone. */
+/** How an occurrence appears on the clocks of its zone. */
 export interface Explanation {
   /** RFC 3339 with the zone's offset: `2026-10-25T02:30:00+02:00`. */
   local: string;
-  /** `gap`: it stands for at least one skipped local time; `overlap`: its local time exists twice. */
+  /** `gap`: it fires for at least one skipped local time; `overlap`: its local time exists twice. */
   dst: 'gap' | 'overlap' | null;
 }
 
-const ALL_HOURS = 2 ** 24 - 1;
-const MINUTE = 60_000;
+const allHours = 2 ** 24 - 1;
+const minuteMs = 60_000;
 
 const twoDigits = (n: number): string => String(n).padStart(2, '0');
 
 /**
- * The occurrences of an expression in a zone, from 1969 up to and without the year 2101 (UTC). Instants are
+ * The occurrences of an expression in a zone, from 1969 up to and excluding the year 2101 (UTC). Instants are
  * milliseconds since 1970 and may be any number. `next`, `previous` and `countBetween` work on integers and allocate
  * nothing.
  *
- * Local minutes are searched piece by piece of the timeline that fits the kind; what a kind does with repeated and
- * skipped local times lies in how that timeline was cut.
+ * They search local minutes piece by piece in the timeline of the kind. How a kind treats repeated and skipped local
+ * times is decided by how its timeline was cut, not here.
  */
 export class Occurrences {
-  /** `elapsed` when the hour field covers all 24 hours: it follows real time; else each local time fires once. */
+  /** `elapsed` if the hour field covers all 24 hours: it follows real time. Else `fixed`: each local time fires once. */
   readonly kind: 'elapsed' | 'fixed';
   private readonly zone: Zone;
   private readonly times: LocalTimes;
   private readonly timeline: Timeline;
-  /** The piece of the last question: the next question is mostly about the same. */
+  /** The piece of the last call: the next call is mostly about the same one. */
   private hint = 0;
 
   constructor(cron: Cron, zone: Zone) {
-    this.kind = cron.hours === ALL_HOURS ? 'elapsed' : 'fixed';
+    this.kind = cron.hours === allHours ? 'elapsed' : 'fixed';
     this.zone = zone;
     this.times = new LocalTimes(cron);
     this.timeline = zone[this.kind];
@@ -42,11 +42,11 @@ export class Occurrences {
 
   /** The first occurrence strictly after `after`, or null. */
   next(after: number): number | null {
-    if (!(after < END_OF_TIME)) return null;
+    if (!(after < endOfTime)) return null;
     const { start, zero, from, to, isGap, length } = this.timeline;
     let k = this.pieceAt(after);
-    let m = Math.floor((after - zero[k]!) / MINUTE) + 1;
-    // A gap at or before `after` is over, for it is an instant.
+    let m = Math.floor((after - zero[k]!) / minuteMs) + 1;
+    // A gap at or before `after` is over, since it is an instant.
     if (isGap[k] === 1) m = start[k]! <= after ? to[k]! : from[k]!;
     if (m < from[k]!) m = from[k]!;
     for (;;) {
@@ -55,10 +55,10 @@ export class Occurrences {
         none = this.times.next(m);
         if (none < to[k]!) {
           this.hint = k;
-          return isGap[k] === 1 ? start[k]! : none * MINUTE + zero[k]!;
+          return isGap[k] === 1 ? start[k]! : none * minuteMs + zero[k]!;
         }
       }
-      // Nothing matches from m up to `none`: pieces that lie in there are passed over unsearched.
+      // Nothing matches from m up to `none`: pieces in that span need no search.
       do {
         if (++k === length) return null;
       } while (from[k]! >= m && to[k]! <= none);
@@ -68,11 +68,11 @@ export class Occurrences {
 
   /** The last occurrence at or before `at`, or null. */
   previous(at: number): number | null {
-    if (!(at >= FIRST_INSTANT)) return null;
+    if (!(at >= firstInstant)) return null;
     const { start, zero, from, to, isGap } = this.timeline;
     let k = this.pieceAt(at);
     if (start[k]! > at) return null;
-    let m = isGap[k] === 1 ? to[k]! - 1 : Math.floor((at - zero[k]!) / MINUTE);
+    let m = isGap[k] === 1 ? to[k]! - 1 : Math.floor((at - zero[k]!) / minuteMs);
     if (m >= to[k]!) m = to[k]! - 1;
     for (;;) {
       let none = m;
@@ -80,7 +80,7 @@ export class Occurrences {
         none = this.times.previous(m);
         if (none >= from[k]!) {
           this.hint = k;
-          return isGap[k] === 1 ? start[k]! : none * MINUTE + zero[k]!;
+          return isGap[k] === 1 ? start[k]! : none * minuteMs + zero[k]!;
         }
       }
       // Nothing matches after `none` up to m.
@@ -91,7 +91,7 @@ export class Occurrences {
     }
   }
 
-  /** How many occurrences lie after `after` and at or before `until`; the cost does not depend on their number. */
+  /** How many occurrences are after `after` and at or before `until`; the cost does not depend on their number. */
   countBetween(after: number, until: number): number {
     const { start, zero, from, to, isGap, length } = this.timeline;
     if (!(after < until)) return 0;
@@ -106,14 +106,14 @@ export class Occurrences {
         }
         continue;
       }
-      const first = Math.max(from[k]!, Math.floor((after - zero[k]!) / MINUTE) + 1);
-      const last = Math.min(to[k]!, Math.floor((until - zero[k]!) / MINUTE) + 1);
+      const first = Math.max(from[k]!, Math.floor((after - zero[k]!) / minuteMs) + 1);
+      const last = Math.min(to[k]!, Math.floor((until - zero[k]!) / minuteMs) + 1);
       total += this.times.count(first, last);
-      // The firing for the gap serves for a real time at its instant too.
+      // The firing for the gap also serves for a real time at its instant.
       if (
         start[k] === gap &&
         first < last &&
-        first * MINUTE + zero[k]! === gap &&
+        first * minuteMs + zero[k]! === gap &&
         this.times.next(first) === first
       ) {
         total--;
@@ -122,12 +122,12 @@ export class Occurrences {
     return total;
   }
 
-  /** How the occurrence `at` looks on the clocks of its zone. */
+  /** How the occurrence `at` appears on the clocks of its zone. */
   explain(at: number): Explanation {
     const offset = this.zone.offsetAt(at);
     const local = at + offset;
-    // RFC 3339 has no seconds in an offset; they are rounded away.
-    const minutes = Math.round(Math.abs(offset) / MINUTE);
+    // RFC 3339 has no seconds in an offset, so they are rounded.
+    const minutes = Math.round(Math.abs(offset) / minuteMs);
     const shown = `${offset < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
     return { local: new Date(local).toISOString().slice(0, 19) + shown, dst: this.dst(at, local) };
   }
@@ -148,26 +148,26 @@ export class Occurrences {
 }
 
 /**
- * Half of the schedules that are kept compiled, about 1 KB each. Two generations instead of one list in the order of
- * use: when the recent half is full it becomes the older half, whose schedules are let go unless they are asked for
- * meanwhile. Nothing is deleted one by one, which costs 20 µs in a Map of this size.
+ * Half of the schedules that stay compiled, about 1 KB each. The cache has two generations instead of one list in the
+ * order of use: when the recent one is full it replaces the older one, whose schedules are dropped unless they were
+ * used in the meantime. Nothing is deleted one by one, which costs 20 µs in a Map of this size.
  */
-const GENERATION = 5_000;
+const generationSize = 5_000;
 let recent = new Map<string, Occurrences>();
 let older = new Map<string, Occurrences>();
 
 /**
- * The occurrences of `expression` in `timezone`, kept for the next time that they are asked for.
+ * Returns the occurrences of `expression` in `timezone`, from the cache if they are there.
  *
- * @throws CronError when the expression is refused or never occurs, ZoneError when the zone is
+ * @throws CronError if the expression is refused or never occurs, ZoneError if the zone is refused
  */
 export const compileSchedule = (expression: string, timezone: string): Occurrences => {
-  // Neither an accepted expression nor a zone contains NUL, so no other pair has the key of a kept one.
+  // Neither an accepted expression nor a zone contains NUL, so no other pair has the key of a cached one.
   const key = `${timezone}\0${expression}`;
-  const kept = recent.get(key);
-  if (kept) return kept;
+  const cached = recent.get(key);
+  if (cached) return cached;
   const occurrences = older.get(key) ?? compile(expression, timezone);
-  if (recent.size >= GENERATION) {
+  if (recent.size >= generationSize) {
     older = recent;
     recent = new Map();
   }
@@ -178,7 +178,7 @@ export const compileSchedule = (expression: string, timezone: string): Occurrenc
 const compile = (expression: string, timezone: string): Occurrences => {
   const zone = openZone(timezone);
   const occurrences = new Occurrences(parseCron(expression), zone);
-  if (occurrences.next(FIRST_INSTANT - 1) !== null) return occurrences;
+  if (occurrences.next(firstInstant - 1) !== null) return occurrences;
   throw new CronError(
     `The expression never occurs in ${timezone} before the year 2101: write a day that one of its months has, such as \`28\`.`,
   );

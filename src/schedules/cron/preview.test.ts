@@ -5,7 +5,7 @@ import { describeCron, preview } from './preview.ts';
 import { ZoneError } from './zones.ts';
 
 describe('a preview', () => {
-  it('shows instants in UTC, local times with their offset, and what the clock does', () => {
+  it('shows instants in UTC, local times with their offset, and the transition of the clock', () => {
     const after = Date.UTC(2026, 9, 24, 12);
     expect(preview({ cron_expression: '30 2 * * *', timezone: 'Europe/Berlin', after, count: 2 })).toEqual({
       occurrences: [
@@ -22,7 +22,7 @@ describe('a preview', () => {
     expect(occurrences[0]!.at).toBe('2026-01-02T00:00:00.000Z');
   });
 
-  it('shows fewer where the year 2101 comes first', () => {
+  it('shows fewer if the year 2101 comes first', () => {
     const asked = { cron_expression: '0 0 1 * *', timezone: 'UTC', after: Date.UTC(2100, 9, 15), count: 10 };
     expect(preview(asked).occurrences.map(({ at }) => at.slice(0, 10))).toEqual(['2100-11-01', '2100-12-01']);
   });

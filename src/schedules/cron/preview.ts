@@ -3,7 +3,7 @@ import { type Cron, parseCron } from './cron.ts';
 import { fields } from './fields.ts';
 import { compileSchedule, type Explanation } from './occurrences.ts';
 
-/** One coming occurrence: `at` in UTC (RFC 3339 with milliseconds), and how it looks in its zone. */
+/** A coming occurrence: `at` in UTC (RFC 3339 with milliseconds), and how it appears in its zone. */
 interface PreviewedOccurrence extends Explanation {
   at: string;
 }
@@ -14,31 +14,31 @@ export interface Preview {
 }
 
 /**
- * The first `count` occurrences strictly after the instant `after` (milliseconds since 1970), fewer where the year
- * 2101 comes first, and the expression in words.
+ * Returns the first `count` occurrences strictly after the instant `after` (milliseconds since 1970), fewer if the
+ * year 2101 comes first, and the expression in words.
  *
  * @throws CronError, ZoneError
  */
-export const preview = (asked: {
+export const preview = (request: {
   cron_expression: string;
   timezone: string;
   after: number;
   count: number;
 }): Preview => {
-  const schedule = compileSchedule(asked.cron_expression, asked.timezone);
+  const schedule = compileSchedule(request.cron_expression, request.timezone);
   const occurrences: PreviewedOccurrence[] = [];
-  let at = schedule.next(asked.after);
-  while (at !== null && occurrences.length < asked.count) {
+  let at = schedule.next(request.after);
+  while (at !== null && occurrences.length < request.count) {
     occurrences.push({ at: new Date(at).toISOString(), ...schedule.explain(at) });
     at = schedule.next(at);
   }
-  return { occurrences, description: describeCron(asked.cron_expression) };
+  return { occurrences, description: describeCron(request.cron_expression) };
 };
 
 /**
- * An accepted expression in English words, on a 24-hour clock.
+ * Returns an expression in English words, on a 24-hour clock.
  *
- * @throws CronError when the expression is refused
+ * @throws CronError if the expression is refused
  */
 export const describeCron = (expression: string): string => {
   const cron = parseCron(expression);
@@ -56,7 +56,7 @@ const valuesOf = (low: number, high: number, first: number): number[] => {
   return values;
 };
 
-/** `values`, more than none and in order, as runs (`1-5`) and single numbers. */
+/** `values`, at least one and in order, as runs (`1-5`) and single numbers. */
 const runs = (values: readonly number[]): string => {
   const parts: string[] = [];
   for (let k = 0; k < values.length; ) {
@@ -69,10 +69,10 @@ const runs = (values: readonly number[]): string => {
   return parts.join(',');
 };
 
-/** `values` as one step where that is the plainest way to say it, else as runs. */
+/** `values` as one step if that is the plainest form, else as runs. */
 const plainField = (values: readonly number[], min: number, size: number): string => {
   if (values.length === size) return '*';
-  // Days have no even steps, for months differ in length.
+  // Days have no even steps, since months differ in length.
   if (size === 31) return runs(values);
   const step = values.length > 2 ? values[1]! - values[0]! : 1;
   const even = step > 1 && values.every((value, k) => value === values[0]! + k * step);
@@ -82,8 +82,8 @@ const plainField = (values: readonly number[], min: number, size: number): strin
 };
 
 /**
- * The same schedule in the few forms that cronstrue words rightly. As they are written it says of `*,5` "* and 5", of
- * `SUN,*` "undefined", calls `*\/24` of minutes "every 24 minutes", and throws at `07`.
+ * The same schedule in the few forms that cronstrue describes correctly. In other forms it describes `*,5` as
+ * "* and 5", `SUN,*` as "undefined", and `*\/24` of minutes as "every 24 minutes", and it throws at `07`.
  */
 const plainExpression = (cron: Cron): string => {
   const minutes = plainField(valuesOf(cron.minutesLow, cron.minutesHigh, 0), 0, 60);
@@ -91,7 +91,7 @@ const plainExpression = (cron: Cron): string => {
   const days = plainField(valuesOf(cron.days, 0, 1), 1, 31);
   const months = plainField(valuesOf(cron.months, 0, 1), 1, 12);
   const weekdays = valuesOf(cron.weekdays, 0, 0);
-  // After Saturday Sunday is the seventh day, so that a weekend is one run.
+  // Sunday is day 7 after a Saturday, so that a weekend is one run.
   if (weekdays[0] === 0 && weekdays.includes(6) && !weekdays.includes(1))
     weekdays.push(weekdays.shift()! + 7);
   const everyDay = !cron.bothDays && (days === '*' || weekdays.length === 7);

@@ -8,8 +8,8 @@ export interface RefusedItem {
   text: string;
 }
 
-/** Characters of the longest expression. */
-export const LONGEST_EXPRESSION = 1_000;
+/** The most characters that an expression may have. */
+export const maxLength = 1_000;
 
 const example = '`0 9 * * MON-FRI`';
 const fiveNames = 'five fields (minute, hour, day of month, month, day of week)';
@@ -25,7 +25,7 @@ const nicknames: Record<string, string> = {
   '@every_minute': '* * * * *',
 };
 
-/** What some schedulers add to cron, and what says the same here, if anything does. */
+/** What some schedulers add to cron, and what to write instead. */
 const extensions: Record<string, string> = {
   '?': '`?` is not supported: write `*`',
   '#': '`#` (the nth weekday of a month) is not supported: write the weekday alone, such as `MON`',
@@ -36,10 +36,10 @@ const extensions: Record<string, string> = {
   H: '`H` (a hashed value) is not supported: write a fixed number',
 };
 
-/** `text` in back quotes, cut where it is long. Only for text without control characters. */
+/** `text` in back quotes, shortened if it is long. Only for text without control characters. */
 const quote = (text: string): string => `\`${text.length > 60 ? `${text.slice(0, 60)}…` : text}\``;
 
-/** `: write …` when the suggestion is short enough to be of use. */
+/** `: write …`, or nothing if the suggestion is too long to be of use. */
 const instead = (suggestion: string): string => (suggestion.length > 200 ? '' : `: write \`${suggestion}\``);
 
 const showCharacter = (character: string): string => {
@@ -71,9 +71,9 @@ const fieldCountRefusal = (words: readonly string[], accepts: (expression: strin
   return `${count}, but there are only five, without seconds and years${suggestion}.`;
 };
 
-/** Why the expression as a whole is refused, or null when that lies in one of five fields. */
+/** Why the expression as a whole is refused, or null if the fault lies in one of five fields. */
 const shapeRefusal = (expression: string, accepts: (expression: string) => boolean): string | null => {
-  if (characters(expression) > LONGEST_EXPRESSION) {
+  if (characters(expression) > maxLength) {
     return 'The expression is longer than 1,000 characters: use ranges and steps, or several schedules.';
   }
   const words = expression.split(/[ \t]+/).filter((each) => each !== '');
@@ -110,7 +110,7 @@ const limits = (field: Field): string => {
   return `write a number from ${field.min} to ${field.max}${names}`;
 };
 
-/** Why `text` is no value of `field`. */
+/** Why `text` is not a value of `field`. */
 const valueRefusal = (text: string, field: Field): string => {
   if (/^[0-9]+$/.test(text)) {
     const plain = text.replace(/^0+(?=[0-9])/, '');
@@ -138,7 +138,7 @@ const stepRefusal = (text: string, base: string, field: Field): string => {
   return `the step after \`/\` is not a number: write one from 1 to ${field.size}, such as ${quote(`${base}/2`)}`;
 };
 
-/** The same values as the wrapping range `from-to`, written as the grammar has it. */
+/** The values of the wrapping range `from-to`, written in a form that the grammar accepts. */
 const unwrapped = (from: string, to: string, step: number, field: Field): string => {
   const first = readValue(from, field)!;
   const end = readValue(to, field)!;
@@ -205,8 +205,8 @@ const itemRefusal = (item: string, field: Field, text: string): string => {
 };
 
 /**
- * Why `expression`, which the grammar does not accept, is refused and what to write instead: one sentence for the
- * client, in printable characters. `at` is the item where parsing stopped, `accepts` the grammar, so that no
+ * Returns why `expression`, which the grammar does not accept, is refused and what to write instead: one sentence for
+ * the client, in printable characters. `at` is the item at which parsing stopped. `accepts` is the grammar, so that no
  * suggestion is itself refused.
  */
 export const refusal = (

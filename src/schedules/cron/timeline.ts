@@ -1,24 +1,24 @@
-import { LOCAL_ORIGIN } from './local-times.ts';
+import { localOrigin } from './local-times.ts';
 
-/** A stretch of real time with one offset from UTC, in milliseconds; `start` is in it, `end` is not. */
+/** A span of real time with one offset from UTC, in milliseconds; `start` is in it, `end` is not. */
 export interface Segment {
   readonly start: number;
   readonly end: number;
   readonly offset: number;
 }
 
-/** From this instant on there are occurrences. */
-export const FIRST_INSTANT = Date.UTC(1969, 0, 1);
-/** Before this instant there are occurrences. */
-export const END_OF_TIME = Date.UTC(2101, 0, 1);
+/** There are no occurrences before this instant. */
+export const firstInstant = Date.UTC(1969, 0, 1);
+/** All occurrences are before this instant. */
+export const endOfTime = Date.UTC(2101, 0, 1);
 
-/** Local times skipped by a greater jump do not fire. */
-const GREATEST_GAP = 3 * 3_600_000;
+/** Local times that a greater jump skips do not fire. */
+const maxGapMs = 3 * 3_600_000;
 /** Two instants further apart never show the same local time: no offset is beyond 16 hours. */
-const FAR = 48 * 3_600_000;
-const MINUTE = 60_000;
+const farMs = 48 * 3_600_000;
+const minuteMs = 60_000;
 
-/** Local times as a clock shows them, in milliseconds as if they were UTC; `to` is not in it. */
+/** A span of local times as a clock shows them, in milliseconds as if they were UTC; `to` is not in it. */
 interface Shown {
   from: number;
   to: number;
@@ -29,7 +29,7 @@ const shownIn = (segment: Segment): Shown => ({
   to: segment.end + segment.offset,
 });
 
-/** The parts of `range` that lie in none of `others`, in order. */
+/** The parts of `range` that are in none of `others`, in order. */
 const without = (range: Shown, others: readonly Shown[]): Shown[] => {
   let left = [range];
   for (const other of others) {
@@ -45,9 +45,9 @@ const without = (range: Shown, others: readonly Shown[]): Shown[] => {
 };
 
 /**
- * Real time cut into pieces, in order. In a run the clock shows the local minutes `from` to `to` (not in it) one after
- * another; local minute m begins at the instant `zero + 60,000 m`. A gap is one instant, its `start`, at which the
- * local minutes `from` to `to` are due all at once, because the clock has skipped them.
+ * Real time cut into pieces, in order. A piece is a run or a gap. In a run the clock shows the local minutes `from` to
+ * `to` (excluded) one after another; local minute m begins at the instant `zero + 60,000 m`. A gap is one instant, its
+ * `start`, at which the local minutes `from` to `to` are due together, because the clock has skipped them.
  */
 export class Timeline {
   readonly length: number;
@@ -59,7 +59,7 @@ export class Timeline {
   readonly isGap: Uint8Array;
 
   constructor(pieces: readonly { start: number; offset: number; shown: Shown; isGap: boolean }[]) {
-    const kept = pieces.filter((piece) => piece.start >= FIRST_INSTANT && piece.start < END_OF_TIME);
+    const kept = pieces.filter((piece) => piece.start >= firstInstant && piece.start < endOfTime);
     this.length = kept.length;
     this.start = new Float64Array(kept.length + 1);
     this.zero = new Float64Array(kept.length);
@@ -68,15 +68,15 @@ export class Timeline {
     this.isGap = new Uint8Array(kept.length);
     kept.forEach(({ start, offset, shown, isGap }, k) => {
       this.start[k] = start;
-      this.zero[k] = LOCAL_ORIGIN - offset;
-      this.from[k] = Math.ceil((shown.from - LOCAL_ORIGIN) / MINUTE);
-      this.to[k] = Math.ceil((shown.to - LOCAL_ORIGIN) / MINUTE);
+      this.zero[k] = localOrigin - offset;
+      this.from[k] = Math.ceil((shown.from - localOrigin) / minuteMs);
+      this.to[k] = Math.ceil((shown.to - localOrigin) / minuteMs);
       this.isGap[k] = isGap ? 1 : 0;
     });
     this.start[kept.length] = Number.POSITIVE_INFINITY;
   }
 
-  /** The last piece that starts at or before `at`, which is at or after the first one. */
+  /** The last piece that starts at or before `at`; the first one if none does. */
   indexAt(at: number): number {
     let low = 0;
     let high = this.length - 1;
@@ -89,23 +89,24 @@ export class Timeline {
   }
 }
 
-/** Cuts at `FIRST_INSTANT`, so that what is before it is left out. */
+/** The run of `shown` from `start`, without what is before `firstInstant`. */
 const clip = (start: number, offset: number, shown: Shown) => {
-  const late = Math.max(0, FIRST_INSTANT - start);
+  const late = Math.max(0, firstInstant - start);
   return { start: start + late, offset, shown: { from: shown.from + late, to: shown.to }, isGap: false };
 };
 
-/** Every real minute: a repeated local time is there twice, a skipped one not at all. */
+/** Every real minute: it contains a repeated local time twice, and a skipped one not at all. */
 export const elapsedTimeline = (segments: readonly Segment[]): Timeline =>
   new Timeline(
     segments
-      .filter((segment) => segment.end > FIRST_INSTANT)
+      .filter((segment) => segment.end > firstInstant)
       .map((segment) => clip(segment.start, segment.offset, shownIn(segment))),
   );
 
 /**
- * Every local time once: where it is first shown, or, never shown and skipped by a jump of up to 3 hours, at the first
- * instant after that jump. Segments must begin early enough before `FIRST_INSTANT` to know what was shown before.
+ * Every local time once: when it is first shown, or, if it is never shown because a jump of up to 3 hours skips it, at
+ * the first instant after that jump. The segments must begin early enough before `firstInstant` to know what was shown
+ * before.
  */
 export const fixedTimeline = (segments: readonly Segment[]): Timeline => {
   const pieces: ReturnType<typeof clip>[] = [];
@@ -113,12 +114,12 @@ export const fixedTimeline = (segments: readonly Segment[]): Timeline => {
   segments.forEach((segment, k) => {
     const { start, offset } = segment;
     let first = k;
-    while (first > 0 && segments[first - 1]!.end > start - FAR) first--;
+    while (first > 0 && segments[first - 1]!.end > start - farMs) first--;
     const earlier = segments.slice(first, k).map(shownIn);
     const before = segments[k - 1];
-    if (before && offset > before.offset && offset - before.offset <= GREATEST_GAP) {
+    if (before && offset > before.offset && offset - before.offset <= maxGapMs) {
       let last = k;
-      while (last + 1 < segments.length && segments[last + 1]!.start < start + FAR) last++;
+      while (last + 1 < segments.length && segments[last + 1]!.start < start + farMs) last++;
       const later = segments.slice(k, last + 1).map(shownIn);
       const skipped = { from: start + before.offset, to: start + offset };
       for (const shown of without(skipped, [...earlier, ...later, ...served])) {
@@ -127,7 +128,7 @@ export const fixedTimeline = (segments: readonly Segment[]): Timeline => {
       }
     }
     for (const shown of without(shownIn(segment), earlier)) {
-      if (shown.to - offset > FIRST_INSTANT) pieces.push(clip(shown.from - offset, offset, shown));
+      if (shown.to - offset > firstInstant) pieces.push(clip(shown.from - offset, offset, shown));
     }
   });
   return new Timeline(pieces);

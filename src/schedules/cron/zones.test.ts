@@ -24,7 +24,7 @@ describe('a zone name', () => {
     'US/Pacific',
     'America/Argentina/Buenos_Aires',
     'America/Port-au-Prince',
-  ])('%s of the database, zone or link, is taken as it is spelled', (name) => {
+  ])('%s, a zone or link of the database, is accepted as spelled', (name) => {
     expect(openZone(name).name).toBe(name);
   });
 
@@ -62,7 +62,7 @@ describe('a zone name', () => {
     expect(refused(name).length).toBeLessThan(300);
   });
 
-  it('in another case is refused with its own spelling', () => {
+  it('in another case is refused, with the right spelling', () => {
     expect(refused('europe/berlin')).toBe('The time zone `europe/berlin` is written `Europe/Berlin`.');
   });
 
@@ -88,7 +88,7 @@ describe('the offsets of a zone', () => {
     }
   });
 
-  it('leave no hole', () => {
+  it('cover the whole span without a gap', () => {
     for (const name of ['Europe/Berlin', 'Pacific/Apia', 'UTC', 'Africa/Monrovia']) {
       const { segments } = openZone(name);
       segments.slice(1).forEach((segment, k) => {
@@ -101,11 +101,11 @@ describe('the offsets of a zone', () => {
 });
 
 describe('versions of the zone rules', () => {
-  it('are known of this process', () => {
+  it('include that of this process', () => {
     expect(zoneRulesVersion).toMatch(/^20\d\d[a-z]$/);
   });
 
-  it('are ordered as text, as the statement that looks for older ones compares them', () => {
+  it('are in the order of text, as the statement that finds older ones compares them', () => {
     const ordered = ['', '2025b', '2026a', '2026c', '2026z', '2026za', '2027a'];
     expect(ordered.toSorted()).toEqual(ordered);
   });

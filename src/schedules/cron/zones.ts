@@ -1,18 +1,18 @@
 import { isZoneName } from '../../lib/zone-name.ts';
-import { END_OF_TIME, elapsedTimeline, fixedTimeline, type Segment, type Timeline } from './timeline.ts';
+import { elapsedTimeline, endOfTime, fixedTimeline, type Segment, type Timeline } from './timeline.ts';
 
-/** Why a time zone is not accepted and what to write instead, in a message meant for the client. */
+/** A time zone is refused: the message tells the client why, and what to write instead. */
 export class ZoneError extends Error {
   override readonly name = 'ZoneError';
 }
 
-/** The version of the time zone rules that this process computes with, such as `2026c`. */
+/** The version of the time-zone rules of this process, such as `2026c`. */
 export const zoneRulesVersion: string = process.versions.tz ?? '';
 
 /** The local times of a zone before the year 2101. */
 export class Zone {
   readonly name: string;
-  /** In order and without a hole, from a year before the first occurrence. */
+  /** In order and without gaps, from a year before the first occurrence. */
   readonly segments: readonly Segment[];
   private timelines: { elapsed?: Timeline; fixed?: Timeline } = {};
 
@@ -21,13 +21,13 @@ export class Zone {
     this.segments = segments;
   }
 
-  /** What a schedule that follows real time runs on; made when it is first asked for. */
+  /** The timeline of a schedule that follows real time; made when it is first used. */
   get elapsed(): Timeline {
     this.timelines.elapsed ??= elapsedTimeline(this.segments);
     return this.timelines.elapsed;
   }
 
-  /** What a schedule at fixed local times runs on; made when it is first asked for. */
+  /** The timeline of a schedule at fixed local times; made when it is first used. */
   get fixed(): Timeline {
     this.timelines.fixed ??= fixedTimeline(this.segments);
     return this.timelines.fixed;
@@ -46,29 +46,29 @@ export class Zone {
   }
 }
 
-const SEGMENTS_FROM = Date.UTC(1968, 0, 1);
+const segmentsFrom = Date.UTC(1968, 0, 1);
 
 const readSegments = (name: string): Segment[] => {
   const segments: Segment[] = [];
-  let from = new Temporal.ZonedDateTime(BigInt(SEGMENTS_FROM) * 1_000_000n, name);
+  let from = new Temporal.ZonedDateTime(BigInt(segmentsFrom) * 1_000_000n, name);
   for (;;) {
     const start = from.epochMilliseconds;
     const offset = from.offsetNanoseconds / 1_000_000;
     const next = from.getTimeZoneTransition('next');
-    const end = next ? Math.min(next.epochMilliseconds, END_OF_TIME) : END_OF_TIME;
+    const end = next ? Math.min(next.epochMilliseconds, endOfTime) : endOfTime;
     segments.push({ start, end, offset });
-    if (next === null || end === END_OF_TIME) return segments;
+    if (next === null || end === endOfTime) return segments;
     from = next;
   }
 };
 
-/** Only names of the database get here, and there are about 600 of them, so it stays small. */
+/** Zones by name. Only names of the time zone database get in, and there are about 600, so it stays small. */
 const opened = new Map<string, Zone>();
 
 /**
- * The zone of that IANA name or link, loaded when it is first used (0.2 ms).
+ * Returns the zone with that IANA name or link, loaded when it is first used (0.2 ms).
  *
- * @throws ZoneError for every other name, among them offsets, abbreviations and other spellings
+ * @throws ZoneError for every other name, including offsets, abbreviations and other spellings
  */
 export const openZone = (name: string): Zone => {
   const known = opened.get(name);
@@ -89,7 +89,7 @@ const zoneRefusal = (name: string): string => {
   return `The time zone \`${name}\` is not known: ${instead}.`;
 };
 
-/** The name that `name` would be in the database's own case, or null. */
+/** The name of the database that differs from `name` only in case, or null. */
 const ownSpelling = (name: string): string | null => {
   try {
     const { timeZoneId } = new Temporal.ZonedDateTime(0n, name);
