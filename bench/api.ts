@@ -5,7 +5,7 @@ import { openPostgres } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
-import { findOfAgent, insertSchedule, listOfAgent } from '../src/schedules/store.ts';
+import { findScheduleOfAgent, insertSchedule, listSchedules } from '../src/schedules/store.ts';
 import { selectWorkItems } from '../src/work-items/store.ts';
 import { client } from '../tests/harness/http.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
@@ -94,7 +94,10 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
   };
   const insertion = await statementsOf(() =>
     db.tx((tx) =>
-      insertSchedule(tx, agents[1]!, definition, { at: new Date('2100-01-01'), zoneRules: zoneRulesVersion }),
+      insertSchedule(tx, newId(), agents[1]!, definition, {
+        next_run_at: new Date('2100-01-01'),
+        zone_rules: zoneRulesVersion,
+      }),
     ),
   );
   const read = (fn: Parameters<typeof db.run>[0]) => statementsOf(() => db.run(fn));
@@ -103,13 +106,16 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
       name: 'read-schedule',
       method: 'GET',
       paths: [`/agents/${agent}/schedules/${schedule}`],
-      statements: await read((r) => findOfAgent(r, agent, schedule)),
+      statements: await read((r) => findScheduleOfAgent(r, agent, schedule)),
     },
     {
       name: 'list-schedules',
       method: 'GET',
       paths: [`/agents/${agent}/schedules`],
-      statements: [...(await read((r) => getAgent(r, agent))), ...(await read((r) => listOfAgent(r, agent)))],
+      statements: [
+        ...(await read((r) => getAgent(r, agent))),
+        ...(await read((r) => listSchedules(r, agent))),
+      ],
     },
     {
       name: 'list-work-items',

@@ -3,8 +3,8 @@ import { type Database, migrate, openPostgres, sql } from '../src/database/index
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
+import { Firing } from '../src/schedules/firing/firing.ts';
 import { claimDue, claimOlderRules, countOverdue, lookAhead } from '../src/schedules/firing/store.ts';
-import { Firing } from '../src/schedules/index.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 
 /** Schedules that are not due, and how often each statement of a wake is timed. */

@@ -3,13 +3,12 @@ import { SpanStatusCode } from '@opentelemetry/api';
 import { ConfigError } from './config.ts';
 import type { Feature, Services } from './feature.ts';
 import { messageOf } from './lib/errors.ts';
-import { counter, gauge, histogram } from './lib/metrics.ts';
+import { counter, gauge } from './lib/metrics.ts';
 import { patienceMs, patiently } from './lib/patience.ts';
 import type { LlmConfigurations } from './llm-configurations/index.ts';
 import { databaseAccounts } from './observability/accounts.ts';
 import type { Observability, ObservabilityDestinations } from './observability/index.ts';
 import { createRuntime as createWorker } from './runtime/index.ts';
-import { countOverdue, Firing, retainOccurrences, scheduleRoutes } from './schedules/index.ts';
 import {
   type Health,
   type Telemetry as OpenTelemetry,
@@ -151,58 +150,6 @@ export const createWorkItems = (
   routes: [...workItemRoutes(db), workItemTraceRoute(db, traceLinks)],
   retention: [(tx, settings, limit) => retainWorkItems(tx, settings.WORK_ITEM_RETENTION_DAYS, limit)],
 });
-
-export interface Schedules extends Feature {
-  firing: Firing;
-}
-
-export const createSchedules = ({ db, log }: Services, { tracing }: { tracing: Tracing }): Schedules => {
-  const occurrences = counter('agent_platform_occurrences_total', 'Occurrences by what happened to them', [
-    'outcome',
-    'reason',
-  ]);
-  const lateness = histogram(
-    'agent_platform_occurrence_lateness_seconds',
-    'How late occurrences became Work Items, after their nominal time',
-    [0.01, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 3_600],
-  );
-  for (const reason of ['missed', 'cannot fire']) occurrences.inc({ outcome: 'skipped', reason }, 0);
-  const overdue = gauge(
-    'agent_platform_schedules_overdue',
-    'Schedules that are due for more than 5 s and not fired',
-    [],
-    async (g) => {
-      g.set(await db.run(countOverdue).catch(() => Number.NaN));
-    },
-  );
-  const firing = new Firing({
-    db,
-    log,
-    onFired: (reports) => {
-      for (const { outcome, count, latenessMs, reason } of reports) {
-        const label = reason === null || reason === 'missed' ? (reason ?? '') : 'cannot fire';
-        occurrences.inc({ outcome, reason: label }, count);
-        if (outcome !== 'skipped') lateness.observe(latenessMs / 1000);
-      }
-    },
-    span: (name, fn) =>
-      tracing.withSpan(name, { application: true }, (span) =>
-        fn((attributes) => span.setAttributes(attributes)),
-      ),
-  });
-  return {
-    tag: {
-      name: 'Schedules',
-      description:
-        'A schedule creates Work Items for a Worker agent on a cron cadence, exactly one an occurrence.',
-    },
-    routes: scheduleRoutes(db),
-    retention: [(tx, settings, limit) => retainOccurrences(tx, settings.OCCURRENCE_RETENTION_DAYS, limit)],
-    metrics: [occurrences, lateness, overdue],
-    loops: [{ role: 'scheduler', start: () => firing.start(), stop: () => firing.stop() }],
-    firing,
-  };
-};
 
 export const createRuntime = (
   services: Services,

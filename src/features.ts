@@ -1,12 +1,5 @@
 import { type Access, createAccess } from './access/index.ts';
-import {
-  createRuntime,
-  createSchedules,
-  createTelemetry,
-  createWorkItems,
-  type Schedules,
-  type Telemetry,
-} from './adapters.ts';
+import { createRuntime, createTelemetry, createWorkItems, type Telemetry } from './adapters.ts';
 import { createAgents } from './agents/index.ts';
 import { createAudit } from './audit/index.ts';
 import { createBranding } from './branding/index.ts';
@@ -14,6 +7,7 @@ import type { Feature, Services } from './feature.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createProbe } from './runtime/index.ts';
+import { createSchedules, type Schedules } from './schedules/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import type { Tracing } from './telemetry/index.ts';
 import { cancelOpenWorkItems, wakeWorkers } from './work-items/index.ts';

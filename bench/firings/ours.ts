@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import { Firing } from '../../src/schedules/index.ts';
+import { Firing } from '../../src/schedules/firing/firing.ts';
 import { type CpuMeter, type Herd, herdOf, type Made } from './measure.ts';
 
 /** What every schedule carries, ours and the peers'; each has a payload of its own. */

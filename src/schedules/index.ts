@@ -1,5 +1,46 @@
-export type { FiringReport } from './firing/batch.ts';
-export { Firing } from './firing/firing.ts';
-export { countOverdue } from './firing/store.ts';
-export { retainOccurrences } from './occurrence-store.ts';
-export { scheduleRoutes } from './routes.ts';
+import type { Feature, Services } from '../feature.ts';
+import { type BatchAttributes, Firing } from './firing/firing.ts';
+import { createFiringMetrics } from './firing/metrics.ts';
+import { deleteOldOccurrences } from './occurrence-store.ts';
+import { scheduleRoutes } from './routes.ts';
+
+interface Needs {
+  tracing: {
+    withSpan<T>(
+      name: string,
+      options: { application: true },
+      fn: (span: { setAttributes(attributes: BatchAttributes): void }) => Promise<T>,
+    ): Promise<T>;
+  };
+}
+
+export interface Schedules extends Feature {
+  /** For tests that move the database's clock. */
+  firing: Firing;
+}
+
+/** Schedules: each occurrence of a cron expression becomes one Work Item. */
+export const createSchedules = ({ db, log }: Services, { tracing }: Needs): Schedules => {
+  const metrics = createFiringMetrics(db);
+  const firing = new Firing({
+    db,
+    log,
+    onFired: metrics.observe,
+    span: (name, fn) =>
+      tracing.withSpan(name, { application: true }, (span) =>
+        fn((attributes) => span.setAttributes(attributes)),
+      ),
+  });
+  return {
+    tag: {
+      name: 'Schedules',
+      description:
+        'A schedule creates Work Items for a Worker agent on a cron cadence, exactly one an occurrence.',
+    },
+    routes: scheduleRoutes(db),
+    retention: [(tx, settings, limit) => deleteOldOccurrences(tx, settings.OCCURRENCE_RETENTION_DAYS, limit)],
+    loops: [firing],
+    metrics: metrics.list,
+    firing,
+  };
+};

@@ -1,4 +1,4 @@
-import { type Executor, sql, type Tx } from '../database/index.ts';
+import { type Executor, type Page, selectPage, sql, type Tx } from '../database/index.ts';
 
 type Outcome = 'fired' | 'caught_up' | 'skipped' | 'manual';
 
@@ -41,20 +41,13 @@ export const insertOccurrences = async (tx: Tx, rows: readonly OccurrenceRow[]):
       ${rows.map((r) => r.count)}::int[], ${rows.map((r) => r.reason)}::text[])`.execute(tx);
 };
 
-/** Newest first, with ids below `before`, one more than `limit`. */
+/** Newest first. */
 export const listOccurrences = (
   executor: Executor,
   scheduleId: string,
-  page: { limit: number; before: string | null },
-): Promise<OccurrenceRow[]> => {
-  const query = executor
-    .selectFrom('occurrences')
-    .select(columns)
-    .where('schedule_id', '=', scheduleId)
-    .orderBy('id', 'desc')
-    .limit(page.limit + 1);
-  return (page.before ? query.where('id', '<', page.before) : query).execute();
-};
+  page: Page,
+): Promise<OccurrenceRow[]> =>
+  selectPage(executor.selectFrom('occurrences').select(columns).where('schedule_id', '=', scheduleId), page);
 
 /**
  * What was recorded of the occurrences in (from, to], including rows of several together that only overlap it. Two
@@ -78,7 +71,7 @@ export const listRecordedOccurrences = async (
 };
 
 /** Deletes what happened more than `days` ago (0: nothing), at most `limit` rows. Returns how many. */
-export const retainOccurrences = async (tx: Tx, days: number, limit: number): Promise<number> => {
+export const deleteOldOccurrences = async (tx: Tx, days: number, limit: number): Promise<number> => {
   if (days <= 0) return 0;
   const { numAffectedRows } = await sql`delete from occurrences where (schedule_id, id) in (
     select schedule_id, id from occurrences where at < platform_now() - ${days}::int * interval '1 day'

@@ -1,56 +1,44 @@
-import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
-import { type Context, listPage, pageOf, pageQuery, type Route, route } from '../http/index.ts';
-import { checkPayloadSize, createWorkItem, publicWorkItem, toWorkItemResponse } from '../work-items/index.ts';
+import { listPage, pageOf, pageQuery, type Route, route } from '../http/index.ts';
+import { checkPayloadSize, publicWorkItem, toWorkItemResponse } from '../work-items/index.ts';
 import { preview } from './cron/preview.ts';
 import { listOccurrences } from './occurrence-store.ts';
 import { reconciliationRoute } from './reconciliation-route.ts';
 import {
+  checkTimes,
   createSchedule,
-  findSchedule,
-  findWorker,
-  occurrencesOf,
+  deleteSchedule,
+  getSchedule,
+  getWorker,
+  lockSchedule,
   pauseSchedule,
-  recordManualRun,
-  removeSchedule,
   replaceSchedule,
   resumeSchedule,
+  runSchedule,
 } from './schedules.ts';
 import {
   definition,
   occurrence,
   pauseBody,
-  previewAnswer,
   previewBody,
+  previewResponse,
   publicSchedule,
   toOccurrenceResponse,
 } from './schemas.ts';
-import { listOfAgent, type ScheduleRow } from './store.ts';
+import { listSchedules } from './store.ts';
 
 const timeFields = ['cron_expression', 'timezone'] as const;
 const path = '/agents/{agent_id}/schedules';
 const onePath = `${path}/{schedule_id}`;
 
-/** 400 for times that cannot be, found before the schema's 422s, which they win over. */
-const checkTimes = (body: Record<string, unknown>): void => {
-  if (typeof body.cron_expression !== 'string') return;
-  const timezone = body.timezone ?? 'UTC';
-  if (typeof timezone === 'string') occurrencesOf(body.cron_expression, timezone);
-};
-
-type Loaded = Context<ScheduleRow>;
-
 export const scheduleRoutes = (db: Database): Route[] => {
-  const findAgentOnly = ({ params }: { params: Record<string, string> }) => findWorker(db, params.agent_id!);
+  const findWorker = ({ params }: { params: Record<string, string> }) =>
+    db.run((executor) => getWorker(executor, params.agent_id!));
   const find = ({ params }: { params: Record<string, string> }) =>
-    findSchedule(db, params.agent_id!, params.schedule_id!);
+    db.run((executor) => getSchedule(executor, params.agent_id!, params.schedule_id!));
   const checkBody = async (body: Record<string, unknown>) => {
     checkTimes(body);
     await checkPayloadSize(db, body.payload);
-  };
-  const answer = ({ etag }: Pick<Loaded, 'etag'>, row: ScheduleRow): ScheduleRow => {
-    etag(row.revision);
-    return row;
   };
 
   return [
@@ -59,12 +47,13 @@ export const scheduleRoutes = (db: Database): Route[] => {
       role: 'member',
       method: 'GET',
       path,
-      summary: 'All schedules of a Worker agent, in one page',
+      summary: 'List schedules',
+      description: 'All schedules of a Worker agent, in one page.',
       otherStatuses: [400],
-      find: findAgentOnly,
+      find: findWorker,
       response: pageOf('SchedulePage', publicSchedule),
-      handler: async ({ params }) => ({
-        data: await db.run((executor) => listOfAgent(executor, params.agent_id!)),
+      handler: async ({ found }) => ({
+        data: await db.run((executor) => listSchedules(executor, found.id)),
         has_more: false,
         next: '',
       }),
@@ -76,36 +65,41 @@ export const scheduleRoutes = (db: Database): Route[] => {
       path,
       summary: 'Create a schedule',
       description: 'It is enabled, and `next_run_at` is its first occurrence.',
-      find: findAgentOnly,
+      find: findWorker,
       body: definition,
       badRequestFields: timeFields,
       checkBody,
       response: publicSchedule,
       idempotent: true,
       etag: true,
-      handler: (context) =>
-        context.transaction(async (tx) =>
-          answer(context, await createSchedule(tx, context.params.agent_id!, context.body, context.actor)),
-        ),
+      handler: ({ found, body, transaction, etag, actor }) =>
+        transaction(async (tx) => {
+          const schedule = await createSchedule(tx, actor, found.id, body);
+          etag(schedule.revision);
+          return schedule;
+        }),
     }),
     route({
       id: 'getSchedule',
       role: 'member',
       method: 'GET',
       path: onePath,
-      summary: 'One schedule',
+      summary: 'Get a schedule',
       otherStatuses: [400],
       find,
       response: publicSchedule,
       etag: true,
-      handler: async (context) => answer(context, context.found),
+      handler: async ({ found, etag }) => {
+        etag(found.revision);
+        return found;
+      },
     }),
     route({
       id: 'replaceSchedule',
       role: 'builder',
       method: 'PUT',
       path: onePath,
-      summary: 'Replace a schedule’s whole definition',
+      summary: 'Replace a schedule',
       description:
         'Optional fields that are left out go back to their defaults. `enabled` stays; `next_run_at` is recomputed.',
       find,
@@ -114,26 +108,32 @@ export const scheduleRoutes = (db: Database): Route[] => {
       checkBody,
       response: publicSchedule,
       etag: true,
-      handler: (context) =>
-        context.transaction(async (tx) =>
-          answer(
-            context,
-            await replaceSchedule(tx, context.found.id, context.body, context.ifMatch, context.actor),
-          ),
-        ),
+      handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
+        transaction(async (tx) => {
+          const before = await lockSchedule(tx, found.id);
+          ifMatch(before.revision);
+          const schedule = await replaceSchedule(tx, actor, before, body);
+          etag(schedule.revision);
+          return schedule;
+        }),
     }),
     route({
       id: 'deleteSchedule',
       role: 'builder',
       method: 'DELETE',
       path: onePath,
-      summary: 'Delete a schedule; its Work Items remain',
+      summary: 'Delete a schedule',
+      description: 'Its Work Items remain.',
       otherStatuses: [400],
       find,
       status: 204,
       etag: true,
-      handler: (context) =>
-        context.transaction((tx) => removeSchedule(tx, context.found.id, context.ifMatch, context.actor)),
+      handler: ({ found, transaction, ifMatch, actor }) =>
+        transaction(async (tx) => {
+          const schedule = await lockSchedule(tx, found.id);
+          ifMatch(schedule.revision);
+          await deleteSchedule(tx, actor, schedule);
+        }),
     }),
     route({
       id: 'pauseSchedule',
@@ -142,18 +142,20 @@ export const scheduleRoutes = (db: Database): Route[] => {
       base: 'app',
       path: `${onePath}/pause`,
       summary: 'Pause a schedule',
+      description: 'An occurrence that is due and has not fired is recorded as skipped.',
       find,
       body: pauseBody,
       bodyOptional: true,
       response: publicSchedule,
       etag: true,
-      handler: (context) =>
-        context.transaction(async (tx) =>
-          answer(
-            context,
-            await pauseSchedule(tx, context.found.id, context.body.reason, context.ifMatch, context.actor),
-          ),
-        ),
+      handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
+        transaction(async (tx) => {
+          const before = await lockSchedule(tx, found.id);
+          ifMatch(before.revision);
+          const schedule = await pauseSchedule(tx, actor, before, body.reason);
+          etag(schedule.revision);
+          return schedule;
+        }),
     }),
     route({
       id: 'resumeSchedule',
@@ -161,15 +163,20 @@ export const scheduleRoutes = (db: Database): Route[] => {
       method: 'POST',
       base: 'app',
       path: `${onePath}/resume`,
-      summary: 'Resume a schedule, with the next occurrence after now',
+      summary: 'Resume a schedule',
+      description: 'It goes on with the next occurrence after now.',
       otherStatuses: [400],
       find,
       response: publicSchedule,
       etag: true,
-      handler: (context) =>
-        context.transaction(async (tx) =>
-          answer(context, await resumeSchedule(tx, context.found.id, context.ifMatch, context.actor)),
-        ),
+      handler: ({ found, transaction, ifMatch, etag, actor }) =>
+        transaction(async (tx) => {
+          const before = await lockSchedule(tx, found.id);
+          ifMatch(before.revision);
+          const schedule = await resumeSchedule(tx, actor, before);
+          etag(schedule.revision);
+          return schedule;
+        }),
     }),
     route({
       id: 'runSchedule',
@@ -177,27 +184,15 @@ export const scheduleRoutes = (db: Database): Route[] => {
       method: 'POST',
       base: 'app',
       path: `${onePath}/run`,
-      summary: 'Create a Work Item now, also while paused',
-      description: 'Moves neither `last_run_at` nor `next_run_at`.',
+      summary: 'Run a schedule',
+      description:
+        'Creates a Work Item now, also while the schedule is paused. Moves neither `last_run_at` nor `next_run_at`.',
       otherStatuses: [400],
       find,
       response: publicWorkItem,
       idempotent: true,
-      handler: ({ found, transaction, principal, actor }) =>
-        transaction(async (tx) => {
-          const item = await createWorkItem(tx, {
-            agentId: found.agent_id,
-            scheduleId: found.id,
-            workItemName: found.work_item_name,
-            message: found.message,
-            payload: found.payload,
-            draft: false,
-            principal,
-          });
-          await recordManualRun(tx, found.id, item.id, item.created_at);
-          await audit(tx, actor, 'schedule.run', found.id, { work_item_id: item.id });
-          return toWorkItemResponse(item);
-        }),
+      handler: ({ found, transaction, actor }) =>
+        transaction(async (tx) => toWorkItemResponse(await runSchedule(tx, actor, found))),
     }),
     route({
       id: 'listOccurrences',
@@ -205,15 +200,15 @@ export const scheduleRoutes = (db: Database): Route[] => {
       method: 'GET',
       base: 'app',
       path: `${onePath}/occurrences`,
-      summary: 'What happened to each occurrence, newest first',
+      summary: 'List occurrences',
+      description: 'What became of each occurrence of a schedule, newest first.',
       otherStatuses: [400],
       find,
       query: pageQuery,
       response: pageOf('OccurrencePage', occurrence),
       handler: listPage(
         db,
-        (executor, { limit, next }, { found }) =>
-          listOccurrences(executor, found.id, { limit, before: next }),
+        (executor, page, { found }) => listOccurrences(executor, found.id, page),
         toOccurrenceResponse,
       ),
     }),
@@ -224,13 +219,14 @@ export const scheduleRoutes = (db: Database): Route[] => {
       method: 'POST',
       base: 'app',
       path: '/schedules/preview',
-      summary: 'The next occurrences of an expression, and the expression in words',
+      summary: 'Preview a schedule',
+      description: 'Returns the next occurrences of an expression, and the expression in words.',
       body: previewBody,
       badRequestFields: timeFields,
       checkBody: checkTimes,
-      response: previewAnswer,
-      handler: async ({ body: { after, ...asked } }) =>
-        preview({ ...asked, after: after === undefined ? Date.now() : Date.parse(after) }),
+      response: previewResponse,
+      handler: async ({ body: { after, ...schedule } }) =>
+        preview({ ...schedule, after: after === undefined ? Date.now() : Date.parse(after) }),
     }),
   ];
 };

@@ -1,29 +1,30 @@
 import { type Agent, getAgent, lockAgent, requireWorker } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
-import { type Database, databaseNow, type Tx } from '../database/index.ts';
+import { databaseNow, type Executor, type Tx } from '../database/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
+import { createWorkItem, type WorkItem } from '../work-items/index.ts';
 import { CronError } from './cron/cron.ts';
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
 import { ZoneError, zoneRulesVersion } from './cron/zones.ts';
 import { recordDefinitionVersion } from './definition-store.ts';
 import { insertOccurrences } from './occurrence-store.ts';
 import {
-  countOfAgent,
+  countSchedules,
   type Definition,
-  deleteSchedule,
-  findOfAgent,
+  deleteScheduleRow,
+  findLockedSchedule,
+  findScheduleOfAgent,
   insertSchedule,
-  lockSchedule,
   notifyNextRun,
   type ScheduleRow,
-  updateSchedule,
+  updateScheduleRow,
 } from './store.ts';
 
-/** The occurrences of an expression in a zone; 400 for one that is refused (description, 7.3). */
-export const occurrencesOf = (expression: string, timezone: string): Occurrences => {
+/** The occurrences of an expression in a zone; 400 if one of them is refused (description, 7.3). */
+const occurrencesOf = (expression: string, timezone: string): Occurrences => {
   try {
     return compileSchedule(expression, timezone);
   } catch (error) {
@@ -33,7 +34,7 @@ export const occurrencesOf = (expression: string, timezone: string): Occurrences
   }
 };
 
-/** As `occurrencesOf`, for a definition that was accepted once; null where the zone has gone since. */
+/** As `occurrencesOf`, for a stored definition; null if its zone has gone since it was accepted. */
 const occurrencesOfStored = (row: ScheduleRow): Occurrences | null => {
   try {
     return compileSchedule(row.cron_expression, row.timezone);
@@ -42,36 +43,45 @@ const occurrencesOfStored = (row: ScheduleRow): Occurrences | null => {
   }
 };
 
-/** 400 for an agent that is no Worker agent (description, 7.3). */
+/** 400 for times that are refused, checked before the 422s of the schema: 400 wins if both happen. */
+export const checkTimes = (body: Record<string, unknown>): void => {
+  if (typeof body.cron_expression !== 'string') return;
+  const timezone = body.timezone ?? 'UTC';
+  if (typeof timezone === 'string') occurrencesOf(body.cron_expression, timezone);
+};
+
+/** 400 for an agent that is not a Worker agent (description, 7.3). */
 const checkWorker = (agent: Pick<Agent, 'mode'>): void =>
   requireWorker(agent, 'Schedules can only be created for worker agents.');
 
-/** The agent of a schedule's path, a Worker agent: 404, or 400 for another kind. */
-export const findWorker = async (db: Database, agentId: string): Promise<void> => {
-  checkWorker(await db.run((executor) => getAgent(executor, agentId)));
+/** The agent of a schedule's path. 404 if there is none, 400 if it is not a Worker agent. */
+export const getWorker = async (executor: Executor, agentId: string): Promise<Agent> => {
+  const agent = await getAgent(executor, agentId);
+  checkWorker(agent);
+  return agent;
 };
 
-/** The schedule that a path names, of a Worker agent: 404 of the agent, 400 for its kind, 404 of the schedule. */
-export const findSchedule = async (
-  db: Database,
+/** The schedule that a path names. 404 for the agent, 400 for its kind, 404 for the schedule. */
+export const getSchedule = async (
+  executor: Executor,
   agentId: string,
   scheduleId: string,
 ): Promise<ScheduleRow> => {
   if (!isId(agentId)) throw notFound('agent');
   if (!isId(scheduleId)) {
-    await findWorker(db, agentId);
+    await getWorker(executor, agentId);
     throw notFound('schedule');
   }
-  const found = await db.run((executor) => findOfAgent(executor, agentId, scheduleId));
+  const found = await findScheduleOfAgent(executor, agentId, scheduleId);
   if (!found) throw notFound('agent');
   checkWorker(found);
   if (!found.schedule) throw notFound('schedule');
   return found.schedule;
 };
 
-/** The schedule again, locked, for a change; 404 where it went away meanwhile. */
-const locked = async (tx: Tx, id: string): Promise<ScheduleRow> => {
-  const row = await lockSchedule(tx, id);
+/** The schedule, locked until the transaction ends. 404 if it is gone. */
+export const lockSchedule = async (tx: Tx, id: string): Promise<ScheduleRow> => {
+  const row = await findLockedSchedule(tx, id);
   if (!row) throw notFound('schedule');
   return row;
 };
@@ -81,35 +91,34 @@ const nextAfter = (occurrences: Occurrences, after: number): Date | null => {
   return next === null ? null : new Date(next);
 };
 
+const noOccurrence = () => badRequest('cron_expression: has no occurrence from now until the year 2101.');
+
 export const createSchedule = async (
   tx: Tx,
+  actor: Actor,
   agentId: string,
   definition: Definition,
-  actor: Actor,
 ): Promise<ScheduleRow> => {
   const occurrences = occurrencesOf(definition.cron_expression, definition.timezone);
-  // Locked, so that of many creates at once none counts too few.
+  // Locked, so that none of several creates at once counts too few.
   checkWorker(await lockAgent(tx, agentId));
-  const { MAX_SCHEDULES_PER_AGENT: most } = await readSettings(tx);
-  if ((await countOfAgent(tx, agentId)) >= most) {
-    throw badRequest(`The agent has ${most} schedules, the maximum. Delete one first.`, {
+  const { MAX_SCHEDULES_PER_AGENT: max } = await readSettings(tx);
+  if ((await countSchedules(tx, agentId)) >= max) {
+    throw badRequest(`The agent has ${max} schedules, the maximum. Delete one first.`, {
       setting: 'MAX_SCHEDULES_PER_AGENT',
     });
   }
   const now = await databaseNow(tx);
   const next = nextAfter(occurrences, now);
-  if (!next) throw badRequest('cron_expression: has no occurrence from now until the year 2101.');
-  const row = await insertSchedule(tx, agentId, definition, {
-    at: next,
-    zoneRules: zoneRulesVersion,
+  if (!next) throw noOccurrence();
+  const row = await insertSchedule(tx, newId(), agentId, definition, {
+    next_run_at: next,
+    zone_rules: zoneRulesVersion,
   });
   await recordDefinitionVersion(tx, row, now);
   await notifyNextRun(tx, row);
-  await audit(tx, actor, 'schedule.create', row.id, {
-    agent_id: agentId,
-    cron_expression: row.cron_expression,
-    timezone: row.timezone,
-  });
+  const { cron_expression, timezone } = row;
+  await audit(tx, actor, 'schedule.create', row.id, { agent_id: agentId, cron_expression, timezone });
   return row;
 };
 
@@ -122,7 +131,7 @@ const recordSkipped = async (tx: Tx, row: ScheduleRow, now: number, reason: stri
     {
       id: newId(),
       schedule_id: row.id,
-      scheduled_for: new Date(from),
+      scheduled_for: row.next_run_at,
       outcome: 'skipped',
       work_item_id: null,
       at: new Date(now),
@@ -133,16 +142,20 @@ const recordSkipped = async (tx: Tx, row: ScheduleRow, now: number, reason: stri
   return new Date(Math.max(from, occurrences?.previous(now) ?? from));
 };
 
+const definitionDetails = ({ cron_expression, timezone, catch_up }: ScheduleRow) => ({
+  cron_expression,
+  timezone,
+  catch_up,
+});
+
+/** Replaces the definition. `before` is locked. */
 export const replaceSchedule = async (
   tx: Tx,
-  id: string,
-  definition: Definition,
-  ifMatch: (revision: number) => void,
   actor: Actor,
+  before: ScheduleRow,
+  definition: Definition,
 ): Promise<ScheduleRow> => {
   const occurrences = occurrencesOf(definition.cron_expression, definition.timezone);
-  const before = await locked(tx, id);
-  ifMatch(before.revision);
   const now = await databaseNow(tx);
   const sameTimes =
     before.cron_expression === definition.cron_expression && before.timezone === definition.timezone;
@@ -150,14 +163,14 @@ export const replaceSchedule = async (
   let last = before.last_occurrence;
   if (before.enabled) {
     const due = next !== null && next.getTime() <= now;
-    // The same times: what is due and not yet fired stays due, so that nothing is lost or repeated.
+    // With the same times, what is due and has not fired yet stays due, so that nothing is lost or repeated.
     if (!(sameTimes && due)) {
       if (!sameTimes) last = await recordSkipped(tx, before, now, 'edited');
       next = nextAfter(occurrences, Math.max(now, sameTimes ? (last?.getTime() ?? now) : now));
-      if (!next) throw badRequest('cron_expression: has no occurrence from now until the year 2101.');
+      if (!next) throw noOccurrence();
     }
   }
-  const row = await updateSchedule(tx, id, {
+  const row = await updateScheduleRow(tx, before.id, {
     definition,
     next_run_at: next,
     last_occurrence: last,
@@ -165,90 +178,81 @@ export const replaceSchedule = async (
   });
   if (!sameTimes) await recordDefinitionVersion(tx, row, now);
   await notifyNextRun(tx, row);
-  await audit(tx, actor, 'schedule.update', id, {
-    before: {
-      cron_expression: before.cron_expression,
-      timezone: before.timezone,
-      catch_up: before.catch_up,
-    },
-    after: { cron_expression: row.cron_expression, timezone: row.timezone, catch_up: row.catch_up },
-  });
+  const details = { before: definitionDetails(before), after: definitionDetails(row) };
+  await audit(tx, actor, 'schedule.update', row.id, details);
   return row;
 };
 
-export const removeSchedule = async (
-  tx: Tx,
-  id: string,
-  ifMatch: (revision: number) => void,
-  actor: Actor,
-): Promise<void> => {
-  const row = await locked(tx, id);
-  ifMatch(row.revision);
-  await deleteSchedule(tx, id);
-  await audit(tx, actor, 'schedule.delete', id, {
-    agent_id: row.agent_id,
-    cron_expression: row.cron_expression,
-    timezone: row.timezone,
-  });
+/** Deletes the schedule, which is locked. */
+export const deleteSchedule = async (tx: Tx, actor: Actor, row: ScheduleRow): Promise<void> => {
+  await deleteScheduleRow(tx, row.id);
+  const { agent_id, cron_expression, timezone } = row;
+  await audit(tx, actor, 'schedule.delete', row.id, { agent_id, cron_expression, timezone });
 };
 
-/** Pause; a due occurrence is recorded as skipped. Paused already: nothing changes. */
+/** Pauses the schedule, which is locked, and records a due occurrence as skipped. If it is paused nothing changes. */
 export const pauseSchedule = async (
   tx: Tx,
-  id: string,
-  reason: string | undefined,
-  ifMatch: (revision: number) => void,
   actor: Actor,
+  before: ScheduleRow,
+  reason: string | undefined,
 ): Promise<ScheduleRow> => {
-  const before = await locked(tx, id);
-  ifMatch(before.revision);
   if (!before.enabled) return before;
   const now = await databaseNow(tx);
   const last = await recordSkipped(tx, before, now, 'paused');
-  const row = await updateSchedule(tx, id, { enabled: false, next_run_at: null, last_occurrence: last });
+  const row = await updateScheduleRow(tx, before.id, {
+    enabled: false,
+    next_run_at: null,
+    last_occurrence: last,
+  });
   await recordDefinitionVersion(tx, row, now);
-  await audit(tx, actor, 'schedule.pause', id, reason === undefined ? {} : { reason });
+  await audit(tx, actor, 'schedule.pause', row.id, reason === undefined ? {} : { reason });
   return row;
 };
 
 /**
- * Resume with the next occurrence strictly after now, also where the last one that was dealt with lies later: after a
- * clock that was wrong by years this brings a schedule back to the present. What was skipped under that clock may then
- * fire after all, as one Work Item; what fired does not fire again. Running already: nothing changes.
+ * Resumes the schedule, which is locked, with the next occurrence strictly after now, even if the last one that was
+ * dealt with is later: after a clock that was wrong by years this brings the schedule back to the present. What was
+ * skipped under that clock may then fire after all, as one Work Item; what fired does not fire again. If it is not
+ * paused nothing changes.
  */
-export const resumeSchedule = async (
-  tx: Tx,
-  id: string,
-  ifMatch: (revision: number) => void,
-  actor: Actor,
-): Promise<ScheduleRow> => {
-  const before = await locked(tx, id);
-  ifMatch(before.revision);
+export const resumeSchedule = async (tx: Tx, actor: Actor, before: ScheduleRow): Promise<ScheduleRow> => {
   if (before.enabled) return before;
   const now = await databaseNow(tx);
-  const next = nextAfter(occurrencesOf(before.cron_expression, before.timezone), now);
-  const row = await updateSchedule(tx, id, {
+  const row = await updateScheduleRow(tx, before.id, {
     enabled: true,
-    next_run_at: next,
+    next_run_at: nextAfter(occurrencesOf(before.cron_expression, before.timezone), now),
     zone_rules: zoneRulesVersion,
   });
   await recordDefinitionVersion(tx, row, now);
   await notifyNextRun(tx, row);
-  await audit(tx, actor, 'schedule.resume', id);
+  await audit(tx, actor, 'schedule.resume', row.id);
   return row;
 };
 
-/** Record a run that a person asked for: it moves neither `last_run_at` nor `next_run_at`. */
-export const recordManualRun = async (tx: Tx, id: string, workItemId: string, at: Date): Promise<void> =>
-  insertOccurrences(tx, [
+/** Creates a Work Item of the schedule now. Neither `last_run_at` nor `next_run_at` moves. */
+export const runSchedule = async (tx: Tx, actor: Actor, schedule: ScheduleRow): Promise<WorkItem> => {
+  const item = await createWorkItem(tx, {
+    agentId: schedule.agent_id,
+    scheduleId: schedule.id,
+    workItemName: schedule.work_item_name,
+    message: schedule.message,
+    payload: schedule.payload,
+    draft: false,
+    principal: actor.principal,
+  });
+  await insertOccurrences(tx, [
     {
       id: newId(),
-      schedule_id: id,
-      scheduled_for: at,
+      schedule_id: schedule.id,
+      scheduled_for: item.created_at,
       outcome: 'manual',
-      work_item_id: workItemId,
-      at,
+      work_item_id: item.id,
+      at: item.created_at,
       count: 1,
       reason: null,
     },
   ]);
+  await audit(tx, actor, 'schedule.run', schedule.id, { work_item_id: item.id });
+  return item;
+};

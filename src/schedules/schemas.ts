@@ -45,12 +45,12 @@ export const definition = z
 
 export const occurrence = z
   .object({
-    scheduled_for: timestamp.describe('The nominal time; of several skipped together, the first.'),
+    scheduled_for: timestamp.describe('The nominal time; the first one if several were skipped together.'),
     outcome: z.enum(['fired', 'caught_up', 'skipped', 'manual']),
     work_item_id: z.string().nullable(),
-    at: timestamp.describe('When it was decided.'),
+    at: timestamp.describe('When it was dealt with.'),
     lateness_ms: z.int(),
-    count: z.int().describe('How many occurrences this row stands for.'),
+    count: z.int().describe('How many occurrences this record covers.'),
     reason: z.string().nullable().describe('Why it was skipped.'),
   })
   .meta({ id: 'Occurrence' });
@@ -73,7 +73,7 @@ export const previewBody = z
   })
   .meta({ id: 'PreviewScheduleBody' });
 
-export const previewAnswer = z
+export const previewResponse = z
   .object({
     occurrences: z.array(
       z.object({ at: timestamp, local: z.string(), dst: z.enum(['gap', 'overlap']).nullable() }),

@@ -1,5 +1,4 @@
-import { type Executor, json, notify, sql, type Tx } from '../database/index.ts';
-import { newId } from '../lib/ids.ts';
+import { type Executor, type Json, json, notify, sql, type Table, type Tx } from '../database/index.ts';
 
 /** The channel on which a write notifies when the schedule that it made or changed is next due (milliseconds since 1970). */
 export const schedulesChannel = 'schedules';
@@ -26,7 +25,11 @@ export interface ScheduleRow {
 
 declare module '../database/database.ts' {
   interface Schema {
-    schedules: ScheduleRow;
+    schedules: Table<
+      Omit<ScheduleRow, 'payload' | 'metadata'> &
+        Record<'payload' | 'metadata', Json<Record<string, unknown>>>,
+      'enabled' | 'revision' | 'created_at' | 'updated_at'
+    >;
   }
 }
 
@@ -58,7 +61,7 @@ export type Definition = Pick<
 >;
 
 /** The mode of an agent, with the schedule if it is this agent's; undefined for an unknown agent. */
-export const findOfAgent = async (
+export const findScheduleOfAgent = async (
   executor: Executor,
   agentId: string,
   scheduleId: string,
@@ -75,7 +78,8 @@ export const findOfAgent = async (
   return { mode, schedule: schedule.id === null ? null : (schedule as ScheduleRow) };
 };
 
-export const listOfAgent = (executor: Executor, agentId: string): Promise<ScheduleRow[]> =>
+/** Newest first. */
+export const listSchedules = (executor: Executor, agentId: string): Promise<ScheduleRow[]> =>
   executor
     .selectFrom('schedules')
     .select(columns)
@@ -83,7 +87,7 @@ export const listOfAgent = (executor: Executor, agentId: string): Promise<Schedu
     .orderBy('id', 'desc')
     .execute();
 
-export const countOfAgent = async (tx: Tx, agentId: string): Promise<number> =>
+export const countSchedules = async (tx: Tx, agentId: string): Promise<number> =>
   (
     await tx
       .selectFrom('schedules')
@@ -93,10 +97,10 @@ export const countOfAgent = async (tx: Tx, agentId: string): Promise<number> =>
   ).n;
 
 /** The schedule, locked until the transaction ends: in the meantime firing leaves it out. */
-export const lockSchedule = (tx: Tx, id: string): Promise<ScheduleRow | undefined> =>
+export const findLockedSchedule = (tx: Tx, id: string): Promise<ScheduleRow | undefined> =>
   tx.selectFrom('schedules').select(columns).where('id', '=', id).forUpdate().executeTakeFirst();
 
-const stored = (definition: Definition) => ({
+const toRow = (definition: Definition) => ({
   ...definition,
   payload: json(definition.payload),
   metadata: json(definition.metadata),
@@ -104,24 +108,19 @@ const stored = (definition: Definition) => ({
 
 export const insertSchedule = (
   tx: Tx,
+  id: string,
   agentId: string,
   definition: Definition,
-  next: { at: Date; zoneRules: string },
+  next: Pick<ScheduleRow, 'next_run_at' | 'zone_rules'>,
 ): Promise<ScheduleRow> =>
   tx
     .insertInto('schedules')
-    .values({
-      id: newId(),
-      agent_id: agentId,
-      ...stored(definition),
-      next_run_at: next.at,
-      zone_rules: next.zoneRules,
-    } as never)
+    .values({ id, agent_id: agentId, ...toRow(definition), ...next })
     .returning(columns)
     .executeTakeFirstOrThrow();
 
-/** A change through the API: raises the revision. */
-export const updateSchedule = (
+/** Writes a change through the API, which raises the revision. */
+export const updateScheduleRow = (
   tx: Tx,
   id: string,
   change: Partial<Pick<ScheduleRow, 'enabled' | 'next_run_at' | 'zone_rules' | 'last_occurrence'>> & {
@@ -132,17 +131,17 @@ export const updateSchedule = (
   return tx
     .updateTable('schedules')
     .set({
-      ...(definition ? stored(definition) : {}),
+      ...(definition ? toRow(definition) : {}),
       ...rest,
-      revision: sql`revision + 1`,
-      updated_at: sql`platform_now()`,
-    } as never)
+      revision: sql<number>`revision + 1`,
+      updated_at: sql<Date>`platform_now()`,
+    })
     .where('id', '=', id)
     .returning(columns)
     .executeTakeFirstOrThrow();
 };
 
-export const deleteSchedule = async (tx: Tx, id: string): Promise<void> => {
+export const deleteScheduleRow = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('schedules').where('id', '=', id).execute();
 };
 

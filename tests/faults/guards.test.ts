@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { type Database, migrate, openPostgres, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import { Firing } from '../../src/schedules/index.ts';
+import { Firing } from '../../src/schedules/firing/firing.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import type { TestSchedule } from './scenarios/test-schedules.ts';
 import { accountOf } from './scenarios/verifier.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { listAudits } from '../../src/audit/store.ts';
 import { sql } from '../../src/database/index.ts';
 import { listOccurrences } from '../../src/schedules/occurrence-store.ts';
-import { findOfAgent, listOfAgent, lockSchedule } from '../../src/schedules/store.ts';
+import { findLockedSchedule, findScheduleOfAgent, listSchedules } from '../../src/schedules/store.ts';
 import { eachDatabase } from '../harness/database.ts';
 
 const anyId = '01980000-0000-7000-8000-000000000009';
@@ -11,10 +11,10 @@ const page = { limit: 1, offset: 0, next: null };
 eachDatabase((_name, open) => {
   it.each([
     ['audits', () => open().run((reader) => listAudits(reader, page))],
-    ['schedules', () => open().run((reader) => listOfAgent(reader, anyId))],
-    ['schedules', () => open().run((reader) => findOfAgent(reader, anyId, anyId))],
-    ['schedules', () => open().tx((tx) => lockSchedule(tx, anyId))],
-    ['occurrences', () => open().run((reader) => listOccurrences(reader, anyId, { limit: 1, before: null }))],
+    ['schedules', () => open().run((reader) => listSchedules(reader, anyId))],
+    ['schedules', () => open().run((reader) => findScheduleOfAgent(reader, anyId, anyId))],
+    ['schedules', () => open().tx((tx) => findLockedSchedule(tx, anyId))],
+    ['occurrences', () => open().run((reader) => listOccurrences(reader, anyId, page))],
   ])('goes on reading %s while a newer release adds a column (%#)', async (table, read) => {
     await read();
     await open().tx((tx) =>

@@ -40,7 +40,8 @@ const maxSleepMs = 15_000;
 const lockedRetryMs = { first: 100, max: 1_000 };
 const rulesCheckEveryMs = 60_000;
 
-type Attributes = Record<string, number | boolean>;
+/** What the span around a batch is described with. */
+export type BatchAttributes = Record<string, number | boolean>;
 
 export interface FiringDeps {
   db: Database;
@@ -48,7 +49,7 @@ export interface FiringDeps {
   /** Called after each commit with what happened. */
   onFired?: (reports: FiringReport[]) => void;
   /** Runs one batch in a span; `describe` sets the span's attributes. */
-  span?: <T>(name: string, fn: (describe: (attributes: Attributes) => void) => Promise<T>) => Promise<T>;
+  span?: <T>(name: string, fn: (describe: (attributes: BatchAttributes) => void) => Promise<T>) => Promise<T>;
 }
 
 interface Batch extends Fired {
@@ -58,7 +59,7 @@ interface Batch extends Fired {
   bisected: boolean;
 }
 
-const attributesOf = ({ claimed, bisected, reports }: Batch): Attributes => {
+const attributesOf = ({ claimed, bisected, reports }: Batch): BatchAttributes => {
   const sums = { fired: 0, caught_up: 0, skipped: 0, manual: 0 };
   let latest = 0;
   for (const { outcome, count, latenessMs } of reports) {
@@ -77,6 +78,7 @@ const attributesOf = ({ claimed, bisected, reports }: Batch): Attributes => {
 
 /** The firing loop of one replica. There is no leader: every replica runs one, and they share what is due. */
 export class Firing {
+  readonly role = 'scheduler';
   readonly #deps: FiringDeps;
   readonly #loop: Loop;
   /** The database's time minus this machine's, as last seen. */

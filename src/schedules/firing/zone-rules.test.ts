@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { eachDatabase } from '../../../tests/harness/database.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { sql } from '../../database/index.ts';
+import { newId } from '../../lib/ids.ts';
 import { insertSchedule, type ScheduleRow } from '../store.ts';
 import { recomputeOlderRules } from './zone-rules.ts';
 
@@ -12,6 +13,7 @@ eachDatabase((_name, open) => {
     return db.tx((tx) =>
       insertSchedule(
         tx,
+        newId(),
         agent,
         {
           cron_expression: '0 3 * * *',
@@ -22,7 +24,7 @@ eachDatabase((_name, open) => {
           payload: {},
           metadata: {},
         },
-        { at, zoneRules },
+        { next_run_at: at, zone_rules: zoneRules },
       ),
     );
   };
