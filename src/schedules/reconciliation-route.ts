@@ -9,16 +9,16 @@ import { lateAfterMs, nominalAt, reconcile } from './reconciliation.ts';
 import { findNextRun, type ScheduleRow } from './store.ts';
 
 const day = 86_400_000;
-const longestMs = 31 * day;
+const maxSpanMs = 31 * day;
 /** Occurrences in one response. */
 const maxOccurrences = 10_000;
 
 const instant = z.iso.datetime({ offset: true });
 
 const query = z.object({
-  from: instant.optional().describe('Occurrences after this; a day before `to` where it is left out.'),
-  to: instant.optional().describe('Occurrences up to and with this; now where it is left out or lies ahead.'),
-  next: instant.optional().describe('The `next` of the answer before; it takes the place of `from`.'),
+  from: instant.optional().describe('Occurrences strictly after this; default a day before `to`.'),
+  to: instant.optional().describe('Occurrences up to and including this; default and maximum now.'),
+  next: instant.optional().describe('The `next` of the response before; it replaces `from`.'),
 });
 
 const reconciledOccurrence = z
@@ -27,10 +27,10 @@ const reconciledOccurrence = z
     status: z
       .enum(['on_time', 'late', 'caught_up', 'skipped', 'missing', 'due'])
       .describe(
-        `\`on_time\`: became a Work Item within ${lateAfterMs / 1000} s; \`late\`: later, within the grace; \`due\`: its time has come and it is not dealt with yet; \`missing\`: nothing is known of it.`,
+        `\`on_time\`: became a Work Item within ${lateAfterMs / 1000} s; \`late\`: later, within the grace; \`due\`: its time has come and it is not dealt with yet; \`missing\`: nothing was recorded.`,
       ),
     work_item_id: z.string().nullable(),
-    lateness_ms: z.int().nullable().describe('When it was dealt with, after its nominal time.'),
+    lateness_ms: z.int().nullable().describe('How long after its nominal time it was dealt with.'),
     reason: z.string().nullable().describe('Why it was skipped.'),
   })
   .meta({ id: 'AccountedOccurrence' });
@@ -43,22 +43,55 @@ const reconciliation = z
     from: timestamp,
     to: timestamp,
     known_from: timestamp.describe(
-      'Before this nothing is said: the schedule was not there yet, or what was recorded is no longer kept.',
+      'Nothing is reported before this: the schedule did not exist yet, or its records are no longer kept.',
     ),
   })
   .meta({ id: 'ScheduleAudit' });
 
-const window = (asked: z.output<typeof query>, now: number): { from: number; to: number } => {
-  const to = Math.min(asked.to === undefined ? now : Date.parse(asked.to), now);
-  const begin = asked.next ?? asked.from;
+/** The span in (from, to] that a request names. 422 if it is upside down or too long. */
+const spanOf = (request: z.output<typeof query>, now: number): { from: number; to: number } => {
+  const to = Math.min(request.to === undefined ? now : Date.parse(request.to), now);
+  const begin = request.next ?? request.from;
   const from = begin === undefined ? to - day : Date.parse(begin);
   if (from > to) {
     throw unprocessable([{ path: 'from', message: 'must not lie after `to`, nor in the future' }]);
   }
-  if (to - from > longestMs) {
+  if (to - from > maxSpanMs) {
     throw unprocessable([{ path: 'from', message: 'must lie at most 31 days before `to`' }]);
   }
   return { from, to };
+};
+
+const reconcileSchedule = async (
+  db: Database,
+  id: string,
+  request: z.output<typeof query>,
+): Promise<z.input<typeof reconciliation>> => {
+  // The next run is read before the records: what it has passed by then has been recorded.
+  const current = await db.run((executor) => findNextRun(executor, id));
+  if (!current) throw notFound('schedule');
+  const now = current.now.getTime();
+  const { from, to } = spanOf(request, now);
+  const definitions = await db.run((executor) => listDefinitionVersions(executor, id));
+  const { OCCURRENCE_RETENTION_DAYS: days } = await db.run(readSettings);
+  const retainedFrom = days > 0 ? now - days * day : Number.NEGATIVE_INFINITY;
+  const knownFrom = Math.max(retainedFrom, definitions[0]?.from_at.getTime() ?? to);
+  const begin = Math.max(from, knownFrom);
+  // A schedule of every minute may have 45,000 occurrences in the span: no more than one response's are computed.
+  const last = nominalAt(definitions, begin, to, maxOccurrences);
+  const more = last !== null && nominalAt(definitions, last, to, 1) !== null;
+  const end = last ?? to;
+  const recorded = await db.run((executor) =>
+    listRecordedOccurrences(executor, id, new Date(begin), new Date(end)),
+  );
+  return {
+    data: reconcile({ definitions, recorded, nextRunAt: current.next_run_at }, begin, end),
+    has_more: more,
+    next: more ? new Date(end).toISOString() : '',
+    from: new Date(from),
+    to: new Date(to),
+    known_from: new Date(knownFrom),
+  };
 };
 
 /** What became of every nominal occurrence of a schedule: the proof that none was lost. */
@@ -72,37 +105,12 @@ export const reconciliationRoute = (
     method: 'GET',
     base: 'app',
     path: '/agents/{agent_id}/schedules/{schedule_id}/audit',
-    summary: 'Recompute the occurrences of a schedule, and say what became of each',
+    summary: 'Reconcile a schedule',
     description:
-      'The nominal times in (`from`, `to`], at most 31 days, by the expression, zone and pauses of their time and by the present time-zone rules, compared with what was recorded.',
+      'Computes the nominal times in (`from`, `to`], at most 31 days, from the expression, zone and pauses that held then and from the present time-zone rules, and compares them with what was recorded.',
     otherStatuses: [400, 422],
     find,
     query,
     response: reconciliation,
-    handler: async ({ found: { id }, query: asked }) => {
-      // The next run is read before the records: what it has passed by then has been recorded.
-      const seen = await db.run((executor) => findNextRun(executor, id));
-      if (!seen) throw notFound('schedule');
-      const { from, to } = window(asked, seen.now.getTime());
-      const definitions = await db.run((executor) => listDefinitionVersions(executor, id));
-      const { OCCURRENCE_RETENTION_DAYS: days } = await db.run(readSettings);
-      const kept = days > 0 ? seen.now.getTime() - days * day : Number.NEGATIVE_INFINITY;
-      const knownFrom = Math.max(kept, definitions[0]?.from_at.getTime() ?? to);
-      const begin = Math.max(from, knownFrom);
-      // A schedule of every minute may have 45,000 occurrences in the span: no more than one response's are computed.
-      const last = nominalAt(definitions, begin, to, maxOccurrences);
-      const more = last !== null && nominalAt(definitions, last, to, 1) !== null;
-      const end = last ?? to;
-      const recorded = await db.run((executor) =>
-        listRecordedOccurrences(executor, id, new Date(begin), new Date(end)),
-      );
-      return {
-        data: reconcile({ definitions, recorded, nextRunAt: seen.next_run_at }, begin, end),
-        has_more: more,
-        next: more ? new Date(end).toISOString() : '',
-        from: new Date(from),
-        to: new Date(to),
-        known_from: new Date(knownFrom),
-      };
-    },
+    handler: ({ found, query }) => reconcileSchedule(db, found.id, query),
   });

@@ -23,14 +23,22 @@ describe('a preview', () => {
   });
 
   it('shows fewer if the year 2101 comes first', () => {
-    const asked = { cron_expression: '0 0 1 * *', timezone: 'UTC', after: Date.UTC(2100, 9, 15), count: 10 };
-    expect(preview(asked).occurrences.map(({ at }) => at.slice(0, 10))).toEqual(['2100-11-01', '2100-12-01']);
+    const request = {
+      cron_expression: '0 0 1 * *',
+      timezone: 'UTC',
+      after: Date.UTC(2100, 9, 15),
+      count: 10,
+    };
+    expect(preview(request).occurrences.map(({ at }) => at.slice(0, 10))).toEqual([
+      '2100-11-01',
+      '2100-12-01',
+    ]);
   });
 
   it('refuses what a schedule refuses', () => {
-    const asked = { cron_expression: '0 0 1 * *', timezone: 'UTC', after: 0, count: 1 };
-    expect(() => preview({ ...asked, cron_expression: '@daily' })).toThrow(CronError);
-    expect(() => preview({ ...asked, timezone: 'PST' })).toThrow(ZoneError);
+    const request = { cron_expression: '0 0 1 * *', timezone: 'UTC', after: 0, count: 1 };
+    expect(() => preview({ ...request, cron_expression: '@daily' })).toThrow(CronError);
+    expect(() => preview({ ...request, timezone: 'PST' })).toThrow(ZoneError);
   });
 });
 

@@ -10,7 +10,7 @@ import type { FiringReport } from './batch.ts';
 import { fireByBisection } from './bisect.ts';
 import { Firing } from './firing.ts';
 
-/** Attempts at a part of a batch since the test began: the statement that each begins with. */
+/** How often an attempt at a part of a batch has begun in this test, counted by its first statement. */
 let attempts = 0;
 type Query = (...args: unknown[]) => unknown;
 const query = pg.Client.prototype.query as unknown as Query;
@@ -32,7 +32,7 @@ eachDatabase((_name, open) => {
   const rowsOf = async <T>(statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
     (await open().run((r: Executor) => statement.execute(r))).rows;
 
-  /** `count` schedules that were due a second ago; those whose number is in `bad` say so in their message. */
+  /** `count` schedules that were due a second ago; the message of those whose index is in `bad` is `bad`. */
   const herd = async (count: number, bad: readonly number[] = []): Promise<string[]> => {
     const agent = await makeAgent(open());
     const ids = Array.from({ length: count }, newId);
@@ -45,15 +45,15 @@ eachDatabase((_name, open) => {
   const refuse = (condition: string) =>
     run(sql.raw(`alter table work_items add constraint refused check (${condition}) not valid`));
 
-  /** Fires until nothing is due that can be; answers what was told of it. */
-  const fire = async (lanes = 1): Promise<FiringReport[]> => {
+  /** Fires until nothing more can. Returns what was reported. */
+  const fire = async (slots = 1): Promise<FiringReport[]> => {
     const reports: FiringReport[] = [];
-    const onFired = (told: FiringReport[]) => void reports.push(...told);
+    const onFired = (some: FiringReport[]) => void reports.push(...some);
     const firing = new Firing({ db: open(), log: silentLogger, onFired });
-    const lane = async () => {
+    const work = async () => {
       while ((await firing.fireDue()) > 0);
     };
-    await Promise.all(Array.from({ length: lanes }, lane));
+    await Promise.all(Array.from({ length: slots }, work));
     return reports;
   };
   const occurrences = () =>
@@ -61,8 +61,8 @@ eachDatabase((_name, open) => {
       sql`select schedule_id, outcome, reason, count from occurrences order by id`,
     );
   const skips = async () => (await occurrences()).filter(({ outcome }) => outcome === 'skipped');
-  /** The places in `ids` of schedules that will not be due again. */
-  const resting = async (ids: string[]) =>
+  /** The indexes in `ids` of schedules without a next run. */
+  const withoutNext = async (ids: string[]) =>
     (await rowsOf<{ id: string }>(sql`select id from schedules where next_run_at is null`))
       .map(({ id }) => ids.indexOf(id))
       .sort();
@@ -71,7 +71,7 @@ eachDatabase((_name, open) => {
       ({ id }) => id,
     );
 
-  describe('poison', () => {
+  describe('a poison schedule', () => {
     beforeEach(async () => {
       await run(sql`alter table work_items drop constraint if exists refused`);
       await run(
@@ -79,11 +79,11 @@ eachDatabase((_name, open) => {
       );
     });
 
-    it('in a herd each is skipped with its reason and counted, all others fire, and only what has no next rests', async () => {
+    it('is skipped with its reason and counted; all others of the herd fire, and only one without a next occurrence gets none', async () => {
       const ids = await herd(1_500, [3, 777, 1_200]);
       const [noAgent, noZone] = [ids[500]!, ids[1_499]!];
       await open().tx(async (tx) => {
-        // As a person with the rights of the database's owner can.
+        // As the owner of the database could.
         await sql`set local session_replication_role = replica`.execute(tx);
         await sql`update schedules set agent_id = ${newId()} where id = ${noAgent}`.execute(tx);
       });
@@ -101,15 +101,15 @@ eachDatabase((_name, open) => {
       expect(reasons.get(noZone)).toContain('Nowhere/Land');
       expect((await rowsOf(sql`select 1 from work_items`)).length).toBe(1_495);
       expect(await stillDue()).toEqual([]);
-      expect(await resting(ids)).toEqual([1_499]);
+      expect(await withoutNext(ids)).toEqual([1_499]);
 
-      const told = (outcome: string) => reports.filter((report) => report.outcome === outcome).length;
-      expect([told('fired'), told('skipped')]).toEqual([1_495, 5]);
-      // Each bad one costs at most its nine halvings, two attempts each, the attempt at all and the one to skip it.
+      const reported = (outcome: string) => reports.filter((report) => report.outcome === outcome).length;
+      expect([reported('fired'), reported('skipped')]).toEqual([1_495, 5]);
+      // Each bad one costs at most nine bisections of two attempts, the first attempt and the one to skip it.
       expect(attempts).toBeLessThanOrEqual(3 * 20);
     });
 
-    it('among lanes that fire side by side costs halvings once, and nothing is recorded twice', async () => {
+    it('is bisected once by concurrent worker slots, and nothing is recorded twice', async () => {
       const ids = await herd(2_500, [10, 2_000]);
       await refuse(`message <> 'bad'`);
       await fire(3);
@@ -120,22 +120,22 @@ eachDatabase((_name, open) => {
       expect(attempts).toBeLessThanOrEqual(2 * 20);
     });
 
-    it('that takes long is halved in many short transactions, and the same comes of it', async () => {
+    it('that takes long to find is bisected in many short transactions, with the same result', async () => {
       const ids = await herd(20, [0, 1, 2, 3, 4, 5, 6, 7, 12, 19]);
       await refuse(`message <> 'bad'`);
-      const most: number[] = [];
+      const perTransaction: number[] = [];
       const counting: Database = {
         ...open(),
         tx: async (fn) => {
           const before = attempts;
           const result = await open().tx(fn);
-          most.push(attempts - before);
+          perTransaction.push(attempts - before);
           return result;
         },
       };
       const { moved, reports } = await fireByBisection(counting, ids, silentLogger, 0);
-      // An attempt at a part, and where that is one row the one to skip it.
-      expect([Math.max(...most), moved, reports.length]).toEqual([2, 20, 20]);
+      // An attempt at a part and, if that is one row, the attempt to skip it.
+      expect([Math.max(...perTransaction), moved, reports.length]).toEqual([2, 20, 20]);
       expect((await occurrences()).length).toBe(20);
       expect((await skips()).map(({ schedule_id }) => ids.indexOf(schedule_id))).toEqual([
         0, 1, 2, 3, 4, 5, 6, 7, 12, 19,
@@ -143,20 +143,20 @@ eachDatabase((_name, open) => {
       expect(await stillDue()).toEqual([]);
     });
 
-    it('whose halving fails later on is told as far as it came, and the rest stays due', async () => {
+    it('whose bisection fails midway leaves the rest due, and what was committed is reported', async () => {
       const ids = await herd(20, [19]);
       await refuse(`message <> 'bad'`);
       let transactions = 0;
       const failing: Database = {
         ...open(),
-        // The first fails as a whole, the second fires one half.
+        // The first attempt fails as a whole, the second fires one half.
         tx: (fn) => (transactions++ < 2 ? open().tx(fn) : Promise.reject(unavailable('away', 1))),
       };
       const { moved, reports } = await fireByBisection(failing, ids, silentLogger, 0);
       expect([moved, reports.length, (await stillDue()).length]).toEqual([10, 10, 10]);
     });
 
-    it('that shows only at COMMIT is found as well', async () => {
+    it('that fails only at COMMIT is found as well', async () => {
       await run(sql`create or replace function refuse_bad() returns trigger language plpgsql as $$
         begin
           if new.message = 'bad' then raise exception 'refused late'; end if;
@@ -174,7 +174,7 @@ eachDatabase((_name, open) => {
       }
     });
 
-    it('that is late is skipped once for its own reason, and what it missed before as missed', async () => {
+    it('that is late is skipped once for its own reason, and its older occurrences as missed', async () => {
       const [id] = await herd(1, [0]);
       await run(sql`update schedules set cron_expression = '0 * * * *',
         next_run_at = date_trunc('hour', platform_now()) - interval '5 hours' where id = ${id}`);
@@ -184,7 +184,7 @@ eachDatabase((_name, open) => {
         { outcome: 'skipped', reason: 'missed', count: 5 },
         { outcome: 'skipped', reason: `${made} (error 23514)`, count: 1 },
       ]);
-      expect([await stillDue(), await resting([id!])]).toEqual([[], []]);
+      expect([await stillDue(), await withoutNext([id!])]).toEqual([[], []]);
     });
 
     it('that cannot even be skipped stays due, and the others fire', async () => {

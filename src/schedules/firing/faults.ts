@@ -10,7 +10,7 @@ export class RowsNotMoved extends Error {
  * (23), a limit of the program such as an index entry that is too large (54), and an exception that a trigger raises
  * (P0).
  *
- * These are listed, and not the others, because the two mistakes differ in price. If a row's fault is missing here,
+ * These are listed, and not the others, because the two mistakes differ in cost. If a row's fault is missing here,
  * firing stops, says so every two seconds, and goes on without a loss when it is fixed. If a fault of the deployment
  * stood here, every occurrence that is due in every schedule would be skipped. So these stay out: a missing privilege,
  * table or column (42), a missing database or schema (3D, 3F), a refused login (28), a cached plan that a migration

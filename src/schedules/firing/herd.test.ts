@@ -8,7 +8,7 @@ import { silentLogger } from '../../lib/log.ts';
 import { Firing } from './firing.ts';
 
 eachDatabase((_name, open) => {
-  it('what falls due behind a herd does not wait for all of it', async () => {
+  it('a schedule that falls due after a herd does not wait for all of it', async () => {
     const agent = await makeAgent(open());
     const herd = Array.from({ length: 4_000 }, newId);
     const apart = newId();
@@ -36,7 +36,7 @@ eachDatabase((_name, open) => {
       sql<{ before: number }>`select count(*) as before from occurrences
         where at < (select at from occurrences where schedule_id = ${apart})`.execute(r),
     );
-    // The fourth batch at the latest begins at the other end; lanes beside it may be ahead by one each.
+    // The fourth batch at the latest begins at the other end; other worker slots may be ahead by one each.
     expect(rows[0]!.before).toBeLessThanOrEqual(3_000);
   });
 });

@@ -10,7 +10,7 @@ import { schedulesChannel } from '../store.ts';
 import { Firing } from './firing.ts';
 import { lookAhead } from './store.ts';
 
-/** On PostgreSQL alone: the embedded database has one connection, so nobody else can hold a row there. */
+/** On PostgreSQL only: the embedded database has one connection, so no one else can lock a row there. */
 let url: string;
 let db: Database;
 let other: pg.Client;
@@ -48,7 +48,7 @@ const schedule = async (dueIn: number, catchUp = true): Promise<string> => {
   return id;
 };
 
-const hold = async (id: string): Promise<void> => {
+const lock = async (id: string): Promise<void> => {
   await other.query('begin');
   await other.query('select from schedules where id = $1 for update', [id]);
 };
@@ -58,7 +58,7 @@ const outcomes = async (id: string): Promise<string[]> =>
     await db.run((r) => r.selectFrom('occurrences').select('outcome').where('schedule_id', '=', id).execute())
   ).map(({ outcome }) => outcome);
 
-/** A loop that counts how often it has looked what is due. */
+/** A loop that counts how often it has looked for what is due. */
 const start = (): { looks: () => number } => {
   let looks = 0;
   const counted: Database = {
@@ -73,35 +73,35 @@ const start = (): { looks: () => number } => {
   return { looks: () => looks };
 };
 
-it('a row that another transaction holds delays only itself, is looked for ever more seldom, and fires when it is free', async () => {
-  const held = await schedule(-2_000);
-  await hold(held);
+it('a row that another transaction has locked delays only itself, is retried with back-off, and fires when it is free', async () => {
+  const locked = await schedule(-2_000);
+  await lock(locked);
   const due = [await schedule(-1_000), await schedule(-500)];
   const upcoming = [await schedule(200), await schedule(1_500)];
   const { looks } = start();
   for (const id of [...due, ...upcoming])
     await until(async () => (await outcomes(id)).length > 0, 20_000, 20);
-  expect(await outcomes(held)).toEqual([]);
-  // Two for each of the others, three for each time after which the retry began anew; at 100 ms it would be 15 more.
+  expect(await outcomes(locked)).toEqual([]);
+  // Two for each of the others, three for each time that the back-off was reset; every 100 ms would be 15 more.
   expect(looks()).toBeLessThanOrEqual(16);
   await other.query('rollback');
-  await until(async () => (await outcomes(held)).length > 0, 20_000, 20);
-  expect(await outcomes(held)).toEqual(['fired']);
+  await until(async () => (await outcomes(locked)).length > 0, 20_000, 20);
+  expect(await outcomes(locked)).toEqual(['fired']);
 });
 
-it('a herd fires around rows that are held, each of which goes by the rules of the missed once it is free', async () => {
+it('a herd fires around locked rows, each of which follows the misfire rules when it is free', async () => {
   const ids = await Promise.all([
     schedule(-7_200_000, true),
     schedule(-7_200_000, false),
     ...Array.from({ length: 50 }, () => schedule(-1_000)),
   ]);
   const [catchesUp, skips, ...others] = ids;
-  await hold(catchesUp!);
+  await lock(catchesUp!);
   await other.query('select from schedules where id = $1 for update', [skips]);
   start();
   for (const id of others) await until(async () => (await outcomes(id)).length > 0, 20_000, 20);
   expect([await outcomes(catchesUp!), await outcomes(skips!)]).toEqual([[], []]);
-  // Whoever edits a schedule says that it is due; nothing then waits for the loop's next look.
+  // An edit notifies that the schedule is due, so nothing waits for the loop's next look.
   await other.query('select pg_notify($1, $2)', [schedulesChannel, '0']);
   await other.query('commit');
   await until(async () => (await outcomes(skips!)).length > 0, 20_000, 20);
@@ -110,9 +110,9 @@ it('a herd fires around rows that are held, each of which goes by the rules of t
   expect(await outcomes(skips!)).toContain('skipped');
 });
 
-it('while something is held, the look ahead tells when the next one is due', async () => {
-  const held = await schedule(-1_000);
-  await hold(held);
+it('while a due row is locked, lookAhead still returns when the next one is due', async () => {
+  const locked = await schedule(-1_000);
+  await lock(locked);
   expect(await db.run(lookAhead)).toMatchObject({ isDue: true, upcoming: null });
   await schedule(60_000);
   const { isDue, upcoming, now } = await db.run(lookAhead);

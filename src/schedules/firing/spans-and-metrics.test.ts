@@ -13,7 +13,7 @@ const hour = 3_600_000;
 eachDatabase((_name, open) => {
   beforeEach(() => open().run((r) => sql`truncate schedules, work_items, occurrences cascade`.execute(r)));
 
-  /** `count` schedules of every hour that have been due for `dueMs`. */
+  /** `count` hourly schedules that have been due for `dueMs`. */
   const add = async (count: number, dueMs: number, catchUp = true): Promise<void> => {
     const agent = await makeAgent(open());
     await open().tx((tx) =>
@@ -23,7 +23,7 @@ eachDatabase((_name, open) => {
     );
   };
 
-  it('a batch has a span that says what was claimed, what became of it and how late; looks that find nothing have none', async () => {
+  it('a batch has a span with what was claimed, what became of it and how late; a look that finds nothing has none', async () => {
     const spans: { name: string; attributes: Record<string, unknown> }[] = [];
     let looks = 0;
     const db: Database = {
@@ -44,7 +44,7 @@ eachDatabase((_name, open) => {
     firing.start();
     try {
       await until(() => looks > 0);
-      // Both have been due for hours: one runs its latest occurrence late, the other none.
+      // All have been due for hours: two catch up with their latest occurrence, the third skips it.
       await add(2, 2 * hour);
       await add(1, 2 * hour, false);
       firing.wake();
@@ -55,7 +55,7 @@ eachDatabase((_name, open) => {
       const [{ name, attributes }, ...others] = spans as [(typeof spans)[0]];
       expect([name, others]).toEqual(['fire schedules', []]);
       const intoTheHour = Date.now() % hour;
-      // At the beginning of an hour its occurrence is not late yet.
+      // In the first minute of an hour its occurrence is not late yet.
       const outcome = intoTheHour < 60_000 ? 'fired' : 'caught_up';
       expect(attributes).toMatchObject({
         'agent_platform.schedules.claimed': 3,
@@ -69,7 +69,7 @@ eachDatabase((_name, open) => {
     }
   });
 
-  it('schedules that are overdue are counted after 5 s, and no more than 10,000', async () => {
+  it('countOverdue counts schedules that have been due for more than 5 s, up to 10,000', async () => {
     await add(2, 1_000);
     expect(await open().run(countOverdue)).toBe(0);
     await add(3, 6_000);

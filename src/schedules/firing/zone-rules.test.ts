@@ -32,7 +32,7 @@ eachDatabase((_name, open) => {
     open().run((r) => r.selectFrom('schedules').selectAll().where('id', '=', id).executeTakeFirstOrThrow());
   const inDays = (n: number) => new Date(Date.now() + n * 86_400_000);
 
-  it('recomputes what older zone rules made, strictly after now and the last occurrence', async () => {
+  it('recomputes a next run that older zone rules made, strictly after now and the last occurrence', async () => {
     const wrong = inDays(300);
     const older = await add('2020a', wrong);
     const last = inDays(40);
@@ -50,7 +50,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  it('leaves alone what newer rules made, what is due, and what is paused', async () => {
+  it('leaves alone a next run that newer rules made, one that is due, and a paused schedule', async () => {
     const newer = await add('2099z', inDays(300));
     const due = await add('2020a', inDays(-1));
     const paused = await add('2020a', inDays(1));
