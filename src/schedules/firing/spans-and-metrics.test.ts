@@ -2,10 +2,12 @@ import { beforeEach, expect, it } from 'vitest';
 import { eachDatabase } from '../../../tests/harness/database.ts';
 import { until } from '../../../tests/harness/wait.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
-import { type Database, sql } from '../../database/index.ts';
+import { type Database, offlineDatabase, sql } from '../../database/index.ts';
 import { newId } from '../../lib/ids.ts';
 import { silentLogger } from '../../lib/log.ts';
+import { createMetrics } from '../../lib/metrics.ts';
 import { Firing } from './firing.ts';
+import { createFiringMetrics } from './metrics.ts';
 import { countOverdue } from './store.ts';
 
 const hour = 3_600_000;
@@ -77,4 +79,34 @@ eachDatabase((_name, open) => {
     await add(10_010, 6_000);
     expect(await open().run(countOverdue)).toBe(10_000);
   });
+});
+
+it('the metrics count occurrences by outcome and poison under one reason, and begin at 0', async () => {
+  const { list, observe } = createFiringMetrics(offlineDatabase);
+  const { read } = createMetrics(list);
+  const lines = async () => (await read()).text.split('\n');
+  const total = 'agent_platform_occurrences_total';
+  expect(await lines()).toEqual(
+    expect.arrayContaining([
+      `${total}{outcome="skipped",reason="missed"} 0`,
+      `${total}{outcome="skipped",reason="cannot fire"} 0`,
+    ]),
+  );
+  observe([
+    { outcome: 'fired', count: 1, latenessMs: 200, reason: null },
+    { outcome: 'skipped', count: 5, latenessMs: 9_000, reason: 'missed' },
+    { outcome: 'skipped', count: 1, latenessMs: 0, reason: 'the agent does not exist' },
+    { outcome: 'skipped', count: 1, latenessMs: 0, reason: 'the Work Item could not be made (error 23514)' },
+  ]);
+  expect(await lines()).toEqual(
+    expect.arrayContaining([
+      `${total}{outcome="fired",reason=""} 1`,
+      `${total}{outcome="skipped",reason="missed"} 5`,
+      `${total}{outcome="skipped",reason="cannot fire"} 2`,
+      'agent_platform_occurrence_lateness_seconds_count 1',
+      'agent_platform_occurrence_lateness_seconds_sum 0.2',
+      // No database can be reached here.
+      'agent_platform_schedules_overdue Nan',
+    ]),
+  );
 });
