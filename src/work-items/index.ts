@@ -1,6 +1,6 @@
+export { claimWorkItems } from './claims.ts';
 export { appendMessage, messagesOf } from './history-store.ts';
 export {
-  claimWorkItems,
   finish,
   heartbeat,
   type Lease,

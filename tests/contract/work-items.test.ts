@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
-import { claimWorkItems } from '../../src/work-items/leases.ts';
+import { claimWorkItems } from '../../src/work-items/claims.ts';
 import { workItemRoutes } from '../../src/work-items/routes.ts';
 import { actionNames, allowedActions, nextStatus, statuses } from '../../src/work-items/states.ts';
 import { serveRoutes } from '../harness/api.ts';
