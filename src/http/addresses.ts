@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { badRequest } from '../lib/errors.ts';
 
 /** The bases under which routes are served. */
@@ -50,16 +49,6 @@ export const hostsIn = (rawHeaders: readonly string[]): number => {
   }
   return hosts;
 };
-
-const traceparentPattern = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-/** The header `traceparent` (https://www.w3.org/TR/trace-context/) of a request; undefined where it is malformed. */
-export const parseTraceparent = (given: string | string[] | undefined): string | undefined =>
-  typeof given === 'string' && traceparentPattern.test(given) ? given : undefined;
-
-/** A traceparent for an answer that no span of ours belongs to: the caller's trace, or a new one. */
-export const newTraceparent = (given: string | undefined): string =>
-  given ?? `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;
 
 /** One value of a header that may come once; 400 where it came more often. */
 export const oneHeader = (value: string | string[] | undefined, name: string): string | undefined => {

@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, badRequest, messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
-import { newTraceparent, parseTraceparent, pathOf } from './addresses.ts';
+import { newTraceparent, parseTraceparent } from '../lib/traceparent.ts';
+import { pathOf } from './addresses.ts';
 
 /** The body of description 7.2. */
 const errorBody = (error: ApiError, errorId: string) => ({

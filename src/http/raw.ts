@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal, Role } from '../lib/principal.ts';
-import { hostsIn, parseTraceparent } from './addresses.ts';
+import { parseTraceparent } from '../lib/traceparent.ts';
+import { hostsIn } from './addresses.ts';
 import type { FailedRequest, FailureResponse } from './failure.ts';
 
 /** What answers requests that are no JSON API: it reads and writes as it likes (the telemetry receiver). */

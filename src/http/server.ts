@@ -8,16 +8,8 @@ import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { anonymous, type Principal, roleAllows } from '../lib/principal.ts';
 import { Semaphore } from '../lib/semaphore.ts';
-import {
-  type Base,
-  baseOf,
-  bases,
-  hostsIn,
-  newTraceparent,
-  normalizeUrl,
-  parseTraceparent,
-  pathOf,
-} from './addresses.ts';
+import { newTraceparent, parseTraceparent } from '../lib/traceparent.ts';
+import { type Base, baseOf, bases, hostsIn, normalizeUrl, pathOf } from './addresses.ts';
 import { bodyLimit, RequestBodies } from './bodies.ts';
 import { type CallerParts, recogniseCallers } from './callers.ts';
 import { closeAfterBody, refuseConnection, sendFailure, toFailure } from './failure.ts';

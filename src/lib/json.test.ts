@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseJson } from './json.ts';
+import { parseExactJson, parseJson } from './json.ts';
 
 const again = (text: string) => JSON.stringify(parseJson(text));
 
@@ -30,4 +30,16 @@ test('what a number holds stays a number', () => {
 
 test('what is beyond the range of a number is Infinity', () => {
   expect(parseJson(`[1e400,${'9'.repeat(400)}]`)).toEqual([Infinity, Infinity]);
+});
+
+test('exact JSON has the value of every integer, also where a number has its digits', () => {
+  const value = 9_223_372_036_854_776_000n;
+  expect(parseJson(`[${value}]`)).toEqual([Number(value)]);
+  expect(parseExactJson(`[${value},-9007199254740993,9007199254740991,1.5,1e17]`)).toEqual([
+    value,
+    -9_007_199_254_740_993n,
+    9_007_199_254_740_991,
+    1.5,
+    1e17,
+  ]);
 });

@@ -8,8 +8,8 @@ declare global {
   }
 }
 
-// Else JSON.stringify throws. A replacer at each of its calls would cost every answer, this only what has such an
-// integer.
+// Without it JSON.stringify throws. A replacer in each of its calls would cost every response; this costs only those
+// with such an integer.
 BigInt.prototype.toJSON = function () {
   return JSON.rawJSON(this.toString());
 };
@@ -19,27 +19,35 @@ const mayHoldLargeInteger = /[:[,\s]-?\d{16}/;
 
 const integer = /^-?\d+$/;
 
+/** JSON.parse in which an integer beyond 2^53 becomes a BigInt, unless `staysNumber`. Throws SyntaxError. */
+const parse = (text: string, staysNumber: (source: string, value: number) => boolean): unknown => {
+  if (!mayHoldLargeInteger.test(text)) return JSON.parse(text);
+  return JSON.parse(text, ((_key: string, value: unknown, { source }: { source?: string }) =>
+    typeof value === 'number' &&
+    !Number.isSafeInteger(value) &&
+    source !== undefined &&
+    Number.isFinite(value) &&
+    integer.test(source) &&
+    !staysNumber(source, value)
+      ? BigInt(source)
+      : value) as Parameters<typeof JSON.parse>[1]);
+};
+
 /** Whether JSON.stringify of `value` has the digits of `source`, the integer that it was read from. */
 const keepsDigits = (source: string, value: number): boolean => {
   const [digits, exponent] = Math.abs(value).toExponential().split('e');
   return digits!.replace('.', '').padEnd(Number(exponent) + 1, '0') === source.replace('-', '');
 };
 
-const keepInteger = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
-  typeof value === 'number' &&
-  source !== undefined &&
-  Number.isFinite(value) &&
-  integer.test(source) &&
-  !keepsDigits(source, value)
-    ? BigInt(source)
-    : value;
-
 /**
- * JSON.parse for JSON that is kept and handed on: an integer that a number would round (an id of 64 bits) becomes
+ * JSON.parse for JSON that is kept and passed on: an integer that a number would round (an id of 64 bits) becomes
  * a BigInt, which JSON.stringify writes digit for digit. What is beyond a number's range (`1e400`) is Infinity.
  * Throws SyntaxError.
  */
-export const parseJson = (text: string): unknown =>
-  mayHoldLargeInteger.test(text)
-    ? JSON.parse(text, keepInteger as Parameters<typeof JSON.parse>[1])
-    : JSON.parse(text);
+export const parseJson = (text: string): unknown => parse(text, keepsDigits);
+
+/**
+ * JSON.parse for integers whose value counts: all beyond 2^53 become BigInts. A number may keep the digits and yet
+ * not the value: 9223372036854776000 is held as 9223372036854775808. Throws SyntaxError.
+ */
+export const parseExactJson = (text: string): unknown => parse(text, () => false);

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { toParts } from '../work-items/messages.ts';
 import {
   firstUserMessage,
+  fromStored,
   inOrder,
   type Message,
   openCalls,
   splitUserMessage,
   storable,
+  toContent,
 } from './messages.ts';
 
 const call = (id: string) => ({ id, name: 'tool', arguments: {} });
@@ -55,6 +58,30 @@ describe('a conversation', () => {
         payload: Object.keys(payload).length === 0 ? null : payload,
       });
     }
+  });
+
+  it('is the same after it was stored', () => {
+    const fault = { ...call('2'), fault: 'the arguments are not valid JSON' };
+    const messages: Message[] = [
+      { role: 'system', text: 'Be brief.' },
+      user('a'),
+      user(''),
+      { role: 'assistant', text: 'b', tool_calls: [call('1'), fault] },
+      asking('3'),
+      { role: 'assistant', text: '', tool_calls: [] },
+      result('1'),
+    ];
+    for (const message of messages) {
+      expect(fromStored({ role: message.role, content: toContent(message) })).toEqual(message);
+    }
+  });
+
+  it('is the same when an earlier release stored it', () => {
+    const { role: _assistant, ...asked } = asking('1');
+    const { role: _tool, ...got } = result('1') as Extract<Message, { role: 'tool' }>;
+    expect(fromStored({ role: 'user', content: toParts('a') })).toEqual(user('a'));
+    expect(fromStored({ role: 'assistant', content: toParts(asked) })).toEqual(asking('1'));
+    expect(fromStored({ role: 'tool', content: toParts(got) })).toEqual(result('1'));
   });
 
   it('holds no text that the database could not', () => {

@@ -1,3 +1,5 @@
+import { type MessagePart, type MessageRole, textPart } from '../work-items/index.ts';
+
 /** A tool that the model wants called. `fault` says why its arguments could not be read. */
 export interface ToolCall {
   id: string;
@@ -39,17 +41,51 @@ export const splitUserMessage = (
 /** Text that the database can hold: without NUL and halves of surrogate pairs. */
 export const storable = (text: string): string => text.replaceAll('\u0000', '').toWellFormed();
 
-/** What a message's role is stored beside: the text alone where there is nothing else to it. */
-export const toContent = (message: Message): unknown => {
-  if (message.role === 'system' || message.role === 'user') return message.text;
-  const { role: _, ...content } = message;
-  return content;
+interface StoredMessage {
+  role: MessageRole;
+  content: readonly MessagePart[];
+}
+
+/** The parts of a message, as they are stored. */
+export const toContent = (message: Message): MessagePart[] => {
+  switch (message.role) {
+    case 'assistant': {
+      const calls = message.tool_calls.map(
+        ({ id, name, ...call }): MessagePart => ({
+          type: 'tool_call',
+          tool_call_id: id,
+          tool_name: name,
+          ...call,
+        }),
+      );
+      return message.text === '' ? calls : [textPart(message.text), ...calls];
+    }
+    case 'tool': {
+      const { role: _, ...result } = message;
+      return [{ type: 'tool_result', ...result }];
+    }
+    default:
+      return [textPart(message.text)];
+  }
 };
 
-/** A stored message; what a person wrote (`continue`) is text. */
-export const fromStored = ({ role, content }: { role: string; content: unknown }): Message => {
-  if (role === 'assistant' || role === 'tool') return { role, ...(content as object) } as Message;
-  return { role: role === 'system' ? 'system' : 'user', text: String(content) };
+/** A stored message; what a person wrote (`continue`) is a user's. */
+export const fromStored = ({ role, content }: StoredMessage): Message => {
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  if (role === 'assistant') {
+    const tool_calls = content.flatMap((part) => {
+      if (part.type !== 'tool_call') return [];
+      const { type: _, tool_call_id: id, tool_name: name, ...call } = part;
+      return [{ id, name, ...call }];
+    });
+    return { role, text, tool_calls };
+  }
+  const [first] = content;
+  if (role === 'tool' && first?.type === 'tool_result') {
+    const { type: _, ...result } = first;
+    return { role, ...result };
+  }
+  return { role: role === 'system' ? 'system' : 'user', text };
 };
 
 /** The calls of the last assistant message that have no result yet, in their order. */

@@ -21,6 +21,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { parseTraceparent } from '../lib/traceparent.ts';
 import type { Slice, TelemetryLog } from './log/log.ts';
 import type { RoutingTable } from './routing.ts';
 
@@ -172,21 +173,12 @@ class LogSpanProcessor implements SpanProcessor {
   }
 }
 
-/** A W3C traceparent (https://www.w3.org/TR/trace-context/), or null where it is malformed. */
-const parseTraceparent = (header: string): SpanContext | null => {
-  const match = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(header.trim());
-  if (!match) return null;
-  const [, version, traceId, spanId, flags, rest] = match as unknown as [
-    string,
-    string,
-    string,
-    string,
-    string,
-    string?,
-  ];
-  if (version === 'ff' || (version === '00' && rest !== undefined)) return null;
-  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null;
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
+/** The span that an incoming traceparent names; null if it is malformed. */
+const remoteSpan = (header: string): SpanContext | null => {
+  const [, traceId, spanId, flags] = parseTraceparent(header)?.split('-') ?? [];
+  if (flags === undefined) return null;
+  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
+  return { traceId: traceId!, spanId: spanId!, traceFlags, isRemote: true };
 };
 
 /** The tracer whose spans end in the telemetry log. `flush` and `stop` wait until they are durable. */
@@ -212,7 +204,7 @@ export const createTracing = (
     },
     withSpan: async (name, { kind, attributes, application = false, agentId, traceparent }, fn) => {
       let context = current.getStore() ?? ROOT_CONTEXT;
-      const remote = traceparent === undefined ? null : parseTraceparent(traceparent);
+      const remote = traceparent === undefined ? null : remoteSpan(traceparent);
       if (remote) context = trace.setSpanContext(context, remote);
       if (agentId !== undefined) context = context.setValue(agentKey, agentId);
       context = context.setValue(applicationKey, application);

@@ -1,6 +1,7 @@
 import { type Executor, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
+import { type MessagePart, type MessageRole, toParts } from './messages.ts';
 import type { Status } from './states.ts';
 
 /** One row of history: a transition, or what happened without one (`from` equals `to`). */
@@ -17,8 +18,8 @@ export interface WorkItemEvent {
 export interface WorkItemMessage {
   id: string;
   conversation_id: string;
-  role: string;
-  content: unknown;
+  role: MessageRole;
+  content: MessagePart[];
   created_at: Date;
 }
 
@@ -76,10 +77,15 @@ export const selectEvents = (
   return newest(executor, 'work_item_events', columns, workItemId, page);
 };
 
-/** Store a message as it happens. `content` is any JSON: text, or the parts of it. Answers its id. */
+/** Stores a message as it happens; returns its id. */
 export const appendMessage = async (
   tx: Tx,
-  message: { work_item_id: string; conversation_id: string; role: string; content: unknown },
+  message: {
+    work_item_id: string;
+    conversation_id: string;
+    role: MessageRole;
+    content: readonly MessagePart[];
+  },
 ): Promise<string> => {
   const id = newId();
   await sql`insert into work_item_messages (id, work_item_id, conversation_id, role, content)
@@ -88,26 +94,31 @@ export const appendMessage = async (
   return id;
 };
 
+type MessageRow = Omit<WorkItemMessage, 'content'> & { content: unknown };
+
+const toMessage = (row: MessageRow): WorkItemMessage => ({ ...row, content: toParts(row.content) });
+
 /** The messages of one conversation of a Work Item, oldest first. */
 export const messagesOf = async (
   executor: Executor,
   workItemId: string,
   conversationId: string,
 ): Promise<WorkItemMessage[]> => {
-  const { rows } = await sql<WorkItemMessage>`
+  const { rows } = await sql<MessageRow>`
     select id, conversation_id, role, content, created_at from work_item_messages
     where work_item_id = ${workItemId} and conversation_id = ${conversationId} order by seq`.execute(
     executor,
   );
-  return rows;
+  return rows.map(toMessage);
 };
 
 /** All messages of a Work Item, newest first, one more than `limit`. */
-export const selectMessages = (
+export const selectMessages = async (
   executor: Executor,
   workItemId: string,
   page: PageOf,
 ): Promise<WorkItemMessage[]> => {
   const columns = sql`id, conversation_id, role, content, created_at`;
-  return newest(executor, 'work_item_messages', columns, workItemId, page);
+  const rows = await newest<MessageRow>(executor, 'work_item_messages', columns, workItemId, page);
+  return rows.map(toMessage);
 };

@@ -1,6 +1,6 @@
+export { claimWorkItems } from './claims.ts';
 export { appendMessage, messagesOf } from './history-store.ts';
 export {
-  claimWorkItems,
   finish,
   heartbeat,
   type Lease,
@@ -11,6 +11,7 @@ export {
   setToolInFlight,
   setTrace,
 } from './leases.ts';
+export { type MessagePart, type MessageRole, textPart } from './messages.ts';
 export { workItemRoutes } from './routes.ts';
 export { publicWorkItem, toWorkItemResponse } from './schemas.ts';
 export {

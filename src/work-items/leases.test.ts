@@ -3,17 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { tester } from '../../tests/harness/api.ts';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { cancelEverything, itemOf, later, makeAgent, makeItems } from '../../tests/harness/work-items.ts';
+import { claimWorkItems } from './claims.ts';
 import { selectEvents } from './history-store.ts';
-import {
-  claimWorkItems,
-  finish,
-  heartbeat,
-  nextWorkIn,
-  recoverLost,
-  release,
-  retry,
-  setToolInFlight,
-} from './leases.ts';
+import { finish, heartbeat, nextWorkIn, recoverLost, release, retry, setToolInFlight } from './leases.ts';
 import { act, cancelOpenWorkItems } from './work-items.ts';
 
 const actor = { principal: tester, requestId: 'r' };

@@ -1,8 +1,7 @@
-import { advisoryLock, type Executor, json, sql, type Tx } from '../database/index.ts';
+import { type Executor, json, sql, type Tx } from '../database/index.ts';
 import { recordEvents } from './history-store.ts';
 import type { Status } from './states.ts';
 import {
-  columns,
   type Transition,
   transition,
   type WorkItem,
@@ -10,60 +9,8 @@ import {
   type WorkItemUsage,
 } from './store.ts';
 
-/** What the history says of the platform's own moves. */
-const worker = { kind: 'system', id: 'worker', name: 'worker' } as const;
-
-/** The ids of what can be claimed now, locked; oldest first, agents that are full left out. */
-const selectClaimable = async (tx: Tx, limit: number): Promise<string[]> => {
-  const executing = await sql<{ agent_id: string; room: number }>`
-    select a.id as agent_id, a.max_concurrency - count(*)::integer as room
-    from work_items w join agents a on a.id = w.agent_id where w.status = 'EXECUTING' group by a.id`.execute(
-    tx,
-  );
-  const rooms = new Map(executing.rows.map(({ agent_id, room }) => [agent_id, room]));
-  const ids: string[] = [];
-  for (;;) {
-    const full = [...rooms].filter(([, room]) => room <= 0).map(([agent]) => agent);
-    const wanted = limit - ids.length;
-    const { rows } = await sql<{ id: string; agent_id: string; max_concurrency: number }>`
-      select w.id, w.agent_id, a.max_concurrency from work_items w join agents a on a.id = w.agent_id
-      where w.status = 'PENDING' and (w.not_before is null or w.not_before <= (select platform_now()))
-        and w.agent_id <> all(${full}::uuid[]) and w.id <> all(${ids}::uuid[])
-      order by w.created_at, w.id limit ${wanted} for update of w skip locked`.execute(tx);
-    for (const { id, agent_id, max_concurrency } of rows) {
-      const room = rooms.get(agent_id) ?? max_concurrency;
-      if (room <= 0) continue;
-      rooms.set(agent_id, room - 1);
-      ids.push(id);
-    }
-    // Either nothing else is due; or an agent has become full, and what lies behind it is looked at.
-    if (rows.length < wanted || ids.length === limit) return ids;
-  }
-};
-
-/**
- * Take up to `limit` Work Items that are due, oldest first, for `leaseSeconds`, never more of an agent than its
- * `max_concurrency` over all replicas; fewer than `limit` only where there are no more.
- *
- * The limit is exact because claims take turns (the advisory lock lasts until the commit) and nothing but a
- * claim makes a Work Item EXECUTING: what is counted under the lock can only become less.
- */
-export const claimWorkItems = async (
-  tx: Tx,
-  { owner, limit, leaseSeconds }: { owner: string; limit: number; leaseSeconds: number },
-): Promise<WorkItem[]> => {
-  await advisoryLock(tx, 'work item claims');
-  const ids = await selectClaimable(tx, limit);
-  if (ids.length === 0) return [];
-  const { rows } = await sql<WorkItem>`
-    update work_items w set status = 'EXECUTING', attempts = attempts + 1, fencing = fencing + 1,
-      lease_owner = ${owner}, lease_expires_at = platform_now() + make_interval(secs => ${leaseSeconds}),
-      started_at = platform_now(), updated_at = platform_now(), not_before = null
-    where w.id = any(${ids}::uuid[]) returning ${columns}`.execute(tx);
-  const moved = ids.map((id) => ({ id, from: 'PENDING', to: 'EXECUTING' }) as const);
-  await recordEvents(tx, 'claim', worker, moved, { owner });
-  return rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
-};
+/** Who the history names for what the platform does by itself. */
+export const worker = { kind: 'system', id: 'worker', name: 'worker' } as const;
 
 /** A claim: the Work Item and the token that the claim gave. */
 export interface Lease {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { id, jsonObject, jsonValue, timestamp } from '../http/index.ts';
+import { messageRoles } from './messages.ts';
 import { actionNames, allowedActions, statuses } from './states.ts';
 import type { WorkItem } from './store.ts';
 
@@ -50,12 +51,35 @@ export const publicEvent = z
   })
   .meta({ id: 'WorkItemEvent' });
 
+const messagePart = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('text'), text: z.string() }).meta({ id: 'TextPart' }),
+    z
+      .object({
+        type: z.literal('tool_call'),
+        tool_call_id: z.string(),
+        tool_name: z.string(),
+        arguments: jsonValue.describe('What the model passes to the tool.'),
+      })
+      .meta({ id: 'ToolCallPart' }),
+    z
+      .object({
+        type: z.literal('tool_result'),
+        tool_call_id: z.string().describe('The `tool_call_id` of the call.'),
+        tool_name: z.string(),
+        text: z.string(),
+        is_error: z.boolean().describe('The call failed; `text` is what the model was told.'),
+      })
+      .meta({ id: 'ToolResultPart' }),
+  ])
+  .meta({ id: 'MessagePart' });
+
 export const publicMessage = z
   .object({
     id,
     conversation_id: id.describe('A restart begins another conversation.'),
-    role: z.string(),
-    content: jsonValue,
+    role: z.enum(messageRoles),
+    content: z.array(messagePart),
     created_at: timestamp,
   })
   .meta({ id: 'WorkItemMessage' });

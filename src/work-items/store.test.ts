@@ -7,6 +7,7 @@ import type { Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import { appendMessage, messagesOf, recordEvents, selectEvents } from './history-store.ts';
+import { type MessagePart, textPart } from './messages.ts';
 import { insertWorkItems, type NewWorkItem, retainWorkItems, workItemsChannel } from './store.ts';
 
 const scheduler: Principal = {
@@ -109,16 +110,17 @@ eachDatabase((_name, open) => {
   test('messages are kept in their order, each conversation by itself', async () => {
     const [item] = await makeItems(open(), await makeAgent(open()), 1);
     const other = newId();
-    const say = (conversation_id: string, content: unknown) =>
+    const say = (conversation_id: string, content: MessagePart[]) =>
       open().tx((tx) =>
         appendMessage(tx, { work_item_id: item!.id, conversation_id, role: 'user', content }),
       );
-    for (const content of ['one', { parts: [2] }, null]) await say(item!.conversation_id, content);
-    await say(other, 'elsewhere');
+    const said = [[textPart('one')], [textPart('two'), textPart('three')], []];
+    for (const content of said) await say(item!.conversation_id, content);
+    await say(other, [textPart('elsewhere')]);
     const contents = async (conversation: string) =>
       (await open().run((executor) => messagesOf(executor, item!.id, conversation))).map((m) => m.content);
-    expect(await contents(item!.conversation_id)).toEqual(['one', { parts: [2] }, null]);
-    expect(await contents(other)).toEqual(['elsewhere']);
+    expect(await contents(item!.conversation_id)).toEqual(said);
+    expect(await contents(other)).toEqual([[textPart('elsewhere')]]);
   });
 
   describe('retention', () => {
@@ -126,7 +128,12 @@ eachDatabase((_name, open) => {
       const items = await makeItems(open(), await makeAgent(open()), n);
       await open().tx(async (tx) => {
         for (const { id, conversation_id } of items) {
-          await appendMessage(tx, { work_item_id: id, conversation_id, role: 'user', content: 'x' });
+          await appendMessage(tx, {
+            work_item_id: id,
+            conversation_id,
+            role: 'user',
+            content: [textPart('x')],
+          });
           await sql`update work_items set status = 'COMPLETED', finished_at = platform_now()
             where id = ${id}`.execute(tx);
         }

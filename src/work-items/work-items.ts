@@ -6,6 +6,7 @@ import { newId } from '../lib/ids.ts';
 import type { Actor, Principal } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import { appendMessage } from './history-store.ts';
+import { textPart } from './messages.ts';
 import { type Action, actions, allowedActions, type Status } from './states.ts';
 import {
   cancelsChannel,
@@ -171,7 +172,12 @@ export const act = async (
   }
   if (message) {
     const { conversation_id } = moved;
-    await appendMessage(tx, { work_item_id: id, conversation_id, role: 'user', content: message });
+    await appendMessage(tx, {
+      work_item_id: id,
+      conversation_id,
+      role: 'user',
+      content: [textPart(message)],
+    });
   }
   if (moved.status === 'EXECUTING') await notify(tx, cancelsChannel, id);
   await audit(tx, actor, `work_item.${action}`, id, { status: moved.status });

@@ -341,6 +341,17 @@ describe('requests', () =>
         }
       });
 
+      test('traceparent: the trace goes on when a later version adds fields that we do not know', async () => {
+        const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+        const headers = { traceparent: `01-${trace}-00f067aa0ba902b7-01-extra` };
+        const handled = await at().api.get('/agents', { headers });
+        expect(handled.headers.get('traceparent')).toMatch(
+          new RegExp(`^00-${trace}-(?!00f067)[0-9a-f]{16}-01$`),
+        );
+        const refused = await at().api.get('/no-such-thing', { headers });
+        expect(refused.headers.get('traceparent')).toBe(`00-${trace}-00f067aa0ba902b7-01`);
+      });
+
       test('traceparent: what is refused before its handler carries the trace that came', async () => {
         const parent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
         const headers = { traceparent: parent };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
-import { claimWorkItems } from '../../src/work-items/leases.ts';
+import { claimWorkItems } from '../../src/work-items/claims.ts';
 import { workItemRoutes } from '../../src/work-items/routes.ts';
 import { actionNames, allowedActions, nextStatus, statuses } from '../../src/work-items/states.ts';
 import { serveRoutes } from '../harness/api.ts';
@@ -197,7 +197,9 @@ eachDatabase((_name, open) => {
     expect((await act(id, 'continue', { message: 'go on' })).body.attempts).toBe(0);
     expect((await itemOf(open(), id)).conversation_id).toBe(conversation_id);
     const { body: messages } = await api.v2.get(`/work-items/${id}/messages`);
-    expect(messages.data).toMatchObject([{ conversation_id, role: 'user', content: 'go on' }]);
+    expect(messages.data).toMatchObject([
+      { conversation_id, role: 'user', content: [{ type: 'text', text: 'go on' }] },
+    ]);
     await force(open(), id, 'ERROR');
     expect((await act(id, 'restart')).body).toMatchObject({ attempts: 0, started_at: null, error: null });
     expect((await itemOf(open(), id)).conversation_id).not.toBe(conversation_id);
@@ -207,6 +209,37 @@ eachDatabase((_name, open) => {
     const { id } = await create();
     expect((await act(id, 'continue', { message: 5 })).status).toBe(422);
     expect((await act(id, 'continue', { message: 'm'.repeat(10_001) })).status).toBe(422);
+  });
+
+  test('every message is a list of parts, whichever release stored it', async () => {
+    const { id } = await create();
+    const { conversation_id } = await itemOf(open(), id);
+    const call = { tool_call_id: 'c1', tool_name: 'pay', arguments: { amount: 3 } };
+    const result = { tool_call_id: 'c1', tool_name: 'pay', text: 'paid', is_error: false };
+    const store = (role: string, content: unknown) =>
+      open().tx((tx) =>
+        sql`insert into work_item_messages (id, work_item_id, conversation_id, role, content)
+          values (${newId()}, ${id}, ${conversation_id}, ${role}, ${JSON.stringify(content)}::jsonb)`.execute(
+          tx,
+        ),
+      );
+    await store('user', 'hello');
+    await store('assistant', { text: '', tool_calls: [{ id: 'c1', name: 'pay', arguments: { amount: 3 } }] });
+    await store('tool', result);
+    await store('assistant', [
+      { type: 'text', text: 'and' },
+      { type: 'tool_call', ...call, fault: 'not shown' },
+    ]);
+    const { body } = await api.v2.get(`/work-items/${id}/messages`);
+    expect(body.data.map((m: { content: unknown }) => m.content).toReversed()).toEqual([
+      [{ type: 'text', text: 'hello' }],
+      [{ type: 'tool_call', ...call }],
+      [{ type: 'tool_result', ...result }],
+      [
+        { type: 'text', text: 'and' },
+        { type: 'tool_call', ...call },
+      ],
+    ]);
   });
 
   test('messages and events come in pages, newest first', async () => {
@@ -226,7 +259,8 @@ eachDatabase((_name, open) => {
       expect([...first.data, ...rest.data]).toEqual(all.data);
     }
     const { body } = await api.v2.get(`/work-items/${id}/messages`);
-    expect(body.data.map((m: { content: string }) => m.content)).toEqual(['m3', 'm2', 'm1', 'm0']);
+    const texts = body.data.map((m: { content: { text: string }[] }) => m.content.map((part) => part.text));
+    expect(texts).toEqual([['m3'], ['m2'], ['m1'], ['m0']]);
   });
 
   test('what has lost its agent can be read and cancelled, but never run again', async () => {

@@ -147,9 +147,8 @@ export const becomes = (
 export const conversationOf = async (db: Database, item: WorkItem): Promise<string[]> => {
   const messages = await db.run((reader) => messagesOf(reader, item.id, item.conversation_id));
   return messages.map(({ role, content }) => {
-    if (typeof content === 'string') return `${role}: ${content}`;
-    const { text, tool_calls = [] } = content as { text: string; tool_calls?: { name: string }[] };
-    return [`${role}: ${text}`, ...tool_calls.map((call) => `→${call.name}`)].join(' ').trim();
+    const parts = content.map((part) => (part.type === 'tool_call' ? `→${part.tool_name}` : part.text));
+    return [`${role}:`, ...parts].join(' ').trim();
   });
 };
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { names, refuse, useTelemetry } from '../../../tests/harness/telemetry.ts';
-import { inflate } from '../otlp/body.ts';
+import { gunzip } from '../otlp/gzip.ts';
 
 const rig = useTelemetry();
 /** 600 KB: large enough to be forwarded as it came. */
@@ -40,9 +40,9 @@ test('a body of several members, or with something behind it, is made one member
   expect(rig.backend.requests.map(({ fault }) => fault)).not.toContainEqual(expect.anything());
   expect(names(rig.backend.requests)).toEqual([...all('a'), ...all('b'), ...all('c')]);
   const member = gzipSync('spans');
-  expect(await inflate(member, 100)).toMatchObject({ oneMember: true });
+  expect(await gunzip(member, 100)).toMatchObject({ oneMember: true });
   const followed = Buffer.concat([member, Buffer.alloc(9)]);
-  expect(await inflate(followed, 100)).toMatchObject({ bytes: Buffer.from('spans'), oneMember: false });
+  expect(await gunzip(followed, 100)).toMatchObject({ bytes: Buffer.from('spans'), oneMember: false });
 });
 
 test('a large plain body is compressed once: every backend gets the same one member, and what came in it', async () => {

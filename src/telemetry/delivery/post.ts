@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import { Secret } from '../../lib/crypto.ts';
 import type { Egress } from '../../lib/egress.ts';
-import { deflate } from '../otlp/body.ts';
 import type { Compressor } from '../otlp/compress.ts';
+import { gzip } from '../otlp/gzip.ts';
 import { mediaType } from '../otlp/messages.ts';
 import type { Destination } from '../routing.ts';
 import type { Answer, Parcel } from './in-flight-batch.ts';
@@ -14,7 +14,7 @@ export const postSpans = async (
   destination: Destination,
   body: Buffer,
   timeoutMs: number,
-) => postMember(egress, destination, await deflate(body), timeoutMs);
+) => postMember(egress, destination, await gzip(body), timeoutMs);
 
 /** `body`: exactly one gzip member of an ExportTraceServiceRequest. */
 const postMember = (
@@ -65,11 +65,7 @@ export const postParcel = async (
     const { parts } = parcel.batch;
     // Of what a client compressed its own bytes; all else is compressed once for all integrations.
     const member =
-      piece !== null
-        ? await deflate(piece)
-        : parts[0]!.gzip
-          ? parts[0]!.bytes
-          : await compressor.member(parts);
+      piece !== null ? await gzip(piece) : parts[0]!.gzip ? parts[0]!.bytes : await compressor.member(parts);
     if (piece === null) parcel.letGo(member.length);
     const response = await postMember(egress, destination, member, requestTimeoutMs, signal);
     return outcomeOf(destination, response, spans, clock.now());

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { gunzipOneMember } from '../../../tests/harness/gzip.ts';
 import { Compressor, joinCrc } from './compress.ts';
 
-test('the checksum of two pieces comes from theirs', () => {
+test('the checksum of two joined byte strings comes from their checksums', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 70_000 }), (a, b) => {
       expect(joinCrc(crc32(a), crc32(b), b.length)).toBe(crc32(Buffer.concat([a, b])));

@@ -1,7 +1,9 @@
 import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw } from 'node:zlib';
+import { constants, crc32, deflateRaw as deflateRawWithCallback } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import { deflateChunk, fastDeflate, ownBytes } from './gzip.ts';
 
-const deflate = promisify(deflateRaw);
+const deflateRaw = promisify(deflateRawWithCallback);
 
 /** Requests of a batch; `key` names the bytes in the log, so that equal keys are equal bytes. */
 interface Part {
@@ -9,7 +11,7 @@ interface Part {
   bytes: Buffer;
 }
 
-/** Compressed bytes that end on a byte and are no end of a stream, so that others can follow. */
+/** Compressed bytes that end on a byte and do not end the stream, so that others can follow. */
 interface Fragment {
   deflated: Buffer;
   crc: number;
@@ -20,14 +22,10 @@ interface Fragment {
 /** Parts below this are compressed together with their neighbours: each fragment costs a trip to the thread pool. */
 const alone = 32 * 1024;
 
-/**
- * For zlib. With longer blocks and a smaller window than its defaults level 1 takes 20 µs instead of 25 for a span of
- * 2 KB, and the result is no larger.
- */
-export const deflateOptions = { level: 1, memLevel: 9, windowBits: 13 } as const;
+const largestChunk = 1024 * 1024;
 
-/** What was compressed lately is kept up to so many bytes: the other integrations want it in a moment. */
-const keptBytes = 16 * 1024 * 1024;
+/** How many bytes of recent fragments are kept: the other integrations need them in a moment. */
+const cachedBytes = 16 * 1024 * 1024;
 
 // RFC 1952, 2.3: deflate, no flags, no time, "fastest", unknown system.
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
@@ -36,21 +34,25 @@ const lastBlock = Buffer.from([0x03, 0x00]);
 
 /**
  * Compresses what is in the log once for all integrations, however their batches are cut: each part becomes a
- * fragment of raw deflate that ends with a sync flush, and fragments joined are one stream, so one gzip member
- * (several members in one body would be lost by backends that read only the first).
+ * fragment of raw deflate that ends with a sync flush, and joined fragments are one stream, so one gzip member
+ * (backends that read only the first member would lose the others of a body).
  */
 export class Compressor {
-  readonly #fragments = new Map<string, { fragment: Promise<Fragment>; bytes: number }>();
-  #kept = 0;
+  readonly #fragments = new LRUCache<string, Fragment>({
+    maxSize: cachedBytes,
+    sizeCalculation: ({ deflated }) => deflated.length,
+  });
+  /** Those that are being compressed, so that no one compresses them again in the meantime. */
+  readonly #pending = new Map<string, Promise<Fragment>>();
 
   /** Exactly one gzip member (RFC 1952) of all parts. */
   async member(parts: readonly Part[]): Promise<Buffer> {
-    const fragments = await Promise.all(pieces(parts).map((piece) => this.#fragment(piece)));
+    const fragments = await Promise.all(groupsOf(parts).map((group) => this.#fragment(group)));
     let crc = 0;
     let length = 0;
-    for (const one of fragments) {
-      crc = joinCrc(crc, one.crc, one.length);
-      length += one.length;
+    for (const fragment of fragments) {
+      crc = joinCrc(crc, fragment.crc, fragment.length);
+      length += fragment.length;
     }
     const trailer = Buffer.alloc(8);
     trailer.writeUInt32LE(crc, 0);
@@ -58,42 +60,30 @@ export class Compressor {
     return Buffer.concat([header, ...fragments.map(({ deflated }) => deflated), lastBlock, trailer]);
   }
 
-  #fragment(piece: readonly Part[]): Promise<Fragment> {
-    // Each by its name: what lies between the first and the last differs from integration to integration.
-    const key = piece.map((part) => part.key).join();
-    const known = this.#fragments.get(key);
-    if (known !== undefined) {
-      // The one that was used last goes last.
-      this.#fragments.delete(key);
-      this.#fragments.set(key, known);
-      return known.fragment;
-    }
-    const entry = { fragment: compressed(piece), bytes: 0 };
-    this.#fragments.set(key, entry);
-    entry.fragment.then(
-      ({ deflated }) => {
-        if (this.#fragments.get(key) !== entry) return;
-        entry.bytes = deflated.length;
-        this.#kept += entry.bytes;
-        for (const [oldest, { bytes }] of this.#fragments) {
-          if (this.#kept <= keptBytes) break;
-          this.#fragments.delete(oldest);
-          this.#kept -= bytes;
-        }
-      },
-      () => this.#fragments.delete(key),
-    );
-    return entry.fragment;
+  #fragment(group: readonly Part[]): Fragment | Promise<Fragment> {
+    // The name of every part: what lies between the first and the last differs from integration to integration.
+    const key = group.map((part) => part.key).join();
+    const known = this.#fragments.get(key) ?? this.#pending.get(key);
+    if (known !== undefined) return known;
+    const pending = compress(group)
+      .then((fragment) => {
+        this.#fragments.set(key, fragment);
+        return fragment;
+      })
+      .finally(() => this.#pending.delete(key));
+    this.#pending.set(key, pending);
+    return pending;
   }
 }
 
-const pieces = (parts: readonly Part[]): Part[][] => {
-  const found: Part[][] = [];
+/** The parts in their order, in groups that become one fragment each. */
+const groupsOf = (parts: readonly Part[]): Part[][] => {
+  const groups: Part[][] = [];
   let open: Part[] | null = null;
   let size = 0;
   for (const part of parts) {
     if (part.bytes.length >= alone) {
-      found.push([part]);
+      groups.push([part]);
       open = null;
       continue;
     }
@@ -101,25 +91,22 @@ const pieces = (parts: readonly Part[]): Part[][] => {
     if (open === null || size > 8 * alone) {
       open = [];
       size = 0;
-      found.push(open);
+      groups.push(open);
     }
     open.push(part);
     size += part.bytes.length;
   }
-  return found;
+  return groups;
 };
 
-const compressed = async (piece: readonly Part[]): Promise<Fragment> => {
-  const bytes = piece.length === 1 ? piece[0]!.bytes : Buffer.concat(piece.map((part) => part.bytes));
-  const deflated = await deflate(bytes, {
-    ...deflateOptions,
+const compress = async (group: readonly Part[]): Promise<Fragment> => {
+  const bytes = group.length === 1 ? group[0]!.bytes : Buffer.concat(group.map((part) => part.bytes));
+  const deflated = await deflateRaw(bytes, {
+    ...fastDeflate,
     finishFlush: constants.Z_SYNC_FLUSH,
-    // Room for all of it at once as a rule: each further piece is another trip to the thread pool.
-    chunkSize: Math.max(16 * 1024, Math.min(bytes.length >> 1, 1024 * 1024)),
+    chunkSize: Math.min(deflateChunk(bytes), largestChunk),
   });
-  // zlib's buffer may be a view of a larger chunk, which would be kept with it.
-  const own = deflated.buffer.byteLength > 2 * deflated.length ? Buffer.from(deflated) : deflated;
-  return { deflated: own, crc: crc32(bytes), length: bytes.length };
+  return { deflated: ownBytes(deflated, 0), crc: crc32(bytes), length: bytes.length };
 };
 
 /** CRC-32's polynomial, the lowest power of x in the highest bit. */
@@ -140,7 +127,7 @@ const multiply = (a: number, b: number): number => {
 const powers: number[] = [0x00800000];
 for (let n = 1; n < 40; n++) powers.push(multiply(powers[n - 1]!, powers[n - 1]!));
 
-/** The CRC-32 of two pieces one after the other, from theirs and the length of the second, as zlib's crc32_combine. */
+/** The CRC-32 of two byte strings joined, from theirs and the length of the second, as zlib's crc32_combine. */
 export const joinCrc = (first: number, second: number, secondLength: number): number => {
   let shifted = first;
   for (let n = 0, rest = secondLength; rest > 0; n++, rest = Math.floor(rest / 2)) {

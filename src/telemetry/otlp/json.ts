@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { parseExactJson } from '../../lib/json.ts';
 import { BackwardWriter } from './json-writer.ts';
 import { maxAttributeDepth } from './wire.ts';
 
@@ -11,21 +12,6 @@ class NotAnExport {
 }
 
 type Json = Record<string, unknown>;
-
-/** 16 digits in a row outside quotes may be an integer that a JavaScript number cannot hold. */
-const mayHoldLargeInteger = /[:[,\s]-?\d{16}/;
-
-/** JSON with every integer exact: those beyond 2^53 become BigInts, read from their source text. */
-const parseExactly = (text: string): unknown => {
-  if (!mayHoldLargeInteger.test(text)) return JSON.parse(text);
-  return JSON.parse(text, ((_key: string, value: unknown, context: { source?: string }) =>
-    typeof value === 'number' &&
-    !Number.isSafeInteger(value) &&
-    context.source !== undefined &&
-    /^-?\d+$/.test(context.source)
-      ? BigInt(context.source)
-      : value) as Parameters<typeof JSON.parse>[1]);
-};
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -297,7 +283,7 @@ export const fromJson = (body: Buffer): Buffer | { error: string } => {
   if (decoded === undefined) return notJson;
   let parsed: unknown;
   try {
-    parsed = parseExactly(decoded);
+    parsed = parseExactJson(decoded);
   } catch {
     return notJson;
   }

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import { type TelemetryLog, TelemetryLogError } from '../log/log.ts';
-import { deflate, type Inflated, inflate, type Reserve, readBody, release } from '../otlp/body.ts';
+import { type Gunzipped, gunzip, gzip } from '../otlp/gzip.ts';
 import { JsonThread } from '../otlp/json-thread.ts';
 import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from '../otlp/messages.ts';
+import { type Reserve, readBody, release } from '../otlp/request-body.ts';
 import { mostSpans, scan } from '../otlp/wire.ts';
 import type { RoutingTable } from '../routing.ts';
 import { slicesOf } from './slices.ts';
@@ -122,8 +123,8 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     body: Buffer,
     encoding: Encoding,
     reserve: Reserve,
-  ): Promise<Inflated | ReceiveAnswer> => {
-    const inflated = await inflate(body, maxBodyBytes);
+  ): Promise<Gunzipped | ReceiveAnswer> => {
+    const inflated = await gunzip(body, maxBodyBytes);
     if (inflated === 'too large') return tooLarge(encoding);
     if (inflated === 'malformed') return errorAnswer(encoding, 400, 'the body is not valid gzip');
     return reserve(inflated.bytes.length) ? inflated : overloaded(encoding);
@@ -150,7 +151,7 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     let slices = slicesOf(bytes, scanned, routes());
     const [first] = slices;
     if (first?.bytes === bytes && bytes.length >= storedZippedFrom && first.routes.length > 0) {
-      slices = [{ ...first, bytes: member ?? (await deflate(bytes)), gzip: true }];
+      slices = [{ ...first, bytes: member ?? (await gzip(bytes)), gzip: true }];
       // Left to the collector, megabytes wait for it, and drive it.
       release(bytes);
     }

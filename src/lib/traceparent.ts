@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto';
+
+/** Version, trace id, parent id, flags, and what a later version may add (https://www.w3.org/TR/trace-context/). */
+const pattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
+
+/** The length of version 00, exactly; of a later version, of the part that is known. */
+const knownLength = 55;
+
+const sampled = 1;
+
+/**
+ * The header `traceparent` as version 00, which is what we speak; undefined if it is malformed. Of the flags of a
+ * later version only `sampled` is known, so only that one is passed on.
+ */
+export const parseTraceparent = (header: string | string[] | undefined): string | undefined => {
+  if (typeof header !== 'string' || !pattern.test(header)) return undefined;
+  if (header.startsWith('00')) return header.length === knownLength ? header : undefined;
+  const flags = Number.parseInt(header.slice(knownLength - 2, knownLength), 16) & sampled;
+  return `00${header.slice(2, knownLength - 2)}0${flags}`;
+};
+
+/** A traceparent for a response that no span of ours belongs to: the caller's trace, or a new one. */
+export const newTraceparent = (given: string | undefined): string =>
+  given ?? `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;

@@ -1,0 +1,65 @@
+import type { Readable } from 'node:stream';
+
+/** Asks for this many bytes of memory; returns false if there are not so many. */
+export type Reserve = (bytes: number) => boolean;
+
+/** How many bytes to make room for when `needed` do not fit into `room`. */
+const roomFor = (needed: number, room: number, announced: number): number =>
+  announced >= needed ? Math.min(announced, Math.max(needed, 2 * room)) : Math.max(needed, 2 * room);
+
+/**
+ * Reads a stream up to `limit` bytes; `announced`: how many it says that it holds, 0 if it does not say. If it holds
+ * more, or memory is short, the rest flows away unread and the stream stays open, so that the client can read a
+ * response; after that the connection must be closed. Every byte that is held is reserved first. Rejects if the
+ * stream breaks off.
+ *
+ * Chunks are copied together as they arrive: one byte a packet would otherwise hold a hundred times its size, and the
+ * socket's buffers may hold the next request too.
+ */
+export const readBody = (
+  stream: Readable,
+  announced: number,
+  limit: number,
+  reserve: Reserve,
+): Promise<Buffer | 'too large' | 'no memory'> =>
+  new Promise((resolve, reject) => {
+    let body: Buffer = Buffer.alloc(0);
+    let size = 0;
+    /** Makes room for `needed` bytes; false if memory is short. */
+    const grow = (needed: number): boolean => {
+      const room = roomFor(needed, body.length, announced);
+      if (!reserve(room - body.length)) return false;
+      const larger = Buffer.allocUnsafeSlow(room);
+      body.copy(larger, 0, 0, size);
+      body = larger;
+      return true;
+    };
+    const refuse = (fault: 'too large' | 'no memory'): void => {
+      stream.off('data', take);
+      setImmediate(() => stream.resume());
+      resolve(fault);
+    };
+    const take = (chunk: Buffer): void => {
+      const needed = size + chunk.length;
+      if (needed > limit) refuse('too large');
+      else if (needed > body.length && !grow(needed)) refuse('no memory');
+      else {
+        chunk.copy(body, size);
+        size = needed;
+      }
+    };
+    const brokeOff = (): void => reject(new Error('the stream broke off'));
+    // Its `close` was already emitted and does not come again.
+    if (stream.destroyed) return brokeOff();
+    stream.on('error', reject);
+    stream.on('close', brokeOff);
+    stream.on('end', () => resolve(body.subarray(0, size)));
+    if (announced > limit) refuse('too large');
+    else stream.on('data', take);
+  });
+
+/** Frees a body at once if its memory is its own; nothing may use it afterwards. */
+export const release = (bytes: Buffer): void => {
+  // What is smaller may lie in Node's pool next to the bytes of others.
+  if (bytes.buffer instanceof ArrayBuffer && 2 * bytes.length >= Buffer.poolSize) bytes.buffer.transfer(0);
+};

@@ -1,0 +1,163 @@
+import { advisoryLock, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import { recordEvents } from './history-store.ts';
+import { worker } from './leases.ts';
+import { columns, type WorkItem } from './store.ts';
+
+/** How many of the oldest are read to get past those of agents without room: 0.3 ms. */
+const window = sql.lit(2_000);
+
+/** Of the others, how many are looked at: more than `limit`, since an agent may have room for some of them only. */
+const headLength = (limit: number): number => 2 * limit + 20;
+
+const executing = sql`executing as (
+  select agent_id, count(*)::integer as n from work_items where status = 'EXECUTING' group by agent_id)`;
+
+interface Search {
+  limit: number;
+  /** Ids to leave out. */
+  except: readonly string[];
+}
+
+interface Head {
+  ids: string[];
+  /** There may be others: all that was read does not fill the limit, and there is more to read. */
+  more: boolean;
+  /** There are retries that are due and in no queue yet. */
+  retriesDue: boolean;
+}
+
+/** Those that can be claimed among the oldest of all agents, which is nearly always enough; oldest first. */
+export const claimableInHead = ({ limit, except }: Search): RawBuilder<Head> =>
+  sql`with ${executing}, oldest as (
+      select id, agent_id, created_at, not_before from work_items where status = 'PENDING'
+      order by created_at, id limit ${window}
+    ), head as (
+      select o.id, o.agent_id, o.created_at from oldest o
+      where o.not_before is null and o.id <> all(${except}::uuid[]) and o.agent_id not in (
+        select e.agent_id from executing e
+        where e.n >= (select a.max_concurrency from agents a where a.id = e.agent_id))
+      order by o.created_at, o.id limit ${headLength(limit)}
+    ), ranked as (
+      select h.id, h.created_at,
+        (select a.max_concurrency from agents a where a.id = h.agent_id) - coalesce(e.n, 0) as room,
+        row_number() over (partition by h.agent_id order by h.created_at, h.id) as rank
+      from head h left join executing e on e.agent_id = h.agent_id
+    )
+    select array(select id from ranked where rank <= room order by created_at, id limit ${limit}) as ids,
+      case when (select count(*) from head) = ${headLength(limit)} then true
+        else exists (
+          select from work_items where status = 'PENDING' order by created_at, id limit 1 offset ${window}) end as more,
+      coalesce((select min(not_before) from work_items where status = 'PENDING') <= platform_now(), false)
+        as "retriesDue"`;
+
+/**
+ * The oldest that can be claimed, whatever lies before them: from the queues of the agents. A loose index scan steps
+ * from queue to queue, which takes about 5 µs each, however long they are. The oldest Work Items are in the queues
+ * whose first is oldest, so that no more than `limit` queues are read on.
+ *
+ * The constant limit never binds: it is the maximum of `max_concurrency`. It has the planner read the index in its
+ * order; of a limit that it cannot see it would expect so much that it might sort the whole queue instead.
+ */
+export const claimableInQueues = ({ limit, except }: Search): RawBuilder<{ id: string }> => {
+  const queued = sql`status = 'PENDING' and not_before is null and id <> all(${except}::uuid[])`;
+  return sql`with recursive ${executing}, queues as (
+      (select agent_id, created_at, id from work_items where ${queued}
+        order by agent_id, created_at, id limit 1)
+      union all
+      select first.* from queues q cross join lateral (
+        select agent_id, created_at, id from work_items where ${queued} and agent_id > q.agent_id
+        order by agent_id, created_at, id limit 1) first
+    ), oldest as (
+      select q.agent_id, a.max_concurrency - coalesce(e.n, 0) as room
+      from queues q join agents a on a.id = q.agent_id left join executing e on e.agent_id = a.id
+      where a.max_concurrency > coalesce(e.n, 0) order by q.created_at, q.id limit ${limit}
+    )
+    select w.id from oldest o cross join lateral (
+      select * from (
+        select id, created_at from work_items where ${queued} and agent_id = o.agent_id
+        order by created_at, id limit 1000
+      ) queue limit least(o.room, ${limit})
+    ) w
+    order by w.created_at, w.id limit ${limit}`;
+};
+
+/**
+ * Has the planner read each index in its order, up to the limit. With old statistics, which the embedded database
+ * always has, it expects few rows and may prefer to fetch the whole backlog through a bitmap and sort it.
+ */
+const readInOrder = async (tx: Tx): Promise<void> => {
+  await sql`select set_config('enable_bitmapscan', 'off', true)`.execute(tx);
+};
+
+/** How many retries one statement puts into the queues: 0.15 s. */
+const retriesAtOnce = 5_000;
+
+/** Puts retries that are due into the queues of their agents; returns how many. */
+const queueDueRetries = async (tx: Tx): Promise<number> => {
+  const { numAffectedRows } = await sql`
+    update work_items set not_before = null where id in (
+      select id from work_items where status = 'PENDING' and not_before <= (select platform_now())
+      order by not_before limit ${sql.lit(retriesAtOnce)} for update skip locked)`.execute(tx);
+  return Number(numAffectedRows);
+};
+
+/** The ids of what can be claimed now, oldest first, of each agent at most what it has room for; not locked. */
+const selectClaimable = async (tx: Tx, search: Search): Promise<string[]> => {
+  const readHead = async () => (await claimableInHead(search).execute(tx)).rows[0]!;
+  let head = await readHead();
+  while (head.retriesDue) {
+    const queued = await queueDueRetries(tx);
+    if (queued > 0) head = await readHead();
+    if (queued < retriesAtOnce) break;
+  }
+  if (head.ids.length === search.limit || !head.more) return head.ids;
+  const { rows } = await claimableInQueues(search).execute(tx);
+  return rows.map((row) => row.id);
+};
+
+/** Makes those of `ids` EXECUTING that are still PENDING and that no other transaction has locked. */
+const take = async (
+  tx: Tx,
+  ids: readonly string[],
+  { owner, leaseSeconds }: { owner: string; leaseSeconds: number },
+): Promise<WorkItem[]> => {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<WorkItem>`
+    with free as (
+      select id from work_items where id = any(${ids}::uuid[]) and status = 'PENDING' for update skip locked
+    )
+    update work_items w set status = 'EXECUTING', attempts = attempts + 1, fencing = fencing + 1,
+      lease_owner = ${owner}, lease_expires_at = platform_now() + make_interval(secs => ${leaseSeconds}),
+      started_at = platform_now(), updated_at = platform_now(), not_before = null
+    from free where w.id = free.id returning ${columns}`.execute(tx);
+  return rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
+};
+
+/**
+ * Claims up to `limit` Work Items that are due, oldest first, for `leaseSeconds`, never more of an agent than its
+ * `max_concurrency` over all replicas; fewer than `limit` only if there are no more. What another transaction has
+ * locked is left out. The time that it takes depends on how many agents have due Work Items, not on how many.
+ *
+ * The room of an agent is exact because only one claim runs at a time (the advisory lock lasts until the commit) and
+ * nothing but a claim makes a Work Item EXECUTING: what is counted under the lock can only become less.
+ */
+export const claimWorkItems = async (
+  tx: Tx,
+  { owner, limit, leaseSeconds }: { owner: string; limit: number; leaseSeconds: number },
+): Promise<WorkItem[]> => {
+  await advisoryLock(tx, 'work item claims');
+  await readInOrder(tx);
+  const claimed: WorkItem[] = [];
+  const locked: string[] = [];
+  for (;;) {
+    const ids = await selectClaimable(tx, { limit: limit - claimed.length, except: locked });
+    const taken = await take(tx, ids, { owner, leaseSeconds });
+    claimed.push(...taken);
+    if (taken.length === ids.length) break;
+    const got = new Set(taken.map(({ id }) => id));
+    locked.push(...ids.filter((id) => !got.has(id)));
+  }
+  const moved = claimed.map(({ id }) => ({ id, from: 'PENDING', to: 'EXECUTING' }) as const);
+  await recordEvents(tx, 'claim', worker, moved, { owner });
+  return claimed;
+};
