@@ -5,7 +5,7 @@ const memory = '/dev/shm';
 const gigabyte = 1024 ** 3;
 
 /**
- * Temporary folders lie in memory if it has room for them. On a disk, copying databases and syncing telemetry logs
+ * Temporary folders are in memory if it has room for them. On a disk, copying databases and syncing telemetry logs
  * takes a third of the run, and how long it takes varies. A killed process loses nothing in either place.
  */
 const roomInMemory = (): boolean => {
