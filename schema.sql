@@ -378,6 +378,7 @@ CREATE INDEX work_items_finished ON work_items USING btree (finished_at) WHERE (
 CREATE INDEX work_items_leases ON work_items USING btree (lease_expires_at) INCLUDE (agent_id) WHERE (status = 'EXECUTING'::text);
 CREATE INDEX work_items_not_before ON work_items USING btree (not_before) WHERE ((status = 'PENDING'::text) AND (not_before IS NOT NULL));
 CREATE INDEX work_items_pending ON work_items USING btree (created_at, id) INCLUDE (agent_id, not_before) WHERE (status = 'PENDING'::text);
+CREATE INDEX work_items_queue ON work_items USING btree (agent_id, created_at, id) WHERE ((status = 'PENDING'::text) AND (not_before IS NULL));
 CREATE UNIQUE INDEX work_items_occurrence ON work_items USING btree (schedule_id, occurrence);
 
 CREATE OR REPLACE FUNCTION public.audits_append_only()
