@@ -32,7 +32,7 @@ const modules = {
   'telemetry/otlp': [],
   'telemetry/log': ['telemetry/otlp/'],
   'telemetry/receiver': ['http/index\\.ts', 'telemetry/otlp/', 'telemetry/log/', 'telemetry/routing\\.ts'],
-  'telemetry/delivery': ['telemetry/otlp/', 'telemetry/log/', 'telemetry/(routing|accounts)\\.ts'],
+  'telemetry/delivery': ['telemetry/otlp/', 'telemetry/log/', 'telemetry/routing\\.ts'],
   'schedules/cron': [],
 };
 

@@ -117,13 +117,14 @@ const measure = async (delayMs: number) => {
     clock: { now: Date.now },
     random: Math.random,
     log: silentLogger,
+    requestTimeoutMs: 30_000,
     retention: () => ({ milliseconds: 1e9, bytes: 1e12 }),
   });
   try {
     const cpu = process.cpuUsage();
     const begun = performance.now();
     delivery.start();
-    await until(() => telemetryLog.totals(1).queued === 0, 120_000, 20);
+    await until(() => telemetryLog.counters(1).queued === 0, 120_000, 20);
     const ms = performance.now() - begun;
     const { user, system } = process.cpuUsage(cpu);
     const { most: alone } = await backend.count();

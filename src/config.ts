@@ -1,19 +1,13 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { ConfigError } from './lib/config-error.ts';
 import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
+
+export { ConfigError };
 
 /** The loops that a replica can run. */
 const replicaRoles = ['api', 'scheduler', 'worker', 'delivery'] as const;
 export type ReplicaRole = (typeof replicaRoles)[number];
-
-/** A mistake in the configuration: one clear line for each variable that is wrong. */
-export class ConfigError extends Error {
-  readonly mistakes: string[];
-  constructor(mistakes: string[]) {
-    super(mistakes.join('\n'));
-    this.mistakes = mistakes;
-  }
-}
 
 const isCidr = (value: string): boolean => {
   const [address = '', bits, ...rest] = value.split('/');

@@ -24,9 +24,26 @@ export const createMetrics = (
 
 type Labels<L extends string> = readonly L[];
 
-/** A count that only grows. Its name ends in `_total`. */
-export const counter = <L extends string = never>(name: string, help: string, labelNames: Labels<L> = []) =>
-  new Counter({ name, help, labelNames, registers: [] });
+/** A count that only grows. Its name ends in `_total`. `collect` sets it each time it is read, if it is counted elsewhere. */
+export const counter = <L extends string = never>(
+  name: string,
+  help: string,
+  labelNames: Labels<L> = [],
+  collect?: (counter: Counter<L>) => void,
+) =>
+  new Counter<L>({
+    name,
+    help,
+    labelNames,
+    registers: [],
+    ...(collect
+      ? {
+          collect(this: Counter<L>) {
+            collect(this);
+          },
+        }
+      : {}),
+  });
 
 /** A value that goes up and down. `collect` sets it each time it is read. */
 export const gauge = <L extends string = never>(

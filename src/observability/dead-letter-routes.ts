@@ -3,7 +3,7 @@ import { type Database, notify } from '../database/index.ts';
 import { type Context, type Route, route } from '../http/index.ts';
 import { messageOf, unprocessable } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import type { DeadLetters, SharedAccounts } from '../telemetry/index.ts';
+import type { DeadLetters } from '../telemetry/index.ts';
 import { type IntegrationRouteParts, integrationPath } from './routes.ts';
 import { deadLetterIds, deadLetterPage, deadLetterQuery, purgeResult, retryResult } from './schemas.ts';
 import type { IntegrationRow } from './store.ts';
@@ -58,18 +58,13 @@ export const followDeadLetterRequests = (db: Database, log: Logger, telemetry: D
 export const deadLetterRoutes = ({
   db,
   integrations,
-  accounts,
   telemetry,
 }: Pick<IntegrationRouteParts, 'db' | 'integrations'> & {
-  accounts: SharedAccounts;
   telemetry: DeadLetterTelemetry;
 }): Route[] => {
   const path = `${integrationPath}/dead-letters`;
   const { find } = integrations;
-  const elsewhere = async (number: number): Promise<number> => {
-    const others = await accounts.ofOthers(telemetry.replicaId, number);
-    return others.reduce((sum, { dead_lettered }) => sum + dead_lettered, 0);
-  };
+  const elsewhere = (number: number) => telemetry.deadLetters.countElsewhere(number);
   /** Audits the request and sends it to the other replicas. Returns the ids that are held here. */
   const ask = async (
     action: 'retry' | 'purge',

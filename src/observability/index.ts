@@ -1,7 +1,6 @@
 import type { Executor } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { DeadLetters, Health } from '../telemetry/index.ts';
-import { databaseAccounts } from './accounts.ts';
 import { testConnection } from './connection-test.ts';
 import { deadLetterRoutes, followDeadLetterRequests } from './dead-letter-routes.ts';
 import { IntegrationDestinations } from './destinations.ts';
@@ -46,7 +45,7 @@ export interface ObservabilityTelemetry {
   /** A test of the integration succeeded: a paused delivery resumes at once. */
   resume(number: number): void;
   /** Every integration that the telemetry log knows. */
-  accounts(): readonly { number: number }[];
+  integrations(): readonly { number: number }[];
 }
 
 export interface Observability extends Feature {
@@ -66,7 +65,6 @@ export const createObservability = (
   const { destinations, telemetry } = needs;
   const { integrations } = destinations;
   const requests = requestsOf(services);
-  const accounts = databaseAccounts(db);
   const parts = { db, integrations, changed: () => destinations.refresh() };
   return {
     tag: {
@@ -81,7 +79,7 @@ export const createObservability = (
         test: (settings) => testConnection(egress, settings, requests),
         healthOf: (number) => telemetry.health(number),
       }),
-      ...deadLetterRoutes({ ...parts, accounts, telemetry }),
+      ...deadLetterRoutes({ ...parts, telemetry }),
     ],
     secrets: integrations.secrets,
     start: async () => {
@@ -90,7 +88,7 @@ export const createObservability = (
       });
       followDeadLetterRequests(db, log, telemetry);
       // After a restored backup the telemetry log may know numbers that the database would give again.
-      const known = Math.max(0, ...telemetry.accounts().map(({ number }) => number));
+      const known = Math.max(0, ...telemetry.integrations().map(({ number }) => number));
       if (known > 0) await db.tx((tx) => reserveNumbersAbove(tx, known));
     },
     traceLinks: (executor, agentId, traceId) =>

@@ -1,13 +1,8 @@
-export type { Account, Health, SharedAccounts } from './accounts.ts';
-export type { DeadLetters } from './delivery/dead-letters.ts';
 export { outcomeOf } from './delivery/outcome.ts';
 export { postSpans } from './delivery/post.ts';
-export { countNames } from './log/counts.ts';
-export { openSharedLog, type SharedLog } from './log/jetstream/jetstream-log.ts';
-export { TelemetryLogRefusal } from './log/log.ts';
-export { encodingOf } from './otlp/messages.ts';
+export type { Health } from './health.ts';
 export { field, varintField } from './otlp/protobuf.ts';
-export { errorAnswer, type ReceiveAnswer, type Receiver } from './receiver/receiver.ts';
 export type { Destination, Destinations, RoutingTable } from './routing.ts';
 export type { SpanOptions, Tracing } from './spans.ts';
 export { createTelemetry, type Telemetry } from './telemetry.ts';
+export type { DeadLetters } from './telemetry-path.ts';

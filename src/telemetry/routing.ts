@@ -44,3 +44,11 @@ export interface Destinations {
   /** Calls `changed` after each change of what the other functions answer; the answer takes the listener off. */
   onChange(changed: () => void): () => void;
 }
+
+/** What telemetry asks of integrations that may not be in memory. */
+export interface IntegrationDirectory {
+  /** Whether there is an integration with this number in the database: memory may be a second behind. */
+  exists(number: number): Promise<boolean>;
+  /** The id of the integration with this number, also of a deleted one. */
+  idOf(number: number): string;
+}

@@ -64,7 +64,7 @@ export interface Tracing {
 }
 
 export interface SpansOptions {
-  log: TelemetryLog;
+  log: Pick<TelemetryLog, 'append'>;
   routes: () => RoutingTable;
   logger: Logger;
 }

@@ -76,7 +76,7 @@ export const startFixture = async (postgresUrl: string | null): Promise<Fixture>
         replicaId: newId(),
         health: async (number) => healthOf.get(number),
         resume: (number) => void resumed.push(number),
-        accounts: () => [],
+        integrations: () => [],
         get deadLetters(): never {
           throw new Error('there is no telemetry here');
         },

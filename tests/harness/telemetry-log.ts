@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Totals } from '../../src/telemetry/log/counts.ts';
+import type { DeliveryCounters } from '../../src/telemetry/log/counts.ts';
 import type { NewDeadLetter } from '../../src/telemetry/log/dead-letter.ts';
 import type { Batch, Slice, TelemetryLog } from '../../src/telemetry/log/log.ts';
 import { decodeProtobuf } from './otlp-decode.ts';
@@ -39,5 +39,5 @@ export const drain = async (log: TelemetryLog, number: number, maxBytes: number)
 };
 
 /** Every span that was accepted for an integration, wherever it is now. */
-export const sum = (t: Totals): number =>
+export const sum = (t: DeliveryCounters): number =>
   t.delivered + t.rejected + t.dead_lettered + t.expired + t.discarded + t.queued;

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import { createTelemetry, type Health } from '../../src/telemetry/index.ts';
+import type { Health } from '../../src/telemetry/index.ts';
+import { openFileLog } from '../../src/telemetry/log/files/file-log.ts';
+import { TelemetryPath } from '../../src/telemetry/telemetry-path.ts';
 import { TestDestinations } from './test-destinations.ts';
 
 export interface TestIntegration {
@@ -48,26 +50,31 @@ const setIntegrations = (wanted: TestIntegration[]): void => {
 };
 setIntegrations(options.integrations);
 
-const telemetry = await createTelemetry({
-  directory: join(options.directory, 'telemetry'),
+const telemetry = new TelemetryPath({
+  openLog: () =>
+    openFileLog({
+      directory: join(options.directory, 'telemetry'),
+      now: () => clock.now(),
+      ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+    }),
   destinations,
   clock,
   egress: createEgress({ deny: [] }),
   log: silentLogger,
-  settings: {
-    retentionHours: () => 72,
-    retentionMegabytes: () => options.retentionMegabytes ?? 10_240,
-  },
-  ...(options.segmentBytes === undefined ? {} : { segmentBytes: options.segmentBytes }),
+  retention: () => ({
+    milliseconds: 72 * 3_600_000,
+    bytes: (options.retentionMegabytes ?? 10_240) * 1024 * 1024,
+  }),
   ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
 });
+await telemetry.open();
 
 const accounts = async (): Promise<Accounts> => {
   const all: Accounts = {};
-  for (const { number, removed, totals } of telemetry.accounts()) {
+  for (const { number, removed, counters } of telemetry.integrations()) {
     const health = await telemetry.ownHealth(number);
     const letters = await telemetry.deadLetters.list(number, { limit: 1_000_000 });
-    all[number] = { ...health!, ...totals, removed, letters: letters.length };
+    all[number] = { ...health!, ...counters, removed, letters: letters.length };
   }
   return all;
 };
@@ -89,7 +96,7 @@ server.keepAliveTimeout = 60_000;
 // As the last start left it: delivery has not begun.
 process.send!(await accounts());
 await new Promise<void>((resolve) => server.listen(options.port, '127.0.0.1', resolve));
-telemetry.start();
+telemetry.startDelivery();
 process.send!('ready');
 
 process.on('message', async ({ integrations, advanceMs }: Command) => {

@@ -5,7 +5,9 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { createEgress, type Egress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import { createTelemetry, type Health, type Telemetry } from '../../src/telemetry/index.ts';
+import type { Health } from '../../src/telemetry/index.ts';
+import { openFileLog } from '../../src/telemetry/log/files/file-log.ts';
+import { TelemetryPath } from '../../src/telemetry/telemetry-path.ts';
 import { spansNamed } from './otlp-encode.ts';
 import { type OtlpReceiver, type ReceivedRequest, startOtlpReceiver } from './otlp-receiver.ts';
 import { TestDestinations } from './test-destinations.ts';
@@ -16,7 +18,7 @@ export class TelemetryFixture {
   directory = '';
   clock = new ShiftedClock();
   destinations = new TestDestinations();
-  telemetry!: Telemetry;
+  telemetry!: TelemetryPath;
   backend!: OtlpReceiver;
   #egress!: Egress;
   #accepted = new Map<number, number>();
@@ -32,27 +34,28 @@ export class TelemetryFixture {
   }
 
   async start(): Promise<void> {
-    this.telemetry = await createTelemetry({
-      directory: this.directory,
+    this.telemetry = new TelemetryPath({
+      openLog: () => openFileLog({ directory: this.directory, now: () => this.clock.now() }),
       destinations: this.destinations,
       egress: this.#egress,
       clock: this.clock,
       random: () => 1,
       log: silentLogger,
       requestTimeoutMs: 2_000,
-      settings: { retentionHours: () => 72, retentionMegabytes: () => 10_240 },
+      retention: () => ({ milliseconds: 72 * 3_600_000, bytes: 10_240 * 1024 * 1024 }),
     });
-    this.telemetry.start();
+    await this.telemetry.open();
+    this.telemetry.startDelivery();
   }
 
   /** Checks the account of every integration: what was accepted is somewhere, to the span. */
   async tearDown(): Promise<void> {
-    for (const { number, totals } of this.telemetry.accounts()) {
-      const { delivered, rejected, dead_lettered, expired, discarded, queued } = totals;
+    for (const { number, counters } of this.telemetry.integrations()) {
+      const { delivered, rejected, dead_lettered, expired, discarded, queued } = counters;
       const accounted = delivered + rejected + dead_lettered + expired + discarded + queued;
       expect(accounted).toBe(this.#accepted.get(number) ?? 0);
     }
-    await this.telemetry.stop();
+    await this.telemetry.close();
     await this.backend.close();
     await this.#egress.close();
     await rm(this.directory, { recursive: true });

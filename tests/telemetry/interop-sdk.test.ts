@@ -161,7 +161,7 @@ for (const encoding of ['protobuf', 'json'] as const) {
       expect(await exported(exporter, await spansOf('interop'))).toBeNull();
       expect(answers.map(({ status }) => status)).toEqual([503, 200]);
       expect(answers[1]!.at - answers[0]!.at).toBeGreaterThan(990);
-      expect(log.totals(1)).toMatchObject({ queued: 2 });
+      expect(log.counters(1)).toMatchObject({ queued: 2 });
     } finally {
       await exporter.shutdown();
       server.closeAllConnections();

@@ -1,5 +1,5 @@
-import type { DeliveryState } from '../accounts.ts';
 import { backoffMs } from './backoff.ts';
+import type { DeliveryState } from './report.ts';
 
 const probeEveryMs = 5 * 60_000;
 /** So many spans refused, each alone, and none accepted since the last edit: the integration is wrong. */

@@ -108,8 +108,8 @@ test('disabled keeps its backlog and gets nothing new; enabled again it is sent;
   await send('c', 3);
   await inState('paused');
   rig.destinations.remove(1);
-  await until(() => rig.telemetry.accounts()[0]!.removed);
-  expect(rig.telemetry.accounts()[0]!.totals).toMatchObject({ delivered: 2, discarded: 3, queued: 0 });
+  await until(() => rig.telemetry.integrations()[0]!.removed);
+  expect(rig.telemetry.integrations()[0]!.counters).toMatchObject({ delivered: 2, discarded: 3, queued: 0 });
 });
 
 test('a restart goes on where it stopped, dead letters and counts included', async () => {
@@ -120,7 +120,7 @@ test('a restart goes on where it stopped, dead letters and counts included', asy
   rig.backend.respondWith(503);
   await send('b', 3);
   await inState('retrying');
-  await rig.telemetry.stop();
+  await rig.telemetry.close();
   rig.backend.clear();
   rig.backend.respondWith(200);
   await rig.start();
@@ -135,7 +135,7 @@ test('a stop waits for the request under way and no longer than seconds', async 
   rig.backend.respondWith({ delayMs: 300 });
   await send('a', 1);
   await rig.backend.waitForRequests(1);
-  await rig.telemetry.stop();
+  await rig.telemetry.close();
   expect(rig.backend.spans()).toHaveLength(1);
   rig.backend.clear();
   await rig.start();

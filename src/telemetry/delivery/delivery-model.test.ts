@@ -85,12 +85,12 @@ test(
           await until(
             () => {
               rig.later(20_000);
-              return rig.telemetryLog.totals(1).queued === 0;
+              return rig.telemetryLog.counters(1).queued === 0;
             },
             15_000,
             3,
           );
-          const totals = rig.telemetryLog.totals(1);
+          const totals = rig.telemetryLog.counters(1);
           expect(passed(totals)).toBe(order.length);
           const ok = backend.requests.filter(({ status }) => status === 200);
           const accepted = names(ok);

@@ -1,19 +1,21 @@
 import { messageOf } from '../../lib/errors.ts';
 import { Loop } from '../../lib/loop.ts';
-import type { Account } from '../accounts.ts';
 import { Compressor } from '../otlp/compress.ts';
 import { Budget } from './budget.ts';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { Exporter, type ExporterParts, stateBySettings } from './exporter.ts';
+import type { DeliveryReport } from './report.ts';
 
-export interface DeliveryOptions
-  extends Omit<ExporterParts, 'onRemoved' | 'requestTimeoutMs' | 'compressor' | 'budget'> {
-  /** Default 30 s. */
-  requestTimeoutMs?: number;
+/** How long spans and dead letters are kept, and how large the log may grow. */
+export interface Retention {
+  milliseconds: number;
+  bytes: number;
+}
+
+export interface DeliveryOptions extends Omit<ExporterParts, 'onRemoved' | 'compressor' | 'budget'> {
   /** Of all batches that are under way or being sent. Default 64 MiB. */
   maxBytesInMemory?: number;
-  /** How long spans and dead letters are kept, in ms, and how large the log may grow, in bytes. */
-  retention: () => { milliseconds: number; bytes: number };
+  retention: () => Retention;
 }
 
 /** The exporters of all integrations, and the retention of what they have not delivered. */
@@ -24,17 +26,16 @@ export interface Delivery {
   wake(): void;
   resume(number: number): void;
   /** Undefined for a number never heard of. */
-  account(number: number): Promise<Account | undefined>;
+  report(number: number): Promise<DeliveryReport | undefined>;
   deadLetters: DeadLetters;
 }
 
 const retentionEveryMs = 60_000;
 /** Of an integration whose exporter waits for its cursor to be opened. */
-const nothingSent = { lastSuccessAt: null, lastError: null, nextAttemptAt: null };
+const nothingSent = { last_success_at: null, last_error: null, next_attempt_at: null };
 
 export const createDelivery = (options: DeliveryOptions): Delivery => {
   const { telemetryLog, destinations, clock, log } = options;
-  const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;
   const compressor = new Compressor();
   const budget = new Budget(options.maxBytesInMemory);
   const exporters = new Map<number, Exporter>();
@@ -50,10 +51,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
 
   const ensure = (number: number): void => {
     if (!running || exporters.has(number)) return;
-    exporters.set(
-      number,
-      new Exporter(number, { ...options, requestTimeoutMs, onRemoved, compressor, budget }).start(),
-    );
+    exporters.set(number, new Exporter(number, { ...options, onRemoved, compressor, budget }).start());
   };
 
   /** An exporter for each integration there is, and for each deleted one whose backlog is to be closed. */
@@ -103,7 +101,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
       for (const exporter of exporters.values()) exporter.wake();
     },
     resume: (number) => exporters.get(number)?.resume(),
-    account: async (number) => {
+    report: async (number) => {
       const destination = destinations.get(number);
       if (destination === undefined && !telemetryLog.integrations().some((one) => one.number === number)) {
         return undefined;
@@ -112,15 +110,15 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
         ...nothingSent,
         state: stateBySettings(destination),
       };
-      const oldestAt = await telemetryLog.oldest(number);
+      const oldest = await telemetryLog.oldest(number);
       return {
         number,
-        ...telemetryLog.totals(number),
-        oldestAt,
+        ...telemetryLog.counters(number),
+        oldest_at: oldest === null ? null : new Date(oldest),
         ...delivery,
-        lastError: destination?.problem ?? delivery.lastError,
+        last_error: destination?.problem ?? delivery.last_error,
       };
     },
-    deadLetters: createDeadLetters({ ...options, requestTimeoutMs }),
+    deadLetters: createDeadLetters(options),
   };
 };

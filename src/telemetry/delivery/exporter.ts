@@ -1,7 +1,6 @@
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
-import type { Account, DeliveryState } from '../accounts.ts';
 import type { TelemetryLog } from '../log/log.ts';
 import type { Destination, Destinations } from '../routing.ts';
 import { Standing } from './backend-health.ts';
@@ -9,6 +8,7 @@ import type { Budget } from './budget.ts';
 import { Concurrency } from './concurrency.ts';
 import type { Answer, Parcel } from './in-flight-batch.ts';
 import { type PostParts, postParcel } from './post.ts';
+import type { DeliveryReport, DeliveryState } from './report.ts';
 import { Window } from './window.ts';
 
 export interface ExporterParts extends PostParts {
@@ -27,6 +27,10 @@ const firstLimit = 4 * 1024 * 1024;
 const stopGraceMs = 3_000;
 /** What requests under way may still take when their backend was left: an edit takes effect within 1 s. */
 const leaveGraceMs = 500;
+
+type BackendReport = Pick<DeliveryReport, 'state' | 'last_success_at' | 'last_error' | 'next_attempt_at'>;
+
+const dateOf = (time: number | null): Date | null => (time === null ? null : new Date(time));
 
 /** The state of an integration of which nothing is known but its settings; undefined: it was deleted. */
 export const stateBySettings = (destination: Destination | undefined): Exclude<DeliveryState, 'retrying'> => {
@@ -97,17 +101,17 @@ export class Exporter {
     );
   }
 
-  /** How delivery stands, for the integration's health. */
-  state(): Pick<Account, 'state' | 'lastSuccessAt' | 'lastError' | 'nextAttemptAt'> {
+  /** The state of delivery, for the integration's health. */
+  state(): BackendReport {
     const { lastSuccessAt, lastError, nextAttemptAt, state } = this.#standing;
-    const said = { lastSuccessAt, lastError, nextAttemptAt: null };
+    const report = { last_success_at: dateOf(lastSuccessAt), last_error: lastError, next_attempt_at: null };
     const destination = this.#parts.destinations.get(this.number);
     const bySettings = stateBySettings(destination);
-    // An edit is tried at once: the next turn sees to it.
+    // An edit is tried at once, in the next tick.
     if (bySettings !== 'delivering' || destination?.revision !== this.#revision) {
-      return { ...said, state: bySettings };
+      return { ...report, state: bySettings };
     }
-    return { ...said, state, nextAttemptAt: nextAttemptAt === 0 ? null : nextAttemptAt };
+    return { ...report, state, next_attempt_at: nextAttemptAt === 0 ? null : dateOf(nextAttemptAt) };
   }
 
   async #turn(): Promise<number | null> {
@@ -248,7 +252,7 @@ export class Exporter {
       const { telemetryLog, clock } = this.#parts;
       const { parcels, spans } = await this.#window.commit();
       const backlog = () => {
-        const { queued } = telemetryLog.totals(this.number);
+        const { queued } = telemetryLog.counters(this.number);
         return { queued, waiting: queued - this.#window.spans };
       };
       if (spans > 0) this.#concurrency.passed(parcels, spans, backlog, clock.now());

@@ -82,7 +82,7 @@ test('what of a forwarded body was delivered before a restart is not sent again'
   );
   await large('a');
   await rig.inState('retrying');
-  await rig.telemetry.stop();
+  await rig.telemetry.close();
   rig.backend.respondWith(200);
   await rig.start();
   await rig.settled();

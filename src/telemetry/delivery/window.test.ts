@@ -34,7 +34,7 @@ const growUntil = async (rig: Rig, backend: OtlpReceiver, wanted: number): Promi
 };
 
 const settled = (rig: Rig, number = 1) =>
-  until(() => rig.telemetryLog.totals(number).queued === 0, 10_000, 5);
+  until(() => rig.telemetryLog.counters(number).queued === 0, 10_000, 5);
 
 /** The largest number of requests at the backend at once among those from index `from` on. */
 const watch = (backend: OtlpReceiver, answer: (index: number) => Behaviour | Promise<Behaviour>) => {
@@ -123,7 +123,7 @@ for (const header of ['100', (rig: Rig) => new Date(rig.clock.now() + 100_000).t
     expect(names([first])).toEqual(names(backend.requests.filter(({ status }) => status === 429)));
     const accepted = names(backend.requests.filter(({ status }) => status === 200));
     expect(new Set(accepted).size).toBe(accepted.length);
-    expect(rig.telemetryLog.totals(1).delivered).toBe(accepted.length);
+    expect(rig.telemetryLog.counters(1).delivered).toBe(accepted.length);
   });
 }
 
@@ -144,7 +144,7 @@ test('a bad span among requests side by side is found alone, and the others are 
   for (let i = 0; i < 20; i++) await rig.append(`after.${i}`, 2);
   await settled(rig);
   const total = appended * 2 + 16 + 40;
-  expect(rig.telemetryLog.totals(1)).toMatchObject({ delivered: total - 1, dead_lettered: 1 });
+  expect(rig.telemetryLog.counters(1)).toMatchObject({ delivered: total - 1, dead_lettered: 1 });
   const accepted = names(backend.requests.filter(({ status }) => status === 200));
   expect([accepted.length, new Set(accepted).size]).toEqual([total - 1, total - 1]);
   expect(pieces.length).toBeGreaterThan(4);
@@ -210,8 +210,8 @@ test('a backend that hangs holds up neither the edit that leaves it nor the dele
   rig.destinations.remove(2);
   await Promise.all([settled(rig, 1), settled(rig, 2)]);
   expect(names(backend.requests)).toEqual(['r-0', 'r-1', 'r-2']);
-  expect(rig.telemetryLog.totals(1)).toMatchObject({ delivered: 3, discarded: 0 });
-  expect(rig.telemetryLog.totals(2)).toMatchObject({ delivered: 0, discarded: 3 });
+  expect(rig.telemetryLog.counters(1)).toMatchObject({ delivered: 3, discarded: 0 });
+  expect(rig.telemetryLog.counters(2)).toMatchObject({ delivered: 0, discarded: 3 });
 });
 
 test('an edit that stays with its backend waits for the request under way, and sends nothing twice', async () => {

@@ -88,7 +88,7 @@ export class Window {
 
   /** Takes out what the cursor has passed by itself: expired, or removed. Answers whether there was any. */
   clip(): boolean {
-    const at = passed(this.#parts.telemetryLog.totals(this.#number));
+    const at = passed(this.#parts.telemetryLog.counters(this.#number));
     let clipped = false;
     while (this.#parcels.length > 0) {
       const head = this.#parcels[0]!;

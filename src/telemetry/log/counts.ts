@@ -23,7 +23,7 @@ export const passed = (state: Counts): number =>
   state.delivered + state.rejected + state.dead_lettered + state.expired + state.discarded;
 
 /** The counters of one integration: every span that was accepted for it is in exactly one of the first six. */
-export interface Totals extends Counts {
+export interface DeliveryCounters extends Counts {
   queued: number;
   backlog_bytes: number;
 }
@@ -33,11 +33,11 @@ export interface Totals extends Counts {
  * before it. A deleted integration has nothing queued: those spans are discarded. `backlogBytes` is called only if
  * something is queued.
  */
-export const totalsOf = (
+export const countersOf = (
   state: (Counts & { removed: boolean }) | undefined,
   queued: number,
   backlogBytes: () => number,
-): Totals => {
+): DeliveryCounters => {
   const counts = zeroCounts();
   if (state !== undefined) for (const name of countNames) counts[name] = state[name];
   if (state?.removed) {

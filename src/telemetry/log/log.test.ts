@@ -67,10 +67,10 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     await log.append([slice('c', 1, [1])]);
     await log.append([slice('nowhere', 5, [])]);
     await at.settled();
-    expect(log.totals(1)).toMatchObject({ queued: 3 });
+    expect(log.counters(1)).toMatchObject({ queued: 3 });
     expect(await drain(1)).toEqual(['a-0', 'a-1', 'c-0']);
     await reopen();
-    expect(log.totals(1)).toMatchObject({ delivered: 3, queued: 0, backlog_bytes: 0 });
+    expect(log.counters(1)).toMatchObject({ delivered: 3, queued: 0, backlog_bytes: 0 });
     expect(await drain(2)).toEqual(['a-0', 'a-1', 'b-0']);
     await log.append([slice('d', 1, [1])]);
     expect(await drain(1)).toEqual(['d-0']);
@@ -86,12 +86,12 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     const rest = (await log.read(1, 10_000))!;
     expect(rest.start).toBe(6);
     expect(names(rest)).toEqual(['b-1', 'b-2', 'b-3', 'b-4']);
-    expect(log.totals(1)).toMatchObject({ delivered: 4, rejected: 1, dead_lettered: 1, queued: 4 });
+    expect(log.counters(1)).toMatchObject({ delivered: 4, rejected: 1, dead_lettered: 1, queued: 4 });
     // A commit that does not fit the cursor changes nothing.
     expect(await log.commit(batch, 6, { delivered: 6 })).toBe(false);
-    expect(sum(log.totals(1))).toBe(10);
+    expect(sum(log.counters(1))).toBe(10);
     expect(await log.endDeadLetters(1, undefined, 'discarded')).toBe(1);
-    expect(log.totals(1)).toMatchObject({ dead_lettered: 0, discarded: 1, queued: 4 });
+    expect(log.counters(1)).toMatchObject({ dead_lettered: 0, discarded: 1, queued: 4 });
   });
 
   test('what is read ahead lies behind what was read, and one commit passes both', async () => {
@@ -110,7 +110,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     expect(names(await log.read(1, 10_000))).toEqual(['b-1', 'c-0', 'c-1']);
     // Behind a batch that is behind the cursor it goes on at the cursor.
     expect(names(await log.read(1, 100, first))).toEqual(['b-1']);
-    expect(log.totals(1)).toMatchObject({ delivered: 2, rejected: 1, queued: 3 });
+    expect(log.counters(1)).toMatchObject({ delivered: 2, rejected: 1, queued: 3 });
   });
 
   test('a new integration gets what is appended from now on', async () => {
@@ -118,7 +118,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     await log.register(2);
     await log.append([slice('b', 1, [1, 2])]);
     expect(await drain(2)).toEqual(['b-0']);
-    expect(log.totals(2)).toMatchObject({ delivered: 1, queued: 0 });
+    expect(log.counters(2)).toMatchObject({ delivered: 1, queued: 0 });
   });
 
   test('a removed integration is counted out for good', async () => {
@@ -131,7 +131,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     expect(await log.commit(batch, 4, { delivered: 2 })).toBe(false);
     await log.append([slice('late', 1, [1])]);
     await reopen();
-    expect(log.totals(1)).toMatchObject({ delivered: 1, dead_lettered: 0, discarded: 4, queued: 0 });
+    expect(log.counters(1)).toMatchObject({ delivered: 1, dead_lettered: 0, discarded: 4, queued: 0 });
     expect(await log.read(1, 10_000)).toBeNull();
     expect(log.integrations()).toEqual([
       { number: 1, removed: true },
@@ -161,9 +161,9 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     expect(await log.endDeadLetters(1, [first!.id], 'delivered')).toBe(0);
     expect(await log.endDeadLetters(1, [second!.id, '0000000000000009'], 'discarded')).toBe(1);
     await log.expire(refusedAt, 1e9);
-    expect(log.totals(1)).toMatchObject({ delivered: 3, dead_lettered: 2, discarded: 1, expired: 0 });
+    expect(log.counters(1)).toMatchObject({ delivered: 3, dead_lettered: 2, discarded: 1, expired: 0 });
     await log.expire(refusedAt + 1, 1e9);
-    expect(log.totals(1)).toMatchObject({ delivered: 3, dead_lettered: 0, discarded: 1, expired: 2 });
+    expect(log.counters(1)).toMatchObject({ delivered: 3, dead_lettered: 0, discarded: 1, expired: 2 });
     expect(await log.deadLetterIds(1)).toEqual([]);
   });
 
@@ -173,7 +173,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     expect(await log.commit(rest, 2, { delivered: 1 }, [deadLetter(7)])).toBe(true);
     expect(await log.commit(rest, 2, { delivered: 1 }, [deadLetter(7)])).toBe(false);
     expect((await log.deadLetterIds(1)).map(Number)).toEqual([0, 1, 2, 3, 7]);
-    expect(log.totals(1)).toMatchObject({ delivered: 3, dead_lettered: 5, queued: 2 });
+    expect(log.counters(1)).toMatchObject({ delivered: 3, dead_lettered: 5, queued: 2 });
   });
 
   test('a purge next to a commit counts every dead letter once', async () => {
@@ -184,7 +184,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     ]);
     expect(committed).toBe(true);
     expect(await log.deadLetterIds(1)).toHaveLength(5 - purged);
-    expect(log.totals(1)).toMatchObject({ dead_lettered: 5 - purged, discarded: purged, queued: 3 });
+    expect(log.counters(1)).toMatchObject({ dead_lettered: 5 - purged, discarded: purged, queued: 3 });
   });
 
   for (const [name, change] of Object.entries(deadLetterChanges)) {
@@ -205,7 +205,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
           await one.close();
           one = await own.open();
           const ids = await one.deadLetterIds(1);
-          const { dead_lettered, ...others } = one.totals(1);
+          const { dead_lettered, ...others } = one.counters(1);
           expect([dead_lettered, sum({ dead_lettered, ...others })]).toEqual([ids.length, 10]);
           for (const id of ids) {
             const span = (await one.getDeadLetter(1, id))!.span.toString();
@@ -289,15 +289,15 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
               queue.splice(0, through);
             } else if (action.do === 'expire') {
               await one.expire(0, action.bytes);
-              for (const [n, queue] of queues) queue.splice(0, queue.length - one.totals(n).queued);
+              for (const [n, queue] of queues) queue.splice(0, queue.length - one.counters(n).queued);
             } else {
               await one.close();
               one = await own.open();
             }
             await own.settled();
             for (const [n, queue] of queues) {
-              expect(one.totals(n).queued).toBe(queue.length);
-              expect(sum(one.totals(n))).toBe(accepted.get(n));
+              expect(one.counters(n).queued).toBe(queue.length);
+              expect(sum(one.counters(n))).toBe(accepted.get(n));
             }
           }
         } finally {

@@ -1,4 +1,4 @@
-import type { Counts, Totals } from './counts.ts';
+import type { Counts, DeliveryCounters } from './counts.ts';
 import type { DeadLetter, DeadLetterEnd, NewDeadLetter } from './dead-letter.ts';
 
 /** Spans of one request that go to the same integrations: a valid ExportTraceServiceRequest (protobuf). */
@@ -50,9 +50,16 @@ export class TelemetryLogRefusal extends Error {}
  * any instant and after any crash.
  */
 export interface TelemetryLog {
+  /** The name under which the counters of this log are reported: the same on all replicas that share it. */
+  readonly id: string;
+
   /** Resolves when the slices are durable; rejects with TelemetryLogError. The buffers belong to the log until then. */
   append(slices: readonly Slice[]): Promise<void>;
 
+  /** From now on this replica takes part in delivery: it owns integrations that no one else delivers. */
+  deliver(): Promise<void>;
+  /** Learns what other replicas have delivered since; without it that is known to about a second. */
+  refresh(): Promise<void>;
   /** Opens the cursor of an integration (idempotent). A new one gets what is appended from now on. */
   register(number: number): Promise<void>;
   /** Every integration that ever had a cursor. */
@@ -91,7 +98,7 @@ export interface TelemetryLog {
   /** Removes dead letters (all, or the given ones) and counts them as `as`, as one change. Resolves to how many there were. */
   endDeadLetters(number: number, ids: readonly string[] | undefined, as: DeadLetterEnd): Promise<number>;
 
-  totals(number: number): Totals;
+  counters(number: number): DeliveryCounters;
   /** When the oldest queued span was accepted (ms since 1970); null where nothing is queued. */
   oldest(number: number): Promise<number | null>;
   /**

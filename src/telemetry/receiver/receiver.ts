@@ -33,7 +33,7 @@ export interface Receiver {
 }
 
 export interface ReceiverOptions {
-  log: TelemetryLog;
+  log: Pick<TelemetryLog, 'append'>;
   routes: () => RoutingTable;
   /** Of one request: on the wire, and inflated. Default 20 MiB, as the OpenTelemetry Collector's. */
   maxBodyBytes?: number;

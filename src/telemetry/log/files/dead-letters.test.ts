@@ -30,7 +30,7 @@ const restart = async (): Promise<void> => {
   log = await openFileLog({ directory });
 };
 const state = async () => {
-  const { delivered, dead_lettered, discarded, expired, queued } = log.totals(1);
+  const { delivered, dead_lettered, discarded, expired, queued } = log.counters(1);
   expect(delivered + dead_lettered + discarded + expired + queued).toBe(10);
   expect(await log.deadLetterIds(1)).toHaveLength(dead_lettered);
   expect(await readdir(folder()).catch(() => [])).toHaveLength(dead_lettered);

@@ -48,13 +48,13 @@ test('what is damaged behind a batch is counted when the cursor stands before it
   for (const path of (await segments()).slice(1, -1)) await rm(join(directory, path));
   let last = first;
   for (let next: Batch | null = first; next !== null; next = await log.read(1, 1, last)) last = next;
-  expect(log.totals(1).discarded).toBe(0);
+  expect(log.counters(1).discarded).toBe(0);
   const ahead = last.start + last.spans;
   expect(await log.commit(last, last.spans, { delivered: ahead })).toBe(true);
   const delivered = await drain(1);
   expect(delivered.at(-1)).toBe('s11-0');
-  expect(log.totals(1)).toMatchObject({ discarded: 12 - ahead - delivered.length, queued: 0 });
-  expect(log.totals(1).discarded).toBeGreaterThan(0);
+  expect(log.counters(1)).toMatchObject({ discarded: 12 - ahead - delivered.length, queued: 0 });
+  expect(log.counters(1).discarded).toBeGreaterThan(0);
 });
 
 test('a torn tail is cut off and what was acknowledged before it stays', async () => {
@@ -67,7 +67,7 @@ test('a torn tail is cut off and what was acknowledged before it stays', async (
     await truncate(await lastSegment(), length);
     log = await openFileLog({ directory });
     expect((await stat(await lastSegment())).size).toBe(whole);
-    expect(log.totals(1).queued).toBe(3);
+    expect(log.counters(1).queued).toBe(3);
   }
   await log.close();
   await appendFile(await lastSegment(), Buffer.alloc(5_000, 7));
@@ -93,9 +93,9 @@ test('a damaged record is passed and counted as discarded, its header intact or 
   await damage((size) => size - 20);
   await reopen();
   expect(await drain(1)).toEqual(['a-0', 'a-1', 'b-0', 'b-1', 'c-0', 'c-1']);
-  expect(log.totals(1)).toMatchObject({ delivered: 6, discarded: 16, queued: 0 });
+  expect(log.counters(1)).toMatchObject({ delivered: 6, discarded: 16, queued: 0 });
   expect(await drain(2)).toEqual(['a-0', 'a-1', 'c-0', 'c-1']);
-  expect(log.totals(2)).toMatchObject({ delivered: 4, discarded: 16, queued: 0 });
+  expect(log.counters(2)).toMatchObject({ delivered: 4, discarded: 16, queued: 0 });
 });
 
 test('a damaged cursor slot falls back to the other, two lose no span and no count goes missing', async () => {
@@ -114,7 +114,7 @@ test('a damaged cursor slot falls back to the other, two lose no span and no cou
   expect(names(await log.read(1, 10_000))).toEqual(['a-1', 'a-2', 'a-3']);
   await spoil(1);
   expect(names(await log.read(1, 10_000))).toHaveLength(4);
-  expect(sum(log.totals(1))).toBe(4);
+  expect(sum(log.counters(1))).toBe(4);
 });
 
 test('a segment goes when every integration has passed it, an idle one pins none', async () => {
@@ -130,7 +130,7 @@ test('a segment goes when every integration has passed it, an idle one pins none
   await reopen({ segmentBytes: 4_000 });
   await log.append([slice('late', 1, [3])]);
   expect(await drain(3)).toEqual(['late-0']);
-  expect([1, 2, 3].map((n) => log.totals(n).delivered)).toEqual([20, 20, 2]);
+  expect([1, 2, 3].map((n) => log.counters(n).delivered)).toEqual([20, 20, 2]);
 });
 
 test('retention expires the oldest first, by age and by size, counted before they go', async () => {
@@ -142,7 +142,7 @@ test('retention expires the oldest first, by age and by size, counted before the
   }
   const early = (await log.read(1, 100))!;
   await log.expire(1_006_000, 1e9);
-  const aged = log.totals(1).expired;
+  const aged = log.counters(1).expired;
   expect(aged).toBeGreaterThanOrEqual(3);
   expect(aged).toBeLessThanOrEqual(6);
   expect(names(await log.read(1, 100))).toEqual([`s${aged}-0`]);
@@ -150,15 +150,15 @@ test('retention expires the oldest first, by age and by size, counted before the
   // What was read before is expired now, so it is not delivered as well.
   expect(await log.commit(early, 1, { delivered: 1 })).toBe(false);
   await log.expire(0, 4_500);
-  expect(log.totals(1).queued).toBeLessThanOrEqual(4);
-  expect(log.totals(1).expired).toBe(12 - log.totals(1).queued);
+  expect(log.counters(1).queued).toBeLessThanOrEqual(4);
+  expect(log.counters(1).expired).toBe(12 - log.counters(1).queued);
   now += 3_600_000;
   await log.expire(now - 1_000, 1e9);
-  expect(log.totals(2)).toMatchObject({ expired: 12, queued: 0 });
+  expect(log.counters(2)).toMatchObject({ expired: 12, queued: 0 });
   await reopen({ now: () => now });
   await log.append([slice('after', 1, [1])]);
   expect(await drain(1)).toEqual(['after-0']);
-  expect(sum(log.totals(1))).toBe(13);
+  expect(sum(log.counters(1))).toBe(13);
 });
 
 test('retention by size is exact to the record, also where one segment holds more than the size', async () => {
@@ -166,15 +166,15 @@ test('retention by size is exact to the record, also where one segment holds mor
   expect(await log.commit((await log.read(2, 10_000))!, 3, { delivered: 3 })).toBe(true);
   for (let i = 0; i < 2; i++) {
     await log.expire(0, 6_000);
-    const { expired, queued } = log.totals(1);
+    const { expired, queued } = log.counters(1);
     expect(queued).toBeGreaterThanOrEqual(4);
     expect(queued).toBeLessThanOrEqual(6);
     expect(expired + queued).toBe(12);
     expect(names(await log.read(1, 100))).toEqual([`s${expired}-0`]);
-    expect(log.totals(2)).toMatchObject({ delivered: 3, expired: expired - 3, queued });
+    expect(log.counters(2)).toMatchObject({ delivered: 3, expired: expired - 3, queued });
     await reopen();
   }
-  expect(await drain(1)).toHaveLength(log.totals(1).delivered);
+  expect(await drain(1)).toHaveLength(log.counters(1).delivered);
   await drain(2);
   expect(await segments()).toHaveLength(1);
 });
@@ -199,7 +199,7 @@ test('a full disk refuses cleanly, what was there stays readable, and it goes on
   await log.append([slice('b', 1, [1])]);
   await reopen();
   expect(await drain(1)).toEqual(['a-0', 'b-0']);
-  expect(log.totals(1)).toMatchObject({ delivered: 2, discarded: 0 });
+  expect(log.counters(1)).toMatchObject({ delivered: 2, discarded: 0 });
 });
 
 test('a full disk holds no segment that all have passed, the last one included; the account goes on behind it', async () => {
@@ -216,14 +216,14 @@ test('a full disk holds no segment that all have passed, the last one included; 
   expect(await drain(2)).toHaveLength(3);
   expect(await segments()).toEqual([]);
   await reopen();
-  expect(log.totals(1)).toMatchObject({ delivered: 3, queued: 0 });
+  expect(log.counters(1)).toMatchObject({ delivered: 3, queued: 0 });
   await log.append([slice('b', 2, [1, 2])]);
   await reopen();
   expect([await drain(1), await drain(2)]).toEqual([
     ['b-0', 'b-1'],
     ['b-0', 'b-1'],
   ]);
-  expect(log.totals(2)).toMatchObject({ delivered: 5, queued: 0 });
+  expect(log.counters(2)).toMatchObject({ delivered: 5, queued: 0 });
 });
 
 test('what was refused is gone, even where its bytes had reached the file', async () => {
@@ -236,7 +236,7 @@ test('what was refused is gone, even where its bytes had reached the file', asyn
   });
   await expect(log.append([slice('lost', 1, [1])])).rejects.toMatchObject({ kind: 'failed' });
   await reopen();
-  expect(log.totals(1).queued).toBe(0);
+  expect(log.counters(1).queued).toBe(0);
   fails = false;
   await log.append([slice('a', 1, [1])]);
   expect(await drain(1)).toEqual(['a-0']);
@@ -247,10 +247,10 @@ test('a lost segment file is counted as discarded, and the rest is delivered', a
   for (let i = 0; i < 9; i++) await log.append([slice(`s${i}`, 1, [1], 1_000)]);
   await rm(join(directory, (await segments())[1]!));
   const delivered = await drain(1);
-  expect(delivered.length + log.totals(1).discarded).toBe(9);
+  expect(delivered.length + log.counters(1).discarded).toBe(9);
   expect(delivered).toContain('s0-0');
   expect(delivered).toContain('s8-0');
-  expect(log.totals(1).discarded).toBeGreaterThan(0);
+  expect(log.counters(1).discarded).toBeGreaterThan(0);
 });
 
 test('a segment that cannot be deleted undoes no commit, the retention tells of it, and it goes when it can', async () => {

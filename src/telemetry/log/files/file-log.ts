@@ -1,13 +1,14 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesBehind } from '../backlog.ts';
-import { addCounts, type Counts, passed, type Totals, totalsOf } from '../counts.ts';
+import { addCounts, type Counts, countersOf, type DeliveryCounters, passed } from '../counts.ts';
 import type { DeadLetter, DeadLetterEnd, NewDeadLetter } from '../dead-letter.ts';
 import type { Batch, Slice, TelemetryLog } from '../log.ts';
 import { type AcceptedTotals, nothingAccepted } from '../record.ts';
 import { CursorFile, type CursorState } from './cursor.ts';
 import { DeadLetterFiles } from './dead-letters.ts';
 import { SegmentHousekeeping } from './housekeeping.ts';
+import { logIdIn } from './log-id.ts';
 import { gather } from './read-batch.ts';
 import { RecordReader } from './reader.ts';
 import { recover } from './segments.ts';
@@ -34,6 +35,7 @@ interface Integration {
 
 /** The telemetry log in files of one folder: segments, and a cursor for each integration (product, section 9). */
 class FileLog implements TelemetryLog {
+  readonly id: string;
   readonly #directory: string;
   readonly #writer: SegmentWriter;
   readonly #housekeeping: SegmentHousekeeping;
@@ -41,7 +43,8 @@ class FileLog implements TelemetryLog {
   readonly #opening = new Map<number, Promise<void>>();
   readonly #listeners = new Set<(routes: ReadonlySet<number>) => void>();
 
-  private constructor(options: FileLogOptions, recovered: Awaited<ReturnType<typeof recover>>) {
+  private constructor(id: string, options: FileLogOptions, recovered: Awaited<ReturnType<typeof recover>>) {
+    this.id = id;
     this.#directory = options.directory;
     this.#writer = new SegmentWriter(recovered, {
       directory: options.directory,
@@ -62,7 +65,7 @@ class FileLog implements TelemetryLog {
     const cursors = join(options.directory, 'cursors');
     await mkdir(cursors, { recursive: true });
     const recovered = await recover(options.directory);
-    const log = new FileLog(options, recovered);
+    const log = new FileLog(await logIdIn(options.directory), options, recovered);
     try {
       for (const name of await readdir(cursors)) {
         if (/^\d+$/.test(name)) await log.register(Number(name));
@@ -110,6 +113,10 @@ class FileLog implements TelemetryLog {
   integrations(): { number: number; removed: boolean }[] {
     return [...this.#integrations].map(([number, { cursor }]) => ({ number, removed: cursor.state.removed }));
   }
+
+  async deliver(): Promise<void> {}
+
+  async refresh(): Promise<void> {}
 
   owns(): boolean {
     return true;
@@ -211,10 +218,10 @@ class FileLog implements TelemetryLog {
     return (await this.#integrations.get(number)?.deadLetters.end(ids, as)) ?? 0;
   }
 
-  totals(number: number): Totals {
+  counters(number: number): DeliveryCounters {
     const state = this.#integrations.get(number)?.cursor.state;
     const queued = state === undefined ? 0 : this.#queued(number, state);
-    return totalsOf(state, queued, () => this.#backlogBytes(number));
+    return countersOf(state, queued, () => this.#backlogBytes(number));
   }
 
   async oldest(number: number): Promise<number | null> {

@@ -21,14 +21,14 @@ describeWithNats('what leaves the stream', () => {
     await log.caughtUp();
     const batch = (await log.read(1, 1))!;
     await log.expire(between, 1e12);
-    expect(log.totals(1)).toMatchObject({ expired: 3, queued: 2 });
+    expect(log.counters(1)).toMatchObject({ expired: 3, queued: 2 });
     expect(await messages()).toBe(1);
     // What was read before is expired now, so it is not delivered as well.
     expect(await log.commit(batch, 3, { delivered: 3 })).toBe(false);
     expect(names(await log.read(1, 10_000))).toEqual(['young-0', 'young-1']);
     expect(await log.oldest(1)).toBeGreaterThan(between);
     await log.expire(Date.now() + 1_000, 1e12);
-    expect(log.totals(1)).toMatchObject({ expired: 5, queued: 0 });
+    expect(log.counters(1)).toMatchObject({ expired: 5, queued: 0 });
     expect(await log.oldest(1)).toBeNull();
   });
 
@@ -46,7 +46,7 @@ describeWithNats('what leaves the stream', () => {
     const next = await replica();
     for (const one of [log, behind, next]) {
       await one.refresh();
-      expect(one.totals(1)).toMatchObject({ delivered: 8, queued: 0 });
+      expect(one.counters(1)).toMatchObject({ delivered: 8, queued: 0 });
     }
     await next.append([slice('late', 1, [1])]);
     expect(await drain(log, 1)).toEqual(['late-0']);
@@ -119,12 +119,12 @@ describeWithNats('what leaves the stream', () => {
       });
     }
     expect(refused).toMatchObject({ name: 'TelemetryLogError', kind: 'full' });
-    const before = sum(log.totals(1));
+    const before = sum(log.counters(1));
     expect(before).toBeGreaterThan(8);
     await drain(log, 1, 1e7);
     await log.expire(0, 1e12);
     await log.append([slice('again', 1, [1])]);
     expect(await drain(log, 1)).toEqual(['again-0']);
-    expect(log.totals(1).delivered).toBe(before + 1);
+    expect(log.counters(1).delivered).toBe(before + 1);
   });
 });

@@ -29,7 +29,7 @@ describeWithNats('replicas on one stream', () => {
         await log.commit(batch, batch.spans, { delivered: batch.spans });
       }
       expect(all.some(({ bytes }) => bytes.equals(large.bytes))).toBe(true);
-      expect(log.totals(number)).toMatchObject({ delivered: number === 1 ? 4 : 3, queued: 0 });
+      expect(log.counters(number)).toMatchObject({ delivered: number === 1 ? 4 : 3, queued: 0 });
     }
   });
 
@@ -60,7 +60,7 @@ describeWithNats('replicas on one stream', () => {
     expect(first.owns(1)).toBe(false);
     expect(await drain(second, 1)).toEqual(['a-0', 'a-1', 'a-2', 'a-3']);
     await first.refresh();
-    expect(first.totals(1)).toMatchObject({ delivered: 4, queued: 0 });
+    expect(first.counters(1)).toMatchObject({ delivered: 4, queued: 0 });
   });
 
   test('a replica that begins to deliver owns at once all that nobody delivers', async () => {
@@ -109,8 +109,8 @@ describeWithNats('replicas on one stream', () => {
     await log.remove(1);
     await log.remove(2);
     await log.caughtUp();
-    expect(log.totals(1)).toMatchObject({ discarded: 0, queued: 2 });
-    expect(log.totals(2)).toMatchObject({ discarded: 2, queued: 0 });
+    expect(log.counters(1)).toMatchObject({ discarded: 0, queued: 2 });
+    expect(log.counters(2)).toMatchObject({ discarded: 2, queued: 0 });
   });
 
   test('a stream that could drop what was acknowledged is refused', async () => {
@@ -143,8 +143,8 @@ describeWithNats('replicas on one stream', () => {
     expect(await log.endDeadLetters(1, [one!.id], 'delivered')).toBe(0);
     await log.expire(refusedAt + 1, 1e12);
     await log.refresh();
-    expect(log.totals(1)).toMatchObject({ delivered: 2, dead_lettered: 0, expired: 1, queued: 2 });
+    expect(log.counters(1)).toMatchObject({ delivered: 2, dead_lettered: 0, expired: 1, queued: 2 });
     expect(await log.commit(batch, 5, { delivered: 2 })).toBe(true);
-    expect(sum(log.totals(1))).toBe(5);
+    expect(sum(log.counters(1))).toBe(5);
   });
 });

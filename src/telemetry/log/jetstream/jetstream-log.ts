@@ -5,7 +5,7 @@ import type { Logger } from '../../../lib/log.ts';
 import { Loop } from '../../../lib/loop.ts';
 import type { NatsAddress } from '../../../lib/nats-address.ts';
 import { bytesBehind } from '../backlog.ts';
-import { type Counts, passed, type Totals, totalsOf } from '../counts.ts';
+import { type Counts, countersOf, type DeliveryCounters, passed } from '../counts.ts';
 import type { DeadLetter, DeadLetterEnd, NewDeadLetter } from '../dead-letter.ts';
 import { type Batch, type Slice, type TelemetryLog, TelemetryLogError } from '../log.ts';
 import { Fold, type FoldOptions } from './aggregate.ts';
@@ -29,15 +29,9 @@ export interface SharedLogOptions extends FoldOptions {
   exists: (number: number) => Promise<boolean>;
 }
 
-/** The telemetry log that all replicas share, and what comes with sharing it. */
+/** The telemetry log that all replicas share. */
 export interface SharedLog extends TelemetryLog {
-  /** Of the stream: the same on every replica that uses it. */
-  readonly id: string;
-  /** Takes part in delivery from now on: this replica becomes the owner of integrations that nobody delivers. */
-  deliver(): Promise<void>;
-  /** Reads from the database how far the owners have come; else that is known to about a second. */
-  refresh(): Promise<void>;
-  /** Waits until everything that was stored before this call is in the totals. */
+  /** Waits until everything that was stored before this call is in the counters. */
   caughtUp(): Promise<void>;
 }
 
@@ -213,13 +207,13 @@ class JetStreamLog implements SharedLog {
     return ended;
   }
 
-  totals(number: number): Totals {
+  counters(number: number): DeliveryCounters {
     const cursor = this.#cursors.get(number);
     const accepted = this.#fold.accepted(number);
     const done = cursor === undefined ? 0 : passed(cursor);
     // The owner's row may be ahead of what this replica has counted.
     const queued = Math.max(0, accepted.spans - done);
-    return totalsOf(cursor, queued, () => {
+    return countersOf(cursor, queued, () => {
       const steps = this.#fold.marks.map(({ totals }) => totals);
       return bytesBehind(number, done, accepted, steps);
     });

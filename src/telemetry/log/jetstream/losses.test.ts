@@ -25,9 +25,9 @@ describeWithNats('what the stream has lost', () => {
     }))!;
     await rig.manager.streams.deleteMessage(rig.stream, chunk.seq);
     expect(await drain(log, 1)).toEqual(['a-0', 'a-1', 'c-0', 'c-1', 'd-0', 'd-1']);
-    expect(log.totals(1)).toMatchObject({ delivered: 6, discarded: 4, queued: 0 });
+    expect(log.counters(1)).toMatchObject({ delivered: 6, discarded: 4, queued: 0 });
     expect(await drain(log, 2)).toEqual(['a-0', 'a-1', 'c-0', 'c-1']);
-    expect(log.totals(2)).toMatchObject({ delivered: 4, discarded: 2, queued: 0 });
+    expect(log.counters(2)).toMatchObject({ delivered: 4, discarded: 2, queued: 0 });
   });
 
   test('a replica that comes after messages were lost counts them by the last mark', async () => {
@@ -42,7 +42,7 @@ describeWithNats('what the stream has lost', () => {
     expect(names(first)).toEqual(['b-0', 'b-1']);
     await next.commit(first, 2, { delivered: 2 });
     expect(names(await next.read(1, 1))).toEqual(['c-0', 'c-1']);
-    expect(next.totals(1)).toMatchObject({ delivered: 2, discarded: 2, queued: 2 });
+    expect(next.counters(1)).toMatchObject({ delivered: 2, discarded: 2, queued: 2 });
   });
 
   test('a replica that was behind when messages were removed goes on from the mark that was saved before', async () => {
@@ -58,7 +58,7 @@ describeWithNats('what the stream has lost', () => {
     await log.caughtUp();
     // Nobody passed the five, and they are not there.
     expect(await drain(log, 1)).toEqual(['a-0', 'a-1']);
-    expect(log.totals(1)).toMatchObject({ delivered: 2, discarded: 5, queued: 0 });
+    expect(log.counters(1)).toMatchObject({ delivered: 2, discarded: 5, queued: 0 });
   });
 
   test('a server that lost the end of its stream with its power costs what it lost, and nothing that comes after', async () => {
@@ -100,7 +100,7 @@ describeWithNats('what the stream has lost', () => {
       }
       expect(refused).toBeLessThan(40);
       expect(await drain(log, 1)).toEqual(['a-0', 'a-1', 'b-0']);
-      expect(log.totals(1)).toMatchObject({ delivered: 3, discarded: 63, queued: 0 });
+      expect(log.counters(1)).toMatchObject({ delivered: 3, discarded: 63, queued: 0 });
     } finally {
       await log.close();
     }

@@ -1,0 +1,15 @@
+import type { DeliveryCounters } from '../log/counts.ts';
+
+export type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
+
+/** What one replica's telemetry log and delivery report of one integration: a row of `telemetry_accounts`. */
+export interface DeliveryReport extends DeliveryCounters {
+  number: number;
+  state: DeliveryState;
+  /** When the oldest queued span was accepted. */
+  oldest_at: Date | null;
+  last_success_at: Date | null;
+  /** Scrubbed: fit to be shown. */
+  last_error: string | null;
+  next_attempt_at: Date | null;
+}

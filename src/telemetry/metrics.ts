@@ -1,0 +1,54 @@
+import { counter, gauge, type Metric } from '../lib/metrics.ts';
+import type { Health } from './health.ts';
+import { countNames } from './log/counts.ts';
+import type { TelemetryPath } from './telemetry-path.ts';
+
+const states = [...countNames, 'queued'] as const;
+
+/** `idOf`: the id of the integration with this number, also of a deleted one. */
+export const telemetryMetrics = (path: TelemetryPath, idOf: (number: number) => string): Metric[] => {
+  const ofIntegrations = (name: string, help: string, measure: (health: Health) => number) =>
+    gauge(name, help, ['integration'], async (metric) => {
+      metric.reset();
+      for (const { number, removed } of path.integrations()) {
+        const health = removed ? undefined : await path.ownHealth(number);
+        if (health) metric.set({ integration: idOf(number) }, measure(health));
+      }
+    });
+  return [
+    // A gauge: dead letters leave by a retry, and an integration that another replica takes over leaves as a whole.
+    gauge(
+      'agent_platform_integration_spans',
+      'Spans routed to an integration, by where they are; they sum to what was accepted for it',
+      ['integration', 'state'],
+      (metric) => {
+        metric.reset();
+        for (const { number, own, counters } of path.integrations()) {
+          if (!own) continue;
+          for (const state of states) metric.set({ integration: idOf(number), state }, counters[state]);
+        }
+      },
+    ),
+    ofIntegrations(
+      'agent_platform_integration_paused',
+      '1 while the delivery to an integration is paused and holds its spans',
+      (health) => (health.state === 'paused' ? 1 : 0),
+    ),
+    ofIntegrations(
+      'agent_platform_integration_backlog_age_seconds',
+      'Age of the oldest span that an integration has not been given yet',
+      (health) => health.backlog_age_seconds,
+    ),
+    counter(
+      'agent_platform_telemetry_spans_total',
+      'Spans that this replica received, by whether they were accepted',
+      ['outcome'],
+      (metric) => {
+        const { accepted, refused } = path.receiver.counts();
+        metric.reset();
+        metric.inc({ outcome: 'accepted' }, accepted);
+        metric.inc({ outcome: 'refused' }, refused);
+      },
+    ),
+  ];
+};
