@@ -46,7 +46,10 @@ export const createLlmSettings = (vault: Vault) => {
     open,
     masked: (settings: Partial<LlmSettings>) => sealed.masked(settings),
 
-    /** The columns of `settings`, those that the release before reads among them. */
+    /**
+     * The columns of `settings`, and those that the release before reads. A rotation of ENCRYPTION_KEY rewrites the
+     * latter alone, so the row then counts as written by that release, with the same values.
+     */
     columnsOf: (id: string, settings: LlmSettings) => {
       const of = settings.kind === 'openai_compatible' ? settings : undefined;
       const seal = (text: string | undefined, boundTo: string) =>

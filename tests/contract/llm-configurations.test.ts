@@ -178,6 +178,46 @@ eachDatabase((_name, open) => {
     expect((await http.delete(`/llm-configurations/${id}`)).status).toBe(204);
   });
 
+  test('what the release before writes into its columns holds, and what this one writes is there for it', async () => {
+    const { id } = await create();
+    const column = (name: string, text: string) => vault.seal(text, `llm_configurations:${id}:${name}`);
+    await open().tx((tx) =>
+      sql`update llm_configurations set base_url = 'https://other.example/v1', api_key = ${column('api_key', 'other')},
+        headers = null where id = ${id}`.execute(tx),
+    );
+    const theirs = (await llms.resolve(id)) as ResolvedLlm & { kind: 'openai_compatible' };
+    expect([theirs.base_url, theirs.apiKey!.reveal(), theirs.headers]).toEqual([
+      'https://other.example/v1',
+      'other',
+      {},
+    ]);
+
+    await http.patch(`/llm-configurations/${id}`, { api_key: 'mine', headers: { 'X-Mine': '1' } });
+    const { rows } = await open().run((executor) =>
+      sql<{ base_url: string; api_key: string; headers: string }>`select base_url, api_key, headers
+        from llm_configurations where id = ${id}`.execute(executor),
+    );
+    const { base_url, api_key, headers } = rows[0]!;
+    expect(base_url).toBe('https://other.example/v1');
+    expect(vault.open(api_key, `llm_configurations:${id}:api_key`)).toBe('mine');
+    expect(JSON.parse(vault.open(headers, `llm_configurations:${id}:headers`))).toEqual({ 'X-Mine': '1' });
+  });
+
+  test('a configuration has an ETag; a change or deletion of another version is 412 and changes nothing', async () => {
+    const { id } = await create();
+    const path = `/llm-configurations/${id}`;
+    const { headers } = await http.get(path);
+    expect(headers.get('etag')).toBe('"1"');
+    const old = { headers: { 'if-match': '"1"' } };
+    expect((await http.patch(path, { name: 'Two' }, old)).headers.get('etag')).toBe('"2"');
+    expect((await http.patch(path, { name: 'Three' }, old)).status).toBe(412);
+    // Only the kind is wrong: that comes first.
+    expect((await http.patch(path, { kind: 'mock' }, old)).status).toBe(422);
+    expect((await http.delete(path, old)).status).toBe(412);
+    expect((await http.get(path)).body.name).toBe('Two');
+    expect((await http.delete(path, { headers: { 'if-match': '"2"' } })).status).toBe(204);
+  });
+
   test('a list is paged, newest first', async () => {
     const a = await create();
     const b = await create();
