@@ -7,7 +7,7 @@ import { counter, gauge } from './lib/metrics.ts';
 import { patienceMs, patiently } from './lib/patience.ts';
 import type { LlmConfigurations } from './llm-configurations/index.ts';
 import { databaseAccounts } from './observability/accounts.ts';
-import type { Observability, ObservabilityDestinations } from './observability/index.ts';
+import type { ObservabilityDestinations } from './observability/index.ts';
 import { createRuntime as createWorker } from './runtime/index.ts';
 import {
   type Health,
@@ -18,8 +18,6 @@ import {
   type Tracing,
 } from './telemetry/index.ts';
 import { telemetryRoute } from './telemetry/receiver/route.ts';
-import { workItemTraceRoute } from './work-item-trace.ts';
-import { retainWorkItems, workItemRoutes } from './work-items/index.ts';
 
 export interface Telemetry
   extends Feature,
@@ -145,14 +143,6 @@ export const createTelemetry = (
   };
 };
 
-export const createWorkItems = (
-  { db }: Services,
-  { traceLinks }: { traceLinks: Observability['traceLinks'] },
-): Feature => ({
-  tag: { name: 'Work Items', description: 'What a Worker agent has to do, is doing or has done.' },
-  routes: [...workItemRoutes(db), workItemTraceRoute(db, traceLinks)],
-  retention: [(tx, settings, limit) => retainWorkItems(tx, settings.WORK_ITEM_RETENTION_DAYS, limit)],
-});
 
 export const createRuntime = (
   services: Services,

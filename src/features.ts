@@ -1,5 +1,5 @@
 import { type Access, createAccess } from './access/index.ts';
-import { createRuntime, createTelemetry, createWorkItems, type Telemetry } from './adapters.ts';
+import { createRuntime, createTelemetry, type Telemetry } from './adapters.ts';
 import { createAgents } from './agents/index.ts';
 import { createAudit } from './audit/index.ts';
 import { createBranding } from './branding/index.ts';
@@ -10,7 +10,7 @@ import { createProbe } from './runtime/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import type { Tracing } from './telemetry/index.ts';
-import { cancelOpenWorkItems, wakeWorkers } from './work-items/index.ts';
+import { cancelOpenWorkItems, createWorkItems, wakeWorkers } from './work-items/index.ts';
 
 export interface Features extends Pick<Access, 'authenticate' | 'makeFirstKey'> {
   /** In the order in which they start. */

@@ -10,7 +10,7 @@ import type { Tracing } from '../telemetry/index.ts';
 import {
   finish,
   heartbeat,
-  messagesOf,
+  listConversation,
   release,
   retry,
   setTrace,
@@ -76,7 +76,7 @@ const openConversation = async (
   traceId: string | null,
 ): Promise<Message[]> => {
   if (traceId !== null) await setTrace(tx, { ...lease, traceId });
-  const messages = (await messagesOf(tx, item.id, item.conversation_id)).map(fromStored);
+  const messages = (await listConversation(tx, item.id, item.conversation_id)).map(fromStored);
   const added: Message[] = [];
   const last = messages.at(-1);
   if (!last) {

@@ -13,7 +13,7 @@ import { createRuntime, type Tool } from '../../src/runtime/index.ts';
 import { builtInTools } from '../../src/runtime/tools.ts';
 import { createSettings, type Settings } from '../../src/settings/index.ts';
 import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
-import { createWorkItem, messagesOf, type WorkItem } from '../../src/work-items/index.ts';
+import { createWorkItem, listConversation, type WorkItem } from '../../src/work-items/index.ts';
 import { tester } from './api.ts';
 import { testServices } from './services.ts';
 import { until } from './wait.ts';
@@ -145,7 +145,7 @@ export const becomes = (
 
 /** Its conversation as `role: text`, a tool call as `→tool`. */
 export const conversationOf = async (db: Database, item: WorkItem): Promise<string[]> => {
-  const messages = await db.run((reader) => messagesOf(reader, item.id, item.conversation_id));
+  const messages = await db.run((reader) => listConversation(reader, item.id, item.conversation_id));
   return messages.map(({ role, content }) => {
     const parts = content.map((part) => (part.type === 'tool_call' ? `→${part.tool_name}` : part.text));
     return [`${role}:`, ...parts].join(' ').trim();
