@@ -1,14 +1,12 @@
 import { join } from 'node:path';
-import { SpanStatusCode } from '@opentelemetry/api';
+
 import { ConfigError } from './config.ts';
 import type { Feature, Services } from './feature.ts';
 import { messageOf } from './lib/errors.ts';
-import { counter, gauge } from './lib/metrics.ts';
+import { gauge } from './lib/metrics.ts';
 import { patienceMs, patiently } from './lib/patience.ts';
-import type { LlmConfigurations } from './llm-configurations/index.ts';
 import { databaseAccounts } from './observability/accounts.ts';
 import type { ObservabilityDestinations } from './observability/index.ts';
-import { createRuntime as createWorker } from './runtime/index.ts';
 import {
   type Health,
   type Telemetry as OpenTelemetry,
@@ -142,29 +140,3 @@ export const createTelemetry = (
     flush: () => telemetry.flush(),
   };
 };
-
-
-export const createRuntime = (
-  services: Services,
-  { llms, telemetry }: { llms: LlmConfigurations; telemetry: Telemetry },
-): Feature => {
-  const finished = counter(
-    'agent_platform_work_items_finished_total',
-    'Runs of Work Items that ended on this replica, by the status that they left the Work Item in',
-    ['status'],
-  );
-  for (const status of ['COMPLETED', 'NEEDS_REVIEW', 'INDETERMINATE', 'ERROR', 'CANCELLED'])
-    finished.inc({ status }, 0);
-  const worker = createWorker({
-    ...services,
-    llms,
-    tracing: telemetry.tracing,
-    flush: () => telemetry.flush(),
-    onFinished: (status) => finished.inc({ status }),
-  });
-  return {
-    metrics: [finished],
-    loops: [{ role: 'worker', start: () => worker.start(), stop: () => worker.stop() }],
-  };
-};
-void SpanStatusCode;

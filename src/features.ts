@@ -1,12 +1,12 @@
 import { type Access, createAccess } from './access/index.ts';
-import { createRuntime, createTelemetry, type Telemetry } from './adapters.ts';
+import { createTelemetry, type Telemetry } from './adapters.ts';
 import { createAgents } from './agents/index.ts';
 import { createAudit } from './audit/index.ts';
 import { createBranding } from './branding/index.ts';
 import type { Feature, Services } from './feature.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
-import { createProbe } from './runtime/index.ts';
+import { createProbe, createRuntime } from './runtime/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import type { Tracing } from './telemetry/index.ts';

@@ -9,8 +9,8 @@ import { silentLogger } from '../../src/lib/log.ts';
 import { createLlmConfigurations } from '../../src/llm-configurations/index.ts';
 import { createLlm } from '../../src/llm-configurations/llm-configurations.ts';
 import { createLlmSettings } from '../../src/llm-configurations/settings.ts';
-import { createRuntime, type Tool } from '../../src/runtime/index.ts';
-import { builtInTools } from '../../src/runtime/tools.ts';
+import { builtInTools, type Tool } from '../../src/runtime/tools.ts';
+import { createWorker, type Worker } from '../../src/runtime/worker.ts';
 import { createSettings, type Settings } from '../../src/settings/index.ts';
 import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
 import { createWorkItem, listConversation, type WorkItem } from '../../src/work-items/index.ts';
@@ -66,12 +66,12 @@ export class Recorder implements Tracing {
   }
 }
 
-export interface TestRuntime extends ReturnType<typeof createRuntime> {
+export interface TestRuntime extends Worker {
   tracing: Recorder;
   finished: string[];
 }
 
-/** A runtime like one replica's; not started. */
+/** A worker like one replica's, which listens and is not started. */
 export const newRuntime = async (
   db: Database,
   {
@@ -90,7 +90,7 @@ export const newRuntime = async (
   await watched.start();
   const tracing = new Recorder();
   const finished: string[] = [];
-  const runtime = createRuntime({
+  const worker = createWorker({
     db,
     llms: createLlmConfigurations(testServices(db, { vault }), {
       probe: async () => ({ ok: true, detail: '' }),
@@ -104,7 +104,8 @@ export const newRuntime = async (
     toolsOf: async () => [...builtInTools, ...tools],
     onFinished: (status) => finished.push(status),
   });
-  return { ...runtime, tracing, finished };
+  worker.listen();
+  return { ...worker, tracing, finished };
 };
 
 /** A Worker agent straight in the table, with little patience. */
