@@ -6,7 +6,7 @@ import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 import { findScheduleOfAgent, insertSchedule, listSchedules } from '../src/schedules/store.ts';
-import { selectWorkItems } from '../src/work-items/store.ts';
+import { listWorkItems } from '../src/work-items/store.ts';
 import { client } from '../tests/harness/http.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { spawnPlatform } from '../tests/harness/process.ts';
@@ -121,7 +121,7 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
       name: 'list-work-items',
       method: 'GET',
       paths: [`/work-items?agent_id=${agent}&limit=50`],
-      statements: await read((r) => selectWorkItems(r, { agent_id: agent }, { limit: 50, offset: 0 })),
+      statements: await read((r) => listWorkItems(r, { agent_id: agent }, { limit: 50, offset: 0 })),
     },
     {
       name: 'create-schedule',

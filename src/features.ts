@@ -1,16 +1,15 @@
 import { type Access, createAccess } from './access/index.ts';
-import { createRuntime, createWorkItems } from './adapters.ts';
 import { createAgents } from './agents/index.ts';
 import { createAudit } from './audit/index.ts';
 import { createBranding } from './branding/index.ts';
 import type { Feature, Services } from './feature.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
-import { createProbe } from './runtime/index.ts';
+import { createProbe, createRuntime } from './runtime/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
-import { cancelOpenWorkItems, wakeWorkers } from './work-items/index.ts';
+import { cancelOpenWorkItems, createWorkItems, wakeWorkers } from './work-items/index.ts';
 
 export interface Features extends Pick<Access, 'authenticate' | 'makeFirstKey'> {
   /** In the order in which they start. */

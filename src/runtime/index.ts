@@ -1,35 +1,47 @@
-import type { Agent } from '../agents/index.ts';
-import type { Services } from '../feature.ts';
-import type { ProbeLlm } from '../llm-configurations/index.ts';
-import { createModel } from './model.ts';
-import { ModelError } from './step.ts';
-import { builtInTools, type Tool } from './tools.ts';
-import { createWorker, type Worker, type WorkerDeps } from './worker.ts';
+import type { Feature, Services } from '../feature.ts';
+import { counter } from '../lib/metrics.ts';
+import type { LlmConfigurations } from '../llm-configurations/index.ts';
+import type { Tracing } from '../telemetry/index.ts';
+import { builtInTools } from './tools.ts';
+import { createWorker } from './worker.ts';
 
-export type { Tool } from './tools.ts';
+export { createProbe } from './probe.ts';
 
-const probeWithinMs = 10_000;
-
-/** The test of an LLM configuration: asks its model for one short reply, within 10 s. */
-export const createProbe =
-  ({ egress }: Pick<Services, 'egress'>): ProbeLlm =>
-  async (llm) => {
-    const signal = AbortSignal.timeout(probeWithinMs);
-    try {
-      const messages = [{ role: 'user' as const, text: 'Answer with the one word: ready' }];
-      const model = createModel(llm, egress.fetch);
-      const { responseModel } = await model.step({ messages, tools: [], signal });
-      return { ok: true, detail: `The model ${responseModel} answered.` };
-    } catch (error) {
-      if (signal.aborted) return { ok: false, detail: `No answer within ${probeWithinMs / 1_000} s.` };
-      return {
-        ok: false,
-        detail: error instanceof ModelError ? error.message : 'The model could not be asked.',
-      };
-    }
+export interface RuntimeNeeds {
+  llms: Pick<LlmConfigurations, 'resolve'>;
+  telemetry: {
+    tracing: Tracing;
+    /** Resolves when ended spans are durable. */
+    flush(): Promise<void>;
   };
+}
 
-/** The agent runtime: the worker. */
-export const createRuntime = (
-  deps: Omit<WorkerDeps, 'toolsOf'> & { toolsOf?: (agent: Agent) => Promise<readonly Tool[]> },
-): Worker => createWorker({ ...deps, toolsOf: deps.toolsOf ?? (async () => builtInTools) });
+/** The agent runtime: a worker on each replica with the role `worker`. */
+export const createRuntime = (services: Services, { llms, telemetry }: RuntimeNeeds): Feature => {
+  const finished = counter(
+    'agent_platform_work_items_finished_total',
+    'Runs of Work Items that ended on this replica, by the status that they left the Work Item in',
+    ['status'],
+  );
+  // A series that appears with 1 shows no increase to an alert: those that are watched begin at 0.
+  for (const status of ['COMPLETED', 'NEEDS_REVIEW', 'INDETERMINATE', 'ERROR', 'CANCELLED']) {
+    finished.inc({ status }, 0);
+  }
+  const { db, egress, log, settings } = services;
+  const worker = createWorker({
+    db,
+    egress,
+    log,
+    settings,
+    llms,
+    tracing: telemetry.tracing,
+    flush: () => telemetry.flush(),
+    toolsOf: async () => builtInTools,
+    onFinished: (status) => finished.inc({ status }),
+  });
+  return {
+    metrics: [finished],
+    start: async () => worker.listen(),
+    loops: [{ role: 'worker', start: worker.start, stop: worker.stop }],
+  };
+};

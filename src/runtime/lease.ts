@@ -16,24 +16,29 @@ export class RunEnded extends Error {
   }
 }
 
-/** A Work Item while this replica has it. */
+/** A Work Item while this replica holds its lease. */
 export interface HeldLease {
   readonly lease: Lease & { leaseSeconds: number };
-  /** Aborted with a RunEnded: once it is, nothing more is begun. */
+  /** Aborted with a RunEnded: after that, nothing more begins. */
   readonly signal: AbortSignal;
   end(reason: EndReason): void;
-  /** One transaction that only the bearer of the lease can commit. Throws RunEnded where it is lost or cancelled. */
+  /** One transaction that only the holder of the lease can commit. Throws RunEnded if it is lost or cancelled. */
   store<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Ends the heartbeat. */
+  /** Stops the heartbeat. */
   release(): void;
 }
 
-/** The longest time between two heartbeats: a cancel whose notification was lost is carried out within 30 s all the same. */
+/** The longest time between two heartbeats: a cancel whose notification was lost still takes effect within 30 s. */
 const longestBeatMs = 10_000;
 
+const check = ({ alive, cancelRequested }: { alive: boolean; cancelRequested: boolean }): void => {
+  if (!alive) throw new RunEnded('lost');
+  if (cancelRequested) throw new RunEnded('cancelled');
+};
+
 /**
- * Keep the lease of a Work Item: a heartbeat at a third of it, by which a cancel or a loss is heard of as well.
- * Where the database does not answer for a whole lease, it is taken for lost: another worker may have it by then.
+ * Keeps the lease of a Work Item by a heartbeat at a third of it, which also reports a cancel or a loss. If the
+ * database does not respond for a whole lease, it counts as lost: another worker may have it by then.
  */
 export const holdLease = (db: Database, log: Logger, lease: HeldLease['lease']): HeldLease => {
   const abort = new AbortController();
@@ -43,14 +48,10 @@ export const holdLease = (db: Database, log: Logger, lease: HeldLease['lease']):
   let released = false;
   let aliveAt = performance.now();
 
-  const heed = ({ alive, cancelRequested }: { alive: boolean; cancelRequested: boolean }): void => {
-    if (!alive) throw new RunEnded('lost');
-    if (cancelRequested) throw new RunEnded('cancelled');
-  };
   const beat = async (): Promise<void> => {
     const at = performance.now();
     try {
-      heed(await db.run((executor) => heartbeat(executor, lease)));
+      check(await db.run((executor) => heartbeat(executor, lease)));
       aliveAt = at;
     } catch (error) {
       if (released) return;
@@ -58,7 +59,7 @@ export const holdLease = (db: Database, log: Logger, lease: HeldLease['lease']):
       else log.warn({ work_item_id: lease.id, error: messageOf(error) }, 'a heartbeat failed');
       if (performance.now() - aliveAt > lease.leaseSeconds * 1_000) end('lost');
     }
-    // A run that was ended by its time or a stop still holds its lease until it has said so.
+    // A run that was ended by its time or by a stop still holds its lease until it has stored that.
     if (!released) timer = setTimeout(beat, everyMs);
   };
   timer = setTimeout(beat, everyMs);
@@ -70,7 +71,7 @@ export const holdLease = (db: Database, log: Logger, lease: HeldLease['lease']):
     store: async (fn) => {
       try {
         return await db.tx(async (tx) => {
-          heed(await heartbeat(tx, lease));
+          check(await heartbeat(tx, lease));
           return fn(tx);
         });
       } catch (error) {
@@ -85,7 +86,7 @@ export const holdLease = (db: Database, log: Logger, lease: HeldLease['lease']):
   };
 };
 
-/** `promise`, or a rejection as soon as `signal` is aborted: for what may not listen to it itself. */
+/** `promise`, or a rejection as soon as `signal` is aborted: for work that may not listen to the signal itself. */
 export const orAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     const aborted = () => reject(signal.reason);

@@ -1,6 +1,6 @@
 import { type MessagePart, type MessageRole, textPart } from '../work-items/index.ts';
 
-/** A tool that the model wants called. `fault` says why its arguments could not be read. */
+/** A tool call of a model. `fault` says why its arguments could not be read. */
 export interface ToolCall {
   id: string;
   name: string;
@@ -8,37 +8,38 @@ export interface ToolCall {
   fault?: string;
 }
 
-/** One entry of a conversation, as it is stored and as every model is given it. */
+/** One message of a conversation, as every model gets it. */
 export type Message =
   | { role: 'system'; text: string }
   | { role: 'user'; text: string }
   | { role: 'assistant'; text: string; tool_calls: ToolCall[] }
   | { role: 'tool'; tool_call_id: string; tool_name: string; text: string; is_error: boolean };
 
-/** Stands between the message and the payload of a Work Item in the first user message. */
-const payloadMark = '\n\nPayload (JSON):\n';
+/** Separates the message and the payload of a Work Item in the first user message. */
+const payloadSeparator = '\n\nPayload (JSON):\n';
 
 /** The user message that a Work Item begins with. An empty payload is left out. */
 export const firstUserMessage = (message: string, payload: Record<string, unknown>): Message => ({
   role: 'user',
-  text: Object.keys(payload).length === 0 ? message : `${message}${payloadMark}${JSON.stringify(payload)}`,
+  text:
+    Object.keys(payload).length === 0 ? message : `${message}${payloadSeparator}${JSON.stringify(payload)}`,
 });
 
-/** The two halves of what `firstUserMessage` made; the payload is null where there is none. */
+/** The two halves of what `firstUserMessage` made; the payload is null if there is none. */
 export const splitUserMessage = (
   text: string,
 ): { message: string; payload: Record<string, unknown> | null } => {
-  const at = text.lastIndexOf(payloadMark);
+  const at = text.lastIndexOf(payloadSeparator);
   if (at === -1) return { message: text, payload: null };
   try {
-    const payload = JSON.parse(text.slice(at + payloadMark.length)) as Record<string, unknown>;
+    const payload = JSON.parse(text.slice(at + payloadSeparator.length)) as Record<string, unknown>;
     return { message: text.slice(0, at), payload };
   } catch {
     return { message: text, payload: null };
   }
 };
 
-/** Text that the database can hold: without NUL and halves of surrogate pairs. */
+/** `text` as the database can hold it: without NUL and lone surrogates. */
 export const storable = (text: string): string => text.replaceAll('\u0000', '').toWellFormed();
 
 interface StoredMessage {
@@ -69,7 +70,7 @@ export const toContent = (message: Message): MessagePart[] => {
   }
 };
 
-/** A stored message; what a person wrote (`continue`) is a user's. */
+/** A stored message as models get it. */
 export const fromStored = ({ role, content }: StoredMessage): Message => {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
   if (role === 'assistant') {
@@ -93,13 +94,13 @@ export const openCalls = (messages: readonly Message[]): ToolCall[] => {
   const at = messages.findLastIndex((message) => message.role === 'assistant');
   const last = messages[at];
   if (last?.role !== 'assistant') return [];
-  const answered = new Set(messages.slice(at).flatMap((m) => (m.role === 'tool' ? [m.tool_call_id] : [])));
-  return last.tool_calls.filter((call) => !answered.has(call.id));
+  const done = new Set(messages.slice(at).flatMap((m) => (m.role === 'tool' ? [m.tool_call_id] : [])));
+  return last.tool_calls.filter((call) => !done.has(call.id));
 };
 
 /**
- * The conversation as models take it: each tool result right after the message that asked for it, though a
- * person may have written something between.
+ * The conversation in the order that models accept: each tool result right after the message with its call, though a
+ * person may have written something in between.
  */
 export const inOrder = (messages: readonly Message[]): Message[] => {
   const ordered: Message[] = [];

@@ -14,7 +14,7 @@ import {
   type TestRuntime,
 } from '../../tests/harness/runtime.ts';
 import type { Settings } from '../settings/index.ts';
-import { findWorkItem } from '../work-items/index.ts';
+import { getWorkItem } from '../work-items/index.ts';
 import { act } from '../work-items/work-items.ts';
 import type { Tool } from './tools.ts';
 
@@ -61,7 +61,7 @@ eachDatabase((_name, open) => {
   const ends = async (status: 'COMPLETED' | 'NEEDS_REVIEW' | 'ERROR', mock?: unknown, agent = {}) =>
     becomes(open(), (await item(mock, agent)).id, status);
   const continued = async (id: string, action: 'continue' | 'restart', message?: string) =>
-    open().tx(async (tx) => act(tx, await findWorkItem(tx, id), action, actor, message));
+    open().tx(async (tx) => act(tx, await getWorkItem(tx, id), action, actor, message));
 
   describe('a Work Item', () => {
     test('goes from PENDING to COMPLETED, its messages stored and its tokens counted', async () => {
@@ -208,7 +208,7 @@ eachDatabase((_name, open) => {
       await expect.poll(() => runs.length, { timeout: 5_000 }).toBe(1);
       const at = Date.now();
       for (const { id } of [await becomes(open(), slow.id, 'EXECUTING'), stuck]) {
-        await open().tx(async (tx) => act(tx, await findWorkItem(tx, id), 'cancel', actor));
+        await open().tx(async (tx) => act(tx, await getWorkItem(tx, id), 'cancel', actor));
         await becomes(open(), id, 'CANCELLED', 3_000);
       }
       expect(Date.now() - at).toBeLessThan(3_000);

@@ -10,7 +10,7 @@ import type { Tracing } from '../telemetry/index.ts';
 import {
   finish,
   heartbeat,
-  messagesOf,
+  listConversation,
   release,
   retry,
   setTrace,
@@ -22,7 +22,7 @@ import { firstUserMessage, fromStored, type Message } from './messages.ts';
 import { createModel } from './model.ts';
 import { failSpan, invokeAgentSpan, usageAttributes } from './spans.ts';
 import { type Model, ModelError, type Usage } from './step.ts';
-import { append, carryOut, type Ending } from './steps.ts';
+import { appendMessages, type RunOutcome, runSteps } from './steps.ts';
 import type { Tool } from './tools.ts';
 
 export interface RunDeps {
@@ -32,19 +32,19 @@ export interface RunDeps {
   log: Logger;
   settings: CurrentSettings;
   tracing: Tracing;
-  /** Ended spans are durable. */
+  /** Resolves when ended spans are durable. */
   flush: () => Promise<void>;
-  /** The tools of an agent; asked for at the start of each attempt. */
+  /** The tools of an agent; called at the start of each attempt. */
   toolsOf: (agent: Agent) => Promise<readonly Tool[]>;
 }
 
-/** How an attempt came to an end. */
-type Verdict =
-  | Ending
+/** How an attempt ended. */
+type AttemptOutcome =
+  | RunOutcome
   | { status: 'RETRY'; error: WorkItemError; waitSeconds: number }
   | { status: EndReason };
 
-/** A Work Item is not reported as finished before its trace is durable, but no longer than this. */
+/** The end of a Work Item waits for its trace to be durable, but no longer than this. */
 const flushWithinMs = 2_000;
 
 const internalError: WorkItemError = {
@@ -52,7 +52,7 @@ const internalError: WorkItemError = {
   message: 'Something went wrong on our side; the logs say what, under the id of the Work Item.',
 };
 
-const verdictOf = (error: unknown, held: HeldLease, log: Logger): Verdict => {
+const outcomeOfError = (error: unknown, held: HeldLease, log: Logger): AttemptOutcome => {
   const ended = held.signal.aborted ? (held.signal.reason as unknown) : error;
   if (ended instanceof RunEnded) return { status: ended.reason };
   if (error instanceof ModelError) {
@@ -67,7 +67,7 @@ const verdictOf = (error: unknown, held: HeldLease, log: Logger): Verdict => {
   return { status: 'RETRY', error: internalError, waitSeconds: 0 };
 };
 
-/** The conversation so far, begun where this is the first attempt; and the trace of this one. */
+/** Stores the trace of this attempt and, if it is the first, the first messages. Returns the conversation so far. */
 const openConversation = async (
   tx: Tx,
   item: WorkItem,
@@ -76,26 +76,26 @@ const openConversation = async (
   traceId: string | null,
 ): Promise<Message[]> => {
   if (traceId !== null) await setTrace(tx, { ...lease, traceId });
-  const messages = (await messagesOf(tx, item.id, item.conversation_id)).map(fromStored);
+  const messages = (await listConversation(tx, item.id, item.conversation_id)).map(fromStored);
   const added: Message[] = [];
   const last = messages.at(-1);
   if (!last) {
     if (agent.instructions !== '') added.push({ role: 'system', text: agent.instructions });
     added.push(firstUserMessage(item.message, item.payload));
   } else if (last.role === 'assistant' && last.tool_calls.length === 0) {
-    // A person continued after the model's last word without a word of their own.
+    // A person continued without a message after the model's last one.
     added.push({ role: 'user', text: 'Continue.' });
   }
-  await append(tx, item, added);
+  await appendMessages(tx, item, added);
   return [...messages, ...added];
 };
 
-/** The attempt itself, inside its span: what it came to, and the tokens of all attempts so far. */
+/** The attempt itself, inside its span: how it ended, and the tokens of all attempts so far. */
 const attempt = async (
   deps: RunDeps,
   item: WorkItem,
   held: HeldLease,
-): Promise<{ verdict: Verdict; usage: Usage }> => {
+): Promise<{ outcome: AttemptOutcome; usage: Usage }> => {
   const { db, egress, tracing, log, settings } = deps;
   const usage: Usage = { input_tokens: 0, output_tokens: 0, ...item.usage };
   try {
@@ -108,13 +108,13 @@ const attempt = async (
     try {
       return await tracing.withSpan(name, options, async (span) => {
         const before = { ...usage };
-        let verdict: Verdict;
+        let outcome: AttemptOutcome;
         try {
           const tools = await deps.toolsOf(agent);
           const messages = await held.store((tx) =>
             openConversation(tx, item, agent, held.lease, tracing.traceId()),
           );
-          verdict = await carryOut({
+          outcome = await runSteps({
             item,
             held,
             model,
@@ -127,11 +127,11 @@ const attempt = async (
             log,
           });
         } catch (error) {
-          verdict = verdictOf(error, held, log);
+          outcome = outcomeOfError(error, held, log);
         }
-        if (verdict.status === 'timeout') {
+        if (outcome.status === 'timeout') {
           const message = `The agent was not done after ${seconds} seconds (settings.timeout_seconds).`;
-          verdict = { status: 'ERROR', error: { code: 'timeout', message } };
+          outcome = { status: 'ERROR', error: { code: 'timeout', message } };
         }
         span.setAttributes(
           usageAttributes({
@@ -139,37 +139,38 @@ const attempt = async (
             output_tokens: usage.output_tokens - before.output_tokens,
           }),
         );
-        if ('error' in verdict) failSpan(span, verdict.error.code, verdict.error.message);
-        else if (verdict.status !== 'COMPLETED' && verdict.status !== 'NEEDS_REVIEW') {
-          failSpan(span, verdict.status);
+        if ('error' in outcome) failSpan(span, outcome.error.code, outcome.error.message);
+        else if (outcome.status !== 'COMPLETED' && outcome.status !== 'NEEDS_REVIEW') {
+          failSpan(span, outcome.status);
         }
-        return { verdict, usage };
+        return { outcome, usage };
       });
     } finally {
       clearTimeout(timer);
     }
   } catch (error) {
-    return { verdict: verdictOf(error, held, log), usage };
+    return { outcome: outcomeOfError(error, held, log), usage };
   }
 };
 
-/** Write what the attempt came to; answers the status that the Work Item has now, null where the lease was lost. */
-const conclude = (
+/** Stores how the attempt ended. Returns the status that the Work Item has now, null if the lease was lost. */
+const finalize = (
   db: Database,
   item: WorkItem,
   held: HeldLease,
-  verdict: Verdict,
+  attempted: AttemptOutcome,
   usage: Usage,
 ): Promise<WorkItem['status'] | null> =>
   db.tx(async (tx) => {
     const { lease } = held;
     const { alive, cancelRequested } = await heartbeat(tx, lease);
-    // Whichever was committed first counts, a cancel or the result: the heartbeat holds the row from here on.
-    const said: Verdict = cancelRequested && verdict.status !== 'stopped' ? { status: 'cancelled' } : verdict;
+    // Whichever was committed first counts, a cancel or the result: the heartbeat has locked the row.
+    const outcome: AttemptOutcome =
+      cancelRequested && attempted.status !== 'stopped' ? { status: 'cancelled' } : attempted;
     const moved = await (async () => {
-      switch (said.status) {
+      switch (outcome.status) {
         case 'RETRY':
-          return retry(tx, { ...lease, error: said.error, usage, waitSeconds: said.waitSeconds });
+          return retry(tx, { ...lease, error: outcome.error, usage, waitSeconds: outcome.waitSeconds });
         case 'stopped':
           return release(tx, lease);
         case 'cancelled':
@@ -177,11 +178,11 @@ const conclude = (
         case 'NEEDS_REVIEW':
           return finish(tx, { ...lease, status: 'NEEDS_REVIEW', usage });
         case 'COMPLETED':
-          if (alive) await append(tx, item, [said.last]);
-          return finish(tx, { ...lease, status: 'COMPLETED', result: said.result, usage });
+          if (alive) await appendMessages(tx, item, [outcome.last]);
+          return finish(tx, { ...lease, status: 'COMPLETED', result: outcome.result, usage });
         case 'ERROR':
-          if (alive && said.last) await append(tx, item, [said.last]);
-          return finish(tx, { ...lease, status: 'ERROR', error: said.error, usage });
+          if (alive && outcome.last) await appendMessages(tx, item, [outcome.last]);
+          return finish(tx, { ...lease, status: 'ERROR', error: outcome.error, usage });
         case 'lost':
         case 'timeout':
           return null;
@@ -191,10 +192,10 @@ const conclude = (
   });
 
 /**
- * Carry out one attempt at a claimed Work Item (product, section 10). Its run is one trace of its own, which is
- * durable before the Work Item is reported as finished. Answers the status that it left the Work Item in; null
- * where the lease was lost, and another worker goes on. Rejects where the database could not be told: the lease
- * then runs out, with the same effect.
+ * Runs one attempt at a claimed Work Item (product, section 10). The run is one trace of its own, which is durable
+ * before the Work Item is reported as finished. Resolves to the status that it left the Work Item in; null if the lease
+ * was lost, and another worker goes on. Rejects if the end could not be stored: the lease then expires, with the same
+ * effect.
  */
 export const runWorkItem = async (
   deps: RunDeps,
@@ -202,12 +203,12 @@ export const runWorkItem = async (
   held: HeldLease,
 ): Promise<WorkItem['status'] | null> => {
   try {
-    const { verdict, usage } = await attempt(deps, item, held);
-    if (verdict.status === 'lost') return null;
+    const { outcome, usage } = await attempt(deps, item, held);
+    if (outcome.status === 'lost') return null;
     await withTimeout(deps.flush(), flushWithinMs).catch((error: unknown) => {
       deps.log.warn({ work_item_id: item.id, error: messageOf(error) }, 'the trace is not durable yet');
     });
-    return await conclude(deps.db, item, held, verdict, usage);
+    return await finalize(deps.db, item, held, outcome, usage);
   } finally {
     held.release();
   }

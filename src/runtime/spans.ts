@@ -87,11 +87,11 @@ export const usageAttributes = (usage: Usage): Attributes => ({
   [ATTR_GEN_AI_USAGE_OUTPUT_TOKENS]: usage.output_tokens,
 });
 
-export const answerAttributes = (answer: StepResult): Attributes => ({
-  [ATTR_GEN_AI_RESPONSE_MODEL]: answer.responseModel,
-  [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [answer.finishReason],
-  ...(answer.responseId === null ? {} : { [ATTR_GEN_AI_RESPONSE_ID]: answer.responseId }),
-  ...usageAttributes(answer.usage),
+export const replyAttributes = (reply: StepResult): Attributes => ({
+  [ATTR_GEN_AI_RESPONSE_MODEL]: reply.responseModel,
+  [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [reply.finishReason],
+  ...(reply.responseId === null ? {} : { [ATTR_GEN_AI_RESPONSE_ID]: reply.responseId }),
+  ...usageAttributes(reply.usage),
 });
 
 const textPart = (content: string) => ({ type: 'text', content });
@@ -114,33 +114,33 @@ const toPart = (message: Message) => {
   return { role: message.role, parts: [textPart(message.text)] };
 };
 
-/** What was asked and answered, as JSON: only where CAPTURE_MESSAGE_CONTENT is on. */
-export const contentAttributes = (messages: readonly Message[], answer: StepResult | null): Attributes => {
+/** Prompt and reply as JSON: only if CAPTURE_MESSAGE_CONTENT is on. */
+export const contentAttributes = (messages: readonly Message[], reply: StepResult | null): Attributes => {
   const instructions = messages.flatMap((m) => (m.role === 'system' ? [textPart(m.text)] : []));
-  const asked = messages.filter((m) => m.role !== 'system').map(toPart);
+  const prompt = messages.filter((m) => m.role !== 'system').map(toPart);
   return {
     ...(instructions.length === 0 ? {} : { [ATTR_GEN_AI_SYSTEM_INSTRUCTIONS]: JSON.stringify(instructions) }),
-    [ATTR_GEN_AI_INPUT_MESSAGES]: JSON.stringify(asked),
-    ...(answer === null
+    [ATTR_GEN_AI_INPUT_MESSAGES]: JSON.stringify(prompt),
+    ...(reply === null
       ? {}
       : {
           [ATTR_GEN_AI_OUTPUT_MESSAGES]: JSON.stringify([
             {
-              ...toPart({ role: 'assistant', text: answer.text, tool_calls: answer.toolCalls }),
-              finish_reason: answer.finishReason,
+              ...toPart({ role: 'assistant', text: reply.text, tool_calls: reply.toolCalls }),
+              finish_reason: reply.finishReason,
             },
           ]),
         }),
   };
 };
 
-/** As above, of a tool call. */
+/** The same for a tool call. */
 export const toolContentAttributes = (call: ToolCall, result: string): Attributes => ({
   [ATTR_GEN_AI_TOOL_CALL_ARGUMENTS]: JSON.stringify(call.arguments),
   [ATTR_GEN_AI_TOOL_CALL_RESULT]: result,
 });
 
-/** Mark a span as failed. `type` is a code of few values. */
+/** Marks a span as failed. `type` is a code of few values. */
 export const failSpan = (span: Span, type: string, message?: string): void => {
   span.setAttribute(ATTR_ERROR_TYPE, type);
   span.setStatus({ code: SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) });

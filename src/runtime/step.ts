@@ -9,18 +9,18 @@ export interface Usage {
 export interface StepRequest {
   messages: readonly Message[];
   tools: readonly Pick<Tool, 'name' | 'description' | 'inputSchema'>[];
-  /** Ends the call; it then rejects with the signal's reason or an AbortError. */
+  /** Ends the call, which then rejects with the signal's reason or an AbortError. */
   signal: AbortSignal;
 }
 
-/** What one call of a model gave. Without tool calls `text` is its answer. */
+/** The reply of a model to one call. */
 export interface StepResult {
   text: string;
   toolCalls: ToolCall[];
   usage: Usage;
   /** `stop`, `length`, `content-filter`, `tool-calls` or another. */
   finishReason: string;
-  /** The model that answered, by its own word. */
+  /** The model that replied, as the endpoint names it. */
   responseModel: string;
   responseId: string | null;
 }
@@ -29,9 +29,9 @@ export interface StepResult {
 export interface Model {
   /** `gen_ai.provider.name` of its spans. */
   provider: string;
-  /** The model asked for. */
+  /** The requested model. */
   name: string;
-  /** Rejects with ModelError, or because of the signal. */
+  /** Rejects with ModelError, or when the signal is aborted. */
   step(request: StepRequest): Promise<StepResult>;
 }
 
@@ -47,7 +47,7 @@ export class ModelError extends Error {
   readonly code: ModelErrorCode;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
-  /** How long the provider asked to wait, in milliseconds; null where it did not say. */
+  /** How long the provider asked to wait, in milliseconds; null if it did not say. */
   readonly retryAfterMs: number | null;
 
   constructor(

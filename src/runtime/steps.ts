@@ -6,10 +6,10 @@ import { appendMessage, setToolInFlight, type WorkItem, type WorkItemError } fro
 import { type HeldLease, orAborted, RunEnded } from './lease.ts';
 import { inOrder, type Message, openCalls, storable, type ToolCall, toContent } from './messages.ts';
 import {
-  answerAttributes,
   chatSpan,
   contentAttributes,
   failSpan,
+  replyAttributes,
   toolContentAttributes,
   toolSpan,
 } from './spans.ts';
@@ -22,19 +22,19 @@ export interface Attempt {
   held: HeldLease;
   model: Model;
   tools: readonly Tool[];
-  /** The conversation as it is stored; grows with it. */
+  /** The conversation as it is stored; each stored message is added. */
   messages: Message[];
-  /** Tokens of all attempts so far; grows. */
+  /** Tokens of all attempts so far; each step adds its own. */
   usage: Usage;
   maxSteps: number;
-  /** Whether prompts and answers go into the spans. */
+  /** Whether prompts and replies go into the spans. */
   captureContent: boolean;
   tracing: Tracing;
   log: Logger;
 }
 
-/** How the steps came to an end. `last` is not stored yet: it goes into the transaction that ends the execution. */
-export type Ending =
+/** How the steps ended. `last` is not stored yet: it goes into the transaction that ends the execution. */
+export type RunOutcome =
   | { status: 'COMPLETED'; result: string; last: Message }
   | { status: 'NEEDS_REVIEW' }
   | { status: 'ERROR'; error: WorkItemError; last?: Message };
@@ -42,8 +42,8 @@ export type Ending =
 /** Longer tool results are cut: they would be sent to the model again with every step. */
 const maxToolText = 200_000;
 
-/** Store messages of the conversation in `tx`. */
-export const append = async (tx: Tx, item: WorkItem, messages: readonly Message[]): Promise<void> => {
+/** Stores messages of the conversation. */
+export const appendMessages = async (tx: Tx, item: WorkItem, messages: readonly Message[]): Promise<void> => {
   for (const message of messages) {
     await appendMessage(tx, {
       work_item_id: item.id,
@@ -54,18 +54,18 @@ export const append = async (tx: Tx, item: WorkItem, messages: readonly Message[
   }
 };
 
-/** Whether a lost worker would leave it open whether the call took place, and twice would be too often. */
+/** Whether the call must not be repeated: if the worker is lost during it, no one knows whether it took place. */
 const isUnsafe = (attempt: Attempt, call: ToolCall): boolean =>
   attempt.tools.some((tool) => tool.name === call.name && !tool.idempotent) && call.fault === undefined;
 
-/** Store what happened, in one transaction, and only then count on it. */
+/** Stores what happened, in one transaction, before anything relies on it. */
 const store = async (attempt: Attempt, messages: Message[], unsafeBefore: boolean): Promise<void> => {
   const { item, held, tracing } = attempt;
   const after = [...attempt.messages, ...messages];
   const unsafeAfter = openCalls(after).some((call) => isUnsafe(attempt, call));
   await tracing.withSpan('store step', { application: true }, () =>
     held.store(async (tx) => {
-      await append(tx, item, messages);
+      await appendMessages(tx, item, messages);
       if (unsafeAfter !== unsafeBefore) await setToolInFlight(tx, { ...held.lease, inFlight: unsafeAfter });
     }),
   );
@@ -79,10 +79,10 @@ const chat = (attempt: Attempt): Promise<StepResult> => {
   return tracing.withSpan(name, options, async (span) => {
     if (attempt.captureContent) span.setAttributes(contentAttributes(messages, null));
     try {
-      const answer = await orAborted(model.step({ messages, tools, signal: held.signal }), held.signal);
-      span.setAttributes(answerAttributes(answer));
-      if (attempt.captureContent) span.setAttributes(contentAttributes(messages, answer));
-      return answer;
+      const reply = await orAborted(model.step({ messages, tools, signal: held.signal }), held.signal);
+      span.setAttributes(replyAttributes(reply));
+      if (attempt.captureContent) span.setAttributes(contentAttributes(messages, reply));
+      return reply;
     } catch (error) {
       const type =
         error instanceof ModelError
@@ -109,7 +109,7 @@ const callTool = async (attempt: Attempt, call: ToolCall): Promise<ToolResult> =
     return await orAborted(tool.call(call.arguments, context), held.signal);
   } catch (error) {
     held.signal.throwIfAborted();
-    // The message of an unknown error may say what nobody should read.
+    // The message of an unknown error may hold what no one should read.
     log.warn({ work_item_id: item.id, tool: call.name, error: messageOf(error) }, 'a tool call failed');
     return refuse('The tool failed.');
   }
@@ -140,7 +140,7 @@ const toolMessage = (call: ToolCall, { text, isError = false }: ToolResult): Mes
   is_error: isError,
 });
 
-/** Carry out what the model asked for last. Answers the reason where a tool asked for a review. */
+/** Makes the calls of the last reply that have no result yet. Returns the reason if a tool requests a review. */
 const executeOpenCalls = async (attempt: Attempt, interrupted: boolean): Promise<string | null> => {
   let review: string | null = null;
   for (const call of openCalls(attempt.messages)) {
@@ -159,15 +159,15 @@ const executeOpenCalls = async (attempt: Attempt, interrupted: boolean): Promise
   return review;
 };
 
-/** What an answer without tool calls means. */
-const endingOf = (answer: StepResult): Ending => {
-  const last: Message = { role: 'assistant', text: answer.text, tool_calls: [] };
-  const failed = (code: string, message: string): Ending => ({
+/** How a reply without tool calls ends the run. */
+const outcomeOf = (reply: StepResult): RunOutcome => {
+  const last: Message = { role: 'assistant', text: reply.text, tool_calls: [] };
+  const failed = (code: string, message: string): RunOutcome => ({
     status: 'ERROR',
     error: { code, message },
     last,
   });
-  switch (answer.finishReason) {
+  switch (reply.finishReason) {
     case 'length':
       return failed('model_answer_truncated', "The model's answer was cut off at its limit of tokens.");
     case 'content-filter':
@@ -176,17 +176,17 @@ const endingOf = (answer: StepResult): Ending => {
         "The model's answer was withheld by the provider's content filter.",
       );
     default:
-      return { status: 'COMPLETED', result: answer.text, last };
+      return { status: 'COMPLETED', result: reply.text, last };
   }
 };
 
 /**
- * The loop of one attempt: a model call, its tool calls, and again, until the model has nothing more to call.
- * Every message is stored as it happens, in one transaction a step that only the bearer of the lease can commit,
- * so that another attempt goes on where this one was lost. From the model's answer that asks for a call that must
- * not be repeated, until that call's result is stored, the Work Item is marked so. Throws RunEnded and ModelError.
+ * The loop of one attempt: a model call, its tool calls, and again, until the model calls no more tools. Every message
+ * is stored as it happens, in one transaction a step that only the holder of the lease can commit, so that another
+ * attempt goes on where this one was lost. From the reply with a call that must not be repeated until that call's result
+ * is stored, the Work Item is marked so. Throws RunEnded and ModelError.
  */
-export const carryOut = async (attempt: Attempt): Promise<Ending> => {
+export const runSteps = async (attempt: Attempt): Promise<RunOutcome> => {
   let review = await executeOpenCalls(attempt, true);
   for (let step = 1; ; step++) {
     attempt.held.signal.throwIfAborted();
@@ -195,11 +195,11 @@ export const carryOut = async (attempt: Attempt): Promise<Ending> => {
       const message = `The agent was not done after ${attempt.maxSteps} steps (settings.max_steps).`;
       return { status: 'ERROR', error: { code: 'max_steps', message } };
     }
-    const answer = await chat(attempt);
-    attempt.usage.input_tokens += answer.usage.input_tokens;
-    attempt.usage.output_tokens += answer.usage.output_tokens;
-    if (answer.toolCalls.length === 0) return endingOf(answer);
-    await store(attempt, [{ role: 'assistant', text: answer.text, tool_calls: answer.toolCalls }], false);
+    const reply = await chat(attempt);
+    attempt.usage.input_tokens += reply.usage.input_tokens;
+    attempt.usage.output_tokens += reply.usage.output_tokens;
+    if (reply.toolCalls.length === 0) return outcomeOf(reply);
+    await store(attempt, [{ role: 'assistant', text: reply.text, tool_calls: reply.toolCalls }], false);
     review = await executeOpenCalls(attempt, false);
   }
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isZoneName } from '../lib/zone-name.ts';
 
-/** In what a tool call takes place. */
+/** The run that makes a tool call. */
 interface ToolContext {
   workItemId: string;
   agentId: string;
@@ -10,17 +10,17 @@ interface ToolContext {
 }
 
 export interface ToolResult {
-  /** What the model is told. */
+  /** The result that the model gets. */
   text: string;
-  /** The call failed in a way that the model may react to. */
+  /** The call failed in a way that the model can react to. */
   isError?: boolean;
-  /** A person must look at the Work Item before it goes on: it becomes NEEDS_REVIEW for this reason. */
+  /** A person must review the Work Item before it goes on: it becomes NEEDS_REVIEW for this reason. */
   review?: string;
 }
 
 /**
- * What a model can have called, whoever provides it: the platform (below) or a tool server, whose client turns
- * each of the server's tools into one of these.
+ * What a model can call, whoever provides it: the platform (below) or a tool server, whose client turns each of the
+ * server's tools into one of these.
  */
 export interface Tool {
   name: string;
@@ -32,7 +32,7 @@ export interface Tool {
    * middle of a call of another kind becomes INDETERMINATE instead of being tried again (product, section 6).
    */
   idempotent: boolean;
-  /** `args` as the model sent them, not checked. Rejecting is like a result with `isError`. */
+  /** `args` as the model sent them, not checked. A rejection counts as a result with `isError`. */
   call(args: unknown, context: ToolContext): Promise<ToolResult>;
 }
 

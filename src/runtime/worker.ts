@@ -16,36 +16,38 @@ import { type RunDeps, runWorkItem } from './run.ts';
 export interface WorkerDeps extends RunDeps {
   /** A Work Item left EXECUTING with this status. */
   onFinished?: (status: WorkItem['status']) => void;
-  /** How long runs may go on after a stop before they are handed back, in milliseconds. */
+  /** How long runs may go on after a stop before they are released, in milliseconds. */
   graceMs?: number;
 }
 
 export interface Worker {
+  /** Listens for notifications, before any worker starts. */
+  listen(): void;
   start(): void;
-  /** Take no more, let what is nearly done finish, hand the rest back: within 20 s. */
+  /** Claims no more, lets runs finish for a moment, then releases the others: within 20 s. */
   stop(): Promise<void>;
 }
 
-/** A safety net below the notifications: a look at what is due costs well under a millisecond. */
-const lookAgainMs = 60_000;
-/** Where a row that is due is held by another transaction, it is looked for again after this. */
-const soonMs = 100;
+/** The longest time between two looks at what is due, in case a notification was lost. A look costs a few milliseconds. */
+const longestSleepMs = 60_000;
+/** How soon a lease that has expired is looked at again if another transaction has locked its row. */
+const retryMs = 100;
 const recoverAtOnce = 100;
-/** A turn that waits for a database that is away is not waited for. */
-const turnWithinMs = 3_000;
-/** After the hand-back began; what is not done by then is left to the leases. */
-const handBackWithinMs = 6_000;
+/** A stop does not wait longer for a tick that is blocked on an unreachable database. */
+const tickWithinMs = 3_000;
+/** After the release began; the leases of what is not released by then expire. */
+const releaseWithinMs = 6_000;
 
-/** Wait for `promise`, but no longer than `milliseconds`. */
+/** Waits for `promise`, but no longer than `milliseconds`. */
 const atMost = (promise: Promise<unknown>, milliseconds: number): Promise<unknown> =>
   withTimeout(promise, milliseconds).catch(() => {});
 
-/** The loop of one replica: claims Work Items, runs them side by side, takes over from workers that were lost. */
+/** The loop of one replica: claims Work Items, runs them concurrently, takes over from workers that were lost. */
 export const createWorker = (deps: WorkerDeps): Worker => {
   const { db, log, settings, tracing, graceMs = 5_000 } = deps;
   const owner = `${hostname()}:${process.pid}`;
   const running = new Map<string, { held: HeldLease; done: Promise<void> }>();
-  let handingBack = false;
+  let releasing = false;
 
   const run = async (item: WorkItem, held: HeldLease): Promise<void> => {
     try {
@@ -54,14 +56,14 @@ export const createWorker = (deps: WorkerDeps): Worker => {
     } catch (error) {
       log.error(
         { work_item_id: item.id, error: messageOf(error) },
-        'the end of an attempt was not stored; its lease will run out',
+        'the end of an attempt was not stored; its lease will expire',
       );
     }
   };
 
   const begin = (item: WorkItem, leaseSeconds: number): void => {
     const held = holdLease(db, log, { id: item.id, fencing: item.fencing, leaseSeconds });
-    if (handingBack) held.end('stopped');
+    if (releasing) held.end('stopped');
     const key = `${item.id} ${item.fencing}`;
     const done = run(item, held).finally(() => {
       running.delete(key);
@@ -70,7 +72,7 @@ export const createWorker = (deps: WorkerDeps): Worker => {
     running.set(key, { held, done });
   };
 
-  const turn = async (signal: AbortSignal): Promise<number | null> => {
+  const tick = async (signal: AbortSignal): Promise<number | null> => {
     const { MAX_CONCURRENT_WORK_ITEMS, WORK_ITEM_LEASE_SECONDS: leaseSeconds } = settings.get();
     const recovered = await db.tx((tx) => recoverLost(tx, recoverAtOnce));
     for (const { id, status } of recovered) {
@@ -86,30 +88,30 @@ export const createWorker = (deps: WorkerDeps): Worker => {
           return items;
         }),
       );
-      // Outside of the span: each run is a trace of its own.
+      // Outside the span: each run is a trace of its own.
       for (const item of claimed) begin(item, leaseSeconds);
     }
     const next = await db.run(nextWorkIn);
-    return Math.min(lookAgainMs, Math.max(soonMs, next ?? lookAgainMs));
+    return Math.min(longestSleepMs, Math.max(retryMs, next ?? longestSleepMs));
   };
-  const loop = new Loop({ name: 'worker', log, tick: turn });
-
-  // Before anything runs: on the embedded database a LISTEN inside another's transaction could be rolled back.
-  db.listen(workItemsChannel, () => loop.wake());
-  db.listen(cancelsChannel, (id) => {
-    for (const [key, { held }] of running) if (id && key.startsWith(`${id} `)) held.end('cancelled');
-  });
+  const loop = new Loop({ name: 'worker', log, tick });
   settings.onChange(() => loop.wake());
 
   return {
+    listen: () => {
+      db.listen(workItemsChannel, () => loop.wake());
+      db.listen(cancelsChannel, (id) => {
+        for (const [key, { held }] of running) if (id && key.startsWith(`${id} `)) held.end('cancelled');
+      });
+    },
     start: () => void loop.start(),
     stop: async () => {
       const all = () => Promise.all([...running.values()].map(({ done }) => done));
-      await atMost(loop.stop(), turnWithinMs);
+      await atMost(loop.stop(), tickWithinMs);
       await atMost(all(), graceMs);
-      handingBack = true;
+      releasing = true;
       for (const { held } of running.values()) held.end('stopped');
-      await atMost(all(), handBackWithinMs);
+      await atMost(all(), releaseWithinMs);
       for (const { held } of running.values()) held.release();
     },
   };

@@ -1,10 +1,10 @@
-import { type Executor, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import { type Executor, json, type Page, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
 import { type MessagePart, type MessageRole, toParts } from './messages.ts';
 import type { Status } from './states.ts';
 
-/** One row of history: a transition, or what happened without one (`from` equals `to`). */
+/** One row of the history: a transition, or something that happened without one (`from` equals `to`). */
 export interface WorkItemEvent {
   id: string;
   from: Status | null;
@@ -23,16 +23,16 @@ export interface WorkItemMessage {
   created_at: Date;
 }
 
-type Actor = Pick<Principal, 'kind' | 'id' | 'name'>;
+type Who = Pick<Principal, 'kind' | 'id' | 'name'>;
 
-/** Who did it, as the history keeps it: still true when the key or person is gone. */
-export const principalJson = ({ kind, id, name }: Actor): string => json({ kind, id, name });
+/** Who did it, as the history keeps it: still readable when the key or person is gone. */
+export const principalJson = ({ kind, id, name }: Who): string => json({ kind, id, name });
 
-/** What happened to some Work Items together, in one statement however many they are. */
+/** Records what happened to several Work Items together, in one statement whatever their number. */
 export const recordEvents = async (
   tx: Tx,
   action: string,
-  principal: Actor,
+  principal: Who,
   moved: readonly { id: string; from: Status | null; to: Status }[],
   details: Record<string, unknown> = {},
 ): Promise<void> => {
@@ -45,34 +45,24 @@ export const recordEvents = async (
       as e(id, work_item_id, from_status, to_status)`.execute(tx);
 };
 
-interface PageOf {
-  limit: number;
-  /** The id of the last one seen. */
-  before: string | null;
-}
-
-/** What a table holds of a Work Item, newest first, one more than `limit`. */
+/** The rows of a Work Item in a table, newest first, one more than `limit`. */
 const newest = async <T>(
   executor: Executor,
   from: 'work_item_events' | 'work_item_messages',
   columns: RawBuilder<unknown>,
   workItemId: string,
-  { limit, before }: PageOf,
+  { limit, next }: Page,
 ): Promise<T[]> => {
   const table = sql.table(from);
   const { rows } = await sql<T>`
-    select ${columns} from ${table} where work_item_id = ${workItemId} and (${before}::uuid is null
-      or seq < (select seq from ${table} where work_item_id = ${workItemId} and id = ${before}::uuid))
+    select ${columns} from ${table} where work_item_id = ${workItemId} and (${next}::uuid is null
+      or seq < (select seq from ${table} where work_item_id = ${workItemId} and id = ${next}::uuid))
     order by seq desc limit ${limit + 1}`.execute(executor);
   return rows;
 };
 
 /** Newest first, one more than `limit`. */
-export const selectEvents = (
-  executor: Executor,
-  workItemId: string,
-  page: PageOf,
-): Promise<WorkItemEvent[]> => {
+export const listEvents = (executor: Executor, workItemId: string, page: Page): Promise<WorkItemEvent[]> => {
   const columns = sql`id, from_status as from, to_status as to, action, principal, details, at`;
   return newest(executor, 'work_item_events', columns, workItemId, page);
 };
@@ -99,7 +89,7 @@ type MessageRow = Omit<WorkItemMessage, 'content'> & { content: unknown };
 const toMessage = (row: MessageRow): WorkItemMessage => ({ ...row, content: toParts(row.content) });
 
 /** The messages of one conversation of a Work Item, oldest first. */
-export const messagesOf = async (
+export const listConversation = async (
   executor: Executor,
   workItemId: string,
   conversationId: string,
@@ -113,10 +103,10 @@ export const messagesOf = async (
 };
 
 /** All messages of a Work Item, newest first, one more than `limit`. */
-export const selectMessages = async (
+export const listMessages = async (
   executor: Executor,
   workItemId: string,
-  page: PageOf,
+  page: Page,
 ): Promise<WorkItemMessage[]> => {
   const columns = sql`id, conversation_id, role, content, created_at`;
   const rows = await newest<MessageRow>(executor, 'work_item_messages', columns, workItemId, page);

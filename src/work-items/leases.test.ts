@@ -4,7 +4,7 @@ import { tester } from '../../tests/harness/api.ts';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { cancelEverything, itemOf, later, makeAgent, makeItems } from '../../tests/harness/work-items.ts';
 import { claimWorkItems } from './claims.ts';
-import { selectEvents } from './history-store.ts';
+import { listEvents } from './history-store.ts';
 import { finish, heartbeat, nextWorkIn, recoverLost, release, retry, setToolInFlight } from './leases.ts';
 import { act, cancelOpenWorkItems } from './work-items.ts';
 
@@ -25,7 +25,7 @@ eachDatabase((_name, open) => {
 
   /** The history, oldest first, as `from→to action`. */
   const historyOf = async (id: string) =>
-    (await open().run((executor) => selectEvents(executor, id, { limit: 100, before: null })))
+    (await open().run((executor) => listEvents(executor, id, { limit: 100, next: null })))
       .map((event) => `${event.from}→${event.to} ${event.action}`)
       .toReversed();
 

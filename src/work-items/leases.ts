@@ -1,18 +1,13 @@
 import { type Executor, json, sql, type Tx } from '../database/index.ts';
 import { recordEvents } from './history-store.ts';
 import type { Status } from './states.ts';
-import {
-  type Transition,
-  transition,
-  type WorkItem,
-  type WorkItemError,
-  type WorkItemUsage,
-} from './store.ts';
+import type { WorkItem, WorkItemError, WorkItemUsage } from './store.ts';
+import { type Transition, transition } from './transitions.ts';
 
-/** Who the history names for what the platform does by itself. */
+/** Whom the history names for what the platform does by itself. */
 export const worker = { kind: 'system', id: 'worker', name: 'worker' } as const;
 
-/** A claim: the Work Item and the token that the claim gave. */
+/** A claimed Work Item and the fencing token of the claim. */
 export interface Lease {
   id: string;
   fencing: number;
@@ -21,7 +16,7 @@ export interface Lease {
 const holds = ({ id, fencing }: Lease) =>
   sql`w.id = ${id} and w.fencing = ${fencing} and w.status = 'EXECUTING'`;
 
-/** Prolong the lease. Not `alive`: it was lost, and nothing that its bearer does counts any more. */
+/** Extends the lease. Not `alive`: it was lost, and nothing that its holder does counts any more. */
 export const heartbeat = async (
   executor: Executor,
   lease: Lease & { leaseSeconds: number },
@@ -32,14 +27,14 @@ export const heartbeat = async (
   return { alive: rows.length === 1, cancelRequested: rows[0]?.cancel ?? false };
 };
 
-/** Say that a tool call that must not be repeated begins or has ended. False where the lease was lost. */
+/** Records that a tool call that must not be repeated begins or has ended. False if the lease was lost. */
 export const setToolInFlight = async (tx: Tx, lease: Lease & { inFlight: boolean }): Promise<boolean> => {
   const { rows } = await sql`update work_items w set unsafe_tool_in_flight = ${lease.inFlight}
     where ${holds(lease)} returning 1`.execute(tx);
   return rows.length === 1;
 };
 
-/** Note the trace of the present attempt. False where the lease was lost. */
+/** Records the trace of the current attempt. False if the lease was lost. */
 export const setTrace = async (tx: Tx, lease: Lease & { traceId: string }): Promise<boolean> => {
   const { rows } = await sql`update work_items w set trace_id = ${lease.traceId}
     where ${holds(lease)} returning 1`.execute(tx);
@@ -49,8 +44,8 @@ export const setTrace = async (tx: Tx, lease: Lease & { traceId: string }): Prom
 const jsonOrNull = (value: unknown) => (value == null ? null : json(value));
 const attemptsLeft = sql`w.attempts < (select max_attempts from agents where id = w.agent_id)`;
 
-/** Move what the lease holds; a result that comes too late changes nothing and is recorded. */
-const endWith = async (
+/** Ends the execution under the lease. A result that comes too late changes nothing and is recorded; then null. */
+const endExecution = async (
   tx: Tx,
   lease: Lease,
   move: Omit<Transition, 'where' | 'principal'>,
@@ -73,9 +68,9 @@ export interface Outcome extends Lease {
   usage?: WorkItemUsage | null;
 }
 
-/** End the execution. null where the lease was lost: nothing changes but the history. */
+/** Ends the execution. Returns null if the lease was lost: only the history changes. */
 export const finish = (tx: Tx, { status, result, error, usage, ...lease }: Outcome) =>
-  endWith(tx, lease, {
+  endExecution(tx, lease, {
     to: sql`${status}::text`,
     set: [
       sql`result = ${jsonOrNull(result)}::jsonb`,
@@ -88,7 +83,7 @@ export const finish = (tx: Tx, { status, result, error, usage, ...lease }: Outco
 
 /**
  * After a failed attempt: PENDING again after 2, 4, 8 … at most 300 s while attempts are left, but not before
- * `waitSeconds`; else ERROR; CANCELLED where that was asked for. null where the lease was lost.
+ * `waitSeconds`; otherwise ERROR; CANCELLED if that was requested. Returns null if the lease was lost.
  */
 export const retry = (
   tx: Tx,
@@ -99,7 +94,7 @@ export const retry = (
     ...lease
   }: Lease & { error: WorkItemError; usage?: WorkItemUsage | null; waitSeconds?: number },
 ) =>
-  endWith(tx, lease, {
+  endExecution(tx, lease, {
     to: sql`case when w.cancel_requested_at is not null then 'CANCELLED' when ${attemptsLeft} then 'PENDING'
       else 'ERROR' end`,
     set: [
@@ -113,24 +108,24 @@ export const retry = (
     details: { error },
   });
 
-/** Of `w`, whose worker can do nothing more for it. */
-const withoutWorker = (otherwise: ReturnType<typeof sql>) =>
+/** The next status of `w`, whose worker can do nothing more for it. */
+const statusWithoutWorker = (otherwise: ReturnType<typeof sql>) =>
   sql`case when w.cancel_requested_at is not null then 'CANCELLED' when w.unsafe_tool_in_flight then 'INDETERMINATE'
     ${otherwise} end`;
 
-const whyLost = (unsafe: string, otherwise: string) =>
+const lossError = (unsafe: string, otherwise: string) =>
   sql`error = case moving.to_status
     when 'INDETERMINATE' then ${json({ code: 'indeterminate', message: unsafe })}::jsonb
     when 'ERROR' then ${json({ code: 'lease_lost', message: otherwise })}::jsonb end`;
 
-/** At shutdown: give the Work Item to another worker, without having used an attempt. null where it was lost. */
+/** At shutdown: releases the Work Item to another worker; the attempt does not count. Returns null if the lease was lost. */
 export const release = async (tx: Tx, lease: Lease): Promise<WorkItem | null> => {
   const [moved] = await transition(tx, {
     where: holds(lease),
-    to: withoutWorker(sql`else 'PENDING'`),
+    to: statusWithoutWorker(sql`else 'PENDING'`),
     set: [
       sql`attempts = w.attempts - case when moving.to_status = 'PENDING' then 1 else 0 end`,
-      whyLost('The worker was stopped during a tool call that must not be repeated.', ''),
+      lossError('The worker was stopped during a tool call that must not be repeated.', ''),
     ],
     action: 'hand_back',
     principal: worker,
@@ -139,17 +134,17 @@ export const release = async (tx: Tx, lease: Lease): Promise<WorkItem | null> =>
 };
 
 /**
- * Take up to `limit` Work Items from workers that have not been heard of within the lease: PENDING while
- * attempts are left, else ERROR; INDETERMINATE where a tool call that must not be repeated was in flight;
- * CANCELLED where that was asked for.
+ * Takes up to `limit` Work Items from workers that sent no heartbeat within the lease: PENDING while attempts are
+ * left, otherwise ERROR; INDETERMINATE if a tool call that must not be repeated was in flight; CANCELLED if that was
+ * requested.
  */
 export const recoverLost = (tx: Tx, limit: number): Promise<WorkItem[]> =>
   transition(tx, {
     where: sql`w.status = 'EXECUTING' and w.lease_expires_at <= (select platform_now())`,
     limit,
-    to: withoutWorker(sql`when ${attemptsLeft} then 'PENDING' else 'ERROR'`),
+    to: statusWithoutWorker(sql`when ${attemptsLeft} then 'PENDING' else 'ERROR'`),
     set: [
-      whyLost(
+      lossError(
         'The worker was lost during a tool call that must not be repeated.',
         'The worker was lost, and no attempts are left.',
       ),
@@ -159,8 +154,9 @@ export const recoverLost = (tx: Tx, limit: number): Promise<WorkItem[]> =>
   });
 
 /**
- * Milliseconds until a retry is due or a lease runs out, whichever comes first; 0 where one has; null where
- * there is neither. A retry that is due but has no room is left out: the end of an execution will tell of it.
+ * Milliseconds until a retry is due or a lease expires, whichever comes first; 0 if a lease has expired; null if there
+ * is neither. A retry that is due is left out: if no claim took it, its agent has no room, and the end of an execution
+ * notifies the workers.
  */
 export const nextWorkIn = async (executor: Executor): Promise<number | null> => {
   const { rows } = await sql<{ at: Date | null; now: Date }>`

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { audit } from '../audit/index.ts';
-import type { Database } from '../database/index.ts';
+import type { Database, Executor } from '../database/index.ts';
 import {
+  finder,
   id,
   jsonObject,
   listPage,
@@ -14,11 +15,18 @@ import {
   route,
   text,
 } from '../http/index.ts';
-import { selectEvents, selectMessages } from './history-store.ts';
-import { publicEvent, publicMessage, publicWorkItem, status, toWorkItemResponse } from './schemas.ts';
+import { listEvents, listMessages } from './history-store.ts';
+import {
+  publicEvent,
+  publicMessage,
+  publicTrace,
+  publicWorkItem,
+  status,
+  toWorkItemResponse,
+} from './schemas.ts';
 import type { Action } from './states.ts';
-import { selectWorkItems, type WorkItem } from './store.ts';
-import { act, checkNewWorkItem, createWorkItem, findWorkItem } from './work-items.ts';
+import { findWorkItem, listWorkItems } from './store.ts';
+import { act, checkNewWorkItem, createWorkItem } from './work-items.ts';
 
 const path = '/work-items/{work_item_id}';
 
@@ -30,31 +38,48 @@ const createBody = z
     message: optional(message, ''),
     payload: optional(jsonObject, {}),
     work_item_name: optional(text(200), null),
-    draft: optional(z.boolean(), false).describe('Leave it a DRAFT until it is submitted.'),
+    draft: optional(z.boolean(), false).describe('It stays a DRAFT until it is submitted.'),
   })
   .meta({ id: 'CreateWorkItemBody' });
 
 const continueBody = z
-  .object({ message: optional(message).describe('Goes on with the conversation.') })
+  .object({ message: optional(message).describe('Added to the conversation.') })
   .meta({ id: 'ContinueWorkItemBody' });
 
 const filters = z.object({
-  agent_id: z.string().optional().describe('Those of this agent.'),
+  agent_id: z.string().optional().describe('Work Items of this agent.'),
   status: status.optional(),
-  schedule_id: z.string().optional().describe('Those that this schedule made.'),
+  schedule_id: z.string().optional().describe('Work Items that this schedule created.'),
 });
 
-const summaries: Record<Action, string> = {
-  submit: 'Make a draft PENDING',
-  cancel: 'Cancel a Work Item; one that executes is cancelled within 30 seconds',
-  continue: 'Go on with the same conversation',
-  restart: 'Begin again with a new conversation',
-  complete: 'Declare a Work Item COMPLETED',
+const actionTexts: Record<Action, { summary: string; description: string }> = {
+  submit: { summary: 'Submit a draft', description: 'The Work Item becomes PENDING.' },
+  cancel: {
+    summary: 'Cancel a Work Item',
+    description: 'If it is EXECUTING, it is cancelled within 30 seconds.',
+  },
+  continue: {
+    summary: 'Continue a Work Item',
+    description: 'The next attempt goes on with the same conversation.',
+  },
+  restart: { summary: 'Restart a Work Item', description: 'It begins again with a new conversation.' },
+  complete: {
+    summary: 'Complete a Work Item',
+    description: 'A person declares that it is done. Its result stays as it is.',
+  },
 };
 
-export const workItemRoutes = (db: Database): Route[] => {
-  const find = ({ params }: { params: Record<string, string> }): Promise<WorkItem> =>
-    db.run((executor) => findWorkItem(executor, params.work_item_id!));
+export interface WorkItemNeeds {
+  /** Where a person can see a trace of an agent. */
+  traceLinks(
+    executor: Executor,
+    agentId: string,
+    traceId: string,
+  ): Promise<{ integration_id: string; description: string | null; url: string }[]>;
+}
+
+export const workItemRoutes = (db: Database, { traceLinks }: WorkItemNeeds): Route[] => {
+  const find = finder(db, 'Work Item', 'work_item_id', findWorkItem);
 
   const actionRoute = (action: Action): Route =>
     route({
@@ -63,7 +88,7 @@ export const workItemRoutes = (db: Database): Route[] => {
       method: 'POST',
       base: 'v2',
       path: `${path}/${action}`,
-      summary: summaries[action],
+      ...actionTexts[action],
       otherStatuses: [412],
       find,
       ...(action === 'continue' ? { body: continueBody, bodyOptional: true } : {}),
@@ -78,12 +103,12 @@ export const workItemRoutes = (db: Database): Route[] => {
       role: 'member',
       method: 'GET',
       path: '/work-items',
-      summary: 'Work Items, newest first',
+      summary: 'List Work Items',
       query: offsetQuery.extend(filters.shape),
       response: offsetPageOf('WorkItemPage', publicWorkItem),
       handler: async ({ query: { limit, offset, ...filter } }) => {
         const { items, total } = await db.run((executor) =>
-          selectWorkItems(executor, filter, { limit, offset }),
+          listWorkItems(executor, filter, { limit, offset }),
         );
         const seen = offset + items.length;
         return {
@@ -98,7 +123,7 @@ export const workItemRoutes = (db: Database): Route[] => {
       role: 'member',
       method: 'POST',
       path: '/work-items',
-      summary: 'Create a Work Item for a Worker agent',
+      summary: 'Create a Work Item',
       otherStatuses: [404],
       checkBody: (body) => checkNewWorkItem(db, body),
       body: createBody,
@@ -122,7 +147,7 @@ export const workItemRoutes = (db: Database): Route[] => {
       role: 'member',
       method: 'GET',
       path,
-      summary: 'One Work Item',
+      summary: 'Get a Work Item',
       find,
       response: publicWorkItem,
       handler: async ({ found }) => toWorkItemResponse(found),
@@ -138,13 +163,11 @@ export const workItemRoutes = (db: Database): Route[] => {
       method: 'GET',
       base: 'v2',
       path: `${path}/events`,
-      summary: 'What happened to a Work Item, newest first',
+      summary: 'List the events of a Work Item',
       find,
       query: pageQuery,
       response: pageOf('WorkItemEventPage', publicEvent),
-      handler: listPage(db, (executor, { limit, next }, { found }) =>
-        selectEvents(executor, found.id, { limit, before: next }),
-      ),
+      handler: listPage(db, (executor, page, { found }) => listEvents(executor, found.id, page)),
     }),
     route({
       id: 'listWorkItemMessages',
@@ -152,13 +175,26 @@ export const workItemRoutes = (db: Database): Route[] => {
       method: 'GET',
       base: 'v2',
       path: `${path}/messages`,
-      summary: 'The messages of a Work Item, newest first',
+      summary: 'List the messages of a Work Item',
       find,
       query: pageQuery,
       response: pageOf('WorkItemMessagePage', publicMessage),
-      handler: listPage(db, (executor, { limit, next }, { found }) =>
-        selectMessages(executor, found.id, { limit, before: next }),
-      ),
+      handler: listPage(db, (executor, page, { found }) => listMessages(executor, found.id, page)),
+    }),
+    route({
+      id: 'getWorkItemTrace',
+      role: 'member',
+      method: 'GET',
+      base: 'v2',
+      path: `${path}/trace`,
+      summary: 'Get the trace of a Work Item',
+      description: 'The trace of the last attempt, and where it can be seen.',
+      find,
+      response: publicTrace,
+      handler: async ({ found: { agent_id, trace_id } }) => ({
+        trace_id,
+        links: trace_id === null ? [] : await db.run((executor) => traceLinks(executor, agent_id, trace_id)),
+      }),
     }),
   ];
 };

@@ -9,31 +9,29 @@ export const status = z.enum(statuses);
 export const publicWorkItem = z
   .object({
     id,
-    agent_id: id.describe('The Worker agent that carries it out. The Work Item outlives it.'),
-    schedule_id: id.nullable().describe('The schedule that it came from; null where there is none.'),
+    agent_id: id.describe('The Worker agent that executes it. The Work Item outlives it.'),
+    schedule_id: id.nullable().describe('The schedule that created it; null if none did.'),
     work_item_name: z.string().nullable(),
     message: z.string(),
     payload: jsonObject,
     status,
-    allowed_actions: z.array(z.enum(actionNames)).describe('What can be done with it as it stands.'),
-    result: jsonValue.describe('What the agent answered; null before.'),
+    allowed_actions: z.array(z.enum(actionNames)).describe('The actions that its status allows.'),
+    result: jsonValue.describe('The reply of the agent; null before.'),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     usage: z.object({ input_tokens: z.int(), output_tokens: z.int() }).nullable(),
-    attempts: z.int().describe('Attempts begun since it was created, continued or restarted.'),
-    created_by: z
-      .string()
-      .describe('The id of the API key or person; `scheduler` for what a schedule fired.'),
+    attempts: z.int().describe('Attempts that began since it was created, continued or restarted.'),
+    created_by: z.string().describe('The id of the API key or person; `scheduler` if a schedule fired it.'),
     created_at: timestamp,
     updated_at: timestamp,
-    started_at: timestamp.nullable().describe('When the present or last attempt began.'),
+    started_at: timestamp.nullable().describe('When the current or last attempt began.'),
     finished_at: timestamp.nullable(),
     cancel_requested_at: timestamp
       .nullable()
-      .describe('When a cancel was asked for while it executes; null else.'),
+      .describe('When a cancel was requested while it executed; null otherwise.'),
   })
   .meta({ id: 'PublicWorkItem' });
 
-/** A Work Item as answered; what the schema does not name is left out by it. */
+/** The response schema leaves out what it does not name. */
 export const toWorkItemResponse = (item: WorkItem): z.input<typeof publicWorkItem> => ({
   ...item,
   allowed_actions: allowedActions(item.status, item.agent_exists),
@@ -42,7 +40,7 @@ export const toWorkItemResponse = (item: WorkItem): z.input<typeof publicWorkIte
 export const publicEvent = z
   .object({
     id,
-    from: status.nullable().describe('null at the creation.'),
+    from: status.nullable().describe('null for the creation.'),
     to: status,
     action: z.string(),
     principal: z.object({ kind: z.string(), id: z.string(), name: z.string() }),
@@ -77,9 +75,24 @@ const messagePart = z
 export const publicMessage = z
   .object({
     id,
-    conversation_id: id.describe('A restart begins another conversation.'),
+    conversation_id: id.describe('A restart begins a new conversation.'),
     role: z.enum(messageRoles),
     content: z.array(messagePart),
     created_at: timestamp,
   })
   .meta({ id: 'WorkItemMessage' });
+
+export const publicTrace = z
+  .object({
+    trace_id: z.string().nullable().describe('32 hex digits; null before the first attempt.'),
+    links: z
+      .array(
+        z.object({
+          integration_id: z.string(),
+          description: z.string().nullable(),
+          url: z.string().describe('Where the trace can be seen.'),
+        }),
+      )
+      .describe('One for each integration that can build one.'),
+  })
+  .meta({ id: 'WorkItemTrace' });

@@ -1,4 +1,4 @@
-/** The states of a Work Item and what moves it between them (product, section 6): the one table. */
+/** The states of a Work Item and what moves it between them (product, section 6): the only table of them. */
 export const statuses = [
   'DRAFT',
   'PENDING',
@@ -15,8 +15,8 @@ export type Status = (typeof statuses)[number];
 type Moves = Readonly<Partial<Record<Status, Status>>>;
 
 /**
- * What people do: from which state to which; from any other it is a 412. A cancel while EXECUTING stays there:
- * it asks the worker, whose result may have been committed first.
+ * What people do: from which state to which; from any other state it is a 412. A cancel while EXECUTING stays there:
+ * it is a request to the worker, whose result may have been committed first.
  */
 export const actions = {
   submit: { DRAFT: 'PENDING' },
@@ -42,7 +42,7 @@ export type Action = keyof typeof actions;
 
 export const actionNames = Object.keys(actions) as Action[];
 
-/** What the platform does: a claim takes PENDING to EXECUTING, all others end an execution. */
+/** What the platform does: a claim moves PENDING to EXECUTING, all others end an execution. */
 export const workerMoves = {
   claim: ['EXECUTING'],
   finish: ['COMPLETED', 'NEEDS_REVIEW', 'ERROR', 'CANCELLED'],
@@ -51,14 +51,14 @@ export const workerMoves = {
   lease_lost: ['PENDING', 'ERROR', 'INDETERMINATE', 'CANCELLED'],
 } as const satisfies Record<string, readonly Status[]>;
 
-/** Nothing happens to these any more unless a person restarts or continues them: `finished_at` is set. */
+/** Nothing more happens in these unless a person restarts or continues the Work Item: `finished_at` is set. */
 export const finishedStatuses = ['COMPLETED', 'ERROR', 'CANCELLED'] as const satisfies readonly Status[];
 
-/** Where `action` leads from `status`; undefined where it is not allowed. */
+/** The status to which `action` leads from `status`; undefined if it is not allowed. */
 export const nextStatus = (action: Action, status: Status): Status | undefined =>
   (actions[action] as Moves)[status];
 
-/** What people may do with a Work Item that is `status`. Without its agent it can never be PENDING again. */
+/** The actions that a Work Item with `status` allows. Without its agent it can never be PENDING again. */
 export const allowedActions = (status: Status, agentExists = true): Action[] =>
   actionNames.filter((action) => {
     const next = nextStatus(action, status);

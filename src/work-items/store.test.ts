@@ -6,9 +6,9 @@ import { cancelEverything, itemOf, later, makeAgent, makeItems } from '../../tes
 import type { Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
-import { appendMessage, messagesOf, recordEvents, selectEvents } from './history-store.ts';
+import { appendMessage, listConversation, listEvents, recordEvents } from './history-store.ts';
 import { type MessagePart, textPart } from './messages.ts';
-import { insertWorkItems, type NewWorkItem, retainWorkItems, workItemsChannel } from './store.ts';
+import { deleteFinishedWorkItems, insertWorkItems, type NewWorkItem, workItemsChannel } from './store.ts';
 
 const scheduler: Principal = {
   kind: 'system',
@@ -118,7 +118,9 @@ eachDatabase((_name, open) => {
     for (const content of said) await say(item!.conversation_id, content);
     await say(other, [textPart('elsewhere')]);
     const contents = async (conversation: string) =>
-      (await open().run((executor) => messagesOf(executor, item!.id, conversation))).map((m) => m.content);
+      (await open().run((executor) => listConversation(executor, item!.id, conversation))).map(
+        (m) => m.content,
+      );
     expect(await contents(item!.conversation_id)).toEqual(said);
     expect(await contents(other)).toEqual([[textPart('elsewhere')]]);
   });
@@ -145,22 +147,22 @@ eachDatabase((_name, open) => {
     test('removes finished Work Items after the days, with their messages and events, at most `limit`', async () => {
       const items = await finished(3);
       const [open1] = await makeItems(open(), await makeAgent(open()), 1);
-      expect(await later(open(), days(89), (tx) => retainWorkItems(tx, 90, 100))).toBe(0);
-      expect(await later(open(), days(91), (tx) => retainWorkItems(tx, 90, 2))).toBe(2);
-      expect(await later(open(), days(91), (tx) => retainWorkItems(tx, 90, 100))).toBe(1);
-      expect(await later(open(), days(91), (tx) => retainWorkItems(tx, 90, 100))).toBe(0);
+      expect(await later(open(), days(89), (tx) => deleteFinishedWorkItems(tx, 90, 100))).toBe(0);
+      expect(await later(open(), days(91), (tx) => deleteFinishedWorkItems(tx, 90, 2))).toBe(2);
+      expect(await later(open(), days(91), (tx) => deleteFinishedWorkItems(tx, 90, 100))).toBe(1);
+      expect(await later(open(), days(91), (tx) => deleteFinishedWorkItems(tx, 90, 100))).toBe(0);
       for (const { id, conversation_id } of items) {
         expect(await itemOf(open(), id)).toBeUndefined();
-        const page = { limit: 1, before: null };
-        expect(await open().run((executor) => selectEvents(executor, id, page))).toEqual([]);
-        expect(await open().run((executor) => messagesOf(executor, id, conversation_id))).toEqual([]);
+        const page = { limit: 1, next: null };
+        expect(await open().run((executor) => listEvents(executor, id, page))).toEqual([]);
+        expect(await open().run((executor) => listConversation(executor, id, conversation_id))).toEqual([]);
       }
       expect((await itemOf(open(), open1!.id)).status).toBe('PENDING');
     });
 
     test('of 0 days keeps all', async () => {
       const [item] = await finished(1);
-      expect(await later(open(), days(9_999), (tx) => retainWorkItems(tx, 0, 100))).toBe(0);
+      expect(await later(open(), days(9_999), (tx) => deleteFinishedWorkItems(tx, 0, 100))).toBe(0);
       expect(await itemOf(open(), item!.id)).toBeDefined();
     });
   });
@@ -174,7 +176,7 @@ eachDatabase((_name, open) => {
         await recordEvents(tx, action, who, [{ id, from: 'PENDING', to: 'PENDING' }]);
       }
     });
-    const events = await open().run((executor) => selectEvents(executor, id, { limit: 10, before: null }));
+    const events = await open().run((executor) => listEvents(executor, id, { limit: 10, next: null }));
     expect(events.map((event) => event.action)).toEqual(['c', 'b', 'a', 'create']);
   });
 });

@@ -1,13 +1,13 @@
 import { type Executor, json, notify, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
-import { principalJson, recordEvents } from './history-store.ts';
-import { finishedStatuses, type Status } from './states.ts';
+import { principalJson } from './history-store.ts';
+import type { Status } from './states.ts';
 
-/** The channel on which replicas hear that there may be something to claim. */
+/** The channel that notifies workers of Work Items that may be claimed. */
 export const workItemsChannel = 'work_items';
 
-/** The channel on which the worker that has a Work Item hears that it shall be cancelled; the payload is its id. */
+/** The channel that notifies the worker of a Work Item that it is to be cancelled; the payload is its id. */
 export const cancelsChannel = 'work_item_cancels';
 
 export interface WorkItemError {
@@ -25,7 +25,7 @@ export interface WorkItem {
   id: string;
   agent_id: string;
   schedule_id: string | null;
-  /** The nominal time that fired it; null where no schedule did. */
+  /** The nominal time that fired it; null if no schedule did. */
   occurrence: Date | null;
   work_item_name: string | null;
   message: string;
@@ -38,13 +38,13 @@ export interface WorkItem {
   created_by: string;
   created_at: Date;
   updated_at: Date;
-  /** When the present or last attempt began. */
+  /** When the current or last attempt began. */
   started_at: Date | null;
   finished_at: Date | null;
   cancel_requested_at: Date | null;
   conversation_id: string;
   trace_id: string | null;
-  /** The token of the last claim: only its bearer may write. */
+  /** The token of the last claim: only its holder may write. */
   fencing: number;
   agent_exists: boolean;
 }
@@ -62,13 +62,13 @@ export type NewWorkItem = Pick<
 
 /**
  * The common table expressions `inserted` (id, schedule_id, occurrence) and `history`: the rows of `source`, which has
- * the columns of `NewWorkItem` with `payload` as jsonb, become Work Items. One whose schedule and occurrence are there
- * already is left out, whoever made the other. They are a part of a statement, so that a firing never carries messages
- * and payloads through this process.
+ * the columns of `NewWorkItem` with `payload` as jsonb, become Work Items. A row whose schedule and occurrence already
+ * have one is left out, whoever made the other. They are part of a larger statement, so that a firing never carries
+ * messages and payloads through this process.
  *
- * The time is asked for once, and the first event has the id of its Work Item: of a herd of firings each row counts.
+ * The time is read once, and the first event has the id of its Work Item: in a herd of firings each row counts.
  */
-export const insertion = (
+const insertion = (
   source: RawBuilder<unknown>,
   status: 'DRAFT' | 'PENDING',
   principal: Principal,
@@ -87,7 +87,25 @@ export const insertion = (
     from inserted
   )`;
 
-/** Insert many at once, with their history, in two statements however many they are. Answers the ids of those inserted. */
+const scheduler: Principal = {
+  kind: 'system',
+  id: 'scheduler',
+  name: 'scheduler',
+  role: 'admin',
+  keyId: null,
+};
+
+/**
+ * The part of a firing's statement that makes the rows of `source` (see `insertion`) PENDING Work Items. The caller
+ * has locked the rows of their schedules, so that the agents are not deleted, and notifies the workers.
+ */
+export const firedInsertion = (source: RawBuilder<unknown>): RawBuilder<unknown> =>
+  insertion(source, 'PENDING', scheduler);
+
+/** Notifies the workers, when the transaction commits, that there may be something to claim. */
+export const wakeWorkers = (tx: Tx): Promise<void> => notify(tx, workItemsChannel);
+
+/** Inserts many at once, with their history, in two statements whatever their number. Returns the ids of those inserted. */
 export const insertWorkItems = async (
   tx: Tx,
   items: readonly NewWorkItem[],
@@ -106,13 +124,11 @@ export const insertWorkItems = async (
         as i(id, agent_id, schedule_id, occurrence, work_item_name, message, payload)
     ), ${insertion(sql`items`, status, principal)}
     select id from inserted`.execute(tx);
-  if (rows.length > 0 && status === 'PENDING') await notify(tx, workItemsChannel);
+  if (rows.length > 0 && status === 'PENDING') await wakeWorkers(tx);
   return rows.map((row) => row.id);
 };
 
-/** undefined where there is none, and for a malformed id. */
-export const selectWorkItem = async (executor: Executor, id: string): Promise<WorkItem | undefined> => {
-  if (!isId(id)) return undefined;
+export const findWorkItem = async (executor: Executor, id: string): Promise<WorkItem | undefined> => {
   const { rows } = await sql<WorkItem>`select ${columns} from work_items w where w.id = ${id}`.execute(
     executor,
   );
@@ -126,7 +142,7 @@ export interface WorkItemFilter {
 }
 
 /** Newest first, with how many match in all: one statement, so that both are of the same moment. */
-export const selectWorkItems = async (
+export const listWorkItems = async (
   executor: Executor,
   filter: WorkItemFilter,
   page: { limit: number; offset: number },
@@ -152,60 +168,11 @@ export const selectWorkItems = async (
   };
 };
 
-/** A transition of all Work Items that `where` names, `w` being the row as it was. */
-export interface Transition {
-  where: RawBuilder<unknown>;
-  /** The next status, as an expression of `w`. */
-  to: RawBuilder<unknown>;
-  /** Further assignments; they may use `w` and `moving.to_status`. */
-  set?: readonly RawBuilder<unknown>[];
-  /** At most so many, without those that another transaction has at hand. */
-  limit?: number;
-  action: string;
-  principal: Pick<Principal, 'kind' | 'id' | 'name'>;
-  details?: Record<string, unknown>;
-}
-
-const finished = sql.join(finishedStatuses.map((status) => sql.lit(status)));
-
 /**
- * One conditional UPDATE and its history. The condition is checked on the locked row, so that of two that would
- * move the same Work Item the second finds what the first has made of it. Whoever leaves EXECUTING gives up the
- * lease; and since that makes room for another Work Item of the agent, workers are told of it. The lease is the
- * locked row's, as the status is: PostgreSQL checks constraints on a row as the statement first saw it, and only
- * then looks whether it was changed meanwhile, so that the two must not come from different versions of the row.
+ * Deletes at most `limit` Work Items that finished more than `days` ago, with their messages and events; none if
+ * `days` is 0. Returns how many.
  */
-export const transition = async (tx: Tx, move: Transition): Promise<WorkItem[]> => {
-  const bound = move.limit === undefined ? sql`` : sql`limit ${move.limit}`;
-  const skip = move.limit === undefined ? sql`` : sql`skip locked`;
-  const { rows } = await sql<WorkItem & { from_status: Status }>`
-    with moving as (
-      select w.id, w.status as from_status, ${move.to} as to_status, w.lease_owner, w.lease_expires_at
-      from work_items w where ${move.where} ${bound} for update of w ${skip}
-    )
-    update work_items w set ${sql.join([
-      sql`status = moving.to_status`,
-      sql`updated_at = platform_now()`,
-      sql`finished_at = case when moving.to_status in (${finished}) then platform_now() end`,
-      sql`lease_owner = case when moving.to_status = 'EXECUTING' then moving.lease_owner end`,
-      sql`lease_expires_at = case when moving.to_status = 'EXECUTING' then moving.lease_expires_at end`,
-      sql`unsafe_tool_in_flight = moving.to_status = 'EXECUTING' and w.unsafe_tool_in_flight`,
-      ...(move.set ?? []),
-    ])}
-    from moving where w.id = moving.id
-    returning ${columns}, moving.from_status`.execute(tx);
-  const moved = rows.map(({ id, from_status, status }) => ({ id, from: from_status, to: status }));
-  await recordEvents(tx, move.action, move.principal, moved, move.details);
-  const tellWorkers = moved.some((m) => m.to === 'PENDING' || (m.from === 'EXECUTING' && m.to !== m.from));
-  if (tellWorkers) await notify(tx, workItemsChannel);
-  return rows;
-};
-
-/**
- * Remove up to `limit` Work Items that finished more than `days` ago, with their messages and events. Answers
- * how many they were.
- */
-export const retainWorkItems = async (tx: Tx, days: number, limit: number): Promise<number> => {
+export const deleteFinishedWorkItems = async (tx: Tx, days: number, limit: number): Promise<number> => {
   if (days <= 0) return 0;
   const { rows } = await sql<{ n: number }>`
     with old as (

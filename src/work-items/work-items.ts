@@ -1,33 +1,25 @@
 import { getAgent, lockAgentForShare, requireWorker } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
-import { type Database, type Executor, notify, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import type { Database, Executor, Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
+import { isId, newId } from '../lib/ids.ts';
 import type { Actor, Principal } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import { appendMessage } from './history-store.ts';
 import { textPart } from './messages.ts';
 import { type Action, actions, allowedActions, type Status } from './states.ts';
-import {
-  cancelsChannel,
-  insertion,
-  insertWorkItems,
-  selectWorkItem,
-  type Transition,
-  transition,
-  type WorkItem,
-  workItemsChannel,
-} from './store.ts';
+import { findWorkItem, insertWorkItems, type WorkItem } from './store.ts';
+import { moveAllBy, moveBy } from './transitions.ts';
 
-/** The Work Item; 404 where there is none, also for a malformed id. */
-export const findWorkItem = async (executor: Executor, id: string): Promise<WorkItem> => {
-  const item = await selectWorkItem(executor, id);
+/** The Work Item. 404 if there is none, also for a malformed id. */
+export const getWorkItem = async (executor: Executor, id: string): Promise<WorkItem> => {
+  const item = isId(id) ? await findWorkItem(executor, id) : undefined;
   if (!item) throw notFound('Work Item');
   return item;
 };
 
 /**
- * The faults of a create body that come before those of its schema: 404 of the agent, 400 for its kind, 400 for
+ * The faults of a create body that come before those of its schema: 404 for the agent, 400 for its mode, 400 for
  * a payload over MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB.
  */
 export const checkNewWorkItem = async (db: Database, body: Record<string, unknown>): Promise<void> => {
@@ -52,12 +44,12 @@ export const checkPayloadSize = async (db: Database, payload: unknown): Promise<
   });
 };
 
-/** Create one Work Item, PENDING or DRAFT. 404 where the agent is gone. Not audited here. */
+/** Creates a Work Item, PENDING or DRAFT. 404 if the agent is gone. The caller audits what it did. */
 export const createWorkItem = async (
   tx: Tx,
   item: {
     agentId: string;
-    /** The schedule that was run by hand; null where there is none. */
+    /** The schedule that a person ran; null if there is none. */
     scheduleId: string | null;
     workItemName: string | null;
     message: string;
@@ -77,64 +69,10 @@ export const createWorkItem = async (
     payload: item.payload,
   };
   await insertWorkItems(tx, [row], item.draft ? 'DRAFT' : 'PENDING', item.principal);
-  return findWorkItem(tx, row.id);
+  return getWorkItem(tx, row.id);
 };
 
-const scheduler: Principal = {
-  kind: 'system',
-  id: 'scheduler',
-  name: 'scheduler',
-  role: 'admin',
-  keyId: null,
-};
-
-/**
- * The part of a firing's statement that makes the rows of `source` (see `insertion`) PENDING Work Items. The caller
- * holds the rows of their schedules, without which an agent is not deleted, and tells `workItemsChannel`.
- */
-export const firedInsertion = (source: RawBuilder<unknown>): RawBuilder<unknown> =>
-  insertion(source, 'PENDING', scheduler);
-
-/** The next status by the table of states. */
-const nextBy = (action: Action) =>
-  sql`case w.status ${sql.join(
-    Object.entries(actions[action]).map(([from, to]) => sql`when ${sql.lit(from)} then ${sql.lit(to)}`),
-    sql` `,
-  )} end`;
-
-const allows = (action: Action) => {
-  const from = sql`w.status in (${sql.join(Object.keys(actions[action]).map((status) => sql.lit(status)))})`;
-  // Asked twice, a cancel changes nothing.
-  return action === 'cancel' ? sql`${from} and w.cancel_requested_at is null` : from;
-};
-
-/** Attempts begin anew, and nothing is left of how the last one ended. */
-const afresh = [
-  sql`attempts = 0`,
-  sql`not_before = null`,
-  sql`result = null`,
-  sql`error = null`,
-  sql`cancel_requested_at = null`,
-];
-
-const setBy: Record<Action, () => Transition['set']> = {
-  submit: () => [],
-  cancel: () => [
-    sql`cancel_requested_at = case when w.status = 'EXECUTING' then platform_now() end`,
-    sql`not_before = null`,
-  ],
-  continue: () => afresh,
-  restart: () => [
-    ...afresh,
-    sql`conversation_id = ${newId()}`,
-    sql`usage = null`,
-    sql`started_at = null`,
-    sql`trace_id = null`,
-  ],
-  complete: () => [sql`error = null`],
-};
-
-const refused = (item: WorkItem, action: Action): ApiError => {
+const refusal = (item: WorkItem, action: Action): ApiError => {
   const allowed = allowedActions(item.status, item.agent_exists);
   const reason =
     !item.agent_exists && allowedActions(item.status).includes(action)
@@ -144,8 +82,8 @@ const refused = (item: WorkItem, action: Action): ApiError => {
 };
 
 /**
- * What a person does to a Work Item, audited; 412 with `status` and `allowed_actions` where the table of states
- * does not have it. `message` goes on with the conversation (continue).
+ * What a person does to a Work Item, audited. 412 with `status` and `allowed_actions` if the table of states does not
+ * allow it. `message` is added to the conversation (continue).
  */
 export const act = async (
   tx: Tx,
@@ -157,45 +95,22 @@ export const act = async (
   const { id } = item;
   const toPending = Object.values<Status>(actions[action]).includes('PENDING');
   if (toPending && !(await lockAgentForShare(tx, item.agent_id)))
-    throw refused(await findWorkItem(tx, id), action);
-  const [moved] = await transition(tx, {
-    where: sql`w.id = ${id} and ${allows(action)}`,
-    to: nextBy(action),
-    set: setBy[action](),
-    action,
-    principal: actor.principal,
-  });
+    throw refusal(await getWorkItem(tx, id), action);
+  const moved = await moveBy(tx, action, id, { principal: actor.principal });
   if (!moved) {
-    const now = await findWorkItem(tx, id);
+    const now = await getWorkItem(tx, id);
     if (action === 'cancel' && now.status === 'EXECUTING') return now;
-    throw refused(now, action);
+    throw refusal(now, action);
   }
   if (message) {
     const { conversation_id } = moved;
-    await appendMessage(tx, {
-      work_item_id: id,
-      conversation_id,
-      role: 'user',
-      content: [textPart(message)],
-    });
+    const content = [textPart(message)];
+    await appendMessage(tx, { work_item_id: id, conversation_id, role: 'user', content });
   }
-  if (moved.status === 'EXECUTING') await notify(tx, cancelsChannel, id);
   await audit(tx, actor, `work_item.${action}`, id, { status: moved.status });
   return moved;
 };
 
-/** Cancel what is open of an agent that was deleted. */
-export const cancelOpenWorkItems = async (tx: Tx, agentId: string, { principal }: Actor): Promise<void> => {
-  const cancelled = await transition(tx, {
-    where: sql`w.agent_id = ${agentId} and ${allows('cancel')}`,
-    to: nextBy('cancel'),
-    set: setBy.cancel(),
-    action: 'cancel',
-    principal,
-    details: { reason: 'the agent was deleted' },
-  });
-  for (const { id, status } of cancelled) if (status === 'EXECUTING') await notify(tx, cancelsChannel, id);
-};
-
-/** Workers look for what they may claim, when the transaction has committed. */
-export const wakeWorkers = (tx: Tx): Promise<void> => notify(tx, workItemsChannel);
+/** Cancels the open Work Items of an agent that was deleted. */
+export const cancelOpenWorkItems = (tx: Tx, agentId: string, { principal }: Actor): Promise<void> =>
+  moveAllBy(tx, 'cancel', agentId, { principal, details: { reason: 'the agent was deleted' } });

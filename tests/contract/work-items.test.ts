@@ -2,17 +2,18 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { claimWorkItems } from '../../src/work-items/claims.ts';
-import { workItemRoutes } from '../../src/work-items/routes.ts';
+import { createWorkItems } from '../../src/work-items/index.ts';
 import { actionNames, allowedActions, nextStatus, statuses } from '../../src/work-items/states.ts';
 import { serveRoutes } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
+import { testServices } from '../harness/services.ts';
 import { cancelEverything, force, itemOf, makeAgent } from '../harness/work-items.ts';
 
 eachDatabase((_name, open) => {
   let api: Awaited<ReturnType<typeof serveRoutes>>;
   let agent: string;
   beforeAll(async () => {
-    api = await serveRoutes(open(), { routes: workItemRoutes(open()) });
+    api = await serveRoutes(open(), createWorkItems(testServices(open()), { traceLinks: async () => [] }));
     agent = await makeAgent(open(), { max_concurrency: 1_000 });
   });
   afterAll(() => api?.close());

@@ -9,11 +9,11 @@ import { silentLogger } from '../../src/lib/log.ts';
 import { createLlmConfigurations } from '../../src/llm-configurations/index.ts';
 import { createLlm } from '../../src/llm-configurations/llm-configurations.ts';
 import { createLlmSettings } from '../../src/llm-configurations/settings.ts';
-import { createRuntime, type Tool } from '../../src/runtime/index.ts';
-import { builtInTools } from '../../src/runtime/tools.ts';
+import { builtInTools, type Tool } from '../../src/runtime/tools.ts';
+import { createWorker, type Worker } from '../../src/runtime/worker.ts';
 import { createSettings, type Settings } from '../../src/settings/index.ts';
 import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
-import { createWorkItem, messagesOf, type WorkItem } from '../../src/work-items/index.ts';
+import { createWorkItem, listConversation, type WorkItem } from '../../src/work-items/index.ts';
 import { tester } from './api.ts';
 import { testServices } from './services.ts';
 import { until } from './wait.ts';
@@ -66,12 +66,12 @@ export class Recorder implements Tracing {
   }
 }
 
-export interface TestRuntime extends ReturnType<typeof createRuntime> {
+export interface TestRuntime extends Worker {
   tracing: Recorder;
   finished: string[];
 }
 
-/** A runtime like one replica's; not started. */
+/** A worker like one replica's, which listens and is not started. */
 export const newRuntime = async (
   db: Database,
   {
@@ -90,7 +90,7 @@ export const newRuntime = async (
   await watched.start();
   const tracing = new Recorder();
   const finished: string[] = [];
-  const runtime = createRuntime({
+  const worker = createWorker({
     db,
     llms: createLlmConfigurations(testServices(db, { vault }), {
       probe: async () => ({ ok: true, detail: '' }),
@@ -104,7 +104,8 @@ export const newRuntime = async (
     toolsOf: async () => [...builtInTools, ...tools],
     onFinished: (status) => finished.push(status),
   });
-  return { ...runtime, tracing, finished };
+  worker.listen();
+  return { ...worker, tracing, finished };
 };
 
 /** A Worker agent straight in the table, with little patience. */
@@ -145,7 +146,7 @@ export const becomes = (
 
 /** Its conversation as `role: text`, a tool call as `→tool`. */
 export const conversationOf = async (db: Database, item: WorkItem): Promise<string[]> => {
-  const messages = await db.run((reader) => messagesOf(reader, item.id, item.conversation_id));
+  const messages = await db.run((reader) => listConversation(reader, item.id, item.conversation_id));
   return messages.map(({ role, content }) => {
     const parts = content.map((part) => (part.type === 'tool_call' ? `→${part.tool_name}` : part.text));
     return [`${role}:`, ...parts].join(' ').trim();

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Database, Tx } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Status } from '../../src/work-items/states.ts';
-import { selectWorkItem, type WorkItem } from '../../src/work-items/store.ts';
+import { findWorkItem, type WorkItem } from '../../src/work-items/store.ts';
 import { createWorkItem } from '../../src/work-items/work-items.ts';
 import { tester } from './api.ts';
 
@@ -59,7 +59,7 @@ export const force = async (db: Database, id: string, status: Status): Promise<v
 };
 
 export const itemOf = async (db: Database, id: string): Promise<WorkItem> =>
-  (await db.run((reader) => selectWorkItem(reader, id)))!;
+  (await db.run((reader) => findWorkItem(reader, id)))!;
 
 /** A transaction `seconds` from now by the database's clock. */
 export const later = <T>(db: Database, seconds: number, fn: (tx: Tx) => Promise<T>): Promise<T> =>
