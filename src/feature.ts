@@ -20,7 +20,7 @@ export interface Services {
 }
 
 /** Work in the background of a replica. */
-export interface FeatureLoop {
+interface FeatureLoop {
   /** The loop runs only on replicas with this role; without it, on every replica. */
   role?: ReplicaRole;
   start(): void;

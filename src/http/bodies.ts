@@ -27,10 +27,12 @@ export class RequestBodies {
       this.#held -= counted;
       counted = 0;
     });
-    const count = (): void => {
-      if (size <= smallBody || response.closed) return;
+    /** Returns whether the body is large enough to count. */
+    const count = (): boolean => {
+      if (size <= smallBody || response.closed) return false;
       this.#held += size - counted;
       counted = size;
+      return true;
     };
     await new Promise<void>((resolve, reject) => {
       const refuse = (error: Error): void => {
@@ -42,9 +44,8 @@ export class RequestBodies {
       const onData = (chunk: Buffer): void => {
         size += chunk.length;
         chunks.push(chunk);
-        if (size > bodyLimit) return refuse(tooLarge());
-        count();
-        if (size > smallBody && this.#held > heldLimit) {
+        if (size > bodyLimit) refuse(tooLarge());
+        else if (count() && this.#held > heldLimit) {
           refuse(unavailable('Too many large requests are in progress. Try again in a moment.', 1));
         }
       };

@@ -39,7 +39,7 @@ export const readCursor = (next: string): string | null => {
 };
 
 /** A page of `rows`, of which the store selected one more than `limit`, to know whether there are more. */
-export const toPage = <R extends { id: string }, T>(
+const toPage = <R extends { id: string }, T>(
   rows: R[],
   limit: number,
   toResponse: (row: R) => T,

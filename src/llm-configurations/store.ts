@@ -2,7 +2,7 @@ import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '
 
 /** The kinds that the runtime can use. The API knows the others and says that they are not supported. */
 export const supportedKinds = ['openai_compatible', 'mock'] as const;
-export type LlmKind = (typeof supportedKinds)[number];
+type LlmKind = (typeof supportedKinds)[number];
 
 export interface LlmRow {
   id: string;

@@ -11,8 +11,6 @@ import { reserveNumbersAbove } from './store.ts';
 import { testedChannel, testRoutes } from './test-routes.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 
-export type { TraceLink } from './trace-links.ts';
-
 /** Where telemetry goes: the integrations and the request to each of them. */
 export interface ObservabilityDestinations extends IntegrationDestinations {
   integrations: Integrations;
