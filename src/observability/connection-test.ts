@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
 import { type Address, type Egress, EgressError, type EgressResponse } from '../lib/egress.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
-import { type Destination, outcomeOf, postSpans } from '../telemetry/index.ts';
+import { type Destination, outcomeOf, postSpans, sampleTrace } from '../telemetry/index.ts';
 import { type RequestConfig, targetOf } from './provider.ts';
-import { sampleRequest } from './sample-span.ts';
 import type { ProviderSettings } from './settings.ts';
 
 export const stepNames = ['url', 'name_lookup', 'connect', 'tls', 'authentication', 'sample_span'] as const;
@@ -104,7 +103,7 @@ export const testConnection = async (
       throw new EgressError('connect', (error as Error).message);
     });
     passed('connect', 'The host takes connections.');
-    const body = sampleRequest(Date.now());
+    const body = sampleTrace(Date.now());
     const left = Math.max(1, deadline - Date.now());
     // A handshake that hangs is not ended by the request's own time limit.
     response = await before(postSpans(egress, destination, body, left), deadline, 'TLS and the answer');

@@ -1,8 +1,8 @@
 export { outcomeOf } from './delivery/outcome.ts';
 export { postSpans } from './delivery/post.ts';
 export type { Health } from './health.ts';
-export { field, varintField } from './otlp/protobuf.ts';
 export type { Destination, Destinations, RoutingTable } from './routing.ts';
+export { sampleTrace } from './sample-trace.ts';
 export type { SpanOptions, Tracing } from './spans.ts';
 export { createTelemetry, type Telemetry } from './telemetry.ts';
 export type { DeadLetters } from './telemetry-path.ts';

@@ -4,9 +4,9 @@ import type { Secret } from '../lib/crypto.ts';
 type SpanKind = 'agent' | 'application';
 
 /**
- * Which integrations a span goes to, as of now (product, section 9, Routing). The answer is decided when a
- * request is accepted and stored with it. Implementations answer from memory: this is called for each agent
- * of each request. An integration is known by its number: a positive integer below 2^32, given once, never reused.
+ * Which integrations a span goes to, as of now (product, section 9, Routing). That is decided when a request is
+ * accepted, and stored with it. Implementations work in memory: `forAgent` is called for each agent of each request.
+ * An integration is known by its number: a positive integer below 2^32, given once, never reused.
  */
 export interface RoutingTable {
   /**
@@ -24,7 +24,7 @@ export interface Destination {
   /** The integration's id in the API, for logs. */
   id: string;
   provider: string;
-  /** With its placeholders resolved; empty where `problem` says why that is impossible. */
+  /** With its placeholders resolved; empty if `problem` says why that is impossible. */
   url: string;
   /** Authentication and custom headers; content-type and content-encoding are delivery's own. */
   headers: readonly (readonly [name: string, value: Secret | string])[];
@@ -35,13 +35,13 @@ export interface Destination {
   problem?: string;
 }
 
-/** What observability tells telemetry. Everything is answered from memory. */
+/** The integrations as telemetry sees them, in memory. */
 export interface Destinations {
   table(): RoutingTable;
-  /** Undefined for one that was deleted: its backlog is then discarded and counted. So load before delivery starts. */
+  /** Undefined for a deleted integration: its backlog is then discarded and counted. So load them before delivery starts. */
   get(number: number): Destination | undefined;
   all(): Destination[];
-  /** Calls `changed` after each change of what the other functions answer; the answer takes the listener off. */
+  /** Calls `changed` after each change of what the other functions return. Returns a function that removes the listener. */
   onChange(changed: () => void): () => void;
 }
 

@@ -1,7 +1,7 @@
-/** An integration may always hold as much, or one that hangs would stop the others. */
-const leastShare = 128 * 1024;
+/** An integration may always hold this much, or one that hangs would stop the others. */
+const minShare = 128 * 1024;
 
-/** The memory of all exporters together: what they have read and not yet sent, or have sent and not yet been answered. */
+/** The memory of all exporters together: what they have read and not sent yet, or sent without a response so far. */
 export class Budget {
   #free: number;
 
@@ -10,18 +10,18 @@ export class Budget {
     this.#free = bytes;
   }
 
-  /** Takes, or gives back where `bytes` is negative. */
+  /** Takes bytes, or gives them back if `bytes` is negative. */
   take(bytes: number): void {
     this.#free -= bytes;
   }
 
-  /** How large the next batch may be: a quarter of what is free, so that there is always some left for the next. */
+  /** How large the next batch may be: a quarter of what is free, so that some is always left for the next. */
   share(): number {
-    return Math.max(leastShare, Math.floor(this.#free / 4));
+    return Math.max(minShare, Math.floor(this.#free / 4));
   }
 
-  /** There is room for more than the one batch that everyone may hold. */
+  /** Whether there is room for more than the one batch that every integration may hold. */
   hasRoom(): boolean {
-    return this.#free > 4 * leastShare;
+    return this.#free > 4 * minShare;
   }
 }

@@ -1,20 +1,20 @@
 /** Most backends take a few requests at a time from one sender; more would be an attack. */
-const most = 16;
-/** How often the backlog is looked at, at most: between two looks it moves by more than bursts and group commits move it. */
-const lookEveryMs = 100;
+const maxRequests = 16;
+/** How often the backlog is checked, at most: in this time it moves by more than bursts and group commits move it. */
+const checkEveryMs = 100;
 
 /**
  * How many requests may be under way to one backend: one, and more only while the backlog grows (product, section
- * 9). What is queued is compared with what it was at the last look, and with what was delivered since: a backlog that
- * the present pace clears by the next look is none.
+ * 9). What is queued is compared with what it was at the last check, and with what was delivered since: a backlog that
+ * the present pace clears by the next check is none.
  */
 export class Concurrency {
   allowed = 1;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  /** Since the last look. */
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  /** Since the last check. */
   #requests = 0;
   #spans = 0;
-  /** Spans that were queued at the last look. */
+  /** Spans that were queued at the last check. */
   #queued = Number.POSITIVE_INFINITY;
 
   /** After an outage, an edit, and when nothing waits any more. */
@@ -25,7 +25,10 @@ export class Concurrency {
     this.#queued = Number.POSITIVE_INFINITY;
   }
 
-  /** The cursor has passed so many. `backlog`: spans that are queued, and those of them not under way; `now` in ms. */
+  /**
+   * The cursor has passed this many requests and spans. `backlog`: spans that are queued, and those of them not under
+   * way; `now` in ms.
+   */
   passed(
     requests: number,
     spans: number,
@@ -35,11 +38,12 @@ export class Concurrency {
     this.#requests += requests;
     this.#spans += spans;
     // A whole round of requests at the present pace, or the last change cannot have shown yet.
-    if (this.#requests < this.allowed || now - this.#lookedAt < lookEveryMs) return;
+    if (this.#requests < this.allowed || now - this.#checkedAt < checkEveryMs) return;
     const { queued, waiting } = backlog();
-    if (waiting > this.#spans && queued >= this.#queued) this.allowed = Math.min(most, this.allowed + 1);
-    else if (waiting < this.#spans / 2) this.allowed = Math.max(1, this.allowed - 1);
-    this.#lookedAt = now;
+    if (waiting > this.#spans && queued >= this.#queued) {
+      this.allowed = Math.min(maxRequests, this.allowed + 1);
+    } else if (waiting < this.#spans / 2) this.allowed = Math.max(1, this.allowed - 1);
+    this.#checkedAt = now;
     this.#requests = 0;
     this.#spans = 0;
     this.#queued = queued;

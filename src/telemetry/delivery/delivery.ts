@@ -3,7 +3,7 @@ import { Loop } from '../../lib/loop.ts';
 import { Compressor } from '../otlp/compress.ts';
 import { Budget } from './budget.ts';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
-import { Exporter, type ExporterParts, stateBySettings } from './exporter.ts';
+import { Exporter, type ExporterParts, stateFromSettings } from './exporter.ts';
 import type { DeliveryReport } from './report.ts';
 
 /** How long spans and dead letters are kept, and how large the log may grow. */
@@ -13,7 +13,7 @@ export interface Retention {
 }
 
 export interface DeliveryOptions extends Omit<ExporterParts, 'onRemoved' | 'compressor' | 'budget'> {
-  /** Of all batches that are under way or being sent. Default 64 MiB. */
+  /** Of all batches that are in flight. Default 64 MiB. */
   maxBytesInMemory?: number;
   retention: () => Retention;
 }
@@ -22,16 +22,16 @@ export interface DeliveryOptions extends Omit<ExporterParts, 'onRemoved' | 'comp
 export interface Delivery {
   start(): void;
   stop(): Promise<void>;
-  /** Everybody looks again now: after a change, or when a test has moved the clock. */
+  /** Everything looks again now: after a change, or when a test has moved the clock. */
   wake(): void;
   resume(number: number): void;
-  /** Undefined for a number never heard of. */
+  /** Undefined for a number that neither the settings nor the log know. */
   report(number: number): Promise<DeliveryReport | undefined>;
   deadLetters: DeadLetters;
 }
 
 const retentionEveryMs = 60_000;
-/** Of an integration whose exporter waits for its cursor to be opened. */
+/** The report of an integration whose exporter waits for its cursor to be opened. */
 const nothingSent = { last_success_at: null, last_error: null, next_attempt_at: null };
 
 export const createDelivery = (options: DeliveryOptions): Delivery => {
@@ -39,13 +39,13 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
   const compressor = new Compressor();
   const budget = new Budget(options.maxBytesInMemory);
   const exporters = new Map<number, Exporter>();
-  const off: (() => void)[] = [];
+  const unsubscribe: (() => void)[] = [];
   let running = false;
 
   const onRemoved = (number: number): void => {
     const exporter = exporters.get(number);
     exporters.delete(number);
-    // Its own loop calls this: it ends after this turn.
+    // Its own loop calls this, and ends after this tick.
     void exporter?.stop();
   };
 
@@ -54,7 +54,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
     exporters.set(number, new Exporter(number, { ...options, onRemoved, compressor, budget }).start());
   };
 
-  /** An exporter for each integration there is, and for each deleted one whose backlog is to be closed. */
+  /** Every integration gets an exporter, and so does every deleted one whose backlog is still to be discarded. */
   const reconcile = (): void => {
     for (const { number } of destinations.all()) {
       telemetryLog.register(number).then(
@@ -79,7 +79,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
   return {
     start: () => {
       running = true;
-      off.push(
+      unsubscribe.push(
         destinations.onChange(reconcile),
         telemetryLog.onAppend((routes) => {
           for (const number of routes) {
@@ -93,7 +93,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
     },
     stop: async () => {
       running = false;
-      for (const leave of off.splice(0)) leave();
+      for (const end of unsubscribe.splice(0)) end();
       await Promise.all([retention.stop(), ...[...exporters.values()].map((exporter) => exporter.stop())]);
     },
     wake: () => {
@@ -108,7 +108,7 @@ export const createDelivery = (options: DeliveryOptions): Delivery => {
       }
       const delivery = exporters.get(number)?.state() ?? {
         ...nothingSent,
-        state: stateBySettings(destination),
+        state: stateFromSettings(destination),
       };
       const oldest = await telemetryLog.oldest(number);
       return {

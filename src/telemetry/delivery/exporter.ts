@@ -3,11 +3,11 @@ import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 import type { TelemetryLog } from '../log/log.ts';
 import type { Destination, Destinations } from '../routing.ts';
-import { Standing } from './backend-health.ts';
+import { BackendHealth } from './backend-health.ts';
 import type { Budget } from './budget.ts';
 import { Concurrency } from './concurrency.ts';
-import type { Answer, Parcel } from './in-flight-batch.ts';
-import { type PostParts, postParcel } from './post.ts';
+import type { InFlightBatch, RequestResult } from './in-flight-batch.ts';
+import { type PostParts, postBatch } from './post.ts';
 import type { DeliveryReport, DeliveryState } from './report.ts';
 import { Window } from './window.ts';
 
@@ -17,23 +17,25 @@ export interface ExporterParts extends PostParts {
   budget: Budget;
   random: () => number;
   log: Logger;
-  /** The backend was deleted and its account is closed. */
+  /** The integration was deleted and its counters are final. */
   onRemoved: (number: number) => void;
 }
 
 /** Uncompressed bytes of a request until a backend says that it wants less. */
 const firstLimit = 4 * 1024 * 1024;
-/** What requests under way may still take when the process stops. */
+/** How long requests under way may still take when the process stops. */
 const stopGraceMs = 3_000;
-/** What requests under way may still take when their backend was left: an edit takes effect within 1 s. */
-const leaveGraceMs = 500;
+/** How long requests under way may still take when an edit names another backend: it takes effect within 1 s. */
+const abandonGraceMs = 500;
 
 type BackendReport = Pick<DeliveryReport, 'state' | 'last_success_at' | 'last_error' | 'next_attempt_at'>;
 
 const dateOf = (time: number | null): Date | null => (time === null ? null : new Date(time));
 
-/** The state of an integration of which nothing is known but its settings; undefined: it was deleted. */
-export const stateBySettings = (destination: Destination | undefined): Exclude<DeliveryState, 'retrying'> => {
+/** The state of an integration as far as its settings tell; undefined: it was deleted. */
+export const stateFromSettings = (
+  destination: Destination | undefined,
+): Exclude<DeliveryState, 'retrying'> => {
   if (!destination?.enabled) return 'disabled';
   return destination.problem === undefined ? 'delivering' : 'paused';
 };
@@ -42,8 +44,8 @@ export const stateBySettings = (destination: Destination | undefined): Exclude<D
  * The delivery of one integration: reads its spans in order, sends them, one request at a time or a few side by
  * side, and moves its cursor. Knows nothing of the others, so none can hold another up.
  *
- * Each turn judges what was answered, commits, and sends what may be sent; every answer wakes it. When a request is
- * not accepted, nothing new is sent until all that are under way are answered; what those came to stands.
+ * Each tick applies the results of requests, commits, and sends what may be sent; every result wakes it. When a request
+ * is not accepted, nothing new is sent until all that are under way have a result; those results stand.
  */
 export class Exporter {
   readonly number: number;
@@ -51,13 +53,13 @@ export class Exporter {
   readonly #loop: Loop;
   readonly #window: Window;
   readonly #concurrency = new Concurrency();
-  readonly #standing = new Standing();
+  readonly #health = new BackendHealth();
   readonly #underWay = new Set<Promise<void>>();
-  /** Ends the requests under way. */
+  /** Aborts the requests under way. */
   #abort = new AbortController();
-  #leaving: NodeJS.Timeout | undefined;
-  /** An answer came and is not judged yet. */
-  #answered = false;
+  #abandoning: NodeJS.Timeout | undefined;
+  /** There is a result that is not applied yet. */
+  #hasResult = false;
   #stopping = false;
   #resumed = false;
   #revision: number | null = null;
@@ -69,7 +71,7 @@ export class Exporter {
     this.number = number;
     this.#parts = parts;
     this.#window = new Window(number, parts);
-    this.#loop = new Loop({ name: `delivery ${number}`, log: parts.log, tick: () => this.#turn() });
+    this.#loop = new Loop({ name: `delivery ${number}`, log: parts.log, tick: () => this.#tick() });
   }
 
   start(): this {
@@ -81,10 +83,10 @@ export class Exporter {
     this.#loop.wake();
   }
 
-  /** A test of the integration has succeeded: what is paused goes on, and what is refused now is refused for itself. */
+  /** A test of the integration has succeeded: a paused delivery resumes, and spans that are refused now are to blame themselves. */
   resume(): void {
     this.#resumed = true;
-    this.#goOn();
+    this.#resumeBackend();
     this.#loop.wake();
   }
 
@@ -95,7 +97,7 @@ export class Exporter {
     await this.#loop.stop();
     await Promise.all(this.#underWay);
     clearTimeout(timer);
-    clearTimeout(this.#leaving);
+    clearTimeout(this.#abandoning);
     await this.#settle().catch((error) =>
       this.#parts.log.error({ integration: this.number, error: messageOf(error) }, 'the last commit failed'),
     );
@@ -103,18 +105,18 @@ export class Exporter {
 
   /** The state of delivery, for the integration's health. */
   state(): BackendReport {
-    const { lastSuccessAt, lastError, nextAttemptAt, state } = this.#standing;
+    const { lastSuccessAt, lastError, nextAttemptAt, state } = this.#health;
     const report = { last_success_at: dateOf(lastSuccessAt), last_error: lastError, next_attempt_at: null };
     const destination = this.#parts.destinations.get(this.number);
-    const bySettings = stateBySettings(destination);
+    const fromSettings = stateFromSettings(destination);
     // An edit is tried at once, in the next tick.
-    if (bySettings !== 'delivering' || destination?.revision !== this.#revision) {
-      return { ...report, state: bySettings };
+    if (fromSettings !== 'delivering' || destination?.revision !== this.#revision) {
+      return { ...report, state: fromSettings };
     }
     return { ...report, state, next_attempt_at: nextAttemptAt === 0 ? null : dateOf(nextAttemptAt) };
   }
 
-  async #turn(): Promise<number | null> {
+  async #tick(): Promise<number | null> {
     await this.#settle();
     if (this.#stopping) return null;
     const { destinations, telemetryLog, clock } = this.#parts;
@@ -122,39 +124,39 @@ export class Exporter {
     if (this.#resumed || destination?.revision !== this.#revision) {
       // What is under way was sent to the old settings.
       if (this.#underWay.size > 0) {
-        if (destination?.url !== this.#url) this.#leave();
+        if (destination?.url !== this.#url) this.#abandon();
         return null;
       }
-      clearTimeout(this.#leaving);
-      this.#leaving = undefined;
+      clearTimeout(this.#abandoning);
+      this.#abandoning = undefined;
       if (destination === undefined) return this.#remove();
-      this.#startAnew(destination);
+      this.#reset(destination);
     }
     if (!telemetryLog.owns(this.number)) {
       // Another replica delivers it now, from the cursor; it begins with a request of its own.
       if (this.#underWay.size > 0) return null;
       this.#window.clear();
       this.#concurrency.reset();
-      this.#goOn();
+      this.#resumeBackend();
       return null;
     }
     if (!destination!.enabled) return null;
     if (destination!.problem !== undefined) {
-      this.#standing.lastError = destination!.problem;
+      this.#health.lastError = destination!.problem;
       return null;
     }
-    const wait = this.#standing.nextAttemptAt - clock.now();
+    const wait = this.#health.nextAttemptAt - clock.now();
     if (wait > 0) return wait;
     await this.#send(destination!);
     return null;
   }
 
   /** A request that hangs would hold up the edit, or the deletion, for the whole of its time limit. */
-  #leave(): void {
-    this.#leaving ??= setTimeout(() => {
+  #abandon(): void {
+    this.#abandoning ??= setTimeout(() => {
       this.#abort.abort();
       this.#abort = new AbortController();
-    }, leaveGraceMs);
+    }, abandonGraceMs);
   }
 
   async #remove(): Promise<null> {
@@ -166,64 +168,64 @@ export class Exporter {
   }
 
   /** After an edit or a successful test. What the backend has accepted stays accepted. */
-  #startAnew({ revision, url }: Destination): void {
+  #reset({ revision, url }: Destination): void {
     const edited = revision !== this.#revision;
     if (edited) this.#limit = firstLimit;
     this.#revision = revision;
     this.#url = url;
     this.#resumed = false;
     this.#concurrency.reset();
-    this.#standing.startAnew(edited);
-    for (const parcel of this.#window.parcels) parcel.restart();
+    this.#health.reset(edited);
+    for (const batch of this.#window.batches) batch.restart();
   }
 
   /** Sends as much as may be under way now. */
   async #send(destination: Destination): Promise<void> {
     const window = this.#window;
-    const unsent = () => window.parcels.filter(({ isSettled, underWay }) => !isSettled && !underWay);
-    // What waited may have expired meanwhile.
-    if (unsent().length > 0) window.clip();
-    if (window.parcels.length === 0 && !(await this.#readAhead())) return this.#concurrency.reset();
-    const inPieces = window.parcels.some(({ isSettled, isWhole }) => !isSettled && !isWhole);
-    const alone = this.#standing.paused || inPieces;
+    const unsent = () => window.batches.filter(({ isSettled, underWay }) => !isSettled && !underWay);
+    // What waited may have expired in the meantime.
+    if (unsent().length > 0) window.dropPassed();
+    if (window.batches.length === 0 && !(await this.#readAhead())) return this.#concurrency.reset();
+    const inChunks = window.batches.some(({ isSettled, isWhole }) => !isSettled && !isWhole);
+    const alone = this.#health.paused || inChunks;
     const allowed = alone ? 1 : this.#concurrency.allowed;
-    for (const parcel of unsent()) {
-      if (!this.#maySend(allowed) || !(await this.#dispatch(destination, parcel))) return;
+    for (const batch of unsent()) {
+      if (!this.#maySend(allowed) || !(await this.#dispatch(destination, batch))) return;
     }
-    while (!alone && window.parcels.length < allowed && this.#parts.budget.hasRoom()) {
-      const parcel = await this.#readAhead();
-      if (parcel === null || !this.#maySend(allowed) || !(await this.#dispatch(destination, parcel))) return;
+    while (!alone && window.batches.length < allowed && this.#parts.budget.hasRoom()) {
+      const batch = await this.#readAhead();
+      if (batch === null || !this.#maySend(allowed) || !(await this.#dispatch(destination, batch))) return;
     }
   }
 
   #maySend(allowed: number): boolean {
-    return this.#underWay.size < allowed && !this.#answered && !this.#stopping;
+    return this.#underWay.size < allowed && !this.#hasResult && !this.#stopping;
   }
 
-  #readAhead(): Promise<Parcel | null> {
+  #readAhead(): Promise<InFlightBatch | null> {
     return this.#window.readAhead(this.#limit);
   }
 
-  /** Sends what is next of a parcel, cut to what the backend takes. False where nothing was sent now. */
-  async #dispatch(destination: Destination, parcel: Parcel): Promise<boolean> {
-    if (!(await this.#window.load(parcel))) {
-      // Damaged since it was read. What is under way is waited for, or it would be sent twice.
+  /** Sends the next request of a batch, cut to what the backend takes. Resolves to false if nothing was sent now. */
+  async #dispatch(destination: Destination, batch: InFlightBatch): Promise<boolean> {
+    if (!(await this.#window.load(batch))) {
+      // Damaged since it was read. Wait for what is under way, or it would be sent twice.
       if (this.#underWay.size > 0) return false;
       this.#window.clear();
       this.#loop.wake();
       return false;
     }
-    if (this.#standing.paused) parcel.probe();
-    while (parcel.spans > 1 && (await parcel.size()) > this.#limit) parcel.halve();
-    const piece = parcel.isWhole ? null : await parcel.piece();
-    // Pieces are sent when nothing else is under way: then the next answer wakes.
-    if (piece !== null && this.#underWay.size > 0) return false;
-    parcel.underWay = true;
-    const sentAfter = this.#standing.troubles;
-    const request = postParcel(this.#parts, destination, parcel, piece, this.#abort.signal).then((value) => {
-      parcel.underWay = false;
-      parcel.answer = { value, sentAfter };
-      this.#answered = true;
+    if (this.#health.paused) batch.probe();
+    while (batch.spans > 1 && (await batch.size()) > this.#limit) batch.bisect();
+    const chunk = batch.isWhole ? null : await batch.chunk();
+    // Chunks are sent when nothing else is under way: then the next result wakes the loop.
+    if (chunk !== null && this.#underWay.size > 0) return false;
+    batch.underWay = true;
+    const sentAfter = this.#health.incidents;
+    const request = postBatch(this.#parts, destination, batch, chunk, this.#abort.signal).then((value) => {
+      batch.underWay = false;
+      batch.result = { value, sentAfter };
+      this.#hasResult = true;
       this.#underWay.delete(request);
       this.#loop.wake();
     });
@@ -231,88 +233,89 @@ export class Exporter {
     return true;
   }
 
-  /** Judges what was answered and commits what is settled. */
+  /** Applies the results that have come, and commits what is settled. */
   async #settle(): Promise<void> {
-    this.#answered = false;
+    this.#hasResult = false;
     let defect: { error: unknown } | null = null;
-    for (const parcel of [...this.#window.parcels]) {
-      const { answer } = parcel;
-      if (answer === null) continue;
-      parcel.answer = null;
-      if (answer.value?.kind === 'defect') {
-        parcel.restart();
-        defect = answer.value;
-      } else if (answer.value !== null) await this.#judge(parcel, answer.value, answer.sentAfter);
-      if (parcel.isSettled || parcel.isWhole) parcel.letGo();
+    for (const batch of [...this.#window.batches]) {
+      const { result } = batch;
+      if (result === null) continue;
+      batch.result = null;
+      if (result.value?.kind === 'defect') {
+        batch.restart();
+        defect = result.value;
+      } else if (result.value !== null) await this.#apply(batch, result.value, result.sentAfter);
+      if (batch.isSettled || batch.isWhole) batch.release();
     }
-    const [head] = this.#window.parcels;
-    // Until one was accepted, refused spans may be the integration's fault; but where there are too few of them to
-    // tell, these spans are taken for the bad ones.
-    if (head !== undefined && (this.#standing.acceptedSinceEdit || head.isSettled)) {
+    const [head] = this.#window.batches;
+    // Until a span was accepted, the settings may be the reason why others were refused. If there are too few of them
+    // to tell, the spans themselves are taken for the bad ones.
+    if (head !== undefined && (this.#health.acceptedSinceEdit || head.isSettled)) {
       const { telemetryLog, clock } = this.#parts;
-      const { parcels, spans } = await this.#window.commit();
+      const { batches, spans } = await this.#window.commit();
       const backlog = () => {
         const { queued } = telemetryLog.counters(this.number);
         return { queued, waiting: queued - this.#window.spans };
       };
-      if (spans > 0) this.#concurrency.passed(parcels, spans, backlog, clock.now());
+      if (spans > 0) this.#concurrency.passed(batches, spans, backlog, clock.now());
     }
     if (defect !== null) throw defect.error;
   }
 
-  async #judge(
-    parcel: Parcel,
-    outcome: Exclude<Answer, { kind: 'defect' } | null>,
+  async #apply(
+    batch: InFlightBatch,
+    outcome: Exclude<RequestResult, { kind: 'defect' } | null>,
     sentAfter: number,
   ): Promise<void> {
-    const standing = this.#standing;
-    if (outcome.kind === 'pause') return this.#pause(parcel, outcome.error, outcome.error);
-    if (outcome.kind === 'retry') return this.#retry(parcel, outcome.error, outcome.afterMs, sentAfter);
+    const health = this.#health;
+    if (outcome.kind === 'pause') return this.#pause(batch, outcome.error, outcome.error);
+    if (outcome.kind === 'retry') return this.#retry(batch, outcome.error, outcome.afterMs, sentAfter);
     if (outcome.kind === 'accepted') {
-      const error = outcome.error ?? parcel.refused.at(-1)?.reason ?? null;
-      parcel.accept(outcome.rejected);
-      if (standing.accepted(error, sentAfter, this.#parts.clock.now())) this.#goOn();
-    } else if (parcel.spans > 1) {
-      // A single span that is too large is refused like any other; the limit is learnt from more than one.
-      if (outcome.kind === 'too large') await this.#learn(parcel);
-      parcel.halve();
+      const error = outcome.error ?? batch.refused.at(-1)?.reason ?? null;
+      batch.accept(outcome.rejected);
+      if (health.accepted(error, sentAfter, this.#parts.clock.now())) this.#resumeBackend();
+    } else if (batch.spans > 1) {
+      // A single span that is too large is refused like any other: the limit is learnt from more than one.
+      if (outcome.kind === 'too large') await this.#lowerLimit(batch);
+      batch.bisect();
     } else {
       const { status, error } = outcome;
-      if (standing.paused) return this.#pause(parcel, error, error);
-      // Expired meanwhile, or damaged: the next turn sees to it.
-      if (!(await this.#window.load(parcel))) return;
-      parcel.refuse(status, error, await parcel.piece());
-      if (standing.refused(error)) this.#pause(parcel, `every span is refused: ${error}`, error);
+      if (health.paused) return this.#pause(batch, error, error);
+      // Expired in the meantime, or damaged: the next tick drops it.
+      if (!(await this.#window.load(batch))) return;
+      batch.refuse(status, error, await batch.chunk());
+      if (health.refused(error)) this.#pause(batch, `every span is refused: ${error}`, error);
     }
   }
 
-  async #learn(parcel: Parcel): Promise<void> {
-    this.#limit = Math.min(this.#limit, Math.floor((await parcel.size()) / 2));
+  async #lowerLimit(batch: InFlightBatch): Promise<void> {
+    this.#limit = Math.min(this.#limit, Math.floor((await batch.size()) / 2));
   }
 
-  #goOn(): void {
-    // What grew while nothing was sent says nothing of the backend's pace.
-    if (this.#standing.state !== 'delivering') this.#concurrency.reset();
-    this.#standing.goOn();
+  #resumeBackend(): void {
+    // A backlog that grew while nothing was sent says nothing of the backend's pace.
+    if (this.#health.state !== 'delivering') this.#concurrency.reset();
+    this.#health.resume();
   }
 
-  /** `reason`: for the log, where the pause begins. */
-  #pause(parcel: Parcel, reason: string, error: string): void {
-    if (this.#standing.pause(error, this.#parts.clock.now())) {
+  /** `reason`: for the log, when the pause begins. */
+  #pause(batch: InFlightBatch, reason: string, error: string): void {
+    if (this.#health.pause(error, this.#parts.clock.now())) {
       this.#parts.log.warn({ integration: this.number, error: reason }, 'delivery paused');
     }
-    parcel.restart();
-    this.#oneAtATime(parcel);
+    batch.restart();
+    this.#slowDown(batch);
   }
 
-  #retry(parcel: Parcel, error: string, askedMs: number | null, sentAfter: number): void {
+  #retry(batch: InFlightBatch, error: string, retryAfterMs: number | null, sentAfter: number): void {
     const { clock, random } = this.#parts;
-    this.#standing.retry(error, askedMs, sentAfter, clock.now(), random());
-    this.#oneAtATime(parcel);
+    this.#health.retry(error, retryAfterMs, sentAfter, clock.now(), random());
+    this.#slowDown(batch);
   }
 
-  #oneAtATime(parcel: Parcel): void {
+  /** One request at a time from now on. */
+  #slowDown(batch: InFlightBatch): void {
     this.#concurrency.reset();
-    parcel.letGo();
+    batch.release();
   }
 }

@@ -8,32 +8,32 @@ import type { Outcome } from './outcome.ts';
 
 const inflate = promisify(gunzip);
 
-/** What a request came to; a defect where it is no failure of the backend's; null where the process stops. */
-export type Answer = Outcome | { kind: 'defect'; error: unknown } | null;
+/** What came of a request. A defect: it failed, and not because of the backend. Null: it was aborted. */
+export type RequestResult = Outcome | { kind: 'defect'; error: unknown } | null;
 
-const nothing = Buffer.alloc(0);
+const noBytes = Buffer.alloc(0);
 
 /**
- * A batch on its way: how far its spans are settled, that is, answered for good, and how far the cursor has passed
- * them. Spans are named by their ordinals. Normally it is one request; where something in it is refused it is sent
- * in pieces. Its bytes are let go as soon as they are not needed, and can be read again.
+ * A batch on its way to a backend: how far its spans are settled (their response is final), and how far the cursor has
+ * passed them. Spans are named by their ordinals. Normally the batch is one request; if something in it is refused, it
+ * is bisected and sent in chunks. Its bytes are released as soon as they are not needed, and can be read again.
  */
-export class Parcel {
+export class InFlightBatch {
   readonly end: number;
   committed: number;
   settled: number;
-  /** Among those settled and not committed. */
+  /** Of the spans that are settled and not committed. */
   rejected = 0;
-  /** Likewise, in order; they lie right before `settled` or before spans that were accepted. */
+  /** Likewise, in order; each lies right before `settled` or before spans that were accepted. */
   refused: Omit<NewDeadLetter, 'at'>[] = [];
   underWay = false;
-  /** Of the last request, until it is judged. */
-  answer: { value: Answer; sentAfter: number } | null = null;
+  /** Of the last request, until it is applied. `sentAfter`: the backend's `incidents` when it was sent. */
+  result: { value: RequestResult; sentAfter: number } | null = null;
   #batch: Batch;
   #size: number;
-  /** Where the pieces end that are still to be sent, the next one last. */
+  /** The ends of the chunks that are still to be sent, the next one last. */
   #ends: number[];
-  /** All of it as one request, while it is sent in pieces. */
+  /** All of it as one uncompressed request, while it is sent in chunks. */
   #plain: Buffer | null = null;
   readonly #budget: Budget;
   #held = 0;
@@ -49,7 +49,7 @@ export class Parcel {
     this.#hold(batch.bytes);
   }
 
-  /** What the log knows it by; with bytes only while it is `loaded`. */
+  /** As the log knows it; with bytes only while it is `loaded`. */
   get batch(): Batch {
     return this.#batch;
   }
@@ -62,23 +62,23 @@ export class Parcel {
     return this.#ends.length === 0;
   }
 
-  /** What is to be sent next is all of it, so that it can be sent as it lies in the log. */
+  /** Whether the next request is the whole batch, which can be sent as it lies in the log. */
   get isWhole(): boolean {
     return this.#ends.length === 1 && this.settled === this.#batch.start;
   }
 
-  /** How many spans are to be sent next. */
+  /** How many spans the next request has. */
   get spans(): number {
     return this.#ends.at(-1)! - this.settled;
   }
 
-  /** How many bytes that is, uncompressed. */
+  /** How many bytes the next request has, uncompressed. */
   async size(): Promise<number> {
-    return this.isWhole ? this.#size : (await this.piece()).length;
+    return this.isWhole ? this.#size : (await this.chunk()).length;
   }
 
-  /** What is to be sent next, as a request of its own. */
-  async piece(): Promise<Buffer> {
+  /** The next request, uncompressed. */
+  async chunk(): Promise<Buffer> {
     if (this.#plain === null) {
       const { parts } = this.#batch;
       this.#plain = parts[0]!.gzip
@@ -96,22 +96,23 @@ export class Parcel {
     this.rejected += rejected;
   }
 
-  /** Of a single span. */
+  /** The next request was a single span, and it was refused. */
   refuse(status: number, reason: string, span: Buffer): void {
     this.refused.push({ ordinal: this.settled, status, reason, span });
     this.settled = this.#ends.pop()!;
   }
 
-  halve(): void {
+  /** The next request has half as many spans. */
+  bisect(): void {
     this.#ends.push(this.settled + Math.ceil(this.spans / 2));
   }
 
-  /** Only one span is sent next. */
+  /** The next request has one span. */
   probe(): void {
     if (this.spans > 1) this.#ends.push(this.settled + 1);
   }
 
-  /** What is not committed is sent again, from one request on; what is settled for good stays so. */
+  /** What is not committed is sent again, from one request on; a settled batch stays settled. */
   restart(): void {
     if (this.isSettled) return;
     this.settled = this.committed;
@@ -126,8 +127,8 @@ export class Parcel {
     this.refused = [];
   }
 
-  /** The cursor was moved to `ordinal` by others: what lies before it is none of ours any more. */
-  clip(ordinal: number): void {
+  /** The cursor was moved to `ordinal`, not by a commit of this batch: what lies before it is dropped. */
+  advanceTo(ordinal: number): void {
     this.committed = ordinal;
     this.settled = Math.max(this.settled, ordinal);
     this.#ends = this.#ends.filter((end) => end > this.settled);
@@ -135,19 +136,19 @@ export class Parcel {
     this.rejected = Math.min(this.rejected, this.settled - ordinal - this.refused.length);
   }
 
-  /** Drops the bytes; what is being sent of them counts on. */
-  letGo(stillHeld = 0): void {
+  /** Drops the bytes. `stillHeld`: bytes of a request that is being sent, which still count. */
+  release(stillHeld = 0): void {
     this.#plain = null;
     this.#hold(stillHeld);
     if (this.loaded) {
-      const parts = this.#batch.parts.map((part) => ({ ...part, bytes: nothing }));
+      const parts = this.#batch.parts.map((part) => ({ ...part, bytes: noBytes }));
       this.#batch = { ...this.#batch, parts };
     }
   }
 
   /**
-   * Takes in what was read again: from where it is committed, and maybe more than it was. False where that does not
-   * hold all of it.
+   * Takes the bytes from `batch`, which was read again from the committed span on, and may be longer. Returns false if
+   * it does not cover this batch.
    */
   reload(batch: Batch | null): boolean {
     if (batch === null || batch.start !== this.committed) return false;
@@ -161,7 +162,7 @@ export class Parcel {
       bytes += part.bytes.length;
     }
     if (batch.start + spans !== this.end) return false;
-    // To read it once more takes what it took the first time: records that are passed in part count whole.
+    // To read it once more takes as many bytes as the first time: records that are passed in part count whole.
     this.#batch = { ...batch, parts, spans, bytes: this.#batch.bytes };
     this.#size = sizeOf(this.#batch);
     this.#hold(bytes);
@@ -176,7 +177,7 @@ export class Parcel {
 
 const sizeOf = ({ parts }: Batch): number => {
   const [first] = parts;
-  // A member ends with the length of what it inflates to (RFC 1952, 2.3.1).
+  // A gzip member ends with the length of what it inflates to (RFC 1952, 2.3.1).
   if (first!.gzip) return first!.bytes.readUInt32LE(first!.bytes.length - 4);
   return parts.reduce((sum, { bytes }) => sum + bytes.length, 0);
 };

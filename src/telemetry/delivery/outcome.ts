@@ -5,17 +5,17 @@ import { encodingOf, partialSuccess } from '../otlp/messages.ts';
 import { WireReader } from '../otlp/protobuf.ts';
 import type { Destination } from '../routing.ts';
 
-/** What a request to a backend came to (product, section 9, Delivery). `error` is fit to be shown. */
+/** The outcome of a request to a backend (product, section 9, Delivery). `error` is fit to be shown. */
 export type Outcome =
   | { kind: 'accepted'; rejected: number; error: string | null }
-  /** Something in it was refused: halve until it is found. */
+  /** Something in the request was refused: bisect until it is found. */
   | { kind: 'refused'; status: number; error: string }
   | { kind: 'too large'; status: number; error: string }
   | { kind: 'retry'; afterMs: number | null; error: string }
   /** The settings are wrong and not the data. */
   | { kind: 'pause'; error: string };
 
-/** Reads an answer. `spans`: how many were sent; `now` in ms, for a Retry-After that is a date. */
+/** The outcome of a request with `spans` spans that got `response`. `now` in ms, for a Retry-After that is a date. */
 export const outcomeOf = (
   destination: Destination,
   response: EgressResponse,
@@ -27,10 +27,10 @@ export const outcomeOf = (
     const { rejected, message } = partialSuccess(headers['content-type'], body);
     const counted = Math.min(spans, Math.floor(rejected));
     if (counted === 0) return { kind: 'accepted', rejected: 0, error: null };
-    const error = `the backend rejected ${counted} of ${spans} spans${shown(destination, message)}`;
+    const error = `the backend rejected ${counted} of ${spans} spans${quoted(destination, message)}`;
     return { kind: 'accepted', rejected: counted, error };
   }
-  const error = `the backend answered ${status}${shown(destination, messageIn(headers['content-type'], body))}`;
+  const error = `the backend answered ${status}${quoted(destination, messageIn(headers['content-type'], body))}`;
   if (status === 400 || status === 422) return { kind: 'refused', status, error };
   if (status === 413) return { kind: 'too large', status, error };
   if (status === 429 || status === 408 || status >= 500) {
@@ -42,7 +42,7 @@ export const outcomeOf = (
   return { kind: 'pause', error };
 };
 
-/** What a request without an answer came to: wrong certificates and forbidden addresses do not heal by themselves. */
+/** The outcome of a request without a response: wrong certificates and forbidden addresses do not heal by themselves. */
 export const outcomeOfFailure = (failure: unknown): Outcome => {
   if (!(failure instanceof EgressError)) throw failure;
   return failure.kind === 'tls' || failure.kind === 'denied'
@@ -52,7 +52,7 @@ export const outcomeOfFailure = (failure: unknown): Outcome => {
 
 const longestMessage = 200;
 
-/** The words of an error answer: google.rpc.Status, JSON with a message, or plain text. */
+/** The message of an error response: google.rpc.Status, JSON with a message, or plain text. */
 const messageIn = (contentType: string | undefined, body: Buffer): string => {
   if (body.length === 0) return '';
   if (encodingOf(contentType) === 'protobuf') {
@@ -78,11 +78,11 @@ const messageIn = (contentType: string | undefined, body: Buffer): string => {
 };
 
 /**
- * What a backend said, behind a colon, on one line, cut short; withheld as a whole where it repeats any part of
+ * A backend's message, behind a colon, on one line, cut short. It is withheld as a whole if it repeats any part of
  * what was sent to authenticate, however it is escaped: backends do echo requests.
  */
-const shown = (destination: Destination, said: string): string => {
-  const text = said
+const quoted = (destination: Destination, message: string): string => {
+  const text = message
     .replace(/[\s\p{C}]+/gu, ' ')
     .trim()
     .slice(0, longestMessage);
@@ -102,12 +102,12 @@ const shown = (destination: Destination, said: string): string => {
 const unescaped = (text: string, pattern: RegExp, digitsAt: number): string =>
   text.replace(pattern, (one) => String.fromCharCode(Number.parseInt(one.slice(digitsAt), 16)));
 
-/** So many characters of a secret in a row are no chance. */
-const telling = 8;
+/** This many characters of a secret in a row are no coincidence. */
+const sharedLength = 8;
 
 const sharesPart = (text: string, secret: string): boolean => {
-  for (let i = 0; i === 0 || i + telling <= secret.length; i++) {
-    if (text.includes(secret.slice(i, i + telling))) return true;
+  for (let i = 0; i === 0 || i + sharedLength <= secret.length; i++) {
+    if (text.includes(secret.slice(i, i + sharedLength))) return true;
   }
   return false;
 };

@@ -5,7 +5,7 @@ import type { Compressor } from '../otlp/compress.ts';
 import { gzip } from '../otlp/gzip.ts';
 import { mediaType } from '../otlp/messages.ts';
 import type { Destination } from '../routing.ts';
-import type { Answer, Parcel } from './in-flight-batch.ts';
+import type { InFlightBatch, RequestResult } from './in-flight-batch.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 
 /** Sends spans (an ExportTraceServiceRequest) as one request; rejects with EgressError. */
@@ -50,23 +50,23 @@ export interface PostParts {
 }
 
 /**
- * Sends a parcel, or `piece` of it, and says what came of it; null where `signal` ended it. Never rejects. Of what is
- * sent whole only the compressed bytes are held while the backend thinks.
+ * Sends a batch, or `chunk` of it, and resolves to the result; null if `signal` aborted it. Never rejects. Of a batch that
+ * is sent whole only the compressed bytes are held while the backend works.
  */
-export const postParcel = async (
+export const postBatch = async (
   { egress, compressor, clock, requestTimeoutMs }: PostParts,
   destination: Destination,
-  parcel: Parcel,
-  piece: Buffer | null,
+  inFlight: InFlightBatch,
+  chunk: Buffer | null,
   signal: AbortSignal,
-): Promise<Answer> => {
-  const { spans } = parcel;
+): Promise<RequestResult> => {
+  const { spans } = inFlight;
   try {
-    const { parts } = parcel.batch;
-    // Of what a client compressed its own bytes; all else is compressed once for all integrations.
+    const { parts } = inFlight.batch;
+    // What a client compressed goes as it came; all else is compressed once for all integrations.
     const member =
-      piece !== null ? await gzip(piece) : parts[0]!.gzip ? parts[0]!.bytes : await compressor.member(parts);
-    if (piece === null) parcel.letGo(member.length);
+      chunk !== null ? await gzip(chunk) : parts[0]!.gzip ? parts[0]!.bytes : await compressor.member(parts);
+    if (chunk === null) inFlight.release(member.length);
     const response = await postMember(egress, destination, member, requestTimeoutMs, signal);
     return outcomeOf(destination, response, spans, clock.now());
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { passed } from '../log/counts.ts';
 import type { TelemetryLog } from '../log/log.ts';
 import type { Budget } from './budget.ts';
-import { Parcel } from './in-flight-batch.ts';
+import { InFlightBatch } from './in-flight-batch.ts';
 
 interface WindowParts {
   telemetryLog: TelemetryLog;
@@ -11,111 +11,111 @@ interface WindowParts {
 }
 
 /**
- * What one integration has read and its cursor has not passed: consecutive batches in the log's order. Those that
- * are delivered out of order wait here for the ones before them, so after a crash no more is sent again than was
- * in the window.
+ * The send window of one integration: what it has read and its cursor has not passed, as consecutive batches in the
+ * log's order. A batch that is delivered out of order waits here for those before it, so after a crash no more is sent
+ * again than was in the window.
  */
 export class Window {
   readonly #number: number;
   readonly #parts: WindowParts;
-  #parcels: Parcel[] = [];
+  #batches: InFlightBatch[] = [];
 
   constructor(number: number, parts: WindowParts) {
     this.#number = number;
     this.#parts = parts;
   }
 
-  get parcels(): readonly Parcel[] {
-    return this.#parcels;
+  get batches(): readonly InFlightBatch[] {
+    return this.#batches;
   }
 
   /** Spans that the window holds and the cursor has not passed. */
   get spans(): number {
-    const [first] = this.#parcels;
-    return first === undefined ? 0 : this.#parcels.at(-1)!.end - first.committed;
+    const [first] = this.#batches;
+    return first === undefined ? 0 : this.#batches.at(-1)!.end - first.committed;
   }
 
-  /** The next batch, of about `maxBytes` at most; null where nothing more is queued. */
-  async readAhead(maxBytes: number): Promise<Parcel | null> {
+  /** Reads the next batch, of about `maxBytes` at most; null if nothing more is queued. */
+  async readAhead(maxBytes: number): Promise<InFlightBatch | null> {
     const { telemetryLog, budget } = this.#parts;
-    // Taken while it is read as well: all integrations may be reading now.
+    // Also taken while it is read: all integrations may be reading now.
     const share = Math.min(maxBytes, budget.share());
     budget.take(share);
     try {
-      const batch = await telemetryLog.read(this.#number, share, this.#parcels.at(-1)?.batch);
+      const batch = await telemetryLog.read(this.#number, share, this.#batches.at(-1)?.batch);
       if (batch === null) return null;
-      const parcel = new Parcel(batch, budget);
-      this.#parcels.push(parcel);
-      return parcel;
+      const inFlight = new InFlightBatch(batch, budget);
+      this.#batches.push(inFlight);
+      return inFlight;
     } finally {
       budget.take(-share);
     }
   }
 
-  /** Reads again what was let go. False where it cannot be read any more as it was. */
-  async load(parcel: Parcel): Promise<boolean> {
-    if (parcel.loaded) return true;
-    const before = this.#parcels[this.#parcels.indexOf(parcel) - 1];
+  /** Reads released bytes again. Resolves to false if they cannot be read any more as they were. */
+  async load(batch: InFlightBatch): Promise<boolean> {
+    if (batch.loaded) return true;
+    const before = this.#batches[this.#batches.indexOf(batch) - 1];
     const { telemetryLog } = this.#parts;
-    return parcel.reload(await telemetryLog.read(this.#number, parcel.batch.bytes, before?.batch));
+    return batch.reload(await telemetryLog.read(this.#number, batch.batch.bytes, before?.batch));
   }
 
   /**
-   * Moves the cursor over all that is settled from there on, in one durable write, with the dead letters. Resolves to
-   * what was passed.
+   * Moves the cursor over all that is settled from there on and keeps the dead letters, in one durable write. Resolves
+   * to what the cursor passed.
    */
-  async commit(): Promise<{ parcels: number; spans: number }> {
+  async commit(): Promise<{ batches: number; spans: number }> {
     const { telemetryLog, clock } = this.#parts;
     for (;;) {
       const settled = this.#settled();
       const last = settled.at(-1);
-      if (last === undefined) return { parcels: 0, spans: 0 };
+      if (last === undefined) return { batches: 0, spans: 0 };
       const at = new Date(clock.now()).toISOString();
       const deadLetters = settled.flatMap(({ refused }) => refused.map((one) => ({ at, ...one })));
-      const rejected = settled.reduce((sum, parcel) => sum + parcel.rejected, 0);
+      const rejected = settled.reduce((sum, batch) => sum + batch.rejected, 0);
       const spans = last.settled - settled[0]!.committed;
       const counts = { delivered: spans - rejected - deadLetters.length, rejected };
       const through = last.settled - last.batch.start;
       if (await telemetryLog.commit(last.batch, through, counts, deadLetters)) {
-        for (const parcel of settled) parcel.commit();
+        for (const batch of settled) batch.commit();
         const whole = settled.filter(({ isSettled }) => isSettled).length;
-        this.#parcels.splice(0, whole);
-        return { parcels: whole, spans };
+        this.#batches.splice(0, whole);
+        return { batches: whole, spans };
       }
-      if (!this.clip()) this.clear();
+      if (!this.dropPassed()) this.clear();
     }
   }
 
-  /** Takes out what the cursor has passed by itself: expired, or removed. Answers whether there was any. */
-  clip(): boolean {
+  /** Drops what the cursor has passed without a commit: expired, or removed. Returns whether there was any. */
+  dropPassed(): boolean {
     const at = passed(this.#parts.telemetryLog.counters(this.#number));
-    let clipped = false;
-    while (this.#parcels.length > 0) {
-      const head = this.#parcels[0]!;
-      // Under way: it is clipped when it is answered.
+    let dropped = false;
+    while (this.#batches.length > 0) {
+      const head = this.#batches[0]!;
+      // One that is under way is dropped after its response.
       if (head.underWay || head.committed >= at) break;
-      clipped = true;
+      dropped = true;
       if (head.end > at) {
-        head.clip(at);
+        head.advanceTo(at);
         break;
       }
-      head.letGo();
-      this.#parcels.shift();
+      head.release();
+      this.#batches.shift();
     }
-    return clipped;
+    return dropped;
   }
 
-  /** Forgets everything: it is read anew from the cursor. */
+  /** Drops everything: it is read again from the cursor. */
   clear(): void {
-    for (const parcel of this.#parcels.splice(0)) if (!parcel.underWay) parcel.letGo();
+    for (const batch of this.#batches.splice(0)) if (!batch.underWay) batch.release();
   }
 
-  /** The parcels with what can be committed: settled, and so is all before it. */
-  #settled(): Parcel[] {
-    const settled: Parcel[] = [];
-    for (const parcel of this.#parcels) {
-      if (parcel.settled > parcel.committed) settled.push(parcel);
-      if (!parcel.isSettled) break;
+  /** The batches with something to commit: it is settled, and so is all before it. */
+  #settled(): InFlightBatch[] {
+    const settled: InFlightBatch[] = [];
+    for (const batch of this.#batches) {
+      if (batch.settled > batch.committed) settled.push(batch);
+      if (!batch.isSettled) break;
     }
     return settled;
   }

@@ -379,7 +379,7 @@ describeWithNats('the telemetry log on JetStream', () => {
           db: dying,
           log: silentLogger,
           exists: async () => false,
-          markBytes: 1_500,
+          checkpointBytes: 1_500,
         });
         await log.deliver();
         return log;

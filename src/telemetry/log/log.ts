@@ -12,25 +12,28 @@ export interface Slice {
 }
 
 /**
- * The next spans of one integration, oldest first. The log looks at no `bytes` of a batch that is given back to
- * it, so whoever waits long may drop them.
+ * The next spans of one integration, oldest first. The log does not look at the `bytes` of a batch that is passed back
+ * to it, so a caller that waits long may drop them.
  */
 export interface Batch {
   number: number;
   /**
    * How many of the integration's spans were passed before the first one here. So every span of an
-   * integration has an ordinal (`start` + its place in the batch) that stays the same after any crash.
+   * integration has an ordinal (`start` + its index in the batch) that stays the same after any crash.
    */
   start: number;
-  /** Requests that, concatenated, are one valid ExportTraceServiceRequest. `next`: where the log goes on behind it; `key` names the bytes: they never change under it. `gzip`: as in Slice; such a part is the only one. */
+  /**
+   * Requests that, concatenated, are one valid ExportTraceServiceRequest. `next`: where the log continues behind the
+   * part; `key` names the bytes: they never change under it. `gzip`: as in Slice; such a part is the only one.
+   */
   parts: readonly { bytes: Buffer; spans: number; at: number; next: number; key: string; gzip?: boolean }[];
   spans: number;
   bytes: number;
 }
 
 /**
- * Thrown by `append` where the record could not be made durable. Nothing of it is kept; only where a shared log did
- * not answer in time it may be there all the same.
+ * Thrown by `append` if the record could not be made durable. Nothing of it is kept, except that a shared log that did
+ * not respond in time may have it nevertheless.
  */
 export class TelemetryLogError extends Error {
   readonly kind: 'full' | 'failed' | 'closed';
@@ -41,11 +44,11 @@ export class TelemetryLogError extends Error {
   }
 }
 
-/** Thrown where a shared log is opened that can never be used as it is: no use in trying again. */
+/** Thrown when a shared log is opened that can never be used as it is: another attempt would not help. */
 export class TelemetryLogRefusal extends Error {}
 
 /**
- * The telemetry log: what was accepted, durable, until every integration that it goes to is done with it.
+ * The telemetry log: what was accepted, durable, until every integration that it goes to has passed it.
  * For each integration: accepted = delivered + rejected + dead_lettered + expired + discarded + queued, at
  * any instant and after any crash.
  */
@@ -58,21 +61,21 @@ export interface TelemetryLog {
 
   /** From now on this replica takes part in delivery: it owns integrations that no one else delivers. */
   deliver(): Promise<void>;
-  /** Learns what other replicas have delivered since; without it that is known to about a second. */
+  /** Reads how far the other replicas have delivered; without it that is known to about a second. */
   refresh(): Promise<void>;
   /** Opens the cursor of an integration (idempotent). A new one gets what is appended from now on. */
   register(number: number): Promise<void>;
   /** Every integration that ever had a cursor. */
   integrations(): { number: number; removed: boolean }[];
-  /** Whether this replica delivers the integration. Where replicas share a log, one of them does at a time. */
+  /** Whether this replica delivers the integration. If replicas share the log, one of them does at a time. */
   owns(number: number): boolean;
   /** Deleted: what is queued and dead-lettered becomes discarded, the dead letters go, the final counts stay. */
   remove(number: number): Promise<void>;
 
   /**
-   * The next spans from the cursor, or from behind the batch `after`, at most about `maxBytes` (at least one
-   * record's), or null where nothing more is queued. What cannot be read is passed and counted as discarded once
-   * the cursor stands before it.
+   * Reads the next spans from the cursor, or from behind the batch `after`, at most about `maxBytes` (at least one
+   * record's). Null if nothing more is queued. What cannot be read is passed and counted as discarded once the cursor
+   * stands before it.
    */
   read(number: number, maxBytes: number, after?: Batch): Promise<Batch | null>;
   /**
@@ -99,14 +102,14 @@ export interface TelemetryLog {
   endDeadLetters(number: number, ids: readonly string[] | undefined, as: DeadLetterEnd): Promise<number>;
 
   counters(number: number): DeliveryCounters;
-  /** When the oldest queued span was accepted (ms since 1970); null where nothing is queued. */
+  /** When the oldest queued span was accepted (ms since 1970); null if nothing is queued. */
   oldest(number: number): Promise<number | null>;
   /**
    * Retention: spans that are older than `before` (ms since 1970), or beyond `maxBytes` on disk, oldest first, and dead
    * letters that were refused before `before`; counted as expired, then removed.
    */
   expire(before: number, maxBytes: number): Promise<void>;
-  /** Calls `appended` with the integrations of every durable append; the answer takes the listener off. */
+  /** Calls `appended` with the integrations of every durable append. Returns a function that removes the listener. */
   onAppend(appended: (routes: ReadonlySet<number>) => void): () => void;
   /** Waits for what is under way; later appends reject. */
   close(): Promise<void>;

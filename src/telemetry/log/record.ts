@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { Slice } from './log.ts';
 import { readSlices, type SliceEntry, sliceTableLength, writeSlices } from './slice-table.ts';
 
-/** What has been accepted for an integration, ever: the running account that every record carries on. */
+/** What has been accepted for an integration, ever: the running totals that every record carries on. */
 export interface Accepted {
   spans: number;
   bytes: number;
@@ -21,8 +21,8 @@ export const nothingAccepted: Accepted = { spans: 0, bytes: 0 };
  *     integrations: u32 number, f64 spans, f64 bytes accepted for it up to and with this record
  *     u32 crc of all before
  *
- * The running totals make the account self-checking: where a record is unreadable, header and all, the next
- * one for the integration tells how many spans are missing.
+ * The running totals make the counters self-checking: if a record is unreadable, header and all, the next one for the
+ * integration tells how many spans are missing.
  */
 export interface RecordHead {
   at: number;
@@ -41,11 +41,11 @@ const segmentMagic = 0x47535041;
 export const recordStart = 20;
 const fixedLength = recordStart + 8 + 4 + 4;
 /** No header is longer; a length beyond it is damage. */
-const longestHeader = 4 * 1024 * 1024;
+const maxHeader = 4 * 1024 * 1024;
 export const recordMagicBytes = Buffer.from([0x41, 0x50, 0x52, 0x54]);
 
 /** The totals after `slices`, for the integrations that they go to. */
-export const advance = (slices: readonly Slice[], before: AcceptedTotals): Map<number, Accepted> => {
+export const totalsAfter = (slices: readonly Slice[], before: AcceptedTotals): Map<number, Accepted> => {
   const after = new Map<number, Accepted>();
   for (const { bytes, spans, routes } of slices) {
     for (const number of routes) {
@@ -85,15 +85,15 @@ export const encodeHead = (
   return head;
 };
 
-/** The length of the header that begins with these bytes; 0 where they begin none of a record at `at`. */
+/** The length of the header that begins with these bytes; 0 if they are not the start of a record at `at`. */
 export const headLength = (start: Buffer, at: number): number => {
   if (start.length < recordStart || start.readUInt32LE(0) !== recordMagic) return 0;
   const length = start.readUInt32LE(4);
-  // A record knows where it stands: what an old or a forged one looks like inside a body is none.
-  return length >= fixedLength + 4 && length <= longestHeader && start.readDoubleLE(12) === at ? length : 0;
+  // A record knows its own offset: an old or a forged one inside a body is no record.
+  return length >= fixedLength + 4 && length <= maxHeader && start.readDoubleLE(12) === at ? length : 0;
 };
 
-/** The header in `head` (its exact length), or null where its checksum does not fit. */
+/** The header in `head` (its exact length), or null if its checksum does not match. */
 export const decodeHead = (head: Buffer, at: number): RecordHead | null => {
   const end = head.length - 4;
   if (crc32(head.subarray(0, end)) !== head.readUInt32LE(end)) return null;
@@ -131,7 +131,7 @@ export const encodeSegmentHead = (base: number, created: number, totals: Accepte
   return head;
 };
 
-/** Reads a segment's head from the beginning of its file; null where it is damaged or cut off. */
+/** Reads a segment's head from the beginning of its file; null if it is damaged or cut off. */
 export const decodeSegmentHead = (start: Buffer, base: number): SegmentHead | null => {
   if (start.length < 32 || start.readUInt32LE(0) !== segmentMagic) return null;
   const length = start.readUInt32LE(4);

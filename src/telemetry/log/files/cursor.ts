@@ -5,7 +5,7 @@ import { Mutex } from '../../../lib/semaphore.ts';
 import { type Counts, countNames, zeroCounts } from '../counts.ts';
 import { synced } from './segments.ts';
 
-/** How far an integration has come: the sum of its counts says it to the span, `at` is where to read on from. */
+/** How far an integration has come: to the span in the sum of its counts, and `at` is the offset to read on from. */
 export interface CursorState extends Counts {
   at: number;
   removed: boolean;

@@ -42,7 +42,7 @@ export class DeadLetterFiles {
         await this.#unlink(names).catch(() => {});
         throw error;
       }
-      // If this rejects, nobody knows what the cursor's file holds: the next attempt, or the next start, sees to it.
+      // If this rejects, no one knows what the cursor's file holds: the next attempt or the next start finds out.
       const counted = await count();
       if (!counted) await this.#unlink(names);
       return counted;

@@ -9,7 +9,7 @@ import { CursorFile, type CursorState } from './cursor.ts';
 import { DeadLetterFiles } from './dead-letters.ts';
 import { SegmentHousekeeping } from './housekeeping.ts';
 import { logIdIn } from './log-id.ts';
-import { gather } from './read-batch.ts';
+import { readBatch } from './read-batch.ts';
 import { RecordReader } from './reader.ts';
 import { recover } from './segments.ts';
 import { SegmentWriter, type Write, writeAll } from './writer.ts';
@@ -27,9 +27,9 @@ interface Integration {
   cursor: CursorFile;
   deadLetters: DeadLetterFiles;
   reader: RecordReader;
-  /** Where to read on: at or behind the durable cursor's place; an idle integration's moves with the log's end. */
+  /** Where to read on: at or behind the durable cursor's offset. That of an idle integration moves with the log's end. */
   at: number;
-  /** The time of the record with span `ordinal`, to answer `oldest` without reading. */
+  /** The time of the record with span `ordinal`, so that `oldest` need not read. */
   oldest: { ordinal: number; time: number } | null;
 }
 
@@ -71,7 +71,7 @@ class FileLog implements TelemetryLog {
         if (/^\d+$/.test(name)) await log.register(Number(name));
       }
       for (const [number, { cursor }] of log.#integrations) {
-        // Segments that someone deleted take the log's end back; offsets and totals go on from where they were.
+        // Segments that someone deleted take the log's end back; offsets and totals continue from where they were.
         log.#writer.end = Math.max(log.#writer.end, recovered.segments.length === 0 ? cursor.state.at : 0);
         const total = log.#writer.totals.get(number) ?? nothingAccepted;
         const spans = passed(cursor.state);
@@ -151,8 +151,8 @@ class FileLog implements TelemetryLog {
       const accepted = this.#writer.totals.get(number)?.spans ?? 0;
       if (accepted <= start) return null;
       const from = behind > atCursor ? Math.max(one.at, after!.parts.at(-1)!.next) : one.at;
-      const found = await gather(one.reader, number, from, start, accepted, maxBytes);
-      // Expired or removed meanwhile.
+      const found = await readBatch(one.reader, number, from, start, accepted, maxBytes);
+      // Expired or removed in the meantime.
       if (passed(one.cursor.state) > start) continue;
       if (start > atCursor) return 'batch' in found ? found.batch : null;
       one.at = Math.max(one.at, found.at);
@@ -160,7 +160,7 @@ class FileLog implements TelemetryLog {
         one.oldest = { ordinal: start, time: found.time };
         return found.batch;
       }
-      // A hole in the log: its spans are gone, and everyone who looks at the account shall see it.
+      // A hole in the log: its spans are gone, and the counters must say so.
       await one.cursor.update((now) =>
         passed(now) === start ? { ...now, discarded: now.discarded + found.lost, at: one.at } : null,
       );
@@ -267,7 +267,7 @@ class FileLog implements TelemetryLog {
     return (this.#writer.totals.get(number)?.spans ?? 0) - passed(state);
   }
 
-  /** Right to within the segment that is being read. */
+  /** Exact to within the segment that is being read. */
   #backlogBytes(number: number): number {
     const steps = this.#writer.segments.map(({ totals }) => totals).filter((totals) => totals !== null);
     const accepted = this.#writer.totals.get(number) ?? nothingAccepted;
@@ -277,12 +277,12 @@ class FileLog implements TelemetryLog {
   #written(routes: ReadonlySet<number>, before: AcceptedTotals, at: number): void {
     for (const number of routes) {
       const one = this.#integrations.get(number);
-      // Idle until now: what it has to read begins here, however much went past it meanwhile.
+      // Idle until now: what it has to read begins here, however much the log has grown in the meantime.
       if (one && passed(one.cursor.state) === (before.get(number)?.spans ?? 0)) one.at = Math.max(one.at, at);
     }
     for (const listener of this.#listeners) listener(routes);
   }
 }
 
-/** Opens (or makes) the log in a folder; the folder must be this process's alone. */
+/** Opens (or creates) the log in a folder. No other process may use the folder. */
 export const openFileLog = (options: FileLogOptions): Promise<TelemetryLog> => FileLog.open(options);

@@ -5,7 +5,7 @@ import type { CursorFile } from './cursor.ts';
 import { RecordReader, type Segment } from './reader.ts';
 import type { SegmentWriter } from './writer.ts';
 
-/** What takes segments away: all integrations have passed them, or they are too old or too many. */
+/** Removes segments: all integrations have passed them, or they are too old or too many. */
 export class SegmentHousekeeping {
   readonly #writer: SegmentWriter;
   readonly #cursorOf: (number: number) => CursorFile | undefined;
@@ -17,13 +17,13 @@ export class SegmentHousekeeping {
 
   /**
    * Counts as expired what is older than `before` (ms since 1970), to within a segment, or beyond `maxBytes`, to within
-   * a record; then unlinks the segments that have no more in them.
+   * a record; then unlinks the segments that hold nothing any more.
    */
   async expire(before: number, maxBytes: number): Promise<void> {
     await this.#writer.exclusive(async () => {
       const { segments } = this.#writer;
       const beyond = (base: number): boolean => this.#writer.end - base > maxBytes;
-      // What expires in part goes as a whole when the rest of it is passed.
+      // A segment that expires in part is unlinked when the rest of it is passed.
       if (segments.length === 1 && beyond(segments[0]!.base)) await this.#writer.roll();
       else await this.#writer.roll(before);
       while (segments.length > 1) {
@@ -52,7 +52,7 @@ export class SegmentHousekeeping {
     }
   }
 
-  /** Expires what of a segment is more than `maxBytes` from the end: dropped whole, it could take the newest too. */
+  /** Expires the records of a segment that are more than `maxBytes` from the end: dropped whole, it could take the newest too. */
   async #expireWithin({ base, totals }: Segment, maxBytes: number): Promise<void> {
     const writer = this.#writer;
     const accepted = new Map(totals);
@@ -72,8 +72,8 @@ export class SegmentHousekeeping {
   }
 
   /**
-   * Deletes the segments that every integration has passed. The last one is kept to be written on; but where the
-   * disk is full it must go too, or there is no room to begin another.
+   * Deletes the segments that every integration has passed. The last one is kept, because writing continues in it; but
+   * if the disk is full it must go too, or there is no room to begin another.
    */
   async collect(): Promise<void> {
     if (this.#passedByAll() === 0) return;
@@ -96,7 +96,7 @@ export class SegmentHousekeeping {
     return count;
   }
 
-  /** Idle readers keep files open, and an unlinked one would keep its room until they read on: so it is emptied. */
+  /** Idle readers keep files open, and an unlinked file would keep its disk space until they read on: so it is emptied. */
   async #unlink(count: number): Promise<void> {
     const { segments } = this.#writer;
     for (let left = count; left > 0; left--) {

@@ -4,25 +4,25 @@ import type { Batch } from '../log.ts';
 import type { RecordHead } from '../record.ts';
 import type { RecordReader } from './reader.ts';
 
-/** `at`: where to begin next time. */
-export type Gathered =
+/** `at`: the offset to begin at next time. */
+export type ReadResult =
   | { batch: Batch; at: number; time: number }
-  /** The next spans of the integration cannot be read: so many are gone. */
+  /** The next `lost` spans of the integration cannot be read: they are gone. */
   | { lost: number; at: number };
 
 /**
- * Reads the spans of integration `number` behind its first `start`, from offset `from` on, in order and without
- * a hole: the running totals in each record say which of its spans are whose turn. `accepted`: how many there
- * are in all; more than `start`.
+ * Reads the spans of integration `number` behind its first `start`, from offset `from` on, in order and without a hole:
+ * the running totals of each record say which ordinals its spans have. `accepted`: how many spans there are in all;
+ * more than `start`.
  */
-export const gather = async (
+export const readBatch = async (
   reader: RecordReader,
   number: number,
   from: number,
   start: number,
   accepted: number,
   maxBytes: number,
-): Promise<Gathered> => {
+): Promise<ReadResult> => {
   const parts: Batch['parts'][number][] = [];
   let bytes = 0;
   let spans = 0;
@@ -47,11 +47,11 @@ export const gather = async (
       break;
     }
     const length = slices.reduce((sum, slice) => sum + slice.length, 0);
-    // One that is gzip is a batch of its own, to be sent as it came.
+    // A gzip body is a batch of its own, to be sent as it came.
     const gzip = slices.some((slice) => slice.gzip);
     if (first !== null && (gzip || bytes + length > maxBytes)) break;
     at = record.next;
-    // A damaged body is passed; the next record then shows the hole.
+    // A damaged body is skipped; the totals of the next record then show the hole.
     if (!(await intact(reader, record))) continue;
     first ??= record;
     let skip = -hole;
@@ -76,7 +76,7 @@ export const gather = async (
   return { batch: { number, start, parts, spans, bytes }, at: first!.at, time: first!.time };
 };
 
-/** Whether the bodies are what was written. The reader keeps them at hand. */
+/** Whether the bodies are what was written. They stay in the reader's buffer. */
 const intact = async (reader: RecordReader, record: RecordHead): Promise<boolean> => {
   const bodies = await reader.bytes(record.bodyAt, record.next - record.bodyAt);
   return bodies !== null && crc32(bodies) === record.bodyCrc;

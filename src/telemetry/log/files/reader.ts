@@ -12,15 +12,15 @@ import {
 export interface Segment {
   base: number;
   path: string;
-  /** Of its head; 0 where that is damaged, so that the first record is looked for from the beginning. */
+  /** Of its head; 0 if that is damaged: then the first record is searched for from the beginning. */
   headLength: number;
-  /** No record before it is younger: the time of the last one. */
+  /** The time of the last record before it: none of those is younger. */
   created: number;
-  /** Accepted before it; null where its head is damaged. */
+  /** Accepted before it; null if its head is damaged. */
   totals: AcceptedTotals | null;
 }
 
-/** What there is to read; asked again and again, because segments come and go. */
+/** What there is to read. It is looked at before each read, because segments come and go. */
 export interface Readable {
   readonly segments: readonly Segment[];
   /** Everything before this offset is durable. */
@@ -29,7 +29,7 @@ export interface Readable {
 
 const chunkLength = 256 * 1024;
 
-/** Reads records in order, over segments and over damage. Holds one open file at most; one caller at a time. */
+/** Reads records in order, across segments and past damage. Holds at most one open file; for one caller at a time. */
 export class RecordReader {
   readonly #log: Readable;
   #file: FileHandle | null = null;
@@ -65,7 +65,7 @@ export class RecordReader {
     }
   }
 
-  /** The bytes of something in the log; null where they are not there (a cut or vanished file). */
+  /** The bytes at an offset of the log; null if they are not there (a truncated or missing file). */
   bytes(at: number, length: number): Promise<Buffer | null> {
     const segments = this.#log.segments;
     const index = segments.findLastIndex(({ base }) => base <= at);
@@ -80,7 +80,7 @@ export class RecordReader {
     await file?.close();
   }
 
-  /** Where the next record may begin: at its magic, or at the segment's end. */
+  /** The offset where the next record may begin: at its magic, or at the segment's end. */
   async #search(segment: Segment, from: number, segmentEnd: number): Promise<number> {
     let at = from;
     while (at < segmentEnd) {
@@ -101,7 +101,7 @@ export class RecordReader {
       try {
         this.#file = await open(segment.path, 'r');
       } catch (error) {
-        // Unlinked meanwhile: all that was in it has been counted.
+        // Unlinked in the meantime: all that was in it has been counted.
         if ((error as { code?: string }).code === 'ENOENT') return null;
         throw error;
       }
@@ -112,7 +112,7 @@ export class RecordReader {
     if (offset >= 0 && offset + length <= this.#chunk.length) {
       return this.#chunk.subarray(offset, offset + length);
     }
-    // A buffer of its own each time: what is read from it is handed out without a copy.
+    // A new buffer each time: what is read from it is handed out without a copy.
     const want = Math.min(Math.max(length, chunkLength), segmentEnd - at);
     const chunk = Buffer.allocUnsafeSlow(want);
     let got = 0;

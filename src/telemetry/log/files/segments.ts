@@ -14,7 +14,7 @@ const segmentPath = (directory: string, base: number): string =>
  */
 export const synced = constants.O_RDWR | constants.O_DSYNC;
 
-/** Makes the names in a directory durable. */
+/** Makes the file names in a directory durable. */
 export const syncDirectory = async (directory: string): Promise<void> => {
   const handle = await open(directory, 'r');
   try {
@@ -24,7 +24,7 @@ export const syncDirectory = async (directory: string): Promise<void> => {
   }
 };
 
-/** A new segment, durable before it is used. Leaves nothing behind where it fails. */
+/** Creates a segment, durable before it is used. Leaves nothing behind if it fails. */
 export const createSegment = async (
   directory: string,
   base: number,
@@ -53,7 +53,7 @@ const readHead = async (
   const file = await open(path, 'r');
   try {
     const { size, mtimeMs } = await file.stat();
-    // 20 bytes for each integration that ever was: 64 KiB hold 3,000; read on where there are more.
+    // 20 bytes for each integration that ever was: 64 KiB hold 3,000; read on if there are more.
     for (let length = 65_536; ; length *= 8) {
       const start = Buffer.alloc(Math.min(length, size));
       await file.read(start, 0, start.length, 0);
@@ -67,7 +67,7 @@ const readHead = async (
   }
 };
 
-/** What a start finds: the segments, where the readable log ends, and what was accepted up to there. */
+/** What a start finds: the segments, the offset where the readable log ends, and what was accepted up to there. */
 export interface Recovered {
   segments: Segment[];
   end: number;
@@ -76,8 +76,8 @@ export interface Recovered {
 }
 
 /**
- * Reads the heads of all segments and the headers of the last one's records (of more only where a head is
- * damaged). What stands behind the last readable record was torn by a crash and never acknowledged.
+ * Reads the heads of all segments and the headers of the last one's records (of more segments only if a head is
+ * damaged). What follows the last readable record was torn by a crash and never acknowledged.
  */
 export const recover = async (directory: string): Promise<Recovered> => {
   const segments: Segment[] = [];

@@ -3,11 +3,11 @@ import { messageOf } from '../../../lib/errors.ts';
 import { Mutex } from '../../../lib/semaphore.ts';
 import { type Append, GroupCommit } from '../group-commit.ts';
 import { type Slice, TelemetryLogError } from '../log.ts';
-import { type Accepted, advance, encodeHead, nothingAccepted } from '../record.ts';
+import { type Accepted, encodeHead, nothingAccepted, totalsAfter } from '../record.ts';
 import type { Segment } from './reader.ts';
 import { createSegment, type Recovered, synced } from './segments.ts';
 
-/** How bytes get into a file; tests put a failing disk here. */
+/** Writes bytes into a file; tests pass a failing disk. */
 export type Write = (file: FileHandle, bytes: Buffer[], at: number) => Promise<void>;
 
 export const writeAll: Write = async (file, bytes, at) => {
@@ -15,7 +15,7 @@ export const writeAll: Write = async (file, bytes, at) => {
   for (const one of bytes) total += one.length;
   const { bytesWritten } = await file.writev(bytes, at);
   if (bytesWritten === total) return;
-  // A short write: usually the disk is full, which the next write says.
+  // A short write: usually the disk is full, and the next write reports it.
   let done = bytesWritten;
   const rest = Buffer.concat(bytes);
   while (done < total) done += (await file.write(rest, done, total - done, at + done)).bytesWritten;
@@ -29,11 +29,11 @@ export interface WriterOptions {
   segmentMs: number;
   now: () => number;
   write: Write;
-  /** Before a group is written: the integrations that it goes to. */
+  /** Called before a group is written, with the integrations that it goes to. */
   prepare: (routes: ReadonlySet<number>) => Promise<void>;
-  /** A group could not be written: the last segment takes nothing more (`sealed`). */
+  /** Called when a group could not be written: the last segment takes nothing more (`sealed`). */
   failed: () => Promise<void>;
-  /** A group is durable. `before`: what was accepted before it; `at`: where it begins. */
+  /** Called when a group is durable. `before`: what was accepted before it; `at`: the offset where it begins. */
   written: (routes: ReadonlySet<number>, before: ReadonlyMap<number, Accepted>, at: number) => void;
 }
 
@@ -64,7 +64,7 @@ export class SegmentWriter {
     this.#options = options;
   }
 
-  /** Goes on in the last segment, cut to its last whole record; one with a damaged head is left as it is. */
+  /** Continues in the last segment, truncated to its last whole record; a segment with a damaged head is left as it is. */
   async open(): Promise<void> {
     const last = this.segments.at(-1);
     if (last === undefined) return;
@@ -85,7 +85,7 @@ export class SegmentWriter {
     this.#active = { segment: last, file };
   }
 
-  /** Whether the next group begins a new segment, whatever there is room for in the last one. */
+  /** Whether the next group begins a new segment, even if the last one has room. */
   get sealed(): boolean {
     return this.#active === null;
   }
@@ -94,12 +94,12 @@ export class SegmentWriter {
     return this.#groups.append(slices);
   }
 
-  /** Runs `fn` while nothing is written: what adds or removes segments. */
+  /** Runs `fn` while nothing is written: for changes that add or remove segments. */
   exclusive<T>(fn: () => Promise<T>): Promise<T> {
     return this.#mutex.run(fn);
   }
 
-  /** Begins a new segment, where the present one has records in it and none is younger than `before`. Within `exclusive`. */
+  /** Begins a new segment if the present one has records and none is younger than `before`. Call it within `exclusive`. */
   async roll(before = Number.POSITIVE_INFINITY): Promise<void> {
     const active = this.#active;
     if (active === null || this.end === active.segment.base + active.segment.headLength) return;
@@ -152,7 +152,7 @@ export class SegmentWriter {
     const buffers: Buffer[] = [];
     let at = start;
     for (const { slices, bytes } of group) {
-      const totals = advance(slices, after);
+      const totals = totalsAfter(slices, after);
       for (const [number, total] of totals) after.set(number, total);
       const head = encodeHead(slices, totals, at, time);
       buffers.push(head);
@@ -173,8 +173,8 @@ export class SegmentWriter {
   }
 
   /**
-   * After a failure. When a sync failed the file is not trusted again: the kernel may have dropped what it could not
-   * write, and would say so only once.
+   * Called after a failure. After a failed sync the file is not trusted again: the kernel may have dropped what it could
+   * not write, and reports that only once.
    */
   async #seal(): Promise<void> {
     const active = this.#active;
@@ -186,7 +186,7 @@ export class SegmentWriter {
     const { directory, now, write } = this.#options;
     const old = this.#active;
     const last = this.segments.at(-1);
-    // A segment without records, left by a failure: its file is made anew.
+    // A segment without records, left by a failure: its file is created again.
     if (last !== undefined && last.base + last.headLength >= this.end && old === null) {
       this.segments.pop();
       this.end = last.base;
@@ -211,6 +211,6 @@ const errorOf = (error: unknown): TelemetryLogError => {
   if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
     return new TelemetryLogError('full', 'the disk of the telemetry log is full');
   }
-  // The path in the message of a file error stays inside.
+  // The message of a file error has a path in it, which is not for senders.
   return new TelemetryLogError('failed', `the telemetry log cannot be written (${code ?? messageOf(error)})`);
 };

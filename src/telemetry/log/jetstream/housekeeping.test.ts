@@ -12,7 +12,7 @@ describeWithNats('what leaves the stream', () => {
   const { replica, close, drain, messages } = rig;
 
   test('what is older than the retention expires, counted, and what is younger stays', async () => {
-    const log = await replica({ markBytes: 1 });
+    const log = await replica({ checkpointBytes: 1 });
     await log.append([slice('old', 3, [1])]);
     await sleep(20);
     const between = Date.now();
@@ -33,7 +33,7 @@ describeWithNats('what leaves the stream', () => {
   });
 
   test('what everybody has passed is removed from the stream, and the account outlives it', async () => {
-    const log = await replica({ markBytes: 2_000 });
+    const log = await replica({ checkpointBytes: 2_000 });
     const behind = await replica();
     for (let i = 0; i < 8; i++) await log.append([slice(`s${i}`, 1, [1, 2], 1_000)]);
     await drain(log, 1);
@@ -53,7 +53,7 @@ describeWithNats('what leaves the stream', () => {
   });
 
   test('a body whose head has not come yet stays, whatever is removed around it', async () => {
-    const log = await replica({ markBytes: 1 });
+    const log = await replica({ checkpointBytes: 1 });
     const js = jetstream(rig.connection);
     const upload = headers();
     upload.set('Ap-Upload', 'slow');
@@ -72,7 +72,7 @@ describeWithNats('what leaves the stream', () => {
   });
 
   test('a body whose head came late stays until the last integration has passed its head', async () => {
-    const log = await replica({ markBytes: 1 });
+    const log = await replica({ checkpointBytes: 1 });
     const { body, headers: told } = encodeRecord([slice('late', 2, [1])])!;
     const js = jetstream(rig.connection);
     const publish = (kind: string, payload: Buffer, values: Record<string, string>) => {

@@ -1,20 +1,21 @@
 import { passed } from '../counts.ts';
-import type { Fold, Mark } from './aggregate.ts';
+import type { Checkpoint, StreamAggregate } from './aggregate.ts';
 import type { Cursors } from './cursors.ts';
-import { placeOf } from './reader.ts';
+import { positionOf } from './reader.ts';
 import type { StreamStore } from './store.ts';
 import type { LogStream } from './stream.ts';
 
 export interface HousekeepingParts {
   stream: Pick<LogStream, 'purgeBefore'>;
-  store: Pick<StreamStore, 'expire' | 'saveMark' | 'dropMarksBefore'>;
-  fold: Fold;
-  cursors: Pick<Cursors, 'all' | 'get' | 'keep'>;
+  store: Pick<StreamStore, 'expire' | 'saveCheckpoint' | 'dropCheckpointsBefore'>;
+  aggregate: StreamAggregate;
+  cursors: Pick<Cursors, 'all' | 'get' | 'update'>;
 }
 
 /**
- * What one replica does for all: saves marks, expires, and removes from the stream what every integration has passed.
- * Where two do it for a moment, each removes only what nobody needs by what it knows, and that is never too new.
+ * What the maintenance leader does for all replicas: it saves checkpoints, expires, and removes from the stream what
+ * every integration has passed. If two replicas lead for a moment, each removes only what no integration needs as far
+ * as it knows, and what it knows is never too new.
  */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
@@ -24,63 +25,63 @@ export class Housekeeping {
     this.#parts = parts;
   }
 
-  /** Counts as expired what is older than `before` (ms since 1970) or beyond `maxBytes`, to within a mark, then purges. */
+  /** Counts as expired what is older than `before` (ms since 1970) or beyond `maxBytes`, to within a checkpoint, then purges. */
   async expire(before: number, maxBytes: number): Promise<void> {
-    const { store, fold, cursors } = this.#parts;
-    if (fold.lastTime <= before) fold.mark();
-    const old = fold.marks.findLast(({ time }) => time <= before);
-    for (const mark of [old, this.#markWithin(maxBytes)]) {
-      if (mark === undefined) continue;
-      for (const cursor of await store.expire(mark)) cursors.keep(cursor);
+    const { store, aggregate, cursors } = this.#parts;
+    if (aggregate.lastTime <= before) aggregate.checkpoint();
+    const old = aggregate.checkpoints.findLast(({ time }) => time <= before);
+    for (const checkpoint of [old, this.#checkpointWithin(maxBytes)]) {
+      if (checkpoint === undefined) continue;
+      for (const cursor of await store.expire(checkpoint)) cursors.update(cursor);
     }
     await this.purge();
   }
 
-  /** Forgets what no integration needs any more, and leaves the stream to the replica that keeps house. */
+  /** Drops from memory what no integration needs any more; the stream is left to the leader. */
   trim(): void {
-    this.#parts.fold.trim(this.#needed());
+    this.#parts.aggregate.trim(this.#firstNeeded());
   }
 
-  /** Saves the marks, and removes what every integration has passed. */
+  /** Saves the checkpoints, and removes what every integration has passed. */
   async purge(): Promise<void> {
-    const { stream, store, fold } = this.#parts;
-    const needed = this.#needed();
+    const { stream, store, aggregate } = this.#parts;
+    const needed = this.#firstNeeded();
     const purges = needed > this.#purgedBefore && needed > 1;
-    // A replica that has not read as far must find a mark where the stream then begins.
-    if (purges && (fold.marks.at(-1)?.seq ?? 0) < needed - 1) fold.mark();
-    for (const mark of fold.marks) {
-      if (mark.seq <= fold.savedMark) continue;
-      await store.saveMark(mark);
-      fold.savedMark = mark.seq;
+    // A replica that has not read as far must find a checkpoint where the stream then begins.
+    if (purges && (aggregate.checkpoints.at(-1)?.seq ?? 0) < needed - 1) aggregate.checkpoint();
+    for (const checkpoint of aggregate.checkpoints) {
+      if (checkpoint.seq <= aggregate.savedCheckpoint) continue;
+      await store.saveCheckpoint(checkpoint);
+      aggregate.savedCheckpoint = checkpoint.seq;
     }
     if (!purges) return;
     await stream.purgeBefore(needed);
     this.#purgedBefore = needed;
-    fold.trim(needed);
-    const [first] = fold.marks;
-    if (first) await store.dropMarksBefore(first.seq);
+    aggregate.trim(needed);
+    const [first] = aggregate.checkpoints;
+    if (first) await store.dropCheckpointsBefore(first.seq);
   }
 
-  /** The first message that anybody still needs. */
-  #needed(): number {
-    const { fold, cursors } = this.#parts;
-    let behind = fold.seq;
-    // Another replica has just made its cursor: it is known in a moment.
-    for (const number of fold.totals.keys()) if (!cursors.get(number)) return 0;
+  /** The first message that an integration still needs. */
+  #firstNeeded(): number {
+    const { aggregate, cursors } = this.#parts;
+    let behind = aggregate.seq;
+    // Another replica has just created the cursor: it is known here in a moment.
+    for (const number of aggregate.totals.keys()) if (!cursors.get(number)) return 0;
     for (const cursor of cursors.all()) {
-      const queued = fold.accepted(cursor.number).spans - passed(cursor);
-      if (!cursor.removed && queued > 0) behind = Math.min(behind, placeOf(cursor, fold).seq);
+      const queued = aggregate.accepted(cursor.number).spans - passed(cursor);
+      if (!cursor.removed && queued > 0) behind = Math.min(behind, positionOf(cursor, aggregate).seq);
     }
-    return fold.needed(behind);
+    return aggregate.firstNeeded(behind);
   }
 
-  /** The mark behind which are no more than `maxBytes`; undefined where there are no more in all. */
-  #markWithin(maxBytes: number): Mark | undefined {
-    const { fold } = this.#parts;
-    if (fold.size <= maxBytes) return undefined;
-    const found = fold.marks.find((mark) => fold.bytesBehind(mark) <= maxBytes);
+  /** The first checkpoint with no more than `maxBytes` behind it; undefined if the stream has no more in all. */
+  #checkpointWithin(maxBytes: number): Checkpoint | undefined {
+    const { aggregate } = this.#parts;
+    if (aggregate.size <= maxBytes) return undefined;
+    const found = aggregate.checkpoints.find((one) => aggregate.bytesBehind(one) <= maxBytes);
     if (found) return found;
-    fold.mark();
-    return fold.marks.at(-1);
+    aggregate.checkpoint();
+    return aggregate.checkpoints.at(-1);
   }
 }

@@ -8,23 +8,23 @@ import { bytesBehind } from '../backlog.ts';
 import { type Counts, countersOf, type DeliveryCounters, passed } from '../counts.ts';
 import type { DeadLetter, DeadLetterEnd, NewDeadLetter } from '../dead-letter.ts';
 import { type Batch, type Slice, type TelemetryLog, TelemetryLogError } from '../log.ts';
-import { Fold, type FoldOptions } from './aggregate.ts';
+import { type AggregateOptions, StreamAggregate } from './aggregate.ts';
 import { Cursors } from './cursors.ts';
 import { DeadLetterTable } from './dead-letters.ts';
 import { Follower } from './follower.ts';
 import { Housekeeping } from './housekeeping.ts';
-import { type Place, placeIn, placeOf, StreamReader } from './reader.ts';
+import { positionIn, positionOf, type StreamPosition, StreamReader } from './reader.ts';
 import { type Cursor, StreamStore } from './store.ts';
 import { LogStream } from './stream.ts';
 import { StreamWriter } from './writer.ts';
 
-export interface SharedLogOptions extends FoldOptions {
+export interface SharedLogOptions extends AggregateOptions {
   address: NatsAddress;
   db: Database;
   log: Logger;
   /**
-   * Whether there is an integration with this number, asked of the database: another replica may route to one that
-   * this one has not heard of yet, and must not take for deleted.
+   * Whether there is an integration with this number in the database: another replica may route to one that this one
+   * does not know yet, and must not take for deleted.
    */
   exists: (number: number) => Promise<boolean>;
 }
@@ -41,7 +41,7 @@ class JetStreamLog implements SharedLog {
   readonly #stream: LogStream;
   readonly #log: Logger;
   readonly #exists: (number: number) => Promise<boolean>;
-  readonly #fold: Fold;
+  readonly #aggregate: StreamAggregate;
   readonly #cursors: Cursors;
   readonly #follower: Follower;
   readonly #reader: StreamReader;
@@ -50,7 +50,7 @@ class JetStreamLog implements SharedLog {
   readonly #deadLetters: DeadLetterTable;
   readonly #listeners = new Set<(routes: ReadonlySet<number>) => void>();
   readonly #closing = new AbortController();
-  readonly #tending: Loop;
+  readonly #heartbeat: Loop;
 
   private constructor(
     { log, exists, ...options }: SharedLogOptions,
@@ -58,33 +58,33 @@ class JetStreamLog implements SharedLog {
     store: StreamStore,
     replica: string,
   ) {
-    const fold = new Fold(options);
-    const tell = (numbers: Iterable<number>) => this.#tell(numbers);
-    const cursors = new Cursors(store, replica, tell);
+    const aggregate = new StreamAggregate(options);
+    const notify = (numbers: Iterable<number>) => this.#notify(numbers);
+    const cursors = new Cursors(store, replica, notify);
     this.#exists = exists;
     this.#stream = stream;
     this.#store = store;
     this.#deadLetters = new DeadLetterTable(store);
-    this.#fold = fold;
+    this.#aggregate = aggregate;
     this.#log = log;
     this.#cursors = cursors;
     const lastPassed = () => Math.max(0, ...cursors.all().map(({ seq }) => seq));
-    this.#follower = new Follower({ stream, store, fold, log, tell, passed: lastPassed });
-    this.#reader = new StreamReader(stream, fold);
+    this.#follower = new Follower({ stream, store, aggregate, log, notify, passed: lastPassed });
+    this.#reader = new StreamReader(stream, aggregate);
     this.#writer = new StreamWriter(
       stream,
-      () => fold.seq,
+      () => aggregate.seq,
       (routes) => this.#registerAll(routes),
     );
-    const housekeeping = new Housekeeping({ stream, store, fold, cursors });
+    const housekeeping = new Housekeeping({ stream, store, aggregate, cursors });
     this.#housekeeping = housekeeping;
-    this.#tending = new Loop({
+    this.#heartbeat = new Loop({
       name: 'telemetry cursors',
       log,
       maxRetryMs: 2_000,
       tick: async () => {
-        const { sleepMs, renewed } = await cursors.tend();
-        if (!cursors.keepsHouse) housekeeping.trim();
+        const { sleepMs, renewed } = await cursors.heartbeat();
+        if (!cursors.isLeader) housekeeping.trim();
         else if (renewed) await housekeeping.purge();
         return sleepMs;
       },
@@ -100,7 +100,7 @@ class JetStreamLog implements SharedLog {
       shared = new JetStreamLog(options, stream, store, replica);
       await shared.refresh();
       await shared.#follower.start();
-      shared.#tending.start();
+      shared.#heartbeat.start();
       return shared;
     } catch (error) {
       if (shared) await shared.#follower.stop();
@@ -118,12 +118,12 @@ class JetStreamLog implements SharedLog {
   }
 
   async register(number: number): Promise<void> {
-    await this.#cursors.register(number, this.#fold.seq);
+    await this.#cursors.register(number, this.#aggregate.seq);
   }
 
   integrations(): { number: number; removed: boolean }[] {
     const known = this.#cursors.all().map(({ number }) => number);
-    const numbers = new Set([...known, ...this.#fold.totals.keys()]);
+    const numbers = new Set([...known, ...this.#aggregate.totals.keys()]);
     return [...numbers].map((number) => ({ number, removed: this.#cursors.get(number)?.removed === true }));
   }
 
@@ -134,7 +134,7 @@ class JetStreamLog implements SharedLog {
       await this.#deadLetters.drop(tx, number);
       return cursor;
     });
-    this.#cursors.keep(removed);
+    this.#cursors.update(removed);
   }
 
   owns(number: number): boolean {
@@ -145,21 +145,23 @@ class JetStreamLog implements SharedLog {
     for (;;) {
       const cursor = this.#cursors.get(number);
       if (cursor === undefined || cursor.removed || !this.owns(number)) return null;
-      const own = placeOf(cursor, this.#fold);
-      const behind = after && placeIn(after, after.spans);
+      const own = positionOf(cursor, this.#aggregate);
+      const behind = after && positionIn(after, after.spans);
       const ahead = behind !== undefined && behind.ordinal > own.ordinal;
-      const place = ahead ? behind : own;
-      // Less is passed than had been accepted before the cursor: what is between is gone from the stream.
-      const lost = ahead ? 0 : this.#fold.acceptedBy(number, place.seq) - (place.ordinal - place.inside);
+      const position = ahead ? behind : own;
+      // Less is passed than had been accepted before the cursor: what lies between is gone from the stream.
+      const lost = ahead
+        ? 0
+        : this.#aggregate.acceptedBy(number, position.seq) - (position.ordinal - position.recordOffset);
       if (lost > 0) {
-        await this.#discard(cursor, { ...place, ordinal: place.ordinal + lost });
+        await this.#discard(cursor, { ...position, ordinal: position.ordinal + lost });
         continue;
       }
-      if (this.#fold.accepted(number).spans <= place.ordinal) return null;
-      const found = await this.#reader.gather(number, place, maxBytes, this.#closing.signal);
+      if (this.#aggregate.accepted(number).spans <= position.ordinal) return null;
+      const found = await this.#reader.readBatch(number, position, maxBytes, this.#closing.signal);
       if ('batch' in found) return found.batch;
       if (ahead) return null;
-      await this.#discard(cursor, found.place);
+      await this.#discard(cursor, found.position);
     }
   }
 
@@ -172,15 +174,15 @@ class JetStreamLog implements SharedLog {
     const { number } = batch;
     const cursor = this.#cursors.get(number);
     if (cursor === undefined || !this.owns(number)) return false;
-    const place = placeIn(batch, through);
+    const position = positionIn(batch, through);
     const deltas = { ...counts, dead_lettered: deadLetters.length };
     const moved = await this.#store.tx(async (tx) => {
-      const after = await this.#store.commit(tx, number, cursor.fence, place.ordinal, place, deltas);
+      const after = await this.#store.commit(tx, number, cursor.fence, position.ordinal, position, deltas);
       if (after) await this.#deadLetters.insert(tx, number, deadLetters);
       return after;
     });
-    if (moved) this.#cursors.keep(moved);
-    // Someone else has changed the row: what is known of it is old.
+    if (moved) this.#cursors.update(moved);
+    // Another replica has changed the row: what is known of it is old.
     else await this.refresh();
     return moved !== null;
   }
@@ -203,18 +205,18 @@ class JetStreamLog implements SharedLog {
     as: DeadLetterEnd,
   ): Promise<number> {
     const { ended, cursor } = await this.#deadLetters.end(number, ids, as);
-    if (cursor) this.#cursors.keep(cursor);
+    if (cursor) this.#cursors.update(cursor);
     return ended;
   }
 
   counters(number: number): DeliveryCounters {
     const cursor = this.#cursors.get(number);
-    const accepted = this.#fold.accepted(number);
+    const accepted = this.#aggregate.accepted(number);
     const done = cursor === undefined ? 0 : passed(cursor);
     // The owner's row may be ahead of what this replica has counted.
     const queued = Math.max(0, accepted.spans - done);
     return countersOf(cursor, queued, () => {
-      const steps = this.#fold.marks.map(({ totals }) => totals);
+      const steps = this.#aggregate.checkpoints.map(({ totals }) => totals);
       return bytesBehind(number, done, accepted, steps);
     });
   }
@@ -222,20 +224,22 @@ class JetStreamLog implements SharedLog {
   async oldest(number: number): Promise<number | null> {
     const cursor = this.#cursors.get(number);
     if (cursor === undefined || cursor.removed) return null;
-    if (this.#fold.accepted(number).spans <= passed(cursor)) return null;
-    const { seq } = placeOf(cursor, this.#fold);
+    if (this.#aggregate.accepted(number).spans <= passed(cursor)) return null;
+    const { seq } = positionOf(cursor, this.#aggregate);
     const head =
-      seq < this.#fold.headsFrom
+      seq < this.#aggregate.headsFrom
         ? undefined
-        : this.#fold.heads.find((one) => one.seq > seq && one.account.has(number));
-    // Of one that is further behind it is known to a mark: at most 5 minutes too early.
-    return head?.time ?? this.#fold.markBefore(number, passed(cursor))?.time ?? this.#fold.lastTime;
+        : this.#aggregate.heads.find((one) => one.seq > seq && one.accepted.has(number));
+    // For an integration that is further behind it is known to a checkpoint: at most 5 minutes too early.
+    return (
+      head?.time ?? this.#aggregate.checkpointBefore(number, passed(cursor))?.time ?? this.#aggregate.lastTime
+    );
   }
 
   async expire(before: number, maxBytes: number): Promise<void> {
-    if (!this.#cursors.keepsHouse) return;
+    if (!this.#cursors.isLeader) return;
     await this.#housekeeping.expire(before, maxBytes);
-    for (const cursor of await this.#deadLetters.expire(before)) this.#cursors.keep(cursor);
+    for (const cursor of await this.#deadLetters.expire(before)) this.#cursors.update(cursor);
   }
 
   onAppend(appended: (routes: ReadonlySet<number>) => void): () => void {
@@ -259,8 +263,8 @@ class JetStreamLog implements SharedLog {
     await this.#writer.close();
     this.#cursors.delivers = false;
     this.#closing.abort(new Error('the telemetry log is closed'));
-    await Promise.all([this.#follower.stop(), this.#tending.stop()]);
-    // Else they run out by themselves.
+    await Promise.all([this.#follower.stop(), this.#heartbeat.stop()]);
+    // If this fails, the leases run out by themselves.
     await this.#cursors.release().catch((error) => {
       this.#log.warn(
         { error: messageOf(error) },
@@ -274,31 +278,31 @@ class JetStreamLog implements SharedLog {
     try {
       for (const number of routes) await this.register(number);
     } catch (error) {
-      this.#log.warn({ error: messageOf(error) }, 'a cursor cannot be made: its spans are refused');
-      // Senders read this one, and what a database says is not for them.
+      this.#log.warn({ error: messageOf(error) }, 'a cursor cannot be created: its spans are refused');
+      // Senders read this message, and a database error is not for them.
       throw new TelemetryLogError('failed', 'the telemetry log cannot take spans for a new integration now');
     }
   }
 
-  async #discard(cursor: Cursor, place: Place): Promise<void> {
-    const discarded = place.ordinal - passed(cursor);
+  async #discard(cursor: Cursor, position: StreamPosition): Promise<void> {
+    const discarded = position.ordinal - passed(cursor);
     this.#log.error(
       { integration: cursor.number, spans: discarded },
       'spans are lost from the telemetry log',
     );
     const moved = await this.#store.tx((tx) =>
-      this.#store.commit(tx, cursor.number, cursor.fence, place.ordinal, place, { discarded }),
+      this.#store.commit(tx, cursor.number, cursor.fence, position.ordinal, position, { discarded }),
     );
-    if (moved) this.#cursors.keep(moved);
+    if (moved) this.#cursors.update(moved);
     else await this.refresh();
   }
 
-  #tell(numbers: Iterable<number>): void {
+  #notify(numbers: Iterable<number>): void {
     const routes = new Set(numbers);
     if (routes.size === 0) return;
     for (const listener of this.#listeners) listener(routes);
   }
 }
 
-/** Connects to the log; rejects with TelemetryLogRefusal where it will never do, else with why it is away. */
+/** Connects to the log. Rejects with TelemetryLogRefusal if it can never be used, else with the reason why it is away. */
 export const openSharedLog = (options: SharedLogOptions): Promise<SharedLog> => JetStreamLog.open(options);

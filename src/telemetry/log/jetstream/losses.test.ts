@@ -31,7 +31,7 @@ describeWithNats('what the stream has lost', () => {
   });
 
   test('a replica that comes after messages were lost counts them by the last mark', async () => {
-    const log = await replica({ markBytes: 1 });
+    const log = await replica({ checkpointBytes: 1 });
     for (const prefix of ['a', 'b', 'c']) await log.append([slice(prefix, 2, [1])]);
     await log.caughtUp();
     await log.expire(0, 1e9);

@@ -4,12 +4,12 @@ import { type Accepted, nothingAccepted } from '../record.ts';
 import { readSlices, sliceTableLength, writeSlices } from '../slice-table.ts';
 
 /**
- * A record in the stream is a message on the subject `head` whose headers tell its account, so that counting
- * needs no bodies:
+ * A record in the stream is a message on the subject `head` whose headers say what it holds, so that counting needs no
+ * bodies:
  *
  *     Ap-Account: NUMBER=SPANS/BYTES,…   what it holds for each integration
  *     Ap-Crc: eight hex digits           of the body
- *     Ap-Upload: ID                      } of a body that is larger than a message may be: it stands in messages
+ *     Ap-Upload: ID                      } of a body that is larger than a message may be: it is in the messages
  *     Ap-Chunks: SEQ,SEQ,…               } on the subject `chunk` that came before and carry the same Ap-Upload
  *
  * The body: u16 slices, their table (slice-table.ts), then their bytes. All little-endian.
@@ -18,7 +18,8 @@ export interface Head {
   seq: number;
   /** When the server stored it, ms since 1970. */
   time: number;
-  account: ReadonlyMap<number, Accepted>;
+  /** What it holds for each integration. */
+  accepted: ReadonlyMap<number, Accepted>;
   crc: number;
   /** Sequence numbers of the messages that hold the body; empty: it is in this one. */
   chunks: readonly number[];
@@ -33,21 +34,21 @@ export const headerNames = {
 } as const;
 
 /** A server takes 64 KiB of headers in a message; room is left for its own. */
-const longestAccount = 56 * 1024;
+const maxAccount = 56 * 1024;
 
-/** The body of a record, and the headers that tell of it. Null where it goes to more integrations than they can name. */
+/** The body of a record and its headers. Null if it goes to more integrations than the headers can name. */
 export const encodeRecord = (
   slices: readonly Slice[],
 ): { body: Buffer; headers: Record<string, string> } | null => {
-  const account = new Map<number, Accepted>();
+  const accepted = new Map<number, Accepted>();
   for (const { bytes, spans, routes } of slices) {
     for (const number of routes) {
-      const before = account.get(number) ?? nothingAccepted;
-      account.set(number, { spans: before.spans + spans, bytes: before.bytes + bytes.length });
+      const before = accepted.get(number) ?? nothingAccepted;
+      accepted.set(number, { spans: before.spans + spans, bytes: before.bytes + bytes.length });
     }
   }
-  const text = [...account].map(([number, { spans, bytes }]) => `${number}=${spans}/${bytes}`).join();
-  if (text.length > longestAccount) return null;
+  const text = [...accepted].map(([number, { spans, bytes }]) => `${number}=${spans}/${bytes}`).join();
+  if (text.length > maxAccount) return null;
   const head = Buffer.allocUnsafe(2 + sliceTableLength(slices));
   head.writeUInt16LE(slices.length, 0);
   writeSlices(head, 2, slices);
@@ -61,7 +62,7 @@ export const encodeRecord = (
   };
 };
 
-/** The slices of a body; null where it is not what was written. Their bytes are views of it. */
+/** The slices of a body; null if it is not what was written. Their bytes are views of it. */
 export const decodeBody = (body: Buffer, crc: number): Slice[] | null => {
   if (crc32(body) !== crc) return null;
   const { slices, end } = readSlices(body, 2, body.readUInt16LE(0), 0);
@@ -71,21 +72,21 @@ export const decodeBody = (body: Buffer, crc: number): Slice[] | null => {
   }));
 };
 
-/** The head that these headers tell of; null where they are none of ours. */
+/** The head that these headers encode; null if they were not written by this file. */
 export const decodeHead = (header: (name: string) => string, seq: number, time: number): Head | null => {
   const crc = header(headerNames.crc);
   if (!/^[0-9a-f]{8}$/.test(crc)) return null;
-  const account = new Map<number, Accepted>();
+  const accepted = new Map<number, Accepted>();
   for (const entry of header(headerNames.account).split(',')) {
     const [number, spans, bytes] = entry.split(/[=/]/).map(Number);
     if (!Number.isInteger(number) || !Number.isInteger(spans) || !Number.isInteger(bytes)) return null;
-    account.set(number!, { spans: spans!, bytes: bytes! });
+    accepted.set(number!, { spans: spans!, bytes: bytes! });
   }
   const chunks = header(headerNames.chunks);
   return {
     seq,
     time,
-    account,
+    accepted,
     crc: Number.parseInt(crc, 16),
     chunks: chunks === '' ? [] : chunks.split(',').map(Number),
     upload: header(headerNames.upload) || null,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Fold } from './aggregate.ts';
+import { StreamAggregate } from './aggregate.ts';
 import { encodeRecord, headerNames } from './message.ts';
 import { StreamReader } from './reader.ts';
 import type { LogStream } from './stream.ts';
@@ -8,11 +8,11 @@ test('bodies are kept by what they hold, however many integrations share it, and
   const routes = Array.from({ length: 20 }, (_, i) => i + 1);
   // 2 MB, of which each integration has 100 KB.
   const record = encodeRecord(routes.map((n) => ({ bytes: Buffer.alloc(100_000), spans: 1, routes: [n] })))!;
-  const fold = new Fold();
+  const fold = new StreamAggregate();
   const records = 16;
   for (let seq = 1; seq <= records; seq++) {
     const header = (name: string) => record.headers[name] ?? '';
-    fold.take({ seq, time: 1, kind: 'head', size: record.body.length, header });
+    fold.add({ seq, time: 1, kind: 'head', size: record.body.length, header });
   }
   const asked: number[] = [];
   const stream = {
@@ -24,7 +24,7 @@ test('bodies are kept by what they hold, however many integrations share it, and
   const reader = new StreamReader(stream, fold);
   const signal = new AbortController().signal;
   const read = (number: number, seq: number) =>
-    reader.gather(number, { seq: seq - 1, inside: 0, ordinal: seq - 1 }, 1, signal);
+    reader.readBatch(number, { seq: seq - 1, recordOffset: 0, ordinal: seq - 1 }, 1, signal);
   expect(fold.accepted(1)).toEqual({ spans: records, bytes: records * 100_000 });
   expect(record.headers[headerNames.account]).toContain('20=1/100000');
   for (let seq = 1; seq <= records; seq++) await read(1, seq);

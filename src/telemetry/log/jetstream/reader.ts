@@ -3,54 +3,54 @@ import { LRUCache } from 'lru-cache';
 import { takeSpans } from '../../otlp/wire.ts';
 import { passed } from '../counts.ts';
 import type { Batch, Slice } from '../log.ts';
-import type { Fold } from './aggregate.ts';
+import type { StreamAggregate } from './aggregate.ts';
 import { decodeBody, decodeHead, type Head } from './message.ts';
 import type { Cursor } from './store.ts';
 import type { LogStream } from './stream.ts';
 
-/** Between two spans of an integration: behind every record up to `seq`, and `inside` spans of its next one. */
-export interface Place {
+/** A position between two spans of an integration: behind every record up to `seq`, and `recordOffset` spans of its next one. */
+export interface StreamPosition {
   seq: number;
-  inside: number;
-  /** Its spans before this place: all that were accepted, whatever became of them. */
+  recordOffset: number;
+  /** The integration's spans before this position: all that were accepted, whatever became of them. */
   ordinal: number;
 }
 
-/** Where to read on: at the cursor, or at a mark behind it since when nothing came for the integration. */
-export const placeOf = (cursor: Cursor, fold: Fold): Place => {
+/** Where to read on: at the cursor, or at a later checkpoint if nothing came for the integration in between. */
+export const positionOf = (cursor: Cursor, aggregate: StreamAggregate): StreamPosition => {
   const ordinal = passed(cursor);
-  const mark = fold.markBefore(cursor.number, ordinal - cursor.inside);
-  return { seq: Math.max(cursor.seq, mark?.seq ?? 0), inside: cursor.inside, ordinal };
+  const checkpoint = aggregate.checkpointBefore(cursor.number, ordinal - cursor.recordOffset);
+  return { seq: Math.max(cursor.seq, checkpoint?.seq ?? 0), recordOffset: cursor.recordOffset, ordinal };
 };
 
 type Part = Batch['parts'][number];
 /** A part knows its record: its sequence number, and the ordinal of its first span for the integration. */
 type StreamPart = Part & { record: { seq: number; start: number; spans: number } };
 
-/** `through` spans into the batch. */
-export const placeIn = (batch: Batch, through: number): Place => {
+/** The position behind the first `through` spans of the batch. */
+export const positionIn = (batch: Batch, through: number): StreamPosition => {
   const ordinal = batch.start + through;
   const parts = batch.parts as readonly StreamPart[];
   const { record } = parts.findLast((part) => part.record.start <= ordinal)!;
   return ordinal < record.start + record.spans
-    ? { seq: record.seq - 1, inside: ordinal - record.start, ordinal }
-    : { seq: record.seq, inside: 0, ordinal };
+    ? { seq: record.seq - 1, recordOffset: ordinal - record.start, ordinal }
+    : { seq: record.seq, recordOffset: 0, ordinal };
 };
 
 /** Bodies cached for the next integration that reads them: those of one batch of each, roughly. */
 const cacheBytes = 16 * 1024 * 1024;
-/** Records read for one batch at most: small ones come in great number. */
-const mostRecords = 256;
+/** Records read for one batch at most: small ones can be many. */
+const maxRecords = 256;
 
-export type Gathered =
+export type ReadResult =
   | { batch: Batch; time: number }
-  /** The next spans of the integration cannot be read: so many are gone, and this is behind them. */
-  | { lost: number; place: Place };
+  /** The next `lost` spans of the integration cannot be read: they are gone. `position`: behind them. */
+  | { lost: number; position: StreamPosition };
 
-/** Reads records of the stream: heads from memory where the fold has them, bodies by their sequence numbers. */
+/** Reads records of the stream: heads from memory if the aggregate has them, bodies by their sequence numbers. */
 export class StreamReader {
   readonly #stream: LogStream;
-  readonly #fold: Fold;
+  readonly #aggregate: StreamAggregate;
   /** By sequence number. A head says only what each integration has of a body: its size is known when it is read. */
   readonly #cached = new LRUCache<number, readonly Slice[]>({
     maxSize: cacheBytes,
@@ -63,46 +63,51 @@ export class StreamReader {
   });
   readonly #reading = new Map<number, Promise<readonly Slice[] | null>>();
 
-  constructor(stream: LogStream, fold: Fold) {
+  constructor(stream: LogStream, aggregate: StreamAggregate) {
     this.#stream = stream;
-    this.#fold = fold;
+    this.#aggregate = aggregate;
   }
 
-  /** The spans of an integration behind `place`, in order and without a hole. There must be some. */
-  async gather(number: number, place: Place, maxBytes: number, signal: AbortSignal): Promise<Gathered> {
-    const end = { seq: this.#fold.seq, accepted: this.#fold.accepted(number).spans };
-    const heads = await this.#heads(number, place.seq, maxBytes, signal);
+  /** Reads the spans of an integration behind `position`, in order and without a hole. There must be some. */
+  async readBatch(
+    number: number,
+    position: StreamPosition,
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<ReadResult> {
+    const end = { seq: this.#aggregate.seq, accepted: this.#aggregate.accepted(number).spans };
+    const heads = await this.#heads(number, position.seq, maxBytes, signal);
     if (heads.length === 0) {
       return {
-        lost: end.accepted - place.ordinal,
-        place: { seq: end.seq, inside: 0, ordinal: end.accepted },
+        lost: end.accepted - position.ordinal,
+        position: { seq: end.seq, recordOffset: 0, ordinal: end.accepted },
       };
     }
     const records = await Promise.all(heads.map((head) => this.#slices(head)));
     const parts: StreamPart[] = [];
     let bytes = 0;
-    let ordinal = place.ordinal;
+    let ordinal = position.ordinal;
     for (const [i, head] of heads.entries()) {
-      const skip = i === 0 ? place.inside : 0;
-      const { spans, bytes: own } = head.account.get(number)!;
+      const skip = i === 0 ? position.recordOffset : 0;
+      const { spans, bytes: own } = head.accepted.get(number)!;
       const slices = records[i];
       if (!slices) {
         if (i > 0) break;
         const after = ordinal + spans - skip;
-        return { lost: spans - skip, place: { seq: head.seq, inside: 0, ordinal: after } };
+        return { lost: spans - skip, position: { seq: head.seq, recordOffset: 0, ordinal: after } };
       }
       const record = { seq: head.seq, start: ordinal - skip, spans };
       for (const part of partsOf(slices, number, record, skip)) {
-        // A body that is gzip is a batch of its own, to be sent as it came.
+        // A gzip body is a batch of its own, to be sent as it came.
         if (parts.length > 0 && (part.gzip || parts[0]!.gzip)) break;
         parts.push(part);
         ordinal += part.spans;
       }
-      // Of records that are taken in part all of it: to read them once more with as many bytes gives no fewer.
+      // A record that is taken in part counts whole: reading again with as many bytes must give no fewer spans.
       if (ordinal > record.start + skip) bytes += own;
       if (ordinal < record.start + spans) break;
     }
-    const { ordinal: start } = place;
+    const { ordinal: start } = position;
     return { batch: { number, start, parts, spans: ordinal - start, bytes }, time: heads[0]!.time };
   }
 
@@ -110,18 +115,18 @@ export class StreamReader {
   async #heads(number: number, after: number, maxBytes: number, signal: AbortSignal): Promise<Head[]> {
     const found: Head[] = [];
     let bytes = 0;
-    /** False where that is enough. */
+    /** Returns false when that is enough. */
     const take = (head: Head): boolean => {
-      const own = head.account.get(number);
+      const own = head.accepted.get(number);
       if (own === undefined) return true;
       if (found.length > 0 && bytes + own.bytes > maxBytes) return false;
       found.push(head);
       bytes += own.bytes;
-      return found.length < mostRecords && bytes < maxBytes;
+      return found.length < maxRecords && bytes < maxBytes;
     };
     let at = after;
-    if (at < this.#fold.headsFrom) {
-      const until = this.#fold.headsFrom;
+    if (at < this.#aggregate.headsFrom) {
+      const until = this.#aggregate.headsFrom;
       for await (const message of this.#stream.headers(at + 1, signal)) {
         if (message.seq > until) break;
         at = message.seq;
@@ -129,11 +134,11 @@ export class StreamReader {
         if (head !== null && !take(head)) return found;
       }
       if (signal.aborted) throw signal.reason;
-      // Heads that the fold has let go of meanwhile: the next batch begins there.
-      if (this.#fold.headsFrom > until && found.length > 0) return found;
+      // The aggregate has dropped heads in the meantime: the next batch begins there.
+      if (this.#aggregate.headsFrom > until && found.length > 0) return found;
       at = until;
     }
-    const { heads } = this.#fold;
+    const { heads } = this.#aggregate;
     for (let i = firstBehind(heads, at); i < heads.length; i++) if (!take(heads[i]!)) break;
     return found;
   }
@@ -153,7 +158,7 @@ export class StreamReader {
 
   async #read({ seq, chunks, crc }: Head): Promise<readonly Slice[] | null> {
     const messages = chunks.length === 0 ? [seq] : chunks;
-    for (const read of [this.#stream.payload, this.#stream.leadersPayload]) {
+    for (const read of [this.#stream.payload, this.#stream.payloadFromLeader]) {
       const bodies = await Promise.all(messages.map((one) => read.call(this.#stream, one)));
       if (bodies.includes(null)) return null;
       const slices = decodeBody(bodies.length === 1 ? bodies[0]! : Buffer.concat(bodies as Buffer[]), crc);

@@ -1,25 +1,25 @@
 import { type Database, type Executor, json, sql, type Tx } from '../../../database/index.ts';
 import { newId } from '../../../lib/ids.ts';
 import { type Counts, countNames } from '../counts.ts';
-import { type Mark, markFromJson, markToJson } from './aggregate.ts';
+import { type Checkpoint, checkpointFromJson, checkpointToJson } from './aggregate.ts';
 
 /** How far an integration has come in the stream, and who delivers it. */
 export interface Cursor extends Counts {
   number: number;
-  /** Everything up to this message is passed, and `inside` spans of the next record for the integration. */
+  /** Everything up to this message is passed, and `recordOffset` spans of the next record for the integration. */
   seq: number;
-  inside: number;
+  recordOffset: number;
   removed: boolean;
   owner: string | null;
   fence: number;
   version: number;
-  /** Nobody's: its owner has let go of it, or has not renewed its lease. */
+  /** No one owns it: its owner has released it, or has not renewed its lease. */
   free: boolean;
 }
 
 const counts = sql.join(countNames.map((name) => sql.ref(name)));
 const passed = sql`(delivered + rejected + dead_lettered + expired + discarded)`;
-const columns = sql`number, seq, inside, ${counts}, removed, owner, fence, version,
+const columns = sql`number, seq, inside as "recordOffset", ${counts}, removed, owner, fence, version,
   (owner is null or owned_until < platform_now()) as free`;
 const until = (seconds: number) => sql`platform_now() + ${seconds} * interval '1 second'`;
 const sum = (deltas: Partial<Counts>): number =>
@@ -65,7 +65,7 @@ export class StreamStore {
     return rows;
   }
 
-  /** A cursor at `seq`; this replica's own for a while where `seconds` is given. One that is there stays as it is. */
+  /** Creates a cursor at `seq`, unless there is one. `seconds`: how long this replica owns the new one; null: no one does. */
   async register(number: number, seq: number, seconds: number | null): Promise<Cursor> {
     const { rows } = await this.run(
       sql<Cursor>`insert into telemetry_cursors (stream_id, number, seq, owner, owned_until, fence)
@@ -76,7 +76,7 @@ export class StreamStore {
     return rows[0]!;
   }
 
-  /** Makes the leases that this replica holds last `seconds` from now. */
+  /** Renews the leases that this replica holds, for `seconds` from now. */
   async renew(seconds: number): Promise<void> {
     await this.run(
       sql`update telemetry_cursors set owned_until = ${until(seconds)}
@@ -84,7 +84,7 @@ export class StreamStore {
     );
   }
 
-  /** Takes these over where they are still free. The fencing token rises: what the last owner commits is refused. */
+  /** Takes over those of these that are still free. The fencing token rises: what the last owner commits is refused. */
   async acquire(numbers: readonly number[], seconds: number): Promise<Cursor[]> {
     const { rows } = await this.run(
       sql<Cursor>`update telemetry_cursors set owner = ${this.#replica}::uuid, owned_until = ${until(seconds)},
@@ -95,7 +95,7 @@ export class StreamStore {
     return rows;
   }
 
-  /** Lets go of everything. */
+  /** Gives up all leases and the leadership. */
   async release(): Promise<void> {
     await this.#db.tx(async (tx) => {
       await sql`update telemetry_cursors set owner = null, owned_until = null, version = version + 1
@@ -105,8 +105,8 @@ export class StreamStore {
     });
   }
 
-  /** Becomes or stays the replica that saves marks, expires and purges; false where another one is. */
-  async keep(seconds: number): Promise<boolean> {
+  /** Becomes or stays the maintenance leader; false if another replica is. */
+  async acquireLeadership(seconds: number): Promise<boolean> {
     const { rows } = await this.run(
       sql`update telemetry_streams set keeper = ${this.#replica}::uuid, kept_until = ${until(seconds)}
         where id = ${this.id} and (keeper is null or keeper = ${this.#replica}::uuid or kept_until < platform_now())
@@ -116,19 +116,19 @@ export class StreamStore {
   }
 
   /**
-   * Moves the cursor and adds the counts. Null, and nothing changes, where this replica is not the owner under
-   * `fence` any more, or the counts do not lead to `through` passed spans: expired or removed meanwhile.
+   * Moves the cursor and adds the counts. Returns null and changes nothing if this replica is not the owner under
+   * `fence` any more, or if the counts do not lead to `through` passed spans: expired or removed in the meantime.
    */
   async commit(
     tx: Executor,
     number: number,
     fence: number,
     through: number,
-    place: { seq: number; inside: number },
+    position: { seq: number; recordOffset: number },
     deltas: Partial<Counts>,
   ): Promise<Cursor | null> {
     const { rows } = await sql<Cursor>`update telemetry_cursors
-      set seq = ${place.seq}, inside = ${place.inside}, ${add(deltas)}, version = version + 1
+      set seq = ${position.seq}, inside = ${position.recordOffset}, ${add(deltas)}, version = version + 1
       where stream_id = ${this.id} and number = ${number} and fence = ${fence} and owner = ${this.#replica}::uuid
         and not removed and ${passed} + ${sum(deltas)} = ${through} returning ${columns}`.execute(tx);
     return rows[0] ?? null;
@@ -147,7 +147,7 @@ export class StreamStore {
     return rows[0] ?? null;
   }
 
-  /** Closes the account: dead letters are discarded; so is what is queued, which the reader of the row counts. */
+  /** Makes the counters final: dead letters are discarded; so is what is queued, which the reader of the row counts. */
   async remove(tx: Tx, number: number): Promise<Cursor> {
     const { rows } =
       await sql<Cursor>`insert into telemetry_cursors as known (stream_id, number, seq, removed)
@@ -158,12 +158,12 @@ export class StreamStore {
     return rows[0]!;
   }
 
-  /** Counts as expired what had been accepted by the mark and is not passed yet, in one statement whatever is delivered meanwhile. */
-  async expire(mark: Mark): Promise<Cursor[]> {
-    const rows = [...mark.totals].map(([number, { spans }]) => ({ number_of: number, spans }));
+  /** Counts as expired what had been accepted by the checkpoint and is not passed yet: one statement, so that a commit next to it cannot count the same. */
+  async expire({ seq, totals }: Checkpoint): Promise<Cursor[]> {
+    const rows = [...totals].map(([number, { spans }]) => ({ number_of: number, spans }));
     const expired = await this.run(
       sql<Cursor>`update telemetry_cursors set expired = expired + accepted.spans - ${passed},
-          seq = greatest(seq, ${mark.seq}), inside = case when seq > ${mark.seq} then inside else 0 end, version = version + 1
+          seq = greatest(seq, ${seq}), inside = case when seq > ${seq} then inside else 0 end, version = version + 1
         from jsonb_to_recordset(${json(rows)}::jsonb) as accepted(number_of integer, spans bigint)
         where stream_id = ${this.id} and number = accepted.number_of and not removed and ${passed} < accepted.spans
         returning ${columns}`,
@@ -171,22 +171,22 @@ export class StreamStore {
     return expired.rows;
   }
 
-  async marks(): Promise<Mark[]> {
+  async checkpoints(): Promise<Checkpoint[]> {
     const { rows } = await this.run(
       sql<{ seq: number; state: unknown }>`select seq, state from telemetry_marks
         where stream_id = ${this.id} order by seq`,
     );
-    return rows.map(({ seq, state }) => markFromJson(seq, state));
+    return rows.map(({ seq, state }) => checkpointFromJson(seq, state));
   }
 
-  async saveMark(mark: Mark): Promise<void> {
+  async saveCheckpoint(checkpoint: Checkpoint): Promise<void> {
     await this.run(
       sql`insert into telemetry_marks (stream_id, seq, state)
-        values (${this.id}, ${mark.seq}, ${json(markToJson(mark))}::jsonb) on conflict do nothing`,
+        values (${this.id}, ${checkpoint.seq}, ${json(checkpointToJson(checkpoint))}::jsonb) on conflict do nothing`,
     );
   }
 
-  async dropMarksBefore(seq: number): Promise<void> {
+  async dropCheckpointsBefore(seq: number): Promise<void> {
     await this.run(sql`delete from telemetry_marks where stream_id = ${this.id} and seq < ${seq}`);
   }
 

@@ -15,7 +15,7 @@ import type { Logger } from '../../../lib/log.ts';
 import type { NatsAddress } from '../../../lib/nats-address.ts';
 import { TelemetryLogError, TelemetryLogRefusal } from '../log.ts';
 
-/** A message as the stream has it, its payload left out. */
+/** A message of the stream without its payload. */
 export interface StoredHeaders {
   seq: number;
   /** ms since 1970. */
@@ -28,16 +28,16 @@ export interface StoredHeaders {
 }
 
 const oldestServer = [2, 10, 23] as const;
-/** An acknowledgement that takes longer is asked for again, under the same id. */
+/** If an acknowledgement takes longer, the message is published again, under the same id. */
 const publishWithinMs = 2_000;
 const requestTimeoutMs = 5_000;
 /** A publish under the same id within this time is stored once. */
 const duplicateWindowMs = 120_000;
-/** A consumer that nobody asks any more is removed by the server. */
+/** The server removes a consumer after this time without a request. */
 const inactiveMs = 30_000;
 const fetchMessages = 500;
 const fetchForMs = 5_000;
-/** Two heartbeats that are missed end a fetch. */
+/** Two missed heartbeats end a fetch. */
 const heartbeatMs = 1_000;
 const isOlder = (version: string): boolean => {
   const parts = version.split(/[.-]/).map(Number);
@@ -45,7 +45,7 @@ const isOlder = (version: string): boolean => {
   return false;
 };
 
-/** What must be true of the stream, whoever made it: else it may drop what was acknowledged, uncounted. */
+/** What is wrong with the configuration of the stream, whoever created it: such a stream could drop what was acknowledged, uncounted. */
 const faultOf = (config: StreamConfig): string | null => {
   if (config.storage !== 'file') return 'its storage must be file';
   if (config.retention !== 'limits') return 'its retention must be limits';
@@ -67,7 +67,7 @@ const isFull = (error: unknown): boolean =>
  */
 export class LogStream {
   readonly name: string;
-  /** Tells this stream from another one that was made later under the same name. */
+  /** Distinguishes this stream from one that was created later under the same name. */
   readonly created: string;
   readonly #connection: NatsConnection;
   readonly #client: JetStreamClient;
@@ -90,7 +90,7 @@ export class LogStream {
     void this.#watch(log);
   }
 
-  /** Connects, and makes the stream where there is none. Throws TelemetryLogRefusal where that will never do. */
+  /** Connects, and creates the stream if there is none. Throws TelemetryLogRefusal if the server or stream can never be used. */
   static async open({ stream: name, ...server }: NatsAddress, log: Logger): Promise<LogStream> {
     const connection = await connect({
       ...server,
@@ -127,7 +127,7 @@ export class LogStream {
           duplicate_window: nanos(duplicateWindowMs),
         })
         .catch((error) => {
-          // There is one with another configuration: an operator's own limits and copies are welcome.
+          // The stream exists with another configuration: an operator's own limits and copies are welcome.
           if (error instanceof JetStreamApiError && error.code === 10058) return manager.streams.info(name);
           throw error;
         });
@@ -150,7 +150,7 @@ export class LogStream {
     }
   }
 
-  /** False from a loss of the connection until it is back, and for ever where the stream was made anew. */
+  /** False from a loss of the connection until it is back, and for ever if the stream was created again. */
   get connected(): boolean {
     return this.#connected && !this.#replaced;
   }
@@ -161,9 +161,9 @@ export class LogStream {
   }
 
   /**
-   * Stores a message and answers its sequence number, when the server has acknowledged it. Tried again under the
-   * same `id`, by which the server knows a repetition, until `until` (by performance.now()). Throws
-   * TelemetryLogError; where the last try was not answered, the message may be there all the same.
+   * Stores a message. Resolves to its sequence number when the server has acknowledged it. Tries again until `until` (by
+   * performance.now()), under the same `id`, by which the server recognises a repetition. Throws TelemetryLogError; if
+   * the last try got no response, the message may be there nevertheless.
    */
   async publish(
     kind: 'head' | 'chunk',
@@ -195,29 +195,29 @@ export class LogStream {
     }
   }
 
-  /** The payload of a message; null where the stream has it no more. */
+  /** The payload of a message; null if the stream has it no more. */
   async payload(seq: number): Promise<Buffer | null> {
     const direct = await this.#manager.direct.getMessage(this.name, { seq }).catch(() => null);
-    // Another server of the cluster answers these too, and may not have it yet: the leader decides.
+    // Any server of the cluster may respond to a direct get, and may not have the message yet: the leader decides.
     const found = direct ?? (await this.#manager.streams.getMessage(this.name, { seq }));
     if (!found) return null;
     const { data } = found;
-    // A view of what came over the socket: where most of that is something else, it is not kept for this.
+    // A view of what came over the socket: if most of that is something else, it must not be kept for this.
     return data.length * 2 < data.buffer.byteLength
       ? Buffer.from(data)
       : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   }
 
-  /** Asks the leader for a message that another server gave damaged. */
-  async leadersPayload(seq: number): Promise<Buffer | null> {
+  /** The payload as the leader has it, if another server gave a damaged one. */
+  async payloadFromLeader(seq: number): Promise<Buffer | null> {
     const found = await this.#manager.streams.getMessage(this.name, { seq });
     return found && Buffer.from(found.data);
   }
 
   /**
-   * The headers of all messages from `from` on, in order, until `signal` is aborted: those that are there, and
-   * where `follow` is set those that come. Throws where the connection or the server's memory of this reader is
-   * lost: begin again behind the last one.
+   * The headers of all messages from `from` on, in order, until `signal` is aborted: those that are there, and with
+   * `follow` those that come. Throws if the connection is lost or the server has forgotten this reader: begin again
+   * behind the last message.
    */
   async *headers(
     from: number,
@@ -267,23 +267,23 @@ export class LogStream {
     }
   }
 
-  /** Removes everything before `seq`; throws where the stream is not the one that was opened. */
+  /** Removes everything before `seq`. Throws if the stream is not the one that was opened. */
   async purgeBefore(seq: number): Promise<void> {
     await this.last();
     await this.#manager.streams.purge(this.name, { seq });
   }
 
-  /** The last sequence number given. Throws where the stream is not the one that was opened. */
+  /** The last sequence number that was given. Throws if the stream is not the one that was opened. */
   async last(): Promise<number> {
     const { state, created } = await this.#manager.streams.info(this.name);
     if (created !== this.created) {
       this.#replaced = true;
-      throw new Error(`the stream ${this.name} was made anew under this replica: restart it`);
+      throw new Error(`the stream ${this.name} was created again under this replica: restart it`);
     }
     return state.last_seq;
   }
 
-  /** Gives sequence numbers away up to `seq`, with messages that hold nothing. */
+  /** Uses up the sequence numbers up to `seq`, with empty messages. */
   async skipTo(seq: number): Promise<void> {
     for (let at = await this.last(); at < seq; at = await this.last()) {
       const count = Math.min(1_000, seq - at);
@@ -309,7 +309,7 @@ export class LogStream {
         this.#connected = true;
         log.info('the telemetry log is back');
       } else if (status.type === 'error') {
-        // What is not permitted is not answered either: without this it looks like a server that hangs.
+        // A request that is not permitted gets no response: without this the server seems to hang.
         log.warn({ error: messageOf(status.error) }, 'the server of the telemetry log reports an error');
       }
     }

@@ -6,24 +6,24 @@ import { encodeRecord, headerNames } from './message.ts';
 import type { LogStream } from './stream.ts';
 
 /** Records under way at a time. The server syncs one after the other: more would only wait there. */
-const mostUnderWay = 4;
-/** Of the largest message: what its headers may need. */
-const roomForHeaders = 64 * 1024;
-/** A record that fits into one message is not waited for longer; a sender tries again. */
+const maxUnderWay = 4;
+/** How much of the largest message its headers may need. */
+const headerBytes = 64 * 1024;
+/** How long to wait for a record that fits into one message; the sender tries again. */
 const publishWithinMs = 10_000;
 
 /**
- * The writing end of the log on JetStream. Requests that come while records are under way share the next one
- * (group commit), because the server syncs each message. A record that is larger than a message may be goes as
- * chunks, and is in the log when its head is.
+ * The writing end of the log on JetStream. Requests that come while records are under way share the next one, because
+ * the server syncs each message. A record that is larger than a message may be is published as chunks, and is in the
+ * log when its head is.
  */
 export class StreamWriter {
   readonly #stream: Pick<LogStream, 'publish' | 'maxMessage' | 'connected'>;
   readonly #counted: () => number;
   readonly #prepare: (routes: ReadonlySet<number>) => Promise<void>;
   readonly #groups = new GroupCommit({
-    concurrency: mostUnderWay,
-    maxBytes: () => this.#mostInMessage() / 2,
+    concurrency: maxUnderWay,
+    maxBytes: () => this.#maxBody() / 2,
     // Senders try again; keeping all of theirs in memory until the server is back would not end well.
     refusal: () =>
       this.#stream.connected ? null : new TelemetryLogError('failed', 'the telemetry log is away'),
@@ -31,7 +31,7 @@ export class StreamWriter {
   });
 
   /**
-   * `counted`: the last message in the totals. `prepare` is told the integrations that a record goes to, before
+   * `counted`: the last message in the totals. `prepare` is called with the integrations that a record goes to, before
    * it is published.
    */
   constructor(
@@ -53,9 +53,9 @@ export class StreamWriter {
     return this.#groups.close();
   }
 
-  #mostInMessage(): number {
+  #maxBody(): number {
     const { maxMessage } = this.#stream;
-    return maxMessage - Math.min(roomForHeaders, maxMessage / 2);
+    return maxMessage - Math.min(headerBytes, maxMessage / 2);
   }
 
   async #write(group: readonly Append[]): Promise<void> {
@@ -67,22 +67,22 @@ export class StreamWriter {
     }
     const counted = this.#counted();
     const seq = await this.#store(record.body, record.headers);
-    // The server has lost the end of its stream and gives its numbers again: nobody would read it there.
+    // The server has lost the end of its stream and gives its numbers again: no one would read the record there.
     if (seq <= counted) throw new TelemetryLogError('failed', 'the telemetry log has lost messages');
   }
 
-  /** Answers the sequence number of the head. */
+  /** Resolves to the sequence number of the head. */
   async #store(body: Buffer, headers: Record<string, string>): Promise<number> {
     const id = newId();
-    const most = this.#mostInMessage();
-    if (body.length <= most) {
+    const max = this.#maxBody();
+    if (body.length <= max) {
       return this.#stream.publish('head', body, headers, id, performance.now() + publishWithinMs);
     }
     const until = performance.now() + uploadWithinMs;
     const parts: Promise<number>[] = [];
     const upload = { [headerNames.upload]: id };
-    for (let at = 0; at < body.length; at += most) {
-      const part = body.subarray(at, at + most);
+    for (let at = 0; at < body.length; at += max) {
+      const part = body.subarray(at, at + max);
       parts.push(this.#stream.publish('chunk', part, upload, `${id}.${parts.length}`, until));
     }
     const chunks = { [headerNames.chunks]: (await Promise.all(parts)).join() };
