@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Database, sql } from '../../src/database/index.ts';
 import type { Answer, Client, RequestOptions } from '../harness/http.ts';
@@ -20,6 +20,7 @@ export class Contract {
     allErrors: true,
     formats: { uuid: /^[0-9a-f-]{36}$/, 'date-time': time },
   });
+  readonly #validators = new Map<string, ValidateFunction>();
   readonly #paths: { pattern: RegExp; path: string }[];
 
   constructor(document: Json) {
@@ -43,20 +44,22 @@ export class Contract {
       return;
     }
     expect(answer.headers.get('content-type'), where).toBe('application/json; charset=utf-8');
-    const pointer = [
-      'paths',
-      path,
-      method.toLowerCase(),
-      'responses',
-      String(answer.status),
-      'content',
-      'application/json',
-      'schema',
-    ]
-      .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
-      .join('/');
-    const valid = this.#ajv.validate({ $ref: `document#/${pointer}` }, answer.body);
-    expect(valid ? null : this.#ajv.errors, where).toBeNull();
+    const validate = this.#validator(path, method.toLowerCase(), answer.status);
+    expect(validate(answer.body) ? null : validate.errors, where).toBeNull();
+  }
+
+  /** Compiled once, which takes far longer than a check. */
+  #validator(path: string, method: string, status: number): ValidateFunction {
+    const key = `${method} ${path} ${status}`;
+    let validator = this.#validators.get(key);
+    if (!validator) {
+      const pointer = ['paths', path, method, 'responses', status, 'content', 'application/json', 'schema']
+        .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
+        .join('/');
+      validator = this.#ajv.compile({ $ref: `document#/${pointer}` });
+      this.#validators.set(key, validator);
+    }
+    return validator;
   }
 
   /** `inner`, each of whose answers is checked. */
