@@ -167,7 +167,11 @@ onEachDatabase((at) => {
     }
     expect(walk).toEqual(ids);
     const some = await ok(at().api.get('/audits?action=agent.create&limit=2&offset=3'));
-    expect((await audits('action=agent.create')).slice(3, 5)).toEqual(some.data);
+    // The chain may reach a row between the two requests, and then adds its position and hash.
+    const unchained = ({ position: _position, hash: _hash, ...row }: Record<string, unknown>) => row;
+    expect((await audits('action=agent.create')).slice(3, 5).map(unchained)).toEqual(
+      some.data.map(unchained),
+    );
     const { next } = await ok(at().api.get('/audits?limit=1'));
     expectError(await at().api.get(`/audits?next=${next}&offset=1`), 422, /offset/);
     expect((await ok(at().api.get('/audits?offset=1000000'))).data).toEqual([]);

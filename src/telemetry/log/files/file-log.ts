@@ -255,6 +255,8 @@ class FileLog implements TelemetryLog {
 
   async close(): Promise<void> {
     await this.#writer.close();
+    // A cursor that is still being opened would never be closed.
+    await Promise.allSettled(this.#opening.values());
     for (const { cursor, reader } of this.#integrations.values()) {
       await reader.close();
       await cursor.close();
