@@ -1,5 +1,4 @@
-import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { eachDatabase } from '../../../tests/harness/database.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { type Database, type Executor, sql } from '../../database/index.ts';
@@ -12,22 +11,16 @@ import { Firing } from './firing.ts';
 
 /** How often an attempt at a part of a batch has begun in this test, counted by its first statement. */
 let attempts = 0;
-type Query = (...args: unknown[]) => unknown;
-const query = pg.Client.prototype.query as unknown as Query;
-beforeEach(() => {
-  attempts = 0;
-  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    if ((args[0] as { text?: string })?.text === 'savepoint attempt') attempts++;
-    return query.apply(this, args);
-  } as never;
-});
-afterEach(() => {
-  pg.Client.prototype.query = query as never;
-});
 
 const made = 'the Work Item could not be made';
 
 eachDatabase((_name, open) => {
+  beforeEach(() => {
+    attempts = 0;
+    open().onStatement(({ text }) => {
+      if (text === 'savepoint attempt') attempts++;
+    });
+  });
   const run = (statement: ReturnType<typeof sql>) => open().run((r) => statement.execute(r));
   const rowsOf = async <T>(statement: ReturnType<typeof sql<T>>): Promise<T[]> =>
     (await open().run((r: Executor) => statement.execute(r))).rows;
@@ -117,7 +110,9 @@ eachDatabase((_name, open) => {
       expect(rows.length).toBe(2_500);
       expect(new Set(rows.map(({ schedule_id }) => schedule_id)).size).toBe(2_500);
       expect((await skips()).map(({ schedule_id }) => ids.indexOf(schedule_id)).sort()).toEqual([10, 2_000]);
-      expect(attempts).toBeLessThanOrEqual(2 * 20);
+      // A bad one of 500 takes 18 to 20 attempts. A batch takes one more if another slot claims its bad row before it is
+      // bisected; a second bisection of the same row would take 18 more.
+      expect(attempts).toBeLessThan(3 * 18);
     });
 
     it('that takes long to find is bisected in many short transactions, with the same result', async () => {
