@@ -7,9 +7,11 @@ import { silentLogger } from '../src/lib/log.ts';
 import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 import { findScheduleOfAgent, insertSchedule, listSchedules } from '../src/schedules/store.ts';
 import { listWorkItems } from '../src/work-items/store.ts';
+import { insertAgents } from '../tests/harness/agents.ts';
 import { client } from '../tests/harness/http.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { spawnPlatform } from '../tests/harness/process.ts';
+import { interceptStatements } from '../tests/harness/statements.ts';
 
 /** Requests under way at once, seconds of one measurement, and how many of each server, in turns. */
 const connections = 16;
@@ -36,17 +38,12 @@ export interface Operation {
 /** The statements that `fn` sends, as the driver is given them; those of a transaction's frame left out. */
 const statementsOf = async (fn: () => Promise<unknown>): Promise<Statement[]> => {
   const seen: Statement[] = [];
-  const original = pg.Client.prototype.query;
-  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    const [query] = args as [Partial<Statement> | undefined];
-    if (query?.text && query.values) seen.push({ text: query.text, values: query.values });
-    return Reflect.apply(original, this, args);
-  } as typeof original;
-  try {
-    await fn();
-  } finally {
-    pg.Client.prototype.query = original;
-  }
+  using _intercepted = interceptStatements((statement, send) => {
+    const { text, values } = statement;
+    if (values) seen.push({ text, values });
+    return send(statement);
+  });
+  await fn();
   return seen;
 };
 
@@ -58,11 +55,7 @@ const seed = async (api: ReturnType<typeof client>, url: string) => {
   const schedules = agents.flatMap(() => Array.from({ length: 20 }, newId));
   const db = new pg.Client({ connectionString: url });
   await db.connect();
-  await db.query(
-    `insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
-      select id, 'bench', 'worker', 4, 3, 600, 20 from unnest($1::uuid[]) as id`,
-    [agents],
-  );
+  await insertAgents(db, agents);
   await db.query(
     `insert into schedules (id, agent_id, cron_expression, timezone, message, payload, next_run_at, zone_rules)
       select s.id, ($2::uuid[])[1 + (s.n - 1) / 20], '0 0 1 1 *', 'UTC', 'Go through the night’s orders.',

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { newId } from '../src/lib/ids.ts';
 import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
+import { insertAgents } from '../tests/harness/agents.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { type PlatformProcess, spawnPlatform } from '../tests/harness/process.ts';
 import { until } from '../tests/harness/wait.ts';
@@ -37,11 +38,7 @@ const seed = async (client: pg.Client): Promise<Seeded> => {
   const ids = Array.from({ length: schedules }, newId);
   const items = Array.from({ length: 1_000 }, newId);
   const apart = newId();
-  await client.query(
-    `insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
-      select id, 'bench', 'worker', 4, 3, 600, 20 from unnest($1::uuid[]) as id`,
-    [agents],
-  );
+  await insertAgents(client, agents);
   // Ten expressions in four zones, as a night's herd has them.
   await client.query(
     `insert into schedules (id, agent_id, cron_expression, timezone, message, payload, zone_rules)

@@ -5,6 +5,7 @@ import { silentLogger } from '../src/lib/log.ts';
 import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 import { Firing } from '../src/schedules/firing/firing.ts';
 import { claimDue, claimOlderRules, countOverdue, lookAhead } from '../src/schedules/firing/store.ts';
+import { insertAgents } from '../tests/harness/agents.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 
 /** Schedules that are not due, and how often each statement of a wake is timed. */
@@ -33,8 +34,7 @@ export const run = async (): Promise<void> => {
   await migrate(db, silentLogger);
   await db.tx(async (tx) => {
     const agent = newId();
-    await sql`insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
-      values (${agent}, 'bench', 'worker', 4, 3, 600, 20)`.execute(tx);
+    await insertAgents(tx, [agent]);
     await sql`set local statement_timeout = 0`.execute(tx);
     // 10,000 at a time, each herd a minute after the one before, none of them due during the benchmark.
     for (let made = 0; made < schedules; made += 10_000) {

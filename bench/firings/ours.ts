@@ -3,6 +3,7 @@ import { type Database, sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { Firing } from '../../src/schedules/firing/firing.ts';
+import { insertAgents } from '../../tests/harness/agents.ts';
 import { type CpuMeter, type Herd, herdOf, type Made } from './measure.ts';
 
 /** What every schedule carries, ours and the peers'; each has a payload of its own. */
@@ -14,8 +15,7 @@ const prepare = async (db: Database, count: number): Promise<void> => {
       tx,
     );
     const agent = newId();
-    await sql`insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
-      values (${agent}, 'bench', 'worker', 4, 3, 600, 20)`.execute(tx);
+    await insertAgents(tx, [agent]);
     const ids = Array.from({ length: count }, newId);
     await sql`insert into schedules (id, agent_id, cron_expression, timezone, message, payload, next_run_at, zone_rules)
       select id, ${agent}, '0 0 * * *', 'UTC', ${message}, jsonb_build_object('shop', n), null, '0'

@@ -8,6 +8,7 @@ import {
   lockLlmForShare,
   type ResolvedLlm,
 } from '../../src/llm-configurations/index.ts';
+import { insertAgents } from '../harness/agents.ts';
 import { serveRoutes, tester } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
 import type { Client } from '../harness/http.ts';
@@ -166,8 +167,7 @@ eachDatabase((_name, open) => {
     await open().tx(async (tx) => {
       expect(await lockLlmForShare(tx, id)).toBe(true);
       expect(await lockLlmForShare(tx, newId())).toBe(false);
-      await sql`insert into agents (id, name, mode, llm_id, max_concurrency, max_attempts, timeout_seconds,
-        max_steps) values (${agent}, 'A', 'worker', ${id}, 1, 1, 60, 5)`.execute(tx);
+      await insertAgents(tx, [agent], { llm_id: id });
     });
     const refused = await http.delete(`/llm-configurations/${id}`);
     expect([refused.status, refused.body.error.message]).toEqual([

@@ -84,7 +84,7 @@ eachDatabase((_name, open) => {
     });
 
     test('answers 400 for a conversational agent', async () => {
-      const agent_id = await makeAgent(open(), {}, 'conversational');
+      const agent_id = await makeAgent(open(), { mode: 'conversational' });
       const { status, body } = await api.v2.post('/work-items', { agent_id, message: 5 });
       expect([status, body.error.code]).toEqual([400, 'bad_request']);
     });

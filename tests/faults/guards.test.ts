@@ -1,9 +1,10 @@
-import pg from 'pg';
-import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { type Database, migrate, openPostgres, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { Firing } from '../../src/schedules/firing/firing.ts';
+import { insertAgents } from '../harness/agents.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { interceptStatements } from '../harness/statements.ts';
 import type { TestSchedule } from './scenarios/test-schedules.ts';
 import { accountOf } from './scenarios/verifier.ts';
 
@@ -20,20 +21,18 @@ let met = (): Promise<void> => Promise.resolve();
 /** Which guards were found in the statements of the test. */
 const found = new Set<keyof typeof guards>();
 
-type Query = (query: { text: string; name?: string }, ...more: never[]) => Promise<unknown>;
-const query = pg.Client.prototype.query as unknown as Query;
-pg.Client.prototype.query = async function (this: pg.Client, asked: Parameters<Query>[0], ...more: never[]) {
-  if (typeof asked?.text !== 'string') return query.call(this, asked, ...more);
-  let { text } = asked;
+const interception = interceptStatements(async (statement, send) => {
+  let { text } = statement;
   for (const [name, guard] of Object.entries(guards) as [keyof typeof guards, string][]) {
     if (!text.includes(guard)) continue;
     found.add(name);
     if (without.has(name)) text = text.replace(guard, '');
   }
-  const result = await query.call(this, { ...asked, text }, ...more);
-  if (asked.text.includes(guards.rowLock)) await met();
+  const result = await send({ ...statement, text });
+  if (statement.text.includes(guards.rowLock)) await met();
   return result;
-} as never;
+});
+afterAll(() => interception[Symbol.dispose]());
 
 const schedule: TestSchedule = {
   id: '01900000-0000-7000-8000-000000000002',
@@ -53,8 +52,7 @@ beforeEach(async () => {
   // Hourly, so that no next occurrence begins during the test.
   schedule.definitions = [{ after: first - 1, matches: (minute) => minute === 0 }];
   await replicas[0].tx(async (tx) => {
-    await sql`insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
-      values (${schedule.agentId}, 'A', 'worker', 1, 1, 60, 5)`.execute(tx);
+    await insertAgents(tx, [schedule.agentId]);
     await sql`insert into schedules (id, agent_id, cron_expression, timezone, next_run_at, zone_rules)
       values (${schedule.id}, ${schedule.agentId}, '0 * * * *', 'UTC', ${new Date(first)}, '0')`.execute(tx);
   });

@@ -14,10 +14,11 @@ import { createWorker, type Worker } from '../../src/runtime/worker.ts';
 import { createSettings, type Settings } from '../../src/settings/index.ts';
 import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
 import { createWorkItem, listConversation, type WorkItem } from '../../src/work-items/index.ts';
+import type { AgentFields } from './agents.ts';
 import { tester } from './api.ts';
 import { testServices } from './services.ts';
 import { until } from './wait.ts';
-import { type AgentGiven, makeAgent as insertAgent, itemOf } from './work-items.ts';
+import { itemOf, makeAgent as makeAnyAgent } from './work-items.ts';
 
 export const vault = new Vault([Buffer.alloc(32, 1)]);
 export const egress = createEgress({});
@@ -109,14 +110,14 @@ export const newRuntime = async (
 };
 
 /** A Worker agent straight in the table, with little patience. */
-export const makeAgent = (db: Database, given: AgentGiven = {}): Promise<string> =>
-  insertAgent(db, {
+export const makeAgent = (db: Database, fields: AgentFields = {}): Promise<string> =>
+  makeAnyAgent(db, {
     name: 'Reporter',
     instructions: 'Be brief.',
     max_concurrency: 100,
     timeout_seconds: 60,
     max_steps: 5,
-    ...given,
+    ...fields,
   });
 
 export const makeItem = (db: Database, agentId: string, mock?: unknown): Promise<WorkItem> =>

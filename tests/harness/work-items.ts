@@ -4,29 +4,13 @@ import { newId } from '../../src/lib/ids.ts';
 import type { Status } from '../../src/work-items/states.ts';
 import { findWorkItem, type WorkItem } from '../../src/work-items/store.ts';
 import { createWorkItem } from '../../src/work-items/work-items.ts';
+import { type AgentFields, insertAgents } from './agents.ts';
 import { tester } from './api.ts';
 
-export interface AgentGiven {
-  name?: string;
-  instructions?: string;
-  llm_id?: string | null;
-  max_concurrency?: number;
-  max_attempts?: number;
-  timeout_seconds?: number;
-  max_steps?: number;
-}
-
-/** An agent straight in the table; answers its id. */
-export const makeAgent = async (db: Database, given: AgentGiven = {}, mode = 'worker'): Promise<string> => {
+/** Inserts one agent past the API. Returns its id. */
+export const makeAgent = async (db: Database, fields: AgentFields = {}): Promise<string> => {
   const id = newId();
-  const { name = 'A', instructions = '', llm_id = null } = given;
-  const { max_concurrency = 4, max_attempts = 3, timeout_seconds = 600, max_steps = 20 } = given;
-  await db.tx((tx) =>
-    sql`insert into agents (id, name, mode, instructions, llm_id, max_concurrency, max_attempts,
-        timeout_seconds, max_steps)
-      values (${id}, ${name}, ${mode}, ${instructions}, ${llm_id}, ${max_concurrency}, ${max_attempts},
-        ${timeout_seconds}, ${max_steps})`.execute(tx),
-  );
+  await db.tx((tx) => insertAgents(tx, [id], fields));
   return id;
 };
 
