@@ -31,7 +31,7 @@ const failures = { burst: 200, perSecond: 10 };
 const tooMany = (message: string, retryAfter: number) =>
   new ApiError('too_many_requests', message, {}, { 'retry-after': String(retryAfter) });
 
-export const recogniseCallers = ({ authenticate, buckets, rateLimit }: CallerParts): Callers => {
+export const createCallers = ({ authenticate, buckets, rateLimit }: CallerParts): Callers => {
   const principalOf = ({ authorization, cookie }: IncomingHttpHeaders): Promise<Principal> =>
     authenticate({ token: bearerToken(authorization), cookie });
   return {

@@ -24,9 +24,9 @@ export interface StoredResponse {
 
 /** Thrown out of the transaction when the same request was answered before: not a failure. */
 export class IdempotentReplay {
-  readonly answer: StoredResponse;
+  readonly response: StoredResponse;
   constructor(answer: StoredResponse) {
-    this.answer = answer;
+    this.response = answer;
   }
 }
 
@@ -51,7 +51,7 @@ export const withIdempotencyKey = async <T>(
   vault: Vault,
   key: { principalId: string; key: string; hash: string },
   fn: () => Promise<T>,
-  toAnswer: (result: T) => StoredResponse,
+  toStored: (result: T) => StoredResponse,
 ): Promise<T> => {
   const boundTo = `idempotency_keys:${key.principalId}:${key.key}`;
   await sql`delete from idempotency_keys where principal_id = ${key.principalId} and key = ${key.key}
@@ -70,7 +70,7 @@ export const withIdempotencyKey = async <T>(
     throw new IdempotentReplay(parseJson(vault.open(before.answer, boundTo)) as StoredResponse);
   }
   const result = await fn();
-  await sql`update idempotency_keys set answer = ${vault.seal(JSON.stringify(toAnswer(result)), boundTo)}
+  await sql`update idempotency_keys set answer = ${vault.seal(JSON.stringify(toStored(result)), boundTo)}
     where principal_id = ${key.principalId} and key = ${key.key}`.execute(tx);
   return result;
 };

@@ -25,7 +25,7 @@ const readBody = async (route: Route, raw: unknown): Promise<unknown> => {
  * The way of a request that may be answered: what its path names, its query and body, its handler, its answer
  * by the schema, so that nothing undeclared leaves the house. Throws what the error body is made of.
  */
-export const serve = async (
+export const serveRoute = async (
   route: Route,
   principal: Principal,
   parts: { db: Database; vault: Vault },
@@ -73,8 +73,8 @@ export const serve = async (
     result = await route.handler(context);
   } catch (error) {
     if (!(error instanceof IdempotentReplay)) throw error;
-    result = error.answer.body;
-    etag = error.answer.etag;
+    result = error.response.body;
+    etag = error.response.etag;
     reply.header('idempotency-replayed', 'true');
   }
   if (etag) reply.header('etag', etag);

@@ -11,12 +11,12 @@ import { Semaphore } from '../lib/semaphore.ts';
 import { newTraceparent, parseTraceparent } from '../lib/traceparent.ts';
 import { type Base, baseOf, bases, hostsIn, normalizeUrl, pathOf } from './addresses.ts';
 import { bodyLimit, RequestBodies } from './bodies.ts';
-import { type CallerParts, recogniseCallers } from './callers.ts';
+import { type CallerParts, createCallers } from './callers.ts';
 import { closeAfterBody, refuseConnection, sendFailure, toFailure } from './failure.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
 import { mountRaw, type RawParts } from './raw.ts';
 import { basesOf, type Route, type RouteGroup } from './route.ts';
-import { serve } from './serve.ts';
+import { serveRoute } from './serve.ts';
 
 export interface ServerOptions extends CallerParts {
   /** What is served, and how the documents group it. */
@@ -136,7 +136,7 @@ export const createServer = (options: ServerOptions): Server => {
     return sendFailure(log, error, request, reply);
   });
 
-  const { principalOf, authenticate, limitRate } = recogniseCallers(options);
+  const { principalOf, authenticate, limitRate } = createCallers(options);
 
   const refused = (request: FastifyRequest, route: Route): void => {
     const path = pathOf(request.url);
@@ -212,7 +212,7 @@ export const createServer = (options: ServerOptions): Server => {
           await trace(traced, async (own) => {
             reply.header('traceparent', own);
             try {
-              const carryOut = () => serve(route, request.principal!, options, request, reply);
+              const carryOut = () => serveRoute(route, request.principal!, options, request, reply);
               const size = (request.body as Buffer | undefined)?.length ?? 0;
               await (size > largeBody.bytes ? largeBodies.run(carryOut) : carryOut());
             } catch (error) {

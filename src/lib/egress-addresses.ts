@@ -34,7 +34,7 @@ const within = (address: ipaddr.IPv4 | ipaddr.IPv6, ranges: Cidr[]): boolean =>
  * Whether packets may go to an address (IPv4 or IPv6, as text), by these CIDR lists; `allow` wins over `deny`, whose
  * default is what no cloud should be asked. Throws where a list cannot be parsed.
  */
-export const addressRules = (rules: {
+export const createAddressFilter = (rules: {
   deny?: readonly string[];
   allow?: readonly string[];
 }): ((address: string) => boolean) => {

@@ -67,7 +67,7 @@ const joinHeaders = (headers: Record<string, string | string[] | undefined>): Re
  * promises of each, which cost more than sending a small body.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<EgressResponse>;
+  readonly response: Promise<EgressResponse>;
   readonly #limit: number;
   readonly #timer: NodeJS.Timeout;
   readonly #signal: AbortSignal | undefined;
@@ -82,7 +82,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(timeoutMs: number, limit: number, signal: AbortSignal | undefined) {
     this.#limit = limit;
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });

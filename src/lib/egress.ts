@@ -1,7 +1,7 @@
 import { lookup as dnsLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, fetch as undiciFetch } from 'undici';
-import { addressRules } from './egress-addresses.ts';
+import { createAddressFilter } from './egress-addresses.ts';
 import { EgressError, type EgressResponse, Exchange, failureOf } from './egress-exchange.ts';
 
 export { EgressError, type EgressResponse } from './egress-exchange.ts';
@@ -47,7 +47,7 @@ export const createEgress = (rules: {
   /** Certificates to trust besides Node's (PEM). */
   ca?: string | string[];
 }): Egress => {
-  const permitted = addressRules(rules);
+  const permitted = createAddressFilter(rules);
   const denied = () =>
     new EgressError('denied', 'the address of this host is not permitted (EGRESS_DENY, EGRESS_ALLOW)');
 
@@ -105,7 +105,7 @@ export const createEgress = (rules: {
       } catch (error) {
         exchange.fail(failureOf(error));
       }
-      return exchange.answer;
+      return exchange.response;
     },
     fetch: ((input: never, init?: object) =>
       undiciFetch(input, { ...init, dispatcher: agent, redirect: 'manual' })) as typeof globalThis.fetch,

@@ -31,7 +31,7 @@ export class Loop {
    * When the sleeping loop will turn next, by performance.now(), as timers go whatever is done to the clock; 0 while it
    * turns, Infinity while it waits to be woken.
    */
-  #nextTurnAt = 0;
+  #nextTickAt = 0;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -50,9 +50,9 @@ export class Loop {
 
   /** Turn in `milliseconds` at the latest; ignored where the next turn is no later than that anyway. */
   wakeWithin(milliseconds: number): void {
-    if (performance.now() + milliseconds < this.#nextTurnAt) this.wake();
+    if (performance.now() + milliseconds < this.#nextTickAt) this.wake();
     // A turn in progress may have read the state from before this call.
-    else if (this.#nextTurnAt === 0) this.#woken = true;
+    else if (this.#nextTickAt === 0) this.#woken = true;
   }
 
   /** Stop: the present turn is told by its signal, and is waited for. */
@@ -67,7 +67,7 @@ export class Loop {
     let failures = 0;
     while (!this.#stop.signal.aborted) {
       this.#woken = false;
-      this.#nextTurnAt = 0;
+      this.#nextTickAt = 0;
       let sleep: number | null;
       try {
         sleep = await tick(this.#stop.signal);
@@ -84,7 +84,7 @@ export class Loop {
 
   #sleep(milliseconds: number | null): Promise<void> {
     if (this.#woken || this.#stop.signal.aborted) return Promise.resolve();
-    this.#nextTurnAt = milliseconds === null ? Number.POSITIVE_INFINITY : performance.now() + milliseconds;
+    this.#nextTickAt = milliseconds === null ? Number.POSITIVE_INFINITY : performance.now() + milliseconds;
     return new Promise((resolve) => {
       const timer =
         milliseconds === null

@@ -14,14 +14,14 @@ const defaultStream = 'agent_platform_telemetry';
 const defaultPort = 4222;
 
 const server = '(nats|tls)://([^/@\\s,]+@)?([^/@\\s,:[\\]]+|\\[[0-9a-fA-F:]+\\])(:\\d{1,5})?';
-const grammar = new RegExp(`^${server}(/[A-Za-z0-9_-]{0,64})?(\\s*,\\s*${server}/?)*$`);
+const pattern = new RegExp(`^${server}(/[A-Za-z0-9_-]{0,64})?(\\s*,\\s*${server}/?)*$`);
 
 /**
  * Parses `nats://USER:PASSWORD@HOST:PORT/STREAM`, or `nats://TOKEN@HOST`, or a comma-separated list of those for the
  * servers of a cluster, of which the first names stream and user; `tls://` likewise. Null if `value` is none of these.
  */
 export const parseNatsAddress = (value: string): NatsAddress | null => {
-  if (!grammar.test(value)) return null;
+  if (!pattern.test(value)) return null;
   try {
     const urls = value.split(',').map((one) => new URL(one.trim()));
     const { protocol, pathname, username, password } = urls[0]!;

@@ -3,22 +3,22 @@ import { messageOf } from './errors.ts';
 import type { Logger } from './log.ts';
 
 /** How long a start waits for what it needs, in milliseconds. */
-export const patienceMs = 60_000;
+export const retryForMs = 60_000;
 
 /**
  * Runs `attempt` every second until it resolves, for 60 s: at a start, what the platform needs may come up a moment
  * later, or go away again. Rejects at once with what `isFinal` says will not change, and at the end with the last error.
  */
-export const patiently = async <T>(
+export const retryUntilReady = async <T>(
   attempt: () => Promise<T>,
-  { log, waitsFor, isFinal }: { log: Logger; waitsFor: string; isFinal: (error: unknown) => boolean },
+  { log, waitsFor, isPermanent }: { log: Logger; waitsFor: string; isPermanent: (error: unknown) => boolean },
 ): Promise<T> => {
-  const until = Date.now() + patienceMs;
+  const until = Date.now() + retryForMs;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (isFinal(error) || Date.now() >= until) throw error;
+      if (isPermanent(error) || Date.now() >= until) throw error;
       log.warn({ error: messageOf(error) }, `${waitsFor} does not answer yet`);
       await sleep(1_000);
     }
