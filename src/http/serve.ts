@@ -22,8 +22,8 @@ const readBody = async (route: Route, raw: unknown): Promise<unknown> => {
 };
 
 /**
- * The way of a request that may be answered: what its path names, its query and body, its handler, its answer
- * by the schema, so that nothing undeclared leaves the house. Throws what the error body is made of.
+ * Serves an admitted request: loads what its path names, checks query and body, runs the handler, and sends the result
+ * through the response schema, so that no undeclared field is sent. Throws the error that becomes the error body.
  */
 export const serveRoute = async (
   route: Route,
@@ -58,13 +58,13 @@ export const serveRoute = async (
     transaction: (fn) =>
       parts.db.tx((tx) => {
         if (key === undefined) return fn(tx);
-        const of = { principalId: principal.id, key, hash: requestHash(route.id, params, raw) };
+        const request = { principalId: principal.id, key, hash: requestHash(route.id, params, raw) };
         return withIdempotencyKey(
           tx,
           parts.vault,
-          of,
+          request,
           () => fn(tx),
-          (answer) => ({ body: answer, etag }),
+          (body) => ({ body, etag }),
         );
       }),
   };

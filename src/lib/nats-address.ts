@@ -1,4 +1,4 @@
-/** A stream on a NATS server or cluster, and the user that connects: as the NATS client takes it, except `stream`. */
+/** A stream on a NATS server or cluster, and the user that connects. All but `stream` are options of the NATS client. */
 export interface NatsAddress {
   /** `HOST:PORT` */
   servers: string[];
@@ -6,7 +6,7 @@ export interface NatsAddress {
   user?: string;
   pass?: string;
   token?: string;
-  /** Nothing is sent in plain text, whatever the server says. Left out: TLS if the server offers it. */
+  /** If set, nothing is sent in plain text. If left out, TLS is used if the server offers it. */
   tls?: object;
 }
 

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from './errors.ts';
 import type { Logger } from './log.ts';
 
-/** How long a start waits for what it needs, in milliseconds. */
+/** How long a start waits for what it depends on, in milliseconds. */
 export const retryForMs = 60_000;
 
 /**
- * Runs `attempt` every second until it resolves, for 60 s: at a start, what the platform needs may come up a moment
- * later, or go away again. Rejects at once with what `isFinal` says will not change, and at the end with the last error.
+ * Runs `attempt` every second until it resolves, for 60 s: what the platform depends on may start a moment later than the
+ * platform, or restart. Rejects at once if the error `isPermanent`, and after 60 s with the last error.
  */
 export const retryUntilReady = async <T>(
   attempt: () => Promise<T>,

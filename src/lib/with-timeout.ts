@@ -1,4 +1,4 @@
-/** What `promise` gives, or a rejection with `late()` after `milliseconds`; what was begun goes on all the same. */
+/** Settles as `promise` does, or rejects with `toError()` after `milliseconds`. The work behind `promise` continues. */
 export const withTimeout = async <T>(
   promise: Promise<T>,
   milliseconds: number,
