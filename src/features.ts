@@ -11,7 +11,7 @@ import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
 import { cancelOpenWorkItems, createWorkItems, wakeWorkers } from './work-items/index.ts';
 
-export interface Features extends Pick<Access, 'authenticate' | 'makeFirstKey'> {
+export interface Features extends Pick<Access, 'authenticate' | 'createFirstKey'> {
   /** In the order in which they start. */
   list: readonly Feature[];
   tracing: Tracing;
@@ -52,7 +52,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
       runtime,
     ],
     authenticate: access.authenticate,
-    makeFirstKey: access.makeFirstKey,
+    createFirstKey: access.createFirstKey,
     tracing: telemetry.tracing,
     telemetry,
     schedules,

@@ -140,7 +140,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   const port = await listen(server, config);
   url ||= `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
   // Not before: a start that failed after it would have created a key that no one has seen.
-  const firstKey = await startStep(log, features.makeFirstKey).catch(async (error) => {
+  const firstKey = await startStep(log, features.createFirstKey).catch(async (error) => {
     await server.close();
     throw error;
   });

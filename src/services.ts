@@ -17,7 +17,7 @@ import { type SealedColumn, Vault } from './lib/crypto.ts';
 import { createEgress } from './lib/egress.ts';
 import { ApiError, messageOf } from './lib/errors.ts';
 import { type Logger, silentLogger } from './lib/log.ts';
-import { patienceMs, patiently } from './lib/patience.ts';
+import { retryForMs, retryUntilReady } from './lib/retry-until-ready.ts';
 import { createSettings, type SettingsFeature } from './settings/index.ts';
 
 const oldestPostgres = 150_000;
@@ -48,20 +48,20 @@ const openServer = async (url: string, log: Logger, ...limits: [] | [number, num
       throw error;
     }
   };
-  const isFinal = (error: unknown) => error instanceof ConfigError || refusalOf(error) !== undefined;
-  return patiently(attempt, { log, waitsFor: 'the database', isFinal }).catch((error) => {
+  const isPermanent = (error: unknown) => error instanceof ConfigError || refusalOf(error) !== undefined;
+  return retryUntilReady(attempt, { log, waitsFor: 'the database', isPermanent }).catch((error) => {
     if (error instanceof ConfigError) throw error;
-    const why = refusalOf(error) ?? `no answer within ${patienceMs / 1000} s: ${messageOf(error)}`;
+    const why = refusalOf(error) ?? `no answer within ${retryForMs / 1000} s: ${messageOf(error)}`;
     throw new ConfigError([`DATABASE_URL: ${why}`]);
   });
 };
 
 /** Runs a step of the start, again for 60 s while the database, open before, does not respond. */
 export const startStep = <T>(log: Logger, step: () => Promise<T>): Promise<T> =>
-  patiently(step, {
+  retryUntilReady(step, {
     log,
     waitsFor: 'the database',
-    isFinal: (error) => !(error instanceof ApiError && error.code === 'service_unavailable'),
+    isPermanent: (error) => !(error instanceof ApiError && error.code === 'service_unavailable'),
   });
 
 /** Applies the migrations; on PostgreSQL over a connection of its own, on which a statement may take long. */

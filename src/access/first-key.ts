@@ -13,7 +13,7 @@ const actor = { principal: system, requestId: null };
  * At the first start, when no key exists, creates a service-account key of an admin and returns its value, to be printed
  * this once. Returns null at every later start. Of replicas that start together one creates it.
  */
-export const makeFirstKey = (db: Database): Promise<string | null> =>
+export const createFirstKey = (db: Database): Promise<string | null> =>
   db.tx(async (tx) => {
     await advisoryLock(tx, 'first key');
     if ((await countKeys(tx)) > 0) return null;

@@ -1,6 +1,6 @@
 import type { Feature, Services } from '../feature.ts';
 import type { Principal } from '../lib/principal.ts';
-import { makeFirstKey } from './first-key.ts';
+import { createFirstKey } from './first-key.ts';
 import { Authenticator } from './keys.ts';
 import { apiKeyRoutes } from './routes.ts';
 
@@ -8,7 +8,7 @@ export interface Access extends Feature {
   /** The principal that a bearer token stands for; throws 401. */
   authenticate(request: { token: string | undefined }): Promise<Principal>;
   /** Creates the first administrator's key and returns its value, to be shown once; null if there is one already. */
-  makeFirstKey(): Promise<string | null>;
+  createFirstKey(): Promise<string | null>;
 }
 
 /** API keys, and who a request acts as. */
@@ -22,6 +22,6 @@ export const createAccess = ({ config, db, log }: Services): Access => {
     routes: apiKeyRoutes(db, authenticator),
     start: async () => authenticator.start(),
     authenticate: ({ token }) => authenticator.authenticate(token),
-    makeFirstKey: async () => (config.bootstrapKey === null ? makeFirstKey(db) : null),
+    createFirstKey: async () => (config.bootstrapKey === null ? createFirstKey(db) : null),
   };
 };

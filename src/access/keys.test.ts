@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { openMigrated } from '../../tests/harness/database.ts';
 import { sql } from '../database/index.ts';
 import { silentLogger } from '../lib/log.ts';
-import { makeFirstKey } from './first-key.ts';
+import { createFirstKey } from './first-key.ts';
 import { Authenticator } from './keys.ts';
 
 afterEach(() => {
@@ -11,7 +11,7 @@ afterEach(() => {
 
 it('a revocation that was not heard of counts after 0.9 s, though the clock is set back', async () => {
   await using db = await openMigrated('postgres');
-  const key = (await makeFirstKey(db))!;
+  const key = (await createFirstKey(db))!;
   const authenticator = new Authenticator(db, silentLogger, null);
   expect(await authenticator.authenticate(key)).toMatchObject({ role: 'admin' });
   await db.run((r) => sql`delete from api_keys`.execute(r));

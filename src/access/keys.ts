@@ -77,12 +77,12 @@ export class Authenticator {
 
   async #lookUp(hash: string): Promise<{ principal: Principal | null }> {
     const generation = this.#generation;
-    const askedAt = performance.now();
+    const queriedAt = performance.now();
     const key = await this.#db.run((executor) => findKeyByHash(executor, hash));
     const found = { principal: key ? principalOf(key) : null };
     const livesMs = (key?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now();
     // The row is as old as the question.
-    const ttl = Math.floor(Math.min(cacheTtlMs, livesMs) - (performance.now() - askedAt));
+    const ttl = Math.floor(Math.min(cacheTtlMs, livesMs) - (performance.now() - queriedAt));
     if (generation === this.#generation && ttl > 0) this.#cached.set(hash, found, { ttl });
     return found;
   }

@@ -3,7 +3,7 @@ import { canonicalJson } from '../lib/canonical-json.ts';
 import { sha256 } from '../lib/crypto.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
-import { type AuditRow, chainedAfter, lastChained, setChained, unchained } from './store.ts';
+import { type AuditRow, findLastChained, listChainedAfter, listUnchained, updateChained } from './store.ts';
 
 /** The hash before the first entry. */
 const genesis = '0'.repeat(64);
@@ -20,14 +20,14 @@ const chainOnce = (db: Database): Promise<boolean> =>
   db.tx(async (tx) => {
     // One replica at a time. Another waits, and finds nothing left.
     await advisoryLock(tx, 'audit chain');
-    const last = await lastChained(tx);
+    const last = await findLastChained(tx);
     let { position, hash } = last ?? { position: 0, hash: genesis };
-    const rows = await unchained(tx, batch);
+    const rows = await listUnchained(tx, batch);
     const links = rows.map((row) => {
       hash = hashOf(hash, ++position, row);
       return { id: row.id, position, hash };
     });
-    if (links.length > 0) await setChained(tx, links);
+    if (links.length > 0) await updateChained(tx, links);
     return rows.length === batch;
   });
 
@@ -53,7 +53,7 @@ export const verifyChain = async (db: Database): Promise<Verification> => {
   let position = 0;
   let hash = genesis;
   for (;;) {
-    const rows = await db.run((executor) => chainedAfter(executor, position, batch));
+    const rows = await db.run((executor) => listChainedAfter(executor, position, batch));
     for (const row of rows) {
       const expected = hashOf(hash, position + 1, row);
       if (row.position !== position + 1 || row.hash !== expected) {

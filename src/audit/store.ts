@@ -120,7 +120,9 @@ export const listAudits = (
 };
 
 /** The last entry of the chain; null if it has none yet. */
-export const lastChained = async (executor: Executor): Promise<{ position: number; hash: string } | null> => {
+export const findLastChained = async (
+  executor: Executor,
+): Promise<{ position: number; hash: string } | null> => {
   const row = await executor
     .selectFrom('audits')
     .select(['position', 'hash'])
@@ -131,10 +133,10 @@ export const lastChained = async (executor: Executor): Promise<{ position: numbe
   return row ? { position: row.position!, hash: row.hash! } : null;
 };
 
-export const unchained = (tx: Tx, limit: number): Promise<AuditRow[]> =>
+export const listUnchained = (tx: Tx, limit: number): Promise<AuditRow[]> =>
   tx.selectFrom('audits').select(columns).where('position', 'is', null).orderBy('id').limit(limit).execute();
 
-export const setChained = async (
+export const updateChained = async (
   tx: Tx,
   links: { id: string; position: number; hash: string }[],
 ): Promise<void> => {
@@ -144,7 +146,7 @@ export const setChained = async (
     where audits.id = link.id`.execute(tx);
 };
 
-export const chainedAfter = (executor: Executor, position: number, limit: number): Promise<AuditRow[]> =>
+export const listChainedAfter = (executor: Executor, position: number, limit: number): Promise<AuditRow[]> =>
   executor
     .selectFrom('audits')
     .select(columns)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from './database.ts';
 
-/** What replicas take turns at. The numbers are agreed on by all releases: never change or reuse one. */
+/** The work that one replica at a time does. All releases agree on the numbers: never change or reuse one. */
 const locks = {
   migrations: 7_301_968_114,
   'work item claims': 7_301_968_115,
@@ -9,7 +9,7 @@ const locks = {
   'audit chain': 7_301_968_117,
 } as const;
 
-/** Wait for the turn at `what` among all replicas; it ends with the transaction. */
+/** Waits for the lock `what`, which one replica at a time holds, until its transaction ends. */
 export const advisoryLock = async (tx: Tx, what: keyof typeof locks): Promise<void> => {
   await sql`select pg_advisory_xact_lock(${sql.lit(locks[what])})`.execute(tx);
 };

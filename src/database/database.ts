@@ -15,13 +15,13 @@ import { parseJson } from '../lib/json.ts';
 import type { Logger } from '../lib/log.ts';
 
 /**
- * The tables: each feature declares its own beside its SQL (`declare module`), so this names none.
+ * The tables. Each feature declares its own next to its SQL (`declare module`), so this names none.
  * @public
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by the features' stores
 export interface Schema {}
 
-/** The table of `Row` in the schema, where an insert may leave out the columns `D`: the database has a default for them. */
+/** A table of `Row` in the schema. An insert may leave out the columns `D`: the database has a default for them. */
 export type Table<Row, D extends keyof Row = never> = {
   [C in keyof Row]: C extends D ? Generated<Row[C]> : Row[C];
 };
@@ -29,7 +29,7 @@ export type Table<Row, D extends keyof Row = never> = {
 /** A jsonb column that is read as `T` and written as the text that `json` makes. */
 export type Json<T> = ColumnType<T, string, string>;
 
-/** Inside a transaction: all that a store function may use. */
+/** A transaction: all that a store function may use inside one. */
 export type Tx = Kysely<Schema> & { readonly isTransaction: true };
 
 /** Runs statements. Every `Tx` is one, so what reads can be shared; without a transaction each statement is its own. */
@@ -37,7 +37,7 @@ export type Executor = Kysely<Schema>;
 
 /** A statement that has ended. */
 interface Statement {
-  /** With `$1` … in place of its values, which no one is given. */
+  /** With `$1` … in place of its values, which no observer sees. */
   text: string;
   milliseconds: number;
   /** Why it failed: a SQLSTATE, or `connection`; null if it did not. */
@@ -45,8 +45,8 @@ interface Statement {
 }
 
 /**
- * The only way to the database, the same for the embedded one and for PostgreSQL. Inside `tx` only the given `tx` may
- * be used: the embedded database has one connection, so a second use would wait for itself for ever. Both throw at
+ * The only access to the database, the same for the embedded one and for PostgreSQL. Inside `tx`, use only the given
+ * `tx`: the embedded database has one connection, so a second use would wait for itself for ever. Both databases throw at
  * once instead.
  */
 export interface Database {
@@ -57,10 +57,11 @@ export interface Database {
   run<T>(fn: (executor: Executor) => Promise<T>): Promise<T>;
   /**
    * Calls `listener` with the payload of each `NOTIFY channel`, from every replica. It is also called, with `null`, when
-   * a lost connection is back: notifications sent in the meantime were not received.
+   * a lost connection is back: notifications sent in the meantime were not received. A listener that was already added
+   * to the channel is not added again, so that a start step can be run again.
    */
   listen(channel: string, listener: (payload: string | null) => void): void;
-  /** From now on `observer`, and no other, is given every statement, in its asynchronous context. It must not throw. */
+  /** Calls `observer`, which replaces the one before, with every statement, in its asynchronous context. It must not throw. */
   onStatement(observer: (statement: Statement) => void): void;
   /** Resolves when the database responds; throws 503 when it does not. */
   ping(): Promise<void>;
@@ -72,7 +73,11 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 /** Free-form objects come back with the integers that they were given. */
 pg.types.setTypeParser(pg.types.builtins.JSONB, parseJson);
 
-/** PostgreSQL plans a named statement once for each connection. Beyond this many texts the others stay unnamed. */
+/**
+ * PostgreSQL plans a named statement once for each connection, and keeps it until the connection ends. Beyond this many
+ * texts the others stay unnamed. A cache that evicts would not do: forgetting a name here frees nothing on the
+ * connections, so texts that vary would collect there without bound.
+ */
 const namedStatements = 1_000;
 const names = new Map<string, string>();
 
@@ -118,7 +123,7 @@ const namingPool = (pool: pg.Pool, observe: (statement: Statement) => void): Pos
     end: async () => {},
   }) as unknown as PostgresPool;
 
-/** Whether the database is away or overloaded (57014: a statement timed out), rather than the statement wrong. */
+/** Whether the database is unreachable or overloaded (57014: a statement timed out), rather than the statement wrong. */
 const isConnectionFailure = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: string }).code ?? '';
@@ -164,8 +169,8 @@ export const createDatabase = (parts: {
       return await current.run(mark, fn);
     } catch (error) {
       if (error instanceof ApiError || !isConnectionFailure(error)) throw error;
-      log.warn({ error: messageOf(error) }, 'the database does not answer');
-      throw unavailable('The database does not answer at present. Try again in a moment.', 2);
+      log.warn({ error: messageOf(error) }, 'the database does not respond');
+      throw unavailable('The database does not respond at present. Try again in a moment.', 2);
     } finally {
       mark.open = false;
     }

@@ -2,14 +2,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Holds `dataDir` for this process until `release`, or until the process dies: the kernel frees the lock. */
+/** Reserves `dataDir` for this process until `release`, or until the process dies: the kernel frees the lock. */
 interface FolderLock {
   release(): void;
 }
 
 /**
- * Take the lock on `dataDir`, made if absent. A second opener of the embedded database would destroy data, and
- * a second one of the telemetry log would interleave it, so a held lock is never stolen.
+ * Locks `dataDir`, and creates it if it is missing. A second process on the embedded database would destroy data, and a
+ * second one on the telemetry log would interleave it, so a held lock is never stolen.
  * Throws an Error whose message names the process that holds it.
  */
 export const lockFolder = (dataDir: string): FolderLock => {

@@ -5,13 +5,13 @@ import type { Logger } from '../lib/log.ts';
 import { advisoryLock } from './advisory-lock.ts';
 import type { Database } from './database.ts';
 
-/** `at` as a folder of `NNNN_name.sql`, in order. */
+/** The files `NNNN_name.sql`, applied in the order of their names. */
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
 
 /**
- * Bring the schema up to date: each file of `migrations/` that the database has not seen, in the order of its
- * name, all in one transaction under an advisory lock, so that replicas that start together apply it once and
- * a failure leaves nothing half done. Forward only; a database from a newer release is left as it is.
+ * Brings the schema up to date: applies each file of `migrations/` that the database does not have, in the order of the
+ * names. All of them run in one transaction under an advisory lock, so that replicas that start together apply a file once
+ * and a failure leaves nothing half done. Forward only; a database of a newer release is left as it is.
  */
 export const migrate = async (db: Database, log: Logger): Promise<void> => {
   const files = readdirSync(migrationsFolder)

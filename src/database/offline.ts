@@ -4,7 +4,7 @@ const refuse = (): never => {
   throw new Error('there is no database here');
 };
 
-/** A database that is not there: for what only needs to be made. It accepts listeners and observers and runs nothing. */
+/** No database, for features that are created but not started. It accepts listeners and observers and runs nothing. */
 export const offlineDatabase: Database = {
   kind: 'embedded',
   tx: async () => refuse(),

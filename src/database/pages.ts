@@ -1,12 +1,12 @@
 import type { SelectQueryBuilder } from 'kysely';
 
-/** Which rows of a list: `limit` of those below the id `next`; from the newest if it is null. */
+/** Which rows of a list: `limit` rows with ids below `next`; the newest ones if it is null. */
 export interface Page {
   limit: number;
   next: string | null;
 }
 
-/** Selects a page of `query` and one row more, newest first: ids are UUIDv7, so they sort by time. */
+/** Selects a page of `query` and one row more, newest first. Ids are UUIDv7, so they sort by time. */
 // biome-ignore-start lint/suspicious/noExplicitAny: any table, any columns
 export const selectPage = <O>(
   query: SelectQueryBuilder<any, any, O>,

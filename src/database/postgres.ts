@@ -1,18 +1,20 @@
 import pg from 'pg';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { createDatabase, type Database, outsideTransaction } from './database.ts';
+import { Mutex } from '../lib/semaphore.ts';
+import { createDatabase, type Database } from './database.ts';
+import { type Listener, Listeners } from './listeners.ts';
 
-/** How often the listening connection is asked whether it lives. */
+/** How often the listening connection is checked, in milliseconds. */
 const heartbeatMs = 5_000;
 
-/** One connection that hears notifications, opened again whenever it is lost. */
-class Listener {
+/** One connection that receives notifications. It is opened again whenever it is lost. */
+class ListeningConnection {
   readonly #url: string;
   readonly #log: Logger;
-  readonly #listeners = new Map<string, ((payload: string | null) => void)[]>();
+  readonly #listeners = new Listeners();
+  readonly #mutex = new Mutex();
   #client: pg.Client | null = null;
-  #saying: Promise<unknown> = Promise.resolve();
   #closed = false;
   #retry: NodeJS.Timeout | null = null;
 
@@ -21,25 +23,22 @@ class Listener {
     this.#log = log;
   }
 
-  add(channel: string, listener: (payload: string | null) => void): void {
-    const known = this.#listeners.get(channel);
-    if (known) known.push(listener);
-    else {
-      this.#listeners.set(channel, [listener]);
-      const client = this.#client;
-      if (!client) return;
-      this.#say(client, `listen ${pg.escapeIdentifier(channel)}`);
-    }
+  add(channel: string, listener: Listener): void {
+    const isNew = this.#listeners.add(channel, listener);
+    const client = this.#client;
+    if (isNew && client) this.#send(client, `listen ${pg.escapeIdentifier(channel)}`);
   }
 
-  /** One statement after the other. One that fails loses the connection, and the next one listens on all channels. */
-  #say(client: pg.Client, text: string): void {
-    this.#saying = this.#saying
-      .then(() => (this.#client === client ? client.query(text) : null))
+  /** Runs one statement at a time. A failure loses the connection, and the next one listens on all channels. */
+  #send(client: pg.Client, text: string): void {
+    this.#mutex
+      .run(async () => {
+        if (this.#client === client) await client.query(text);
+      })
       .catch((error) => client.emit('error', error));
   }
 
-  /** The first connection; rejects where it cannot be made. */
+  /** Opens the first connection. Rejects if that fails. */
   async open(): Promise<void> {
     await this.#connect();
   }
@@ -51,11 +50,11 @@ class Listener {
       connectionTimeoutMillis: 5_000,
       query_timeout: 5_000,
     });
-    // A connection that died in silence is found out: nothing else would ever use it.
-    const heartbeat = setInterval(() => this.#say(client, 'select 1'), heartbeatMs);
+    // Finds a connection that died in silence: nothing else would ever use it.
+    const heartbeat = setInterval(() => this.#send(client, 'select 1'), heartbeatMs);
     heartbeat.unref();
     const lost = (error?: Error): void => {
-      // Of what goes wrong with one connection only the first counts, and only while it is the one in use.
+      // Of the errors of one connection only the first counts, and only while the connection is in use.
       if (this.#client !== client) return;
       this.#client = null;
       clearInterval(heartbeat);
@@ -66,12 +65,12 @@ class Listener {
     };
     client.on('error', lost);
     client.on('end', () => lost());
-    client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
+    client.on('notification', ({ channel, payload }) => this.#listeners.notify(channel, payload ?? ''));
     try {
       await client.connect();
-      for (const channel of this.#listeners.keys())
+      for (const channel of this.#listeners.channels())
         await client.query(`listen ${pg.escapeIdentifier(channel)}`);
-      if (this.#closed) throw new Error('closed meanwhile');
+      if (this.#closed) throw new Error('closed in the meantime');
     } catch (error) {
       clearInterval(heartbeat);
       client.end().catch(() => {});
@@ -88,13 +87,9 @@ class Listener {
         if (!this.#closed) this.#reconnectLater();
         return;
       }
-      // What was said meanwhile was not heard.
-      for (const channel of this.#listeners.keys()) this.#tell(channel, null);
+      // Notifications sent in the meantime were not received.
+      for (const channel of this.#listeners.channels()) this.#listeners.notify(channel, null);
     }, 500);
-  }
-
-  #tell(channel: string, payload: string | null): void {
-    for (const listener of this.#listeners.get(channel) ?? []) outsideTransaction(() => listener(payload));
   }
 
   async close(): Promise<void> {
@@ -104,21 +99,21 @@ class Listener {
   }
 }
 
-/** How long a statement is waited for, in milliseconds: a server that is cut off in silence must not hold us for ever. */
-const answerWithinMs = 35_000;
+/** How long a statement may take, in milliseconds: a server that is cut off in silence must not block the platform for ever. */
+const responseTimeoutMs = 35_000;
 
 /**
- * PostgreSQL at `url`. Throws when it does not answer, so that the caller can try again. `queryTimeoutMs` 0: a
- * statement may take as long as it takes (migrations).
+ * Opens PostgreSQL at `url`. Rejects if it does not respond, so that the caller can try again. `queryTimeoutMs` 0 means
+ * no limit (migrations).
  */
 export const openPostgres = async (
   url: string,
   log: Logger,
   maxConnections = 16,
-  queryTimeoutMs = answerWithinMs,
+  queryTimeoutMs = responseTimeoutMs,
 ): Promise<Database> => {
-  const listener = new Listener(url, log);
-  await listener.open();
+  const connection = new ListeningConnection(url, log);
+  await connection.open();
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
@@ -127,7 +122,7 @@ export const openPostgres = async (
     keepAlive: true,
     // No statement of the product takes long; one that does must not hold its locks for ever.
     statement_timeout: Math.min(queryTimeoutMs, 30_000),
-    // A replica that froze in the middle of a transaction holds its rows, or a turn that all others wait for, no longer.
+    // A replica that freezes in the middle of a transaction must not hold row locks or an advisory lock for longer.
     idle_in_transaction_session_timeout: 5_000,
     query_timeout: queryTimeoutMs,
     application_name: 'agent-platform',
@@ -136,7 +131,7 @@ export const openPostgres = async (
     kind: 'postgres',
     pool,
     log,
-    listen: (channel, heard) => listener.add(channel, heard),
-    close: () => listener.close(),
+    listen: (channel, listener) => connection.add(channel, listener),
+    close: () => connection.close(),
   });
 };

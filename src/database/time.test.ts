@@ -3,7 +3,7 @@ import { eachDatabase } from '../../tests/harness/database.ts';
 import { sql } from './index.ts';
 
 eachDatabase((_name, open) => {
-  it('is one time for all that a statement writes, and a later one for the next', async () => {
+  it('platform_now() is the same within a statement and later in the next one', async () => {
     const times = () =>
       open().run(async (executor) => {
         const { rows } = await sql<{ first: Date; n: number }>`

@@ -1,15 +1,17 @@
+import type { IncomingMessage } from 'node:http';
 import { badRequest } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
 
-/** The bases under which routes are served. */
+/** A path under which routes are served. */
 export type Base = '/api/v2' | '/api/v1' | '/app/api';
 export const bases: readonly Base[] = ['/api/v2', '/api/v1', '/app/api'];
 
-/** A tenant's name before `/api`: the older form of the address, served like the shorter one. */
+/** A tenant's name before `/api`: the older form of the address, which is served like the shorter one. */
 const tenantPrefix = /^\/(?:tenants\/)?(?!(?:app|tenants)\/)[^/]+(?=\/api(?:\/|$))/;
 
 /**
- * The url as the router wants it: without a tenant's prefix and trailing slashes, and with a `%` that starts
- * no valid escape taken as itself, so that such an id is unknown and not malformed HTTP.
+ * Returns `url` in the form that the router expects: without a tenant's prefix and trailing slashes. If the path has a
+ * `%` that starts no valid escape, every `%` stands for itself, so that such an id is unknown and not malformed HTTP.
  */
 export const normalizeUrl = (url: string): string => {
   const end = url.search(/[?#]/);
@@ -21,7 +23,7 @@ export const normalizeUrl = (url: string): string => {
     path = path.replaceAll('%', '%25');
   }
   path = path.replace(tenantPrefix, '');
-  // Not by a pattern: on slashes that do not end the path one takes time in the square of their number.
+  // Not a regular expression: on slashes that do not end the path it takes time in the square of their number.
   let length = path.length;
   while (path[length - 1] === '/') length--;
   path = path.slice(0, length);
@@ -31,17 +33,17 @@ export const normalizeUrl = (url: string): string => {
 /** The path of a request's address, without its query. */
 export const pathOf = (url: string): string => url.split('?', 1)[0]!;
 
-/** The base that `path` lies under, if any. */
+/** The base that `path` is or is below, if any. */
 export const baseOf = (path: string): Base | undefined =>
   bases.find((base) => path === base || path.startsWith(`${base}/`));
 
-/** The token of `Authorization: Bearer …`; undefined without the header. */
+/** The token of `Authorization: Bearer …` (RFC 6750); undefined without the header, `''` if it is malformed. */
 export const bearerToken = (authorization: string | undefined): string | undefined => {
   if (authorization === undefined) return undefined;
   return /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1] ?? '';
 };
 
-/** How many headers Host came: Node keeps the first of several, and a request must have one (RFC 9112, 3.2). */
+/** The number of Host headers. Node keeps the first of several, and a request must have one (RFC 9112, 3.2). */
 export const hostsIn = (rawHeaders: readonly string[]): number => {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -50,7 +52,13 @@ export const hostsIn = (rawHeaders: readonly string[]): number => {
   return hosts;
 };
 
-/** One value of a header that may come once; 400 where it came more often. */
+/** The id of a request: its `X-Request-Id` of 1 to 128 visible ASCII characters, or a new one. */
+export const requestIdOf = ({ headers }: IncomingMessage): string => {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newId();
+};
+
+/** The value of a header that may be sent once. Throws 400 if it was sent more often. */
 export const oneHeader = (value: string | string[] | undefined, name: string): string | undefined => {
   if (Array.isArray(value)) throw badRequest(`The header ${name} must be sent once.`);
   return value;

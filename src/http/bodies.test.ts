@@ -10,7 +10,7 @@ const response = () => Object.assign(new EventEmitter(), { closed: false }) as u
 
 const megabyte = Buffer.alloc(1024 * 1024, 'x');
 
-/** Begins to read a body of so many megabytes, of which the last byte is still to come. */
+/** Begins to read a body of so many megabytes, whose end has not arrived. */
 const begin = async (bodies: RequestBodies, megabytes: number) => {
   const [from, to] = [request(), response()];
   const read = bodies.read(from, to);
@@ -20,19 +20,19 @@ const begin = async (bodies: RequestBodies, megabytes: number) => {
   return { from, to, read };
 };
 
-test('bodies that are held together stay below 128 MiB: one more is 503, and its rest is dropped', async () => {
+test('bodies that are held at the same time stay below 128 MiB: one more is 503, and its rest is dropped', async () => {
   const bodies = new RequestBodies();
   const held = await Promise.all(Array.from({ length: 14 }, () => begin(bodies, 9)));
   const refused = await begin(bodies, 3);
   await expect(refused.read).rejects.toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
   expect(refused.from.readableFlowing).toBe(true);
 
-  // A small one is read all the same.
+  // A small one is still read.
   const small = await begin(bodies, 0);
   small.from.end('{}');
   expect((await small.read).toString()).toBe('{}');
 
-  // What a response has let go is free again, once, whether its body was read to the end or not.
+  // A closed response frees its bytes, once, whether its body was read to the end or not.
   held[0]!.to.emit('close');
   refused.to.emit('close');
   const later = await begin(bodies, 8);
@@ -40,14 +40,14 @@ test('bodies that are held together stay below 128 MiB: one more is 503, and its
   expect((await later.read).length).toBe(8 * megabyte.length);
 });
 
-test('a body over the limit is 400, by its Content-Length or by its bytes', async () => {
+test('a body over the limit is 400, by its Content-Length or by the bytes that arrive', async () => {
   const bodies = new RequestBodies();
   const announced = request({ 'content-length': String(bodyLimit + 1) });
   await expect(bodies.read(announced, response())).rejects.toMatchObject({ status: 400 });
   await expect((await begin(bodies, 11)).read).rejects.toMatchObject({ status: 400 });
 });
 
-test('bytes that come after the response has closed are not counted', async () => {
+test('bytes that arrive after the response closed are not counted', async () => {
   const bodies = new RequestBodies();
   for (let n = 0; n < 40; n++) {
     const { from, to } = await begin(bodies, 1);

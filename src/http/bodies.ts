@@ -3,20 +3,20 @@ import { badRequest, unavailable } from '../lib/errors.ts';
 
 /** The largest body that is read, in bytes. */
 export const bodyLimit = 10 * 1024 * 1024;
-/** A body up to this is always read: a flood of large ones must not keep out the requests that most clients send. */
+/** A body up to this size is always read, in bytes: a flood of large bodies must not keep out the requests of most clients. */
 const smallBody = 64 * 1024;
-/** What all larger bodies together may hold, in bytes. */
+/** The limit for all larger bodies together, in bytes. */
 const heldLimit = 128 * 1024 * 1024;
 
 const tooLarge = () => badRequest(`The body is larger than ${bodyLimit.toLocaleString('en')} bytes.`);
 
-/** Reads the bodies of requests, within a bound for one and a bound for all that are held at once. */
+/** Reads the bodies of requests, with a limit for one body and a limit for all that are held at once. */
 export class RequestBodies {
   #held = 0;
 
   /**
-   * Reads the body of `request`, whose bytes count as held until `response` closes. Throws 400 for one that is too
-   * large and 503 while others hold too many; the rest of such a body is read and dropped.
+   * Resolves to the body of `request`. Its bytes count as held until `response` closes. Throws 400 for a body that is too
+   * large, and 503 while others hold too many bytes; the rest of such a body is read and dropped.
    */
   async read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
     if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge();

@@ -6,32 +6,32 @@ import { bearerToken } from './addresses.ts';
 import type { TokenBuckets } from './rate-limit.ts';
 
 export interface CallerParts {
-  /** Who the bearer token (undefined: none was sent) or the cookie stands for; throws 401. */
+  /** Resolves to the principal of the bearer token (undefined: none was sent) or the cookie; throws 401. */
   authenticate: (request: { token: string | undefined; cookie: string | undefined }) => Promise<Principal>;
   buckets: TokenBuckets;
-  /** Requests per second and burst for one key; 0 a second switches the limit off. */
+  /** Requests per second and burst of one key. 0 per second switches the limit off. */
   rateLimit: () => { perSecond: number; burst: number };
 }
 
 type SetHeader = (name: string, value: string) => void;
 
 /** Who calls, and how often they may. */
-interface Callers {
-  /** Who the headers stand for; throws 401. */
+export interface Callers {
+  /** Resolves to the principal of the request's headers; throws 401. */
   principalOf(headers: IncomingHttpHeaders): Promise<Principal>;
-  /** The same of a request, whose failures count against its address; throws 401 or 429. */
+  /** Like `principalOf`, and counts failures against the address of the caller; throws 401 or 429. */
   authenticate(request: FastifyRequest): Promise<Principal>;
-  /** Takes one request from the key's bucket, and sets the RateLimit fields; throws 429. */
+  /** Takes one request from the key's bucket, and sets the RateLimit headers; throws 429. */
   limitRate(principal: Principal, setHeader: SetHeader): void;
 }
 
-/** Failed authentications of one address before it is told to wait, and how many a second after that. */
+/** How many failed authentications one address may have before 429, and how many a second after that. */
 const failures = { burst: 200, perSecond: 10 };
 
 const tooMany = (message: string, retryAfter: number) =>
   new ApiError('too_many_requests', message, {}, { 'retry-after': String(retryAfter) });
 
-export const recogniseCallers = ({ authenticate, buckets, rateLimit }: CallerParts): Callers => {
+export const createCallers = ({ authenticate, buckets, rateLimit }: CallerParts): Callers => {
   const principalOf = ({ authorization, cookie }: IncomingHttpHeaders): Promise<Principal> =>
     authenticate({ token: bearerToken(authorization), cookie });
   return {

@@ -6,16 +6,16 @@ import type { Logger } from '../lib/log.ts';
 import { newTraceparent, parseTraceparent } from '../lib/traceparent.ts';
 import { pathOf } from './addresses.ts';
 
-/** The body of description 7.2. */
+/** The error body of description 7.2. */
 const errorBody = (error: ApiError, errorId: string) => ({
   error: { error_id: errorId, code: error.code, message: error.message, ...error.context },
 });
 
-/** What a client sees of whatever was thrown: nothing of SQL, stacks, paths or secrets. */
+/** The error that a client sees instead of `error`: nothing of SQL, stacks, paths or secrets. */
 const toApiError = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error;
   const { code, statusCode } = error as { code?: string; statusCode?: number };
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return badRequest('The Content-Type is no media type.');
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return badRequest('The Content-Type is not a media type.');
   if (typeof code === 'string' && code.startsWith('FST_ERR') && statusCode && statusCode < 500) {
     return badRequest('The request is not valid HTTP.');
   }
@@ -25,7 +25,7 @@ const toApiError = (error: unknown): ApiError => {
   );
 };
 
-/** What the log tells of a request that failed. */
+/** A failed request, for the log. */
 export interface FailedRequest {
   id: string;
   method: string;
@@ -38,7 +38,7 @@ export interface FailureResponse {
   body: string;
 }
 
-/** The error body with its status and headers; logs the error under its `error_id`. */
+/** Returns the error body with its status and headers, and logs the error under its `error_id`. */
 export const toFailure = (log: Logger, error: unknown, request: FailedRequest): FailureResponse => {
   const shown = toApiError(error);
   const errorId = newId();
@@ -66,7 +66,7 @@ export const toFailure = (log: Logger, error: unknown, request: FailedRequest): 
   };
 };
 
-/** Answers with the error body. */
+/** Sends the error body. */
 export const sendFailure = (
   log: Logger,
   error: unknown,
@@ -74,7 +74,7 @@ export const sendFailure = (
   reply: FastifyReply,
 ): FastifyReply => {
   const { status, headers, body } = toFailure(log, error, request);
-  // What is refused before its handler has no span.
+  // A request that is refused before its handler runs has no span.
   if (!reply.hasHeader('traceparent')) {
     reply.header('traceparent', newTraceparent(parseTraceparent(request.headers.traceparent)));
   }
@@ -82,9 +82,9 @@ export const sendFailure = (
 };
 
 /**
- * A connection that is closed while its client is still sending breaks off, and the answer is lost (RFC 9112, 9.6).
- * So what is refused before its body was read is read to the end, whoever wants the connection closed: Fastify where
- * a body is too large, or the client. `requestTimeout` bounds how long that may take.
+ * If a connection is closed while its client is still sending, it is reset and the response is lost (RFC 9112, 9.6). So
+ * the body of a refused request is read to the end before the connection is closed, whether Fastify (for a body that is
+ * too large) or the client asked for that. `requestTimeout` limits how long it may take.
  */
 export const closeAfterBody = ({ raw: request }: FastifyRequest, reply: FastifyReply): void => {
   if (request.complete) return;
@@ -94,19 +94,19 @@ export const closeAfterBody = ({ raw: request }: FastifyRequest, reply: FastifyR
   if (closes) request.once('end', () => request.socket.end());
 };
 
-const faultsOfHttp: Record<string, string> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive whole in time.',
+const messagesByCode: Record<string, string> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive completely in time.',
   HPE_HEADER_OVERFLOW: 'The headers of the request, its address included, are too large.',
 };
 
-/** A client reads the answer within this; its end of a refused connection is not waited for longer. */
+/** How long a refused connection waits for the client to read the response and close its end, in milliseconds. */
 const lingerMs = 5_000;
 
-/** The last answer on a connection whose request was not even HTTP, or not whole; `code` is that of Node's error. */
+/** Sends the last response on a connection whose request was not HTTP or not complete. `code` is that of Node's error. */
 export const refuseConnection = (socket: Duplex, code = ''): void => {
-  const message = faultsOfHttp[code] ?? 'The request is not valid HTTP.';
+  const message = messagesByCode[code] ?? 'The request is not valid HTTP.';
   const body = JSON.stringify(errorBody(badRequest(message), newId()));
-  // What happens to it from here on concerns nobody; without a listener it would end the process.
+  // Later errors do not matter. Without a listener they would end the process.
   socket.on('error', () => {});
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
 const maxHeaders = 64;
-/** For the name and the value of one header together, in bytes. */
+/** The limit for the name and the value of one header together, in bytes. */
 const maxHeaderBytes = 8_192;
 
-/** RFC 9110, section 5.6.2. */
+/** A token (RFC 9110, section 5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** RFC 9110, section 5.5, without the obsolete bytes beyond ASCII: blanks only inside, no control characters. */
+/** A field value (RFC 9110, section 5.5) without the obsolete bytes beyond ASCII: spaces and tabs only inside, no control characters. */
 const fieldValue = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/;
 
-/** Set by whatever sends the request, or by the connection itself (product, section 8). */
+/** Headers that the sender of a request or the connection itself sets (product, section 8). */
 const reserved =
   /^(?:host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|proxy-.*|content-.*)$/i;
 
-/** What an HTTP header's value can carry. */
+/** The value of an HTTP header. */
 export const headerValue = z
   .string()
   .min(1, 'must not be empty')
@@ -22,8 +22,8 @@ export const headerValue = z
   .regex(fieldValue, 'must be visible ASCII characters, with spaces or tabs only between them');
 
 /**
- * A map of custom header names to values, kept as it was sent. `taken` are further names, in lower case, that the sender sets itself.
- * Messages name headers, never values.
+ * A map of custom header names to values, kept as it was sent. `taken` are more names, in lower case, that the sender
+ * sets itself. Messages contain names of headers, never values.
  */
 export const headerMap = (taken: readonly string[] = []) =>
   z
@@ -39,7 +39,7 @@ export const headerMap = (taken: readonly string[] = []) =>
       const seen = new Set<string>();
       for (const [name, value] of entries) {
         const lower = name.toLowerCase();
-        if (!token.test(name)) fault(name, 'is no HTTP header name');
+        if (!token.test(name)) fault(name, 'is not an HTTP header name');
         else if (reserved.test(name))
           fault(name, 'is a header that the connection or the sender sets itself');
         else if (taken.includes(lower)) fault(name, 'is a header that is set already');

@@ -16,25 +16,25 @@ declare module '../database/database.ts' {
   }
 }
 
-/** The answer to a request as it is kept: encrypted, since it may hold what only its caller may see. */
+/** A response as it is stored: encrypted, because it may contain what only its caller may see. */
 export interface StoredResponse {
   body: unknown;
   etag: string | null;
 }
 
-/** Thrown out of the transaction when the same request was answered before: not a failure. */
+/** Thrown out of the transaction if the same request succeeded before, with its response. It is not a failure. */
 export class IdempotentReplay {
-  readonly answer: StoredResponse;
-  constructor(answer: StoredResponse) {
-    this.answer = answer;
+  readonly response: StoredResponse;
+  constructor(response: StoredResponse) {
+    this.response = response;
   }
 }
 
-/** What must be equal for a repeated key to be the same request: operation, path and body, key order aside. */
+/** Two requests with the same hash are the same: operation, path and body are equal, apart from the order of keys. */
 export const requestHash = (operation: string, params: Record<string, string>, body: unknown): string =>
   sha256(`${operation}\n${canonicalJson(params)}\n${canonicalJson(body)}`);
 
-/** 422 for a key that is not 1 to 255 visible ASCII characters. */
+/** Throws 422 unless the key has 1 to 255 visible ASCII characters. */
 export const checkIdempotencyKey = (key: string): void => {
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw unprocessable([{ path: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }]);
@@ -42,16 +42,16 @@ export const checkIdempotencyKey = (key: string): void => {
 };
 
 /**
- * Run `fn` once for a key and principal within 24 h. The key's row is inserted first, so that of two equal
- * requests at once the second waits for the first to commit, on whichever replica it is, and then throws
- * AnsweredBefore; another request under the same key is a 422. A failure rolls the row back: successes only.
+ * Runs `fn` once for a key and principal within 24 h. The row of the key is inserted first, so that of two equal
+ * requests at once the second waits until the first commits, on any replica, and then throws IdempotentReplay. Another
+ * request with the same key is a 422. A failure rolls the row back: only successes are stored.
  */
 export const withIdempotencyKey = async <T>(
   tx: Tx,
   vault: Vault,
   key: { principalId: string; key: string; hash: string },
   fn: () => Promise<T>,
-  toAnswer: (result: T) => StoredResponse,
+  toStored: (result: T) => StoredResponse,
 ): Promise<T> => {
   const boundTo = `idempotency_keys:${key.principalId}:${key.key}`;
   await sql`delete from idempotency_keys where principal_id = ${key.principalId} and key = ${key.key}
@@ -70,12 +70,12 @@ export const withIdempotencyKey = async <T>(
     throw new IdempotentReplay(parseJson(vault.open(before.answer, boundTo)) as StoredResponse);
   }
   const result = await fn();
-  await sql`update idempotency_keys set answer = ${vault.seal(JSON.stringify(toAnswer(result)), boundTo)}
+  await sql`update idempotency_keys set answer = ${vault.seal(JSON.stringify(toStored(result)), boundTo)}
     where principal_id = ${key.principalId} and key = ${key.key}`.execute(tx);
   return result;
 };
 
-/** Remove at most `limit` keys that are older than 24 h; answers how many. */
+/** Deletes at most `limit` keys that are older than 24 h. Returns how many it deleted. */
 export const deleteExpiredKeys = async (tx: Tx, limit: number): Promise<number> => {
   const { numAffectedRows } = await sql`delete from idempotency_keys where (principal_id, key) in (
     select principal_id, key from idempotency_keys where created_at < platform_now() - interval '24 hours'

@@ -6,14 +6,14 @@ import { basesOf, type Route, type RouteGroup } from './route.ts';
 
 type Json = Record<string, unknown>;
 
-/** The OpenAPI document of one base, as a value and as the text that is served. */
+/** The OpenAPI document of one base, as a value and as the JSON text that is served. */
 export interface ApiDocument {
   value: Json;
   text: string;
 }
 
 const errorDescriptions: Record<number, string> = {
-  400: 'Malformed request, missing required parameters, or a rule that answers 400.',
+  400: 'Malformed request, missing required parameters, or a rule whose violation is a 400.',
   401: 'Missing or invalid API key.',
   403: 'The key is not allowed to perform the operation.',
   404: 'The resource does not exist.',
@@ -53,7 +53,7 @@ const errorSchema = {
   },
 };
 
-/** The JSON Schema of `schema`; named schemas (`.meta({ id })`) go to `components` and are referred to. */
+/** Returns the JSON Schema of `schema`. Named schemas (`.meta({ id })`) go to `components` and are referenced. */
 const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): Json => {
   const {
     $schema: _,
@@ -63,10 +63,10 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
     io,
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      // Later releases may answer more: a client's generated types must let it pass.
+      // Later releases may send more fields, which a client's generated types must accept.
       if ((jsonSchema as Json).additionalProperties === false)
         delete (jsonSchema as Json).additionalProperties;
-      // Zod leaves out the `default` of what it transforms.
+      // Zod leaves out the `default` of a transformed schema.
       const { fallback } = jsonSchema as Json;
       if (fallback !== undefined) {
         delete (jsonSchema as Json).fallback;
@@ -84,7 +84,7 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
     if (value === null || typeof value !== 'object') return value;
     return Object.fromEntries(
       Object.entries(value).flatMap(([key, item]) => {
-        // The name has done its work as the component's key.
+        // The name is the key of the component.
         if (key === 'id' && typeof item === 'string' && $defs?.[item]) return [];
         if (key === '$ref' && typeof item === 'string')
           return [[key, item.replace('#/$defs/', '#/components/schemas/')]];
@@ -102,7 +102,7 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
   return moved(own) as Json;
 };
 
-/** A create has nothing yet that could have changed: it takes an Idempotency-Key, or is a POST that found nothing. */
+/** A create takes no If-Match: nothing exists yet that could have changed. It has an Idempotency-Key, or is a POST without `find`. */
 const takesIfMatch = ({ etag, method, idempotent, find }: Route): boolean =>
   etag === true && method !== 'GET' && !idempotent && (method !== 'POST' || find !== undefined);
 
@@ -138,13 +138,13 @@ const parametersOf = (route: Route, components: Json): Json[] => {
       ? [
           header(
             'Idempotency-Key',
-            'The same key within 24 h gives the first answer again instead of doing it twice.',
+            'A request with the same key within 24 h returns the first response again instead of doing the work twice.',
             { minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
           ),
         ]
       : []),
     ...(takesIfMatch(route)
-      ? [header('If-Match', 'Change the resource only if this is its ETag; else 412.')]
+      ? [header('If-Match', 'The resource is changed only if this is its ETag; otherwise 412.')]
       : []),
   ];
 };
@@ -153,7 +153,7 @@ const statusesOf = (route: Route): number[] => {
   const refusals = route.role === 'anyone' ? [] : [401, 403, 429];
   const statuses = new Set<number>([...refusals, 500, 503, ...(route.otherStatuses ?? [])]);
   if (route.path.includes('{')) statuses.add(404);
-  // A body is looked at wherever it may come: its size, its Content-Type.
+  // Every body is checked, also where none is expected: its size and its Content-Type.
   if (route.method !== 'GET') statuses.add(400);
   if (route.body) statuses.add(422);
   if (route.query) statuses.add(422);
@@ -206,7 +206,7 @@ const operationOf = (route: Route, tags: string[], components: Json): Json => ({
   },
 });
 
-/** OpenAPI 3.1 of the routes of one base, from the schemas that validate and shape (product, section 3). */
+/** Returns the OpenAPI 3.1 document of the routes of one base, from the schemas that check requests and responses (product, section 3). */
 export const describeApi = (api: {
   base: Base;
   groups: readonly RouteGroup[];
@@ -237,7 +237,7 @@ export const describeApi = (api: {
       version: api.version,
       summary: 'The API is alpha: endpoints and fields may change.',
       description:
-        'A self-hosted control plane for AI agents. Every request carries `Authorization: Bearer <API_KEY>`; `x-required-role` says which role an operation needs. This API is marked alpha.',
+        'A self-hosted control plane for AI agents. Every request carries `Authorization: Bearer <API_KEY>`; `x-required-role` says which role an operation requires. This API is marked alpha.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${api.publicUrl}${api.base}` }],

@@ -9,8 +9,8 @@ export const pageOf = <S extends z.ZodType>(name: string, record: S) =>
   z
     .object({
       data: z.array(record).describe('The records, newest first.'),
-      has_more: z.boolean().describe('More records exist.'),
-      next: z.string().describe('Send it back as `?next=` for the page after; empty at the end.'),
+      has_more: z.boolean().describe('Whether there are more records.'),
+      next: z.string().describe('Send it as `?next=` to get the next page; empty at the end.'),
     })
     .meta({ id: name });
 
@@ -19,7 +19,7 @@ export const offsetPageOf = <S extends z.ZodType>(name: string, record: S) =>
   z
     .object({
       records: z.array(record).describe('The records, newest first.'),
-      total_count: z.int().describe('How many records match.'),
+      total_count: z.int().describe('The number of records that match.'),
       next_offset: z.int().nullable().describe('The offset of the next page; null at the end.'),
     })
     .meta({ id: name });
@@ -32,13 +32,13 @@ interface PageResponse<T> {
 
 const cursorOf = (id: string): string => Buffer.from(`v1:${id}`).toString('base64url');
 
-/** The id in a `next` that `toPage` made; null if it did not. */
+/** Returns the id in a `next` of an earlier page; null if it is not one. */
 export const readCursor = (next: string): string | null => {
   const key = Buffer.from(next, 'base64url').toString('utf8');
   return key.startsWith('v1:') && isId(key.slice(3)) ? key.slice(3) : null;
 };
 
-/** A page of `rows`, of which the store selected one more than `limit`, to know whether there are more. */
+/** Returns a page of `rows`. The store selects one row more than `limit`, which shows whether there are more. */
 const toPage = <R extends { id: string }, T>(
   rows: R[],
   limit: number,
@@ -50,8 +50,8 @@ const toPage = <R extends { id: string }, T>(
 };
 
 /**
- * The handler of a list: a page of what `list` selects, newest first, and one row more than the limit. Pages are cut
- * by id, so that the next one is stable under inserts.
+ * Makes the handler of a list. `list` selects rows, newest first, and one row more than the limit. Pages continue after
+ * an id, so that inserts do not move the next page.
  */
 export const listPage =
   <F, Q extends Page, R extends { id: string }, T = R>(
@@ -64,7 +64,7 @@ export const listPage =
     return toPage(rows, context.query.limit, (row) => toResponse(row, context));
   };
 
-/** The `find` of routes below `{param}`: what the id in the path names; 404 for an unknown or malformed one. */
+/** Makes the `find` of routes below `{param}`: it loads what the id in the path names, and throws 404 for an unknown or malformed id. */
 export const finder =
   <R>(
     db: Database,

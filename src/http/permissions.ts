@@ -7,11 +7,11 @@ export interface Permission {
   /** The least role that may call the operation. */
   role: RequiredRole;
   method: string;
-  /** With the first base that serves it. */
+  /** With the first base of the route. */
   path: string;
 }
 
-/** The permission of every operation, in the order of the groups. Throws if two operations have one id. */
+/** Returns the permission of every operation, in the order of the groups. Throws if two operations have the same id. */
 export const permissionsOf = (groups: readonly RouteGroup[]): Permission[] => {
   const permissions = groups.flatMap(({ routes = [], rawRoutes = [] }) => [
     ...routes.map((route) => ({

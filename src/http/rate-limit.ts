@@ -1,25 +1,27 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../lib/clock.ts';
 
-/** What a bucket says of a request: whether it may pass, and how many more may pass at once. */
+/** Whether a request may pass, and how many more may pass at once. */
 export interface Allowance {
   allowed: boolean;
   remaining: number;
-  /** Whole seconds until the next request may pass; 0 where this one may. */
+  /** Whole seconds until the next request may pass; 0 if this one may. */
   retryAfter: number;
 }
 
 interface Bucket {
   tokens: number;
+  /** When `tokens` was last correct, by the clock. */
   at: number;
 }
 
-/** Beyond so many buckets the oldest is forgotten for each new one; a forgotten one is full again. */
+/** With more buckets than this, the least recently used one is dropped; it is full when it is used again. */
 const maxBuckets = 100_000;
 
-/** Token buckets by name: each holds `burst` and gains `perSecond`. */
+/** Token buckets by name. Each holds at most `burst` tokens and gains `perSecond`. */
 export class TokenBuckets {
   readonly #clock: Clock;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new LRUCache<string, Bucket>({ max: maxBuckets });
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -29,17 +31,16 @@ export class TokenBuckets {
     const now = this.#clock.now();
     let bucket = this.#buckets.get(name);
     if (!bucket) {
-      if (this.#buckets.size >= maxBuckets) this.#buckets.delete(this.#buckets.keys().next().value!);
       bucket = { tokens: burst, at: now };
       this.#buckets.set(name, bucket);
     }
-    // A clock that went back adds nothing and takes nothing.
+    // A clock that was set back adds nothing and takes nothing.
     bucket.tokens = Math.min(burst, bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * perSecond);
     bucket.at = now;
     return bucket;
   }
 
-  /** Take one token from the bucket `name`, if it has one. */
+  /** Takes one token from the bucket `name`, if it has one. */
   take(name: string, perSecond: number, burst: number): Allowance {
     const bucket = this.#refilled(name, perSecond, burst);
     const allowed = bucket.tokens >= 1;

@@ -18,9 +18,9 @@ const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** A server whose raw route answers with what came, or throws for the body `defect`. */
+/** A server whose raw route returns the body that it received, or throws for the body `defect`. */
 const start = async (burst = 1_000) => {
-  const answered: { operation: string; status: number }[] = [];
+  const reported: { operation: string; status: number }[] = [];
   let arrived = 0;
   const raw: RawRoute = {
     paths: ['/raw'],
@@ -33,9 +33,9 @@ const start = async (burst = 1_000) => {
         return { status, headers, body: 'refused' };
       }
       arrived++;
-      const came = await text(body);
-      if (came === 'defect') throw new Error('a defect');
-      return { status: 200, headers: { 'content-type': 'application/own' }, body: `${method} ${came}` };
+      const received = await text(body);
+      if (received === 'defect') throw new Error('a defect');
+      return { status: 200, headers: { 'content-type': 'application/own' }, body: `${method} ${received}` };
     },
   };
   server = createServer({
@@ -51,7 +51,7 @@ const start = async (burst = 1_000) => {
     version: 'test',
     buckets: new TokenBuckets({ ...systemClock, now: () => 1_000_000 }),
     rateLimit: () => ({ perSecond: 10, burst }),
-    onResponse: ({ operation, status }) => answered.push({ operation, status }),
+    onResponse: ({ operation, status }) => reported.push({ operation, status }),
     readiness: async () => null,
     metrics: async () => ({ contentType: 'text/plain', text: '' }),
   });
@@ -62,30 +62,30 @@ const start = async (burst = 1_000) => {
       body,
       headers: { authorization: `Bearer ${key}`, 'x-request-id': 'mine', traceparent },
     });
-  return { port, answered, arrived: () => arrived, post };
+  return { port, reported, arrived: () => arrived, post };
 };
-/** `/raw/` is no path as it is written in the list: it takes the long way. */
-const ways = ['/raw', '/raw/'];
+/** The fast path, and the router path: `/raw/` is not exactly a path of the list. */
+const paths = ['/raw', '/raw/'];
 
-test('a raw request is answered alike on the short way and on the long one', async () => {
-  const { post, answered } = await start();
-  const answers = [];
-  for (const path of ways) {
-    const answer = await post(path, 'hello');
-    const { date: _, ratelimit, ...headers } = Object.fromEntries(answer.headers);
+test('the fast path and the router path send the same response', async () => {
+  const { post, reported } = await start();
+  const responses = [];
+  for (const path of paths) {
+    const response = await post(path, 'hello');
+    const { date: _, ratelimit, ...headers } = Object.fromEntries(response.headers);
     expect(ratelimit).toMatch(/^"default";r=\d+;t=0$/);
-    answers.push({ status: answer.status, headers, body: await answer.text() });
+    responses.push({ status: response.status, headers, body: await response.text() });
   }
-  expect(answers[0]).toEqual(answers[1]);
-  expect(answers[0]).toMatchObject({
+  expect(responses[0]).toEqual(responses[1]);
+  expect(responses[0]).toMatchObject({
     status: 200,
     body: 'POST hello',
     headers: { 'content-type': 'application/own', 'x-request-id': 'mine', traceparent },
   });
-  expect(answered).toEqual(ways.map(() => ({ operation: 'raw', status: 200 })));
+  expect(reported).toEqual(paths.map(() => ({ operation: 'raw', status: 200 })));
 });
 
-test('a body without a length, sent in chunks, is taken like any other', async () => {
+test('a body without a length, sent in chunks, is received like any other', async () => {
   const { port } = await start();
   const chunks =
     'Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nin \r\n6\r\nchunks\r\n0\r\n\r\n';
@@ -94,15 +94,15 @@ test('a body without a length, sent in chunks, is taken like any other', async (
   expect(await text(socket)).toContain('POST in chunks');
 });
 
-test('the bucket of the key is for raw requests too, whichever way they take', async () => {
+test('raw requests count against the bucket of their key on both paths', async () => {
   const { post } = await start(3);
   const statuses = [];
-  for (const path of [...ways, ...ways]) statuses.push((await post(path, '')).status);
+  for (const path of [...paths, ...paths]) statuses.push((await post(path, '')).status);
   expect(statuses).toEqual([200, 200, 200, 429]);
   expect((await post('/raw', '')).headers.get('retry-after')).toBe('1');
 });
 
-test('a request without a valid key is refused by the route, and counts once against its address', async () => {
+test('a request without a valid key is refused by the route and counts once against its address', async () => {
   const { post } = await start();
   for (let i = 0; i < 200; i++) expect((await post('/raw', '', 'bad')).status).toBe(401);
   const throttled = await post('/raw', '', 'bad');
@@ -110,18 +110,18 @@ test('a request without a valid key is refused by the route, and counts once aga
   expect((await post('/raw', '')).status).toBe(200);
 });
 
-test('a defect is a 500 that says nothing of it, and is counted', async () => {
-  const { post, answered } = await start();
-  for (const path of ways) {
-    const answer = await post(path, 'defect');
-    expect(answer.status).toBe(500);
-    const { error } = (await answer.json()) as { error: object };
+test('a defect is a 500 without its message, and is reported', async () => {
+  const { post, reported } = await start();
+  for (const path of paths) {
+    const response = await post(path, 'defect');
+    expect(response.status).toBe(500);
+    const { error } = (await response.json()) as { error: object };
     expect(error).toMatchObject({ code: 'internal_error', message: expect.not.stringMatching(/a defect/) });
   }
-  expect(answered.map(({ status }) => status)).toEqual([500, 500]);
+  expect(reported.map(({ status }) => status)).toEqual([500, 500]);
 });
 
-test('requests that are sent one behind the other are answered in order; two headers Host are none', async () => {
+test('pipelined requests get their responses in order; two Host headers are a 400', async () => {
   const { port } = await start();
   const request = (body: string, host = 'Host: a') =>
     `POST /raw HTTP/1.1\r\n${host}\r\nAuthorization: Bearer good\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -130,12 +130,12 @@ test('requests that are sent one behind the other are answered in order; two hea
     socket.end(sent);
     return text(socket);
   };
-  const answers = await exchange(request('one') + request('two') + request('three'));
-  expect(answers.match(/POST (one|two|three)/g)).toEqual(['POST one', 'POST two', 'POST three']);
+  const responses = await exchange(request('one') + request('two') + request('three'));
+  expect(responses.match(/POST (one|two|three)/g)).toEqual(['POST one', 'POST two', 'POST three']);
   expect(await exchange(request('one', 'Host: a\r\nHost: b'))).toMatch(/^HTTP\/1\.1 400 /);
 });
 
-test('what comes on an open connection while the server closes is answered like any other, and is the last there', async () => {
+test('a request on an open connection while the server closes gets its response, and is the last one there', async () => {
   const { port, arrived } = await start();
   const head = 'POST /raw HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Length: ';
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
@@ -149,13 +149,13 @@ test('what comes on an open connection while the server closes is answered like 
     );
   await until(refused);
   socket.write(`st${head}6\r\n\r\nsecond`);
-  const answers = await text(socket);
+  const responses = await text(socket);
   await closed;
-  expect(answers.match(/HTTP\/1\.1 \d+|POST (first|second)/g)).toEqual([
+  expect(responses.match(/HTTP\/1\.1 \d+|POST (first|second)/g)).toEqual([
     'HTTP/1.1 200',
     'POST first',
     'HTTP/1.1 200',
     'POST second',
   ]);
-  expect(answers).toMatch(/connection: close/i);
+  expect(responses).toMatch(/connection: close/i);
 });

@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from '../lib/log.ts';
 import type { Principal, Role } from '../lib/principal.ts';
 import { parseTraceparent } from '../lib/traceparent.ts';
-import { hostsIn } from './addresses.ts';
-import type { FailedRequest, FailureResponse } from './failure.ts';
+import { hostsIn, requestIdOf } from './addresses.ts';
+import type { Callers } from './callers.ts';
+import { toFailure } from './failure.ts';
 
-/** What answers requests that are no JSON API: it reads and writes as it likes (the telemetry receiver). */
+/** A route that is not a JSON API: it reads and writes bodies itself (the telemetry receiver). */
 export interface RawRoute {
   paths: readonly string[];
-  /** Its operation in the documents of the public bases, POST at `path` below the base. */
+  /** Its operation in the documents of the public bases: POST at `path` below the base. */
   document: { path: string; id: string; role: Role; operation: Record<string, unknown> };
-  /** Rejects only on a defect. */
+  /** Rejects only because of a defect. */
   handler: (request: RawRequest) => Promise<RawResponse>;
 }
 
@@ -18,7 +20,7 @@ export interface RawRequest {
   method: string;
   headers: IncomingMessage['headers'];
   body: IncomingMessage;
-  /** Throws the ApiError (401 or 429) that the JSON API would answer. */
+  /** Throws the ApiError (401 or 429) that the JSON API would send. */
   authenticate: () => Promise<Principal>;
 }
 
@@ -28,18 +30,9 @@ export interface RawResponse {
   body: string | Buffer;
 }
 
-type SetHeader = (name: string, value: string) => void;
-
 /** What raw routes need of the server. */
-export interface RawParts {
-  /** Counts failures against the caller's address; throws 401 or 429. */
-  authenticate: (request: FastifyRequest) => Promise<Principal>;
-  /** Who the request's token or cookie stands for; throws 401. */
-  principalOf: (headers: IncomingMessage['headers']) => Promise<Principal>;
-  /** Takes the request from its principal's bucket; throws 429. */
-  limitRate: (principal: Principal, setHeader: SetHeader) => void;
-  requestId: (request: IncomingMessage) => string;
-  failed: (error: unknown, request: FailedRequest) => FailureResponse;
+export interface RawParts extends Callers {
+  log: Logger;
   onResponse: (request: {
     id: string;
     operation: string;
@@ -47,25 +40,25 @@ export interface RawParts {
     status: number;
     ms: number;
   }) => void;
-  /** The server is being closed. */
+  /** Whether the server is being closed. */
   closing: () => boolean;
 }
 
 const operation = 'raw';
 
-/** The trace that came. A request without one begins none: the telemetry path is not traced. */
-const traced = (headers: IncomingMessage['headers']): { traceparent?: string } => {
+/** The traceparent of the request, if it has one. Without one no trace begins: the telemetry path is not traced. */
+const traceHeaders = (headers: IncomingMessage['headers']): { traceparent?: string } => {
   const traceparent = parseTraceparent(headers.traceparent);
   return traceparent === undefined ? {} : { traceparent };
 };
 
 /**
- * Raw routes answer before Fastify looks at the body: it would refuse a Content-Type that it cannot parse in
- * the shape of the JSON API's errors.
+ * The router path: mounts raw routes in Fastify. They run in the hook `onRequest`, before Fastify looks at the body: it
+ * would refuse a Content-Type that it cannot parse with an error body of the JSON API.
  */
 const mountRouterPath = (app: FastifyInstance, rawRoutes: readonly RawRoute[], parts: RawParts): void => {
   for (const raw of rawRoutes) {
-    const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const respond = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const { status, headers, body } = await raw.handler({
         method: request.method,
         headers: request.headers,
@@ -78,14 +71,14 @@ const mountRouterPath = (app: FastifyInstance, rawRoutes: readonly RawRoute[], p
       });
       return reply
         .code(status)
-        .headers({ ...traced(request.headers), ...headers })
+        .headers({ ...traceHeaders(request.headers), ...headers })
         .send(body);
     };
-    for (const path of raw.paths) app.all(path, { onRequest: answer, config: { operation } }, answer);
+    for (const path of raw.paths) app.all(path, { onRequest: respond, config: { operation } }, respond);
   }
 };
 
-/** Answers a request whose principal is known, as the long way would. */
+/** The fast path: serves a request whose principal is known, with the same response as the router path. */
 const serveFastPath = async (
   raw: RawRoute,
   parts: RawParts,
@@ -94,11 +87,12 @@ const serveFastPath = async (
   response: ServerResponse,
 ): Promise<void> => {
   const start = performance.now();
-  const id = parts.requestId(request);
-  let answer: RawResponse;
+  const id = requestIdOf(request);
+  const method = request.method!;
+  let result: RawResponse;
   try {
-    answer = await raw.handler({
-      method: request.method!,
+    result = await raw.handler({
+      method,
       headers: request.headers,
       body: request,
       authenticate: async () => {
@@ -107,25 +101,25 @@ const serveFastPath = async (
       },
     });
   } catch (error) {
-    answer = parts.failed(error, { id, method: request.method!, url: request.url! });
+    result = toFailure(parts.log, error, { id, method, url: request.url! });
   }
-  const { status, headers, body } = answer;
+  const { status, headers, body } = result;
   response.writeHead(status, {
     'x-request-id': id,
-    ...traced(request.headers),
+    ...traceHeaders(request.headers),
     ...headers,
     'content-length': Buffer.byteLength(body),
   });
-  // An empty piece behind the headers would cost a write of two pieces.
+  // An empty chunk after the headers would cost a write of two chunks.
   if (body.length === 0) response.end();
   else response.end(body);
-  parts.onResponse({ id, operation, method: request.method!, status, ms: performance.now() - start });
+  parts.onResponse({ id, operation, method, status, ms: performance.now() - start });
 };
 
 /**
- * Mounts raw routes. What nearly all their requests are, a POST to a path as it is written with a valid key, goes
- * round Fastify, whose request, reply and hooks cost as much again as Node's part of it; whatever else comes takes
- * the long way, to be refused there.
+ * Mounts raw routes. Nearly all their requests are a POST to a path exactly as it is listed, with a valid key. These
+ * bypass Fastify, whose request, reply and hooks cost as much again as Node's part of a request. All others take the
+ * router path, which refuses what is wrong.
  */
 export const mountRaw = (app: FastifyInstance, rawRoutes: readonly RawRoute[], parts: RawParts): void => {
   mountRouterPath(app, rawRoutes, parts);
@@ -139,7 +133,7 @@ export const mountRaw = (app: FastifyInstance, rawRoutes: readonly RawRoute[], p
     }
     parts.principalOf(request.headers).then(
       (principal) => serveFastPath(raw, parts, principal, request, response),
-      // It authenticates anew, and counts the failure.
+      // The router path authenticates again, and counts the failure.
       () => routerPath(request, response),
     );
   });

@@ -4,24 +4,24 @@ import type { Actor, Principal, RequiredRole } from '../lib/principal.ts';
 import type { Base } from './addresses.ts';
 import type { RawRoute } from './raw.ts';
 
-/** What a handler is given. Type parameters: what `find` loaded, the parsed query, the parsed body. */
+/** What a handler receives. Type parameters: what `find` loaded, the parsed query, the parsed body. */
 export interface Context<F = unknown, Q = unknown, B = unknown> {
   principal: Principal;
   /** The principal and the id of the request, for the audit log. */
   actor: Actor;
-  /** The path's parameters, decoded. */
+  /** The decoded parameters of the path. */
   params: Record<string, string>;
   query: Q;
   body: B;
   found: F;
   /**
-   * The one transaction of a request that changes something. With an `Idempotency-Key` its row is inserted
-   * first and the answer that `fn` resolves to is stored with it, all in this transaction.
+   * Runs `fn` in the one transaction of a request that changes something. With an `Idempotency-Key` its row is inserted
+   * first, and the response that `fn` resolves to is stored with it, all in this transaction.
    */
   transaction<T>(fn: (tx: Tx) => Promise<T>): Promise<T>;
-  /** 412 unless the request's `If-Match`, if it has one, names `revision`. Call it on the locked row. */
+  /** Throws 412 unless the `If-Match` of the request, if it has one, names `revision`. Call it for the locked row. */
   ifMatch(revision: number): void;
-  /** Answer with `ETag: "revision"`. */
+  /** Sets `ETag: "revision"` on the response. */
   etag(revision: number): void;
 }
 
@@ -31,38 +31,39 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   /** The least role that may call it. `permissions.md` lists those of all operations. */
   role: RequiredRole;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Relative to its base, parameters in braces: `/agents/{agent_id}`. */
+  /** Relative to its base, with parameters in braces: `/agents/{agent_id}`. */
   path: string;
+  /** Verb and noun: `Create an agent`. */
   summary: string;
   description?: string;
   /** `public` (default): under /api/v2 and /api/v1. `v2`: under /api/v2 only. `app`: under /app/api. */
   base?: 'public' | 'v2' | 'app';
-  /** Loads what the path names, throwing its 404s and 400s, before query and body are read. */
+  /** Loads what the path names, and throws its 404s and 400s, before query and body are read. */
   find?: (request: { params: Record<string, string>; principal: Principal }) => Promise<F>;
   query?: Q;
   body?: B;
-  /** The body may be left out altogether. */
+  /** The request may have no body. */
   bodyOptional?: boolean;
-  /** Body fields whose every fault is a 400, where the description says so. */
+  /** Fields of the body whose every fault is a 400 instead of a 422, because the description says so. */
   badRequestFields?: readonly string[];
   /**
-   * Faults of a well-formed body that need more than its schema, all 400 (payload size): found before the
-   * schema's are answered, since 400 wins where both happen. Throws an ApiError.
+   * Checks a well-formed body for faults that its schema cannot find and that are a 400 (payload size). It runs before
+   * the schema, because 400 wins over 422. Throws an ApiError.
    */
   checkBody?: (body: Record<string, unknown>) => Promise<void> | void;
-  /** The status of success; default 200. 204 has no answer. */
+  /** The status of success; default 200. A 204 has no body. */
   status?: 200 | 201 | 202 | 204;
   response?: A;
-  /** Other statuses that the handler can answer, for the document. */
+  /** Other statuses that the handler can cause, for the document. */
   otherStatuses?: readonly (400 | 404 | 412 | 422)[];
-  /** Takes an `Idempotency-Key`. The handler must do its work in `change`. */
+  /** The route takes an `Idempotency-Key`. The handler must do its work in `transaction`. */
   idempotent?: boolean;
-  /** Answers with an ETag; where it changes what is there already it takes an `If-Match`. */
+  /** The response has an ETag. A route that changes an existing resource also takes an `If-Match`. */
   etag?: boolean;
   handler: (context: Context<F, z.output<Q>, z.output<B>>) => Promise<z.input<A>>;
 }
 
-/** A route as everyone else sees it: a value in a list, its types settled. */
+/** A route as a value in a list, without its own types. */
 export type Route = RouteSpec<unknown, z.ZodType, z.ZodType, z.ZodType>;
 
 /** The routes of one feature, which the OpenAPI documents group under its tag. */
@@ -78,7 +79,7 @@ export const basesOf = (route: Route): readonly Base[] => {
   return route.base === 'v2' ? ['/api/v2'] : ['/api/v2', '/api/v1'];
 };
 
-/** An endpoint is one plain object; this only settles its types. */
+/** Returns `spec`, a plain object; it only infers the types. */
 export const route = <
   F = undefined,
   Q extends z.ZodType = z.ZodType<undefined>,

@@ -3,22 +3,22 @@ import { characters } from '../lib/text.ts';
 import { readCursor } from './pages.ts';
 
 /**
- * A schema's `openapi` metadata replaces what the document would say of it: for what JSON Schema cannot be
- * derived from (a custom check, a query parameter that arrives as text).
+ * Describes a schema in the document by `openapi`, if JSON Schema cannot be derived from it (a custom check, a query
+ * parameter that arrives as text).
  */
 const described = <S extends z.ZodType>(schema: S, openapi: Record<string, unknown>): S =>
   schema.meta({ openapi }) as S;
 
 /**
- * An optional field of a create or replace body: null is the same as leaving it out, and gives `fallback`, which
- * the document names unless it is null.
+ * An optional field of a create or replace body. null is the same as leaving it out: the value is then `fallback`, which
+ * the document names as the default unless it is null.
  */
 export const optional = <S extends z.ZodType, D = undefined>(schema: S, fallback?: D) => {
   const field = schema.nullish().transform((value) => (value ?? fallback) as z.output<S> | D);
   return fallback === undefined || fallback === null ? field : field.meta({ fallback });
 };
 
-/** A free-form JSON object, kept as it was sent, `__proto__` and all. */
+/** A free-form JSON object, kept as it was sent, including a key `__proto__`. */
 export const jsonObject = described(
   z.custom<Record<string, unknown>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -35,7 +35,7 @@ export const jsonValue = described(
   },
 );
 
-/** Text of at most `max` Unicode code points. */
+/** Text of `min` to `max` Unicode code points. */
 export const text = (max: number, min = 0) =>
   described(
     z
@@ -52,7 +52,7 @@ export const id = described(z.string(), { type: 'string', format: 'uuid' });
 
 const mostIds = 1_000;
 
-/** A list of ids. One that is too long is refused before its items are looked at: each fault costs memory. */
+/** A list of ids. A list that is too long is refused before its items are checked, because each fault costs memory. */
 export const idList = described(
   z
     .custom<unknown[]>((value) => Array.isArray(value), 'expected an array')
@@ -60,7 +60,7 @@ export const idList = described(
   { type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: mostIds },
 ).pipe(z.array(id));
 
-/** A moment as answered: UTC, RFC 3339 with milliseconds and `Z`. Stores hand over a Date. */
+/** A time in a response: UTC, RFC 3339 with milliseconds and `Z`. Stores return a Date. */
 export const timestamp = described(z.union([z.date().transform((date) => date.toISOString()), z.string()]), {
   type: 'string',
   format: 'date-time',
@@ -97,7 +97,7 @@ const next = z
     if (id === null) context.addIssue({ code: 'custom', message: 'is not the `next` of an earlier page' });
     return id;
   })
-  .describe('The `next` of the page before, as it was given.');
+  .describe('The `next` of the page before, unchanged.');
 
 /** The query of a list with the envelope `data`, `has_more`, `next`. Its output is a `Page`. */
 export const pageQuery = z.object({ limit, next });

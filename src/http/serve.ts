@@ -22,10 +22,10 @@ const readBody = async (route: Route, raw: unknown): Promise<unknown> => {
 };
 
 /**
- * The way of a request that may be answered: what its path names, its query and body, its handler, its answer
- * by the schema, so that nothing undeclared leaves the house. Throws what the error body is made of.
+ * Serves an admitted request: loads what its path names, checks query and body, runs the handler, and sends the result
+ * through the response schema, so that no undeclared field is sent. Throws the error that becomes the error body.
  */
-export const serve = async (
+export const serveRoute = async (
   route: Route,
   principal: Principal,
   parts: { db: Database; vault: Vault },
@@ -58,13 +58,13 @@ export const serve = async (
     transaction: (fn) =>
       parts.db.tx((tx) => {
         if (key === undefined) return fn(tx);
-        const of = { principalId: principal.id, key, hash: requestHash(route.id, params, raw) };
+        const request = { principalId: principal.id, key, hash: requestHash(route.id, params, raw) };
         return withIdempotencyKey(
           tx,
           parts.vault,
-          of,
+          request,
           () => fn(tx),
-          (answer) => ({ body: answer, etag }),
+          (body) => ({ body, etag }),
         );
       }),
   };
@@ -73,8 +73,8 @@ export const serve = async (
     result = await route.handler(context);
   } catch (error) {
     if (!(error instanceof IdempotentReplay)) throw error;
-    result = error.answer.body;
-    etag = error.answer.etag;
+    result = error.response.body;
+    etag = error.response.etag;
     reply.header('idempotency-replayed', 'true');
   }
   if (etag) reply.header('etag', etag);

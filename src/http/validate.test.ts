@@ -15,7 +15,7 @@ const refusalOf = (schema: z.ZodType, value: unknown): ApiError => {
 };
 const detailsOf = (error: ApiError) => error.context.details as { path: string; message: string }[];
 
-it('answers the first hundred faults of a body, however many it has', () => {
+it('an error has the first hundred faults of a body, however many there are', () => {
   const error = refusalOf(z.object({ payload: jsonObject }), {
     payload: { texts: Array(200_000).fill('\0') },
   });
@@ -25,7 +25,7 @@ it('answers the first hundred faults of a body, however many it has', () => {
   expect(error.message.length).toBeLessThan(10_000);
 });
 
-it('answers 400 for a field that asks for it, though a hundred faults come before it', () => {
+it('a fault of one of badRequestFields is a 400, even if a hundred faults come before it', () => {
   const error = refusalOf(z.object({ payload: jsonObject, late: z.string() }), {
     payload: { texts: Array(200).fill('\0') },
     late: 1,
@@ -33,18 +33,18 @@ it('answers 400 for a field that asks for it, though a hundred faults come befor
   expect(error.status).toBe(400);
 });
 
-it('refuses a list of ids that is too long with one fault, not one for each of them', () => {
+it('a list of ids that is too long is one fault, not one for each id', () => {
   const error = refusalOf(z.object({ ids: idList }), { ids: Array(1_000_000).fill(1) });
   expect(detailsOf(error)).toEqual([{ path: 'ids', message: 'must have at most 1,000 items' }]);
 });
 
-it('answers 400 for a list of ids that is missing, 422 for what is none, and the place of an item that is none', () => {
+it('a missing list of ids is a 400; something else is a 422, and an item that is not an id is named by its path', () => {
   expect(refusalOf(z.object({ ids: idList }), {}).status).toBe(400);
   expect(detailsOf(refusalOf(z.object({ ids: idList }), { ids: {} }))[0]!.path).toBe('ids');
   expect(detailsOf(refusalOf(z.object({ ids: idList }), { ids: ['a', 1] }))[0]!.path).toBe('ids[1]');
 });
 
-it('finds what cannot be stored at every depth, and in keys', () => {
+it('text that cannot be stored is found at every depth, and in keys', () => {
   const value = { payload: { a: [{ b: ['x', 'y\ud800'] }], 'k\0': 1 } };
   expect(detailsOf(refusalOf(z.object({ payload: jsonObject }), value)).map(({ path }) => path)).toEqual([
     'payload.a[0].b[1]',

@@ -3,12 +3,12 @@ import { ApiError, badRequest, type Fault, unprocessable } from '../lib/errors.t
 import { parseJson } from '../lib/json.ts';
 import { mostFaults, nestsDeeperThan, showPath, storageFaults } from '../lib/text.ts';
 
-/** Deeper JSON can corrupt the embedded database's parser; nobody nests so deep on purpose. */
+/** Deeper JSON can corrupt the parser of the embedded database. No one nests so deep on purpose. */
 const maxNesting = 200;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** The JSON of a request body, or undefined where it has none. 400 for what cannot be read as JSON. */
+/** Returns the JSON of a request body; undefined if there is no body. Throws 400 if it cannot be read as JSON. */
 export const readJson = (
   body: Buffer | undefined,
   contentType: string | undefined,
@@ -53,7 +53,7 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown => {
   return at;
 };
 
-/** Zod's union issue hides what is wrong inside; show the branch that came closest. */
+/** Replaces an issue of a union, which hides the faults inside, by those of the branch with the fewest. */
 const flatten = (issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
   issues.flatMap((issue) => {
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
@@ -62,9 +62,9 @@ const flatten = (issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
   });
 
 /**
- * Parse `value` by `schema`. What is missing is a 400, what is present but wrong a 422 with its details, and
- * 400 where both happen (product, section 3); anything wrong with one of `badRequestFields` is a 400 as well.
- * `details` holds the first 100 faults.
+ * Parses `value` by `schema` and returns the result. Throws 400 for a missing field, 422 for a wrong one, and 400 if there
+ * are both (product, section 3). Every fault of one of `badRequestFields` is a 400 as well. `details` has the first 100
+ * faults.
  */
 export const validate = <S extends z.ZodType>(
   schema: S,

@@ -1,6 +1,6 @@
 /**
- * The time of this process, in milliseconds since 1970. Passed in wherever a decision depends on it, so that
- * a test can move it. What the database stores is stamped by the database's own `platform_now()` instead.
+ * The time of this process, in milliseconds since 1970. It is passed to whatever decides by it, so that a test can move
+ * it. Times that the database stores come from its own `platform_now()` instead.
  */
 export interface Clock {
   now(): number;
@@ -8,7 +8,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** A clock that tests move: it runs on, shifted by what `advance` has added. */
+/** A clock for tests. It runs on, shifted by the sum of all `advance`. */
 export class ShiftedClock implements Clock {
   offset = 0;
   now(): number {

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { inspect } from 'node:util';
 
 /**
- * A secret value on its way through the program: whatever prints it, logs it or turns it into JSON shows
- * `[redacted]`. `reveal()` is the one way to the text, easy to find by name.
+ * A secret value. Printed, logged or as JSON it is `[redacted]`. Only `reveal()` returns the text, so that every use of it
+ * is found by that name.
  */
 export class Secret {
   readonly #value: string;
@@ -24,9 +24,10 @@ export class Secret {
   }
 }
 
+/** The SHA-256 of `text` in hex; a string is encoded in UTF-8. */
 export const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
 
-/** What the audit log shows of a secret: enough to see that two are the same, nothing to guess it by. */
+/** A secret as the audit log shows it: two equal secrets look equal, and the secret cannot be guessed from it. */
 export const fingerprint = (secret: string): string => `sha256:${sha256(secret).slice(0, 12)}`;
 
 interface Key {
@@ -35,14 +36,14 @@ interface Key {
 }
 
 /**
- * Encryption at rest: AES-256-GCM under a data key derived with HKDF from the first of the given keys. What
- * it is bound to (table, row, column) is associated data, so that a value cannot be moved to another row.
- * A sealed value is text: `v1.<key id>.<nonce>.<ciphertext and tag>`, base64url.
+ * Encryption at rest: AES-256-GCM (NIST SP 800-38D) with a data key that HKDF (RFC 5869) derives from the first of the
+ * given keys. `boundTo` (table, row, column) is associated data, so that a value cannot be moved to another row. A sealed
+ * value is text: `v1.<key id>.<nonce>.<ciphertext and tag>`, in base64url.
  */
 export class Vault {
   readonly #keys: Key[];
 
-  /** `keys`: 32 bytes each. The first encrypts, all decrypt (rotation). */
+  /** `keys` have 32 bytes each. The first one encrypts, all of them decrypt (rotation). */
   constructor(keys: Buffer[]) {
     this.#keys = keys.map((key) => {
       if (key.length !== 32) throw new Error('an encryption key must have 32 bytes');
@@ -51,9 +52,10 @@ export class Vault {
         key: Buffer.from(hkdfSync('sha256', key, '', 'agent-platform vault v1', 32)),
       };
     });
-    if (this.#keys.length === 0) throw new Error('an encryption key is needed');
+    if (this.#keys.length === 0) throw new Error('an encryption key is required');
   }
 
+  /** Encrypts `text`. */
   seal(text: string, boundTo: string): string {
     const { id, key } = this.#keys[0]!;
     const nonce = randomBytes(12);
@@ -62,17 +64,17 @@ export class Vault {
     return `v1.${id}.${nonce.toString('base64url')}.${sealed.toString('base64url')}`;
   }
 
-  /** The id of the key that `seal` uses: the second part of what it gives. */
+  /** The id of the key that `seal` uses: the second part of a sealed value. */
   get keyId(): string {
     return this.#keys[0]!.id;
   }
 
-  /** Whether one of the keys is the one that `sealed` was made with. */
+  /** Whether the vault has the key with this id. */
   knows(keyId: string): boolean {
     return this.#keys.some((key) => key.id === keyId);
   }
 
-  /** The text; throws where no key fits, the value was changed, or it belongs to another row. */
+  /** Decrypts a sealed value. Throws if the vault does not have its key, if it was changed, or if it belongs to another row. */
   open(sealed: string, boundTo: string): string {
     const [version, id, nonce, body] = sealed.split('.');
     if (version !== 'v1' || !id || !nonce || body === undefined) throw new Error('not a sealed value');
@@ -86,7 +88,7 @@ export class Vault {
   }
 }
 
-/** A column of text that a Vault sealed, and what each of its values is bound to. The table's key is `id`. */
+/** A column of text that a Vault sealed, and `boundTo` of the row `id`. The primary key of the table is `id`. */
 export interface SealedColumn {
   table: string;
   column: string;

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
-/** Link-local addresses and the metadata services of the clouds: never a place to send customer data to. */
+/** Link-local addresses and the metadata services of clouds: customer data must not go there. */
 const defaultEgressDeny = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '100.100.100.200/32'];
 
 type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Parses CIDR lists; throws with the entry that is wrong. A bare address stands for itself. */
+/** Parses a list of CIDR ranges (RFC 4632) and addresses. Throws an error that names the wrong entry. */
 export const parseCidrs = (list: readonly string[]): Cidr[] =>
   list.map((entry) => {
     try {
@@ -17,7 +17,7 @@ export const parseCidrs = (list: readonly string[]): Cidr[] =>
     }
   });
 
-/** The address that packets in fact go to: IPv4 inside IPv6 (mapped, or NAT64's 64:ff9b::/96) is IPv4. */
+/** The address that packets go to: IPv4 inside IPv6 (mapped, or NAT64's 64:ff9b::/96, RFC 6052) is IPv4. */
 const destinationOf = (text: string): ipaddr.IPv4 | ipaddr.IPv6 => {
   const address = ipaddr.parse(text.split('%')[0]!);
   if (address instanceof ipaddr.IPv6) {
@@ -27,14 +27,14 @@ const destinationOf = (text: string): ipaddr.IPv4 | ipaddr.IPv6 => {
   return address;
 };
 
-const within = (address: ipaddr.IPv4 | ipaddr.IPv6, ranges: Cidr[]): boolean =>
+const isIn = (address: ipaddr.IPv4 | ipaddr.IPv6, ranges: Cidr[]): boolean =>
   ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
 
 /**
- * Whether packets may go to an address (IPv4 or IPv6, as text), by these CIDR lists; `allow` wins over `deny`, whose
- * default is what no cloud should be asked. Throws where a list cannot be parsed.
+ * Returns a function that tells whether packets may go to an address (IPv4 or IPv6, as text). `allow` wins over `deny`,
+ * whose default is the link-local addresses and metadata services. Throws if a list cannot be parsed.
  */
-export const addressRules = (rules: {
+export const createAddressFilter = (rules: {
   deny?: readonly string[];
   allow?: readonly string[];
 }): ((address: string) => boolean) => {
@@ -44,7 +44,7 @@ export const addressRules = (rules: {
     const address = destinationOf(text);
     // Packets to the unspecified address go to this machine.
     const loopback = ipaddr.parse(address.kind() === 'ipv4' ? '127.0.0.1' : '::1');
-    const places = address.range() === 'unspecified' ? [address, loopback] : [address];
-    return places.some((one) => within(one, allow)) || !places.some((one) => within(one, deny));
+    const addresses = address.range() === 'unspecified' ? [address, loopback] : [address];
+    return addresses.some((one) => isIn(one, allow)) || !addresses.some((one) => isIn(one, deny));
   };
 };

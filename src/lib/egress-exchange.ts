@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 
-/** What went wrong before an answer came. The message holds no url, header or body. */
+/** Why there is no response. The message of the error contains no url, header or body. */
 export type EgressFailure = 'denied' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed';
 
 export class EgressError extends Error {
@@ -14,9 +14,10 @@ export class EgressError extends Error {
 
 export interface EgressResponse {
   status: number;
-  /** Names in lower case; a header that came more than once is joined with `, `. */
+  /** Names are in lower case. The values of a header that was sent more than once are joined with `, `. */
   headers: Record<string, string>;
   body: Buffer;
+  /** The body was longer, and was cut off. */
   truncated: boolean;
 }
 
@@ -31,7 +32,7 @@ const tlsCodes = new Set([
 const isTlsCode = (code: string): boolean =>
   tlsCodes.has(code) || /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|CRL_)/.test(code);
 
-/** Names the failure by its code alone: messages of sockets and parsers can hold what was sent. */
+/** Returns an EgressError that names the failure by its code only: messages of sockets and parsers can contain what was sent. */
 export const failureOf = (error: unknown): EgressError => {
   if (error instanceof EgressError) return error;
   const { code: ownCode, cause, name } = (error ?? {}) as { code?: unknown; cause?: unknown; name?: string };
@@ -63,11 +64,11 @@ const joinHeaders = (headers: Record<string, string | string[] | undefined>): Re
 };
 
 /**
- * One request under way and its answer. undici's own `request` makes a stream, two abort signals and a dozen
- * promises of each, which cost more than sending a small body.
+ * One request in progress and its response. undici's own `request` creates a stream, two abort signals and a dozen
+ * promises for each request, which cost more than sending a small body.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<EgressResponse>;
+  readonly response: Promise<EgressResponse>;
   readonly #limit: number;
   readonly #timer: NodeJS.Timeout;
   readonly #signal: AbortSignal | undefined;
@@ -77,12 +78,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #headers: Record<string, string> = {};
   #controller: Dispatcher.DispatchController | null = null;
   #ended = false;
-  #resolve!: (answer: EgressResponse) => void;
+  #resolve!: (response: EgressResponse) => void;
   #reject!: (error: EgressError) => void;
 
   constructor(timeoutMs: number, limit: number, signal: AbortSignal | undefined) {
     this.#limit = limit;
-    this.answer = new Promise((resolve, reject) => {
+    this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
@@ -93,7 +94,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else signal?.addEventListener('abort', this.#aborted);
   }
 
-  /** Ends the exchange; a connection with half of it on it is closed. */
+  /** Ends the exchange with an error. A connection on which it was in progress is closed. */
   fail(error: EgressError): void {
     if (!this.#end()) return;
     this.#reject(error);
@@ -102,7 +103,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // It waited for a connection, and meanwhile its time was over.
+    // Its time ran out while it waited for a connection.
     if (this.#ended) controller.abort(new EgressError('closed', 'not sent'));
   }
 
@@ -111,7 +112,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // 1xx comes before the answer.
+    // 1xx precedes the response.
     if (status < 200) return;
     this.#status = status;
     this.#headers = joinHeaders(headers);
@@ -124,7 +125,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
     if (chunk.length <= room) return;
     this.#succeed(true);
-    // The rest is not read, so nothing more can be asked on this connection.
+    // The rest is not read, so the connection cannot be used again.
     controller.abort(new EgressError('closed', 'cut off'));
   }
 
@@ -144,7 +145,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve({ status: this.#status, headers: this.#headers, body, truncated });
   }
 
-  /** False where it had ended before. */
+  /** Returns false if it had ended before. */
   #end(): boolean {
     if (this.#ended) return false;
     this.#ended = true;

@@ -42,24 +42,24 @@ const egressWith = (rules: Parameters<typeof createEgress>[0]): Egress => {
 };
 const get = { method: 'GET', timeoutMs: 2_000 };
 
-test('sends and answers, keeps connections, follows no redirect', async () => {
+test('requests get their responses, connections are kept alive, redirects are not followed', async () => {
   const egress = egressWith({});
   const url = `http://localhost:${port}`;
-  const answer = await egress.request(`${url}/ok`, {
+  const response = await egress.request(`${url}/ok`, {
     ...get,
     method: 'POST',
     body: 'hello',
     headers: { a: 'b' },
   });
-  expect(answer).toMatchObject({ status: 200, truncated: false });
-  expect(answer.body.toString()).toBe('hello');
+  expect(response).toMatchObject({ status: 200, truncated: false });
+  expect(response.body.toString()).toBe('hello');
   const redirect = await egress.request(`${url}/redirect`, get);
   expect(redirect).toMatchObject({ status: 302, headers: { 'set-cookie': 'a, b' } });
   expect((await egress.fetch(`${url}/redirect`)).status).toBe(302);
   expect(connections).toBeLessThanOrEqual(2);
 });
 
-test('no spelling of a forbidden address is connected to', async () => {
+test('a forbidden address is not connected to in any spelling', async () => {
   const egress = egressWith({ deny: ['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'] });
   for (const host of [
     'localhost',
@@ -84,7 +84,7 @@ test('no spelling of a forbidden address is connected to', async () => {
   expect(connections).toBe(0);
 });
 
-test('the unspecified address is this machine: a forbidden loopback cannot be reached by it', async () => {
+test('the unspecified address does not reach a forbidden loopback address', async () => {
   const egress = egressWith({ deny: ['127.0.0.0/8', '::1/128'] });
   for (const host of ['0', '0.0.0.0', '[::]', '[::ffff:0.0.0.0]']) {
     const url = `http://${host}:${port}/ok`;
@@ -93,7 +93,7 @@ test('the unspecified address is this machine: a forbidden loopback cannot be re
   expect(connections).toBe(0);
 });
 
-test('allow wins over deny, metadata services are denied by default', async () => {
+test('allow wins over deny; metadata services are denied by default', async () => {
   const allowed = egressWith({ deny: ['0.0.0.0/0', '::/0'], allow: ['127.0.0.1'] });
   expect((await allowed.request(`http://127.0.0.1:${port}/ok`, get)).status).toBe(200);
   expect(await allowed.resolve('localhost')).toEqual([{ address: '127.0.0.1', family: 4 }]);
@@ -111,7 +111,7 @@ test('allow wins over deny, metadata services are denied by default', async () =
   await standard.resolve('10.0.0.1');
 });
 
-test('failures are told apart, bounded in time and size, and name nothing of the request', async () => {
+test('failures have a kind, are limited in time and size, and do not repeat the request', async () => {
   const egress = egressWith({});
   const at = (path: string) => `http://127.0.0.1:${port}${path}?token=secret`;
   const fails = async (url: string, timeoutMs = 2_000) => {
@@ -137,6 +137,6 @@ test('failures are told apart, bounded in time and size, and name nothing of the
   await expect(aborted).rejects.toMatchObject({ kind: 'closed' });
 });
 
-test('a list that is wrong names the wrong entry', () => {
+test('the error for a wrong list names the wrong entry', () => {
   expect(() => parseCidrs(['10.0.0.0/8', '10.0.0/33'])).toThrow('"10.0.0/33"');
 });

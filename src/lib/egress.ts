@@ -1,7 +1,7 @@
 import { lookup as dnsLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher, fetch as undiciFetch } from 'undici';
-import { addressRules } from './egress-addresses.ts';
+import { createAddressFilter } from './egress-addresses.ts';
 import { EgressError, type EgressResponse, Exchange, failureOf } from './egress-exchange.ts';
 
 export { EgressError, type EgressResponse } from './egress-exchange.ts';
@@ -10,9 +10,9 @@ interface EgressRequest {
   method: string;
   headers?: Record<string, string>;
   body?: Buffer | string;
-  /** For the whole exchange, from the look-up of the name to the last byte of the answer. */
+  /** For the whole exchange, from the look-up of the name to the last byte of the response. */
   timeoutMs: number;
-  /** The answer's body is cut off after so many bytes (`truncated`). Default 64 KiB. */
+  /** The body of the response is cut off after so many bytes (`truncated`). Default 64 KiB. */
   maxBodyBytes?: number;
   signal?: AbortSignal;
 }
@@ -22,32 +22,33 @@ export interface Address {
   family: 4 | 6;
 }
 
-/** Every connection that leaves the platform goes through one of these (product, section 2, `EGRESS_DENY`). */
+/** Every connection that leaves the platform goes through an Egress (product, section 2, `EGRESS_DENY`). */
 export interface Egress {
-  /** One HTTP exchange. Redirects are answers like any other. Rejects with EgressError only. */
+  /** Sends one HTTP request. Redirects are not followed. Rejects with EgressError only. */
   request(url: string, options: EgressRequest): Promise<EgressResponse>;
   /**
-   * The permitted addresses of a host name or address literal (IPv6 also in brackets), for connections that are
-   * not HTTP: connect to one of these. Rejects with EgressError `denied` or `dns`.
+   * Resolves to the permitted addresses of a host name or address literal (IPv6 also in brackets), for connections that
+   * are not HTTP: connect only to one of these. Rejects with EgressError `denied` or `dns`.
    */
   resolve(host: string): Promise<Address[]>;
-  /** For libraries that want a `fetch`; redirects are not followed. */
+  /** For libraries that use `fetch`. Redirects are not followed. */
   fetch: typeof globalThis.fetch;
+  /** Closes all connections at once. */
   close(): Promise<void>;
 }
 
 /**
- * Outgoing HTTP under the CIDR rules. The name is looked up here, its addresses are checked, and the socket
- * connects to what was checked, so that a name that changes between check and connect gains nothing.
- * `allow` wins over `deny`. Throws where a list cannot be parsed.
+ * Makes an Egress with CIDR rules. It looks up the name, checks the addresses, and connects to a checked address, so that
+ * a name that changes between check and connect (DNS rebinding) gains nothing. `allow` wins over `deny`. Throws if a list
+ * cannot be parsed.
  */
 export const createEgress = (rules: {
   deny?: readonly string[];
   allow?: readonly string[];
-  /** Certificates to trust besides Node's (PEM). */
+  /** Certificates to trust in addition to Node's (PEM). */
   ca?: string | string[];
 }): Egress => {
-  const permitted = addressRules(rules);
+  const permitted = createAddressFilter(rules);
   const denied = () =>
     new EgressError('denied', 'the address of this host is not permitted (EGRESS_DENY, EGRESS_ALLOW)');
 
@@ -69,7 +70,7 @@ export const createEgress = (rules: {
   } as buildConnector.BuildOptions);
   const agent = new Agent({
     allowH2: false,
-    // Whoever asks says how long an answer may take: a model may think for longer than any default.
+    // `timeoutMs` limits the request: a model may take longer than any default.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: (options, callback) => {
@@ -105,7 +106,7 @@ export const createEgress = (rules: {
       } catch (error) {
         exchange.fail(failureOf(error));
       }
-      return exchange.answer;
+      return exchange.response;
     },
     fetch: ((input: never, init?: object) =>
       undiciFetch(input, { ...init, dispatcher: agent, redirect: 'manual' })) as typeof globalThis.fetch,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { messageOf } from './errors.ts';
 
-it('says the code of a failure that has no message, as of a connection refused at every address', () => {
+it('the message of an error without one is its code, such as for a connection refused at every address', () => {
   const refused = Object.assign(new AggregateError([new Error('::1'), new Error('127.0.0.1')]), {
     code: 'ECONNREFUSED',
   });

@@ -1,6 +1,5 @@
 /**
- * The table of error codes and the HTTP status that each is answered with (description, section 7).
- * A code stays what it is for ever: clients branch on it.
+ * The error codes and the HTTP status of each (description, section 7). A code never changes: clients branch on it.
  */
 export const errorStatus = {
   bad_request: 400,
@@ -16,15 +15,15 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus;
 
-/** One fault in what a client sent: where (`payload.items[2]`) and what to write instead. */
+/** One fault in a request: its path (`payload.items[2]`) and what to write instead. */
 export interface Fault {
   path: string;
   message: string;
 }
 
 /**
- * An error that a client is meant to see. `message` is shown as it is, so it never holds SQL, a path of
- * this machine or a secret; `context` is put beside it in the error body (`details`, `status`, `setting`).
+ * An error that a client sees. `message` is shown as it is, so it must not contain SQL, a path of this machine or a
+ * secret. `context` is added to the error body (`details`, `status`, `setting`).
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -49,25 +48,27 @@ export class ApiError extends Error {
   }
 }
 
+/** 400 with `message`. */
 export const badRequest = (message: string, context?: Record<string, unknown>) =>
   new ApiError('bad_request', message, context);
 
-/** 404 for `what`, for example `schedule`. The same for a malformed id and for one that is someone else's. */
+/** 404 for `what`, for example `schedule`. The same error for an unknown id, a malformed one, and one of someone else. */
 export const notFound = (what: string) => new ApiError('not_found', `The ${what} does not exist.`);
 
-/** 422 with the list of faults, as every validation failure answers. */
+/** 422 with the list of faults in `details`, like every validation failure. */
 export const unprocessable = (details: Fault[], context: Record<string, unknown> = {}) =>
   new ApiError('unprocessable_entity', details.map((d) => `${d.path}: ${d.message}`).join('; '), {
     ...context,
     details,
   });
 
+/** 503 with `Retry-After`. */
 export const unavailable = (message: string, retryAfterSeconds = 1) =>
   new ApiError('service_unavailable', message, {}, { 'retry-after': String(retryAfterSeconds) });
 
 /**
- * The message of whatever was thrown, for logs. A connection that failed at every address of a name has none of
- * its own: then its code.
+ * The message of a thrown value, for logs. The error of a connection that failed at every address of a name has no
+ * message: its code instead.
  */
 export const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);

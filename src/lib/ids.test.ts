@@ -10,10 +10,10 @@ test('ids are UUIDs of version 7 that sort in the order in which they were made'
   ).toBe(true);
 });
 
-test('an id tells its time to the millisecond', () => {
+test('an id contains its time in milliseconds', () => {
   const before = Date.now();
   const at = Number.parseInt(newId().replace('-', '').slice(0, 12), 16);
-  // The ids of the test before ran ahead of the clock by 4,096 a millisecond at most.
+  // The ids of the test above are ahead of the clock if they were more than 4,096 in a millisecond.
   expect(at).toBeGreaterThanOrEqual(before);
   expect(at).toBeLessThanOrEqual(Date.now() + 1_000);
 });
@@ -24,6 +24,6 @@ test.each([
   '01980000-0000-7000-8000-00000000000',
   '01980000-0000-7000-8000-0000000000001',
   "' or 1=1",
-])('%j has not the form of an id', (text) => {
+])('%j does not have the form of an id', (text) => {
   expect(isId(text)).toBe(false);
 });

@@ -11,16 +11,16 @@ const setTime = (milliseconds: number): void => {
 };
 
 /**
- * A new id: UUID version 7 (RFC 9562), so that ids sort by the time they were made. Those of one process sort in
- * the order of the calls, also within a millisecond and when the clock goes back: the 12 bits behind the time
- * count on from a random number (section 6.2, method 1), and where they are used up the time runs ahead.
+ * Returns a new id: a UUID version 7 (RFC 9562), so that ids sort by the time of their creation. The ids of one process
+ * sort in the order of the calls, also within a millisecond and when the clock is set back: the 12 bits after the time
+ * count up from a random number (section 6.2, method 1), and the time runs ahead when they are used up.
  */
 export const newId = (): string => {
   const random = randomUUIDv7();
   const now = Date.now();
   if (now > time) {
     setTime(now);
-    // Below one half, so that there is room to count.
+    // Less than half of the range, so that there is room to count up.
     counter = Number.parseInt(random.slice(15, 18), 16) >> 1;
   } else if (++counter > 0xfff) {
     setTime(time + 1);
@@ -31,5 +31,5 @@ export const newId = (): string => {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether `value` has the form of an id. One that has not is treated like one that is unknown. */
+/** Whether `value` has the form of a UUID. An id without it is treated like an unknown one. */
 export const isId = (value: string): boolean => uuid.test(value);

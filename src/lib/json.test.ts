@@ -4,11 +4,11 @@ import { parseExactJson, parseJson } from './json.ts';
 
 const again = (text: string) => JSON.stringify(parseJson(text));
 
-test('integers come back digit for digit, whatever their size and place', () => {
+test('integers of any size, anywhere, keep all their digits', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), (n) => {
       const text = `{"a":${n},"b":[${n},{"c":${n}}]}`;
-      // From 1e21 on a number is written with an exponent: the digits count.
+      // From 1e21 on a number is written with an exponent. The digits must be equal.
       expect(again(text).replaceAll(/(\d)(?:\.(\d+))?e\+(\d+)/g, expanded)).toBe(text);
     }),
   );
@@ -22,13 +22,13 @@ test.each(['9007199254740993', '-9223372036854775808', '18446744073709551615', '
   (n) => expect(again(`[${n}]`)).toBe(`[${n}]`),
 );
 
-test('what a number holds stays a number', () => {
+test('a number stays a number if it keeps its digits', () => {
   const text = '[9007199254740992,100000000000000000000,0,-0,1.5,1e300,"12345678901234567890"]';
   expect(parseJson(text)).toEqual(JSON.parse(text));
   expect(parseJson(`[1${'0'.repeat(300)}]`)).toEqual([1e300]);
 });
 
-test('what is beyond the range of a number is Infinity', () => {
+test('a number out of range is Infinity', () => {
   expect(parseJson(`[1e400,${'9'.repeat(400)}]`)).toEqual([Infinity, Infinity]);
 });
 

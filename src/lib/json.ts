@@ -1,6 +1,6 @@
 declare global {
   interface JSON {
-    /** What JSON.stringify writes as it is (https://tc39.es/proposal-json-parse-with-source/). */
+    /** Returns an object that JSON.stringify writes as `text` (https://tc39.es/proposal-json-parse-with-source/). */
     rawJSON(text: string): object;
   }
   interface BigInt {
@@ -33,21 +33,21 @@ const parse = (text: string, staysNumber: (source: string, value: number) => boo
       : value) as Parameters<typeof JSON.parse>[1]);
 };
 
-/** Whether JSON.stringify of `value` has the digits of `source`, the integer that it was read from. */
+/** Whether JSON.stringify of `value` has the digits of `source`, the integer that it was parsed from. */
 const keepsDigits = (source: string, value: number): boolean => {
   const [digits, exponent] = Math.abs(value).toExponential().split('e');
   return digits!.replace('.', '').padEnd(Number(exponent) + 1, '0') === source.replace('-', '');
 };
 
 /**
- * JSON.parse for JSON that is kept and passed on: an integer that a number would round (an id of 64 bits) becomes
- * a BigInt, which JSON.stringify writes digit for digit. What is beyond a number's range (`1e400`) is Infinity.
- * Throws SyntaxError.
+ * JSON.parse for JSON that is stored and passed on: an integer that a number would round (an id of 64 bits) becomes a
+ * BigInt, which JSON.stringify writes with all its digits. A number out of range (`1e400`) becomes Infinity. Throws
+ * SyntaxError.
  */
 export const parseJson = (text: string): unknown => parse(text, keepsDigits);
 
 /**
- * JSON.parse for integers whose value counts: all beyond 2^53 become BigInts. A number may keep the digits and yet
- * not the value: 9223372036854776000 is held as 9223372036854775808. Throws SyntaxError.
+ * JSON.parse for integers whose value matters: all beyond 2^53 become BigInts. A number may keep the digits but not the
+ * value: 9223372036854776000 is stored as 9223372036854775808. Throws SyntaxError.
  */
 export const parseExactJson = (text: string): unknown => parse(text, () => false);

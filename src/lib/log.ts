@@ -2,7 +2,7 @@ import { type Logger as PinoLogger, pino } from 'pino';
 
 export type Logger = PinoLogger;
 
-/** Structured JSON logs; pretty on a terminal. Secrets stay out by being `Secret` values (crypto.ts). */
+/** Makes a logger of JSON lines; `pretty` is for a terminal. A `Secret` (crypto.ts) is redacted. */
 export const createLogger = (level: string, pretty = false): Logger =>
   pino({
     level,
@@ -12,4 +12,5 @@ export const createLogger = (level: string, pretty = false): Logger =>
     ...(pretty ? { transport: { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss.l' } } } : {}),
   });
 
+/** A logger that writes nothing. */
 export const silentLogger: Logger = pino({ level: 'silent' });

@@ -8,37 +8,37 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A loop that sleeps for ten seconds after each turn; answers how many turns it has had. */
+/** A loop that sleeps for ten seconds after each tick, and the number of its ticks. */
 const sleeper = () => {
-  let turns = 0;
-  const turn = async () => {
-    turns++;
+  let ticks = 0;
+  const tick = async () => {
+    ticks++;
     return 10_000;
   };
-  const loop = new Loop({ name: 'sleeper', log: silentLogger, tick: turn }).start();
-  return { loop, turns: () => turns };
+  const loop = new Loop({ name: 'sleeper', log: silentLogger, tick }).start();
+  return { loop, ticks: () => ticks };
 };
 
-it('a wake-up that is sooner than the next turn is heard, a later one is not', async () => {
-  const { loop, turns } = sleeper();
-  await until(() => turns() === 1);
+it('wakeWithin wakes a loop whose next tick is later, and no other', async () => {
+  const { loop, ticks } = sleeper();
+  await until(() => ticks() === 1);
   await sleep(10);
   loop.wakeWithin(60_000);
   await sleep(50);
-  expect(turns()).toBe(1);
+  expect(ticks()).toBe(1);
   loop.wakeWithin(5_000);
-  await until(() => turns() === 2, 1_000);
+  await until(() => ticks() === 2, 1_000);
   await loop.stop();
 });
 
-it('a clock that is set forward while the loop sleeps hides no wake-up', async () => {
-  const { loop, turns } = sleeper();
-  await until(() => turns() === 1);
+it('no wake-up is lost if the clock is set forward while the loop sleeps', async () => {
+  const { loop, ticks } = sleeper();
+  await until(() => ticks() === 1);
   await sleep(10);
   const now = Date.now();
   vi.spyOn(Date, 'now').mockReturnValue(now + 3_600_000);
   loop.wakeWithin(5_000);
   vi.restoreAllMocks();
-  await until(() => turns() === 2, 1_000);
+  await until(() => ticks() === 2, 1_000);
   await loop.stop();
 });

@@ -8,18 +8,18 @@ export interface LoopOptions {
   name: string;
   log: Logger;
   /**
-   * One turn. Answers how many milliseconds to sleep before the next one: 0 for at once, null for until woken.
+   * One tick. Returns how many milliseconds to sleep before the next one: 0 for none, null for until it is woken.
    * `signal` is aborted when the loop is stopped.
    */
   tick: (signal: AbortSignal) => Promise<number | null>;
-  /** How long to sleep after a turn that failed; doubled with each failure in a row up to `maxRetryMs`. */
+  /** How long to sleep after a tick that failed. Each failure in a row doubles it, up to `maxRetryMs`. */
   retryMs?: number;
   maxRetryMs?: number;
 }
 
 /**
- * A loop in the background: one turn at a time, a sleep between, and a wake-up that is never lost: a `wake`
- * during a turn makes the next turn follow at once. A turn that throws is logged and tried again.
+ * A loop in the background: one tick at a time with a sleep between two. No wake-up is lost: after a `wake` during a tick
+ * the next tick follows at once. A tick that throws is logged and tried again.
  */
 export class Loop {
   readonly #options: LoopOptions;
@@ -28,10 +28,10 @@ export class Loop {
   #woken = false;
   #endSleep: (() => void) | null = null;
   /**
-   * When the sleeping loop will turn next, by performance.now(), as timers go whatever is done to the clock; 0 while it
-   * turns, Infinity while it waits to be woken.
+   * When the next tick of the sleeping loop begins, by performance.now(), because timers ignore changes of the clock; 0
+   * during a tick, Infinity while the loop waits to be woken.
    */
-  #nextTurnAt = 0;
+  #nextTickAt = 0;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -42,20 +42,20 @@ export class Loop {
     return this;
   }
 
-  /** Turn now, or right after the present turn. */
+  /** Starts the next tick now, or right after the current one. */
   wake(): void {
     this.#woken = true;
     this.#endSleep?.();
   }
 
-  /** Turn in `milliseconds` at the latest; ignored where the next turn is no later than that anyway. */
+  /** Starts the next tick within `milliseconds`. Ignored if it is due by then anyway. */
   wakeWithin(milliseconds: number): void {
-    if (performance.now() + milliseconds < this.#nextTurnAt) this.wake();
-    // A turn in progress may have read the state from before this call.
-    else if (this.#nextTurnAt === 0) this.#woken = true;
+    if (performance.now() + milliseconds < this.#nextTickAt) this.wake();
+    // A tick in progress may have read the state before this call.
+    else if (this.#nextTickAt === 0) this.#woken = true;
   }
 
-  /** Stop: the present turn is told by its signal, and is waited for. */
+  /** Aborts the signal of the current tick. Resolves when that tick has ended. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#endSleep?.();
@@ -67,7 +67,7 @@ export class Loop {
     let failures = 0;
     while (!this.#stop.signal.aborted) {
       this.#woken = false;
-      this.#nextTurnAt = 0;
+      this.#nextTickAt = 0;
       let sleep: number | null;
       try {
         sleep = await tick(this.#stop.signal);
@@ -84,7 +84,7 @@ export class Loop {
 
   #sleep(milliseconds: number | null): Promise<void> {
     if (this.#woken || this.#stop.signal.aborted) return Promise.resolve();
-    this.#nextTurnAt = milliseconds === null ? Number.POSITIVE_INFINITY : performance.now() + milliseconds;
+    this.#nextTickAt = milliseconds === null ? Number.POSITIVE_INFINITY : performance.now() + milliseconds;
     return new Promise((resolve) => {
       const timer =
         milliseconds === null

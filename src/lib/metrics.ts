@@ -7,10 +7,10 @@ import {
   Registry,
 } from 'prom-client';
 
-/** A metric that a feature keeps and that `createMetrics` puts into `/metrics`. */
+/** A metric that a feature updates and that `/metrics` shows. */
 export type Metric = PromMetric;
 
-/** The text of `/metrics`: the process's own figures and `metrics`. */
+/** Makes the text of `/metrics` (Prometheus text format): the figures of the process and `metrics`. */
 export const createMetrics = (
   metrics: readonly Metric[],
 ): { read(): Promise<{ contentType: string; text: string }> } => {
@@ -45,7 +45,7 @@ export const counter = <L extends string = never>(
       : {}),
   });
 
-/** A value that goes up and down. `collect` sets it each time it is read. */
+/** A value that goes up and down. `collect` sets it each time `/metrics` is read. */
 export const gauge = <L extends string = never>(
   name: string,
   help: string,

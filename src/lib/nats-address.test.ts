@@ -29,7 +29,7 @@ test.each([
   'nats://me:secret@one:',
   'nats://me:secret@one, nats://two/stream',
   'http://me:secret@one',
-])('%s is refused with one line that does not repeat the password', (url) => {
+])('%s is refused with one message that does not repeat the password', (url) => {
   expect(parseNatsAddress(url)).toBeNull();
   const refusal = (() => {
     try {

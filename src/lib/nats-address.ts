@@ -1,4 +1,4 @@
-/** A stream on a NATS server or cluster, and the user that connects: as the NATS client takes it, except `stream`. */
+/** A stream on a NATS server or cluster, and the user that connects. All but `stream` are options of the NATS client. */
 export interface NatsAddress {
   /** `HOST:PORT` */
   servers: string[];
@@ -6,7 +6,7 @@ export interface NatsAddress {
   user?: string;
   pass?: string;
   token?: string;
-  /** Nothing is sent in plain text, whatever the server says. Left out: TLS if the server offers it. */
+  /** If set, nothing is sent in plain text. If left out, TLS is used if the server offers it. */
   tls?: object;
 }
 
@@ -14,14 +14,14 @@ const defaultStream = 'agent_platform_telemetry';
 const defaultPort = 4222;
 
 const server = '(nats|tls)://([^/@\\s,]+@)?([^/@\\s,:[\\]]+|\\[[0-9a-fA-F:]+\\])(:\\d{1,5})?';
-const grammar = new RegExp(`^${server}(/[A-Za-z0-9_-]{0,64})?(\\s*,\\s*${server}/?)*$`);
+const pattern = new RegExp(`^${server}(/[A-Za-z0-9_-]{0,64})?(\\s*,\\s*${server}/?)*$`);
 
 /**
  * Parses `nats://USER:PASSWORD@HOST:PORT/STREAM`, or `nats://TOKEN@HOST`, or a comma-separated list of those for the
  * servers of a cluster, of which the first names stream and user; `tls://` likewise. Null if `value` is none of these.
  */
 export const parseNatsAddress = (value: string): NatsAddress | null => {
-  if (!grammar.test(value)) return null;
+  if (!pattern.test(value)) return null;
   try {
     const urls = value.split(',').map((one) => new URL(one.trim()));
     const { protocol, pathname, username, password } = urls[0]!;

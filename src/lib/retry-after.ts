@@ -1,10 +1,10 @@
-/** What a server may ask for at most: beyond it a mistyped Retry-After would be a loss. */
+/** The longest wait that is accepted: a mistyped Retry-After must not delay delivery for longer. */
 const longestMs = 24 * 3_600_000;
 
-/** `Retry-After` (RFC 9110, 10.2.3) as ms from `now`: seconds or an HTTP date; null where it is absent or neither. */
+/** Returns `Retry-After` (RFC 9110, 10.2.3), seconds or an HTTP date, in ms from `now`; null if it is absent or malformed. */
 export const retryAfterMs = (header: string | undefined, now: number): number | null => {
   const text = header?.trim() ?? '';
   if (text === '') return null;
-  const asked = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return Number.isNaN(asked) ? null : Math.min(longestMs, Math.max(0, asked));
+  const waitMs = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isNaN(waitMs) ? null : Math.min(longestMs, Math.max(0, waitMs));
 };

@@ -11,9 +11,8 @@ const masked = (value: unknown): unknown => {
 };
 
 /**
- * The settings of a resource, of which some are secret: one discriminated union by kind, and one column `settings` of
- * JSON that the vault has sealed for its row. A further kind needs no column, and a new secret field is masked unless
- * it is named as plain.
+ * The settings of a resource, some of them secret: a discriminated union by kind, in one column `settings` of JSON that
+ * the vault seals for its row. Another kind needs no new column, and a new field is masked unless it is listed as plain.
  */
 export class SealedSettings<S extends object> {
   readonly column: SealedColumn;
@@ -27,16 +26,17 @@ export class SealedSettings<S extends object> {
     this.column = { table, column: 'settings', boundTo: (id) => `${table}:${id}:settings` };
   }
 
+  /** Encrypts the settings of the row `id`. */
   seal(id: string, settings: S): string {
     return this.#vault.seal(JSON.stringify(withoutUndefined(settings)), this.column.boundTo(id));
   }
 
-  /** Throws if the vault has not the key, or if the value belongs to another row. */
+  /** Decrypts the settings. Throws if the vault does not have the key, or if the value belongs to another row. */
   open({ id, settings }: { id: string; settings: string }): S {
     return JSON.parse(this.#vault.open(settings, this.column.boundTo(id))) as S;
   }
 
-  /** The settings for the audit log: fields that may be secret as fingerprints, those of a map one by one. */
+  /** The settings for the audit log: every field that is not plain is a fingerprint, in a map each value. */
   masked(settings: Partial<S>): Record<string, unknown> {
     return Object.fromEntries(
       Object.entries(withoutUndefined(settings)).map(([name, value]) => [

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { Semaphore } from './semaphore.ts';
 
-test('so many run at a time, the others in their order, whether one fails or not', async () => {
-  const turns = new Semaphore(2);
+test('at most N run at once, the others in the order of the calls, also if one fails', async () => {
+  const semaphore = new Semaphore(2);
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const run = (n: number) =>
-    turns.run(async () => {
+    semaphore.run(async () => {
       begun.push(n);
       await new Promise<void>((end) => ends.push(end));
       if (n === 0) throw new Error('failed');
@@ -29,5 +29,5 @@ test('so many run at a time, the others in their order, whether one fails or not
     'fulfilled',
     'fulfilled',
   ]);
-  await expect(turns.run(async () => 'free again')).resolves.toBe('free again');
+  await expect(semaphore.run(async () => 'free again')).resolves.toBe('free again');
 });

@@ -7,7 +7,7 @@ export class Semaphore {
     this.#free = atOnce;
   }
 
-  /** Runs `fn` when there is room; resolves and rejects as `fn` does. */
+  /** Runs `fn` when fewer than N run. Resolves and rejects as `fn` does. */
   async run<T>(fn: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((proceed) => this.#waiting.push(proceed));

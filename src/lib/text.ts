@@ -1,6 +1,6 @@
 import type { Fault } from './errors.ts';
 
-/** The path of a fault as shown to a client: `payload.items[2]`, `body` for the whole. */
+/** The path of a fault as a client sees it: `payload.items[2]`; `whole` for the empty path. */
 export const showPath = (path: readonly PropertyKey[], whole = 'body'): string => {
   let shown = '';
   for (const key of path) {
@@ -17,13 +17,13 @@ const textFault = (text: string): string | null => {
   return null;
 };
 
-/** More faults of one request are not looked for: whoever sent it mends these first. */
+/** At most so many faults of one request are reported: its sender has to fix these first anyway. */
 export const mostFaults = 100;
 
-/** The strings and numbers in `value`, keys included, that could not be stored; the first `mostFaults` of them. */
+/** Returns the faults of strings and numbers in `value`, keys included, that cannot be stored: at most `mostFaults`. */
 export const storageFaults = (value: unknown): Fault[] => {
   const faults: Fault[] = [];
-  // One path for all: a copy for each item would cost as much again as the item is deep.
+  // One path for all items: a copy for each would cost time in proportion to its depth.
   const path: PropertyKey[] = [];
   const fault = (message: string) => void faults.push({ path: showPath(path), message });
   const inside = (key: PropertyKey, item: unknown): void => {
@@ -37,7 +37,7 @@ export const storageFaults = (value: unknown): Fault[] => {
       const why = textFault(v);
       if (why) fault(why);
     } else if (typeof v === 'number') {
-      // JSON has no other number that is not finite, and would be written as null.
+      // A number out of range is parsed as Infinity, which JSON would write as null.
       if (!Number.isFinite(v)) fault('is a number that is too large');
     } else if (Array.isArray(v)) {
       for (let i = 0; i < v.length; i++) inside(i, v[i]);
@@ -53,7 +53,7 @@ export const storageFaults = (value: unknown): Fault[] => {
   return faults;
 };
 
-/** Whether `json` nests arrays and objects deeper than `limit`; read from the text, before anything parses it. */
+/** Whether `json` nests arrays and objects deeper than `limit`. It scans the text, so that it can run before a parser. */
 export const nestsDeeperThan = (json: string, limit: number): boolean => {
   let depth = 0;
   let inString = false;
@@ -70,7 +70,7 @@ export const nestsDeeperThan = (json: string, limit: number): boolean => {
   return false;
 };
 
-/** The number of Unicode code points: what the product calls the characters of a text. */
+/** The number of Unicode code points, which the product calls characters. */
 export const characters = (text: string): number => {
   let n = 0;
   for (const _ of text) n++;

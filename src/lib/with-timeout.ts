@@ -1,12 +1,12 @@
-/** What `promise` gives, or a rejection with `late()` after `milliseconds`; what was begun goes on all the same. */
+/** Settles as `promise` does, or rejects with `toError()` after `milliseconds`. The work behind `promise` continues. */
 export const withTimeout = async <T>(
   promise: Promise<T>,
   milliseconds: number,
-  late: () => Error = () => new Error(`not within ${milliseconds} ms`),
+  toError: () => Error = () => new Error(`not within ${milliseconds} ms`),
 ): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late()), milliseconds);
+    timer = setTimeout(() => reject(toError()), milliseconds);
   });
   try {
     return await Promise.race([promise, over]);

@@ -5,15 +5,15 @@ import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import type { LlmSettings, LlmSettingsStore, ResolvedLlm } from './settings.ts';
 import {
-  deleteLlm,
+  deleteLlmRow,
   findDefaultLlm,
   findLlm,
+  findLockedLlm,
   insertLlm,
   type LlmRow,
-  lockLlm,
   lockLlmForShare,
-  setDefaultLlm,
-  updateLlm,
+  updateDefaultLlmRow,
+  updateLlmRow,
 } from './store.ts';
 
 /** What a client creates: the settings of a kind, a name and a model. */
@@ -41,8 +41,8 @@ export const resolveLlm = async (
 };
 
 /** The row, locked until the transaction ends. 404 if another request deleted it. */
-export const getLockedLlm = async (tx: Tx, id: string): Promise<LlmRow> => {
-  const row = await lockLlm(tx, id);
+export const lockLlm = async (tx: Tx, id: string): Promise<LlmRow> => {
+  const row = await findLockedLlm(tx, id);
   if (!row) throw notFound('LLM configuration');
   return row;
 };
@@ -66,7 +66,7 @@ export const createLlm = async (
 };
 
 /** `before` is locked. */
-export const changeLlm = async (
+export const updateLlm = async (
   tx: Tx,
   actor: Actor,
   store: LlmSettingsStore,
@@ -76,7 +76,7 @@ export const changeLlm = async (
   // As on create, the fields of another kind are ignored.
   const changes = before.kind === 'mock' ? {} : given;
   const merged = Object.entries({ ...store.open(before), ...changes }).filter(([, value]) => value !== null);
-  const row = await updateLlm(tx, before.id, {
+  const row = await updateLlmRow(tx, before.id, {
     name: name ?? before.name,
     model: model ?? before.model,
     ...store.columnsOf(before.id, Object.fromEntries(merged) as LlmSettings),
@@ -97,8 +97,8 @@ export const checkKind = (before: LlmRow, { kind }: LlmChanges): void => {
 };
 
 /** `row` is locked. 412 for the default and for one that agents use. */
-export const removeLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void> => {
-  const use = await deleteLlm(tx, row.id);
+export const deleteLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void> => {
+  const use = await deleteLlmRow(tx, row.id);
   if (use !== null) {
     throw new ApiError(
       'precondition_failed',
@@ -112,10 +112,10 @@ export const removeLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void
 };
 
 /** Makes `id` what an agent without `llm_id` uses. 422 if there is no such configuration. */
-export const changeDefault = async (tx: Tx, actor: Actor, id: string): Promise<void> => {
+export const updateDefaultLlm = async (tx: Tx, actor: Actor, id: string): Promise<void> => {
   if (!isId(id) || !(await lockLlmForShare(tx, id))) {
     throw unprocessable([{ path: 'llm_id', message: 'there is no such LLM configuration' }], { llm_id: id });
   }
-  const before = await setDefaultLlm(tx, id);
+  const before = await updateDefaultLlmRow(tx, id);
   if (before !== id) await audit(tx, actor, 'llm_configuration.set_default', id, { before });
 };

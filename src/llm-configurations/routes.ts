@@ -1,12 +1,12 @@
 import type { Database } from '../database/index.ts';
 import { type Context, finder, listPage, pageQuery, type Route, route } from '../http/index.ts';
 import {
-  changeDefault,
-  changeLlm,
   checkKind,
   createLlm,
-  getLockedLlm,
-  removeLlm,
+  deleteLlm,
+  lockLlm,
+  updateDefaultLlm,
+  updateLlm,
 } from './llm-configurations.ts';
 import {
   createBody,
@@ -94,7 +94,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       response: llmDefaults,
       handler: ({ body: { llm_id }, transaction, actor }) =>
         transaction(async (tx) => {
-          await changeDefault(tx, actor, llm_id);
+          await updateDefaultLlm(tx, actor, llm_id);
           return { llm_id };
         }),
     }),
@@ -125,10 +125,10 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       etag: true,
       handler: (context) =>
         context.transaction(async (tx) => {
-          const before = await getLockedLlm(tx, context.found.id);
+          const before = await lockLlm(tx, context.found.id);
           checkKind(before, context.body);
           context.ifMatch(before.revision);
-          const row = await changeLlm(tx, context.actor, settings, before, context.body);
+          const row = await updateLlm(tx, context.actor, settings, before, context.body);
           context.etag(row.revision);
           return toResponse(row, context);
         }),
@@ -146,9 +146,9 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       etag: true,
       handler: ({ found, transaction, ifMatch, actor }) =>
         transaction(async (tx) => {
-          const row = await getLockedLlm(tx, found.id);
+          const row = await lockLlm(tx, found.id);
           ifMatch(row.revision);
-          await removeLlm(tx, actor, row);
+          await deleteLlm(tx, actor, row);
         }),
     }),
     route({

@@ -53,7 +53,7 @@ export const findLlm = (executor: Executor, id: string): Promise<LlmRow | undefi
   byId(executor, id).executeTakeFirst();
 
 /** The row, which no one else changes, deletes or locks until the transaction ends. */
-export const lockLlm = (tx: Tx, id: string): Promise<LlmRow | undefined> =>
+export const findLockedLlm = (tx: Tx, id: string): Promise<LlmRow | undefined> =>
   byId(tx, id).forUpdate().executeTakeFirst();
 
 /** Whether there is such a row. It is then not deleted before the transaction ends. */
@@ -78,7 +78,7 @@ export const insertLlm = (tx: Tx, row: LlmFields & Pick<LlmRow, 'id' | 'kind'>):
   tx.insertInto('llm_configurations').values(row).returning(columns).executeTakeFirstOrThrow();
 
 /** Writes all fields of the locked row and raises its revision. */
-export const updateLlm = (tx: Tx, id: string, fields: LlmFields): Promise<LlmRow> =>
+export const updateLlmRow = (tx: Tx, id: string, fields: LlmFields): Promise<LlmRow> =>
   tx
     .updateTable('llm_configurations')
     .set({ ...fields, revision: sql<number>`revision + 1`, updated_at: sql<Date>`platform_now()` })
@@ -93,7 +93,7 @@ export type LlmUse = 'default' | 'agents';
  * Deletes the row. Returns what uses it, if anything does: the foreign keys decide, so that no agent can begin to use
  * it in the meantime. The transaction is lost in that case, so call it last and throw.
  */
-export const deleteLlm = async (tx: Tx, id: string): Promise<LlmUse | null> => {
+export const deleteLlmRow = async (tx: Tx, id: string): Promise<LlmUse | null> => {
   try {
     await tx.deleteFrom('llm_configurations').where('id', '=', id).execute();
     return null;
@@ -105,7 +105,7 @@ export const deleteLlm = async (tx: Tx, id: string): Promise<LlmUse | null> => {
 };
 
 /** Makes `id`, which is locked for share, the default. Returns the id of the one before. */
-export const setDefaultLlm = async (tx: Tx, id: string): Promise<string> => {
+export const updateDefaultLlmRow = async (tx: Tx, id: string): Promise<string> => {
   const before = await tx.selectFrom('llm_defaults').select('llm_id').forUpdate().executeTakeFirstOrThrow();
   await tx.updateTable('llm_defaults').set({ llm_id: id }).execute();
   return before.llm_id;

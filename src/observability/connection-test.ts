@@ -24,7 +24,7 @@ export interface TestResult {
 const budgetMs = 4_500;
 
 /** `promise`, or a failure at `deadline` that says `what` took so long. */
-const before = <T>(promise: Promise<T>, deadline: number, what: string): Promise<T> =>
+const within = <T>(promise: Promise<T>, deadline: number, what: string): Promise<T> =>
   withTimeout(
     promise,
     Math.max(0, deadline - Date.now()),
@@ -32,7 +32,7 @@ const before = <T>(promise: Promise<T>, deadline: number, what: string): Promise
   );
 
 /** Opens a TCP connection to one of `addresses` and closes it again, so that a closed port is told from a slow backend. */
-const reach = (url: URL, addresses: Address[], deadline: number): Promise<void> => {
+const connectOnce = (url: URL, addresses: Address[], deadline: number): Promise<void> => {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const socket = connect({
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -48,7 +48,7 @@ const reach = (url: URL, addresses: Address[], deadline: number): Promise<void> 
       reject(new EgressError('connect', `no connection (${error.code ?? 'no reason given'})`)),
     );
   });
-  return before(connected, deadline, 'connecting').finally(() => socket.destroy());
+  return within(connected, deadline, 'connecting').finally(() => socket.destroy());
 };
 
 /** Which step a request without an answer failed in. */
@@ -90,7 +90,7 @@ export const testConnection = async (
     revision: 0,
   };
   try {
-    const addresses = await before(egress.resolve(url.hostname), deadline, 'looking up the name').catch(
+    const addresses = await within(egress.resolve(url.hostname), deadline, 'looking up the name').catch(
       (error: unknown) => {
         // Out of time is this step's failure here, and the sample span's below.
         throw error instanceof EgressError && error.kind === 'timeout'
@@ -99,14 +99,14 @@ export const testConnection = async (
       },
     );
     passed('name_lookup', `The host has the address ${addresses.map(({ address }) => address).join(', ')}.`);
-    await reach(url, addresses, deadline).catch((error: unknown) => {
+    await connectOnce(url, addresses, deadline).catch((error: unknown) => {
       throw new EgressError('connect', (error as Error).message);
     });
     passed('connect', 'The host takes connections.');
     const body = sampleTrace(Date.now());
     const left = Math.max(1, deadline - Date.now());
     // A handshake that hangs is not ended by the request's own time limit.
-    response = await before(postSpans(egress, destination, body, left), deadline, 'TLS and the answer');
+    response = await within(postSpans(egress, destination, body, left), deadline, 'TLS and the answer');
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     return failed(failedStep(error), `${error.message}.`);

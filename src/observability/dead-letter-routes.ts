@@ -64,9 +64,9 @@ export const deadLetterRoutes = ({
 }): Route[] => {
   const path = `${integrationPath}/dead-letters`;
   const { find } = integrations;
-  const elsewhere = (number: number) => telemetry.deadLetters.countElsewhere(number);
+  const countOnOthers = (number: number) => telemetry.deadLetters.countElsewhere(number);
   /** Audits the request and sends it to the other replicas. Returns the ids that are held here. */
-  const ask = async (
+  const request = async (
     action: 'retry' | 'purge',
     { found, body, actor }: Context<IntegrationRow, unknown, { ids?: string[] }>,
   ): Promise<string[] | undefined> => {
@@ -113,7 +113,7 @@ export const deadLetterRoutes = ({
           has_more: more,
           next: more ? Buffer.from(data.at(-1)!.id).toString('base64url') : '',
           replica_id: replicaId,
-          on_other_replicas: await elsewhere(found.number),
+          on_other_replicas: await countOnOthers(found.number),
         };
       },
     }),
@@ -132,8 +132,8 @@ export const deadLetterRoutes = ({
       response: retryResult,
       handler: async (context) => {
         const { replicaId, deadLetters } = telemetry;
-        const on_other_replicas = await elsewhere(context.found.number);
-        const own = await ask('retry', context);
+        const on_other_replicas = await countOnOthers(context.found.number);
+        const own = await request('retry', context);
         const result = await deadLetters.retry(context.found.number, own, retryWithinMs);
         return { ...result, replica_id: replicaId, on_other_replicas };
       },
@@ -153,8 +153,8 @@ export const deadLetterRoutes = ({
       response: purgeResult,
       handler: async (context) => {
         const { replicaId, deadLetters } = telemetry;
-        const on_other_replicas = await elsewhere(context.found.number);
-        const own = await ask('purge', context);
+        const on_other_replicas = await countOnOthers(context.found.number);
+        const own = await request('purge', context);
         const discarded = await deadLetters.purge(context.found.number, own);
         return { discarded, replica_id: replicaId, on_other_replicas };
       },

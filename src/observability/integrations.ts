@@ -12,14 +12,14 @@ import type { ProviderSettings, Settings } from './settings.ts';
 import {
   deleteIntegration,
   findIntegration,
+  findLockedIntegration,
   type IntegrationFilter,
   type IntegrationRow,
   insertIntegration,
+  insertReads,
   insertScope,
   listIntegrations,
-  lockIntegration,
   type ReadRow,
-  recordReads,
   updateIntegration,
 } from './store.ts';
 import { literalHost, resolveUrl } from './urls.ts';
@@ -82,7 +82,7 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
   };
 
   const auditReads = async (tx: Tx, actor: Actor, ids: readonly string[]): Promise<void> => {
-    for (const id of await recordReads(tx, actor.principal.id, ids)) {
+    for (const id of await insertReads(tx, actor.principal.id, ids)) {
       await audit(tx, actor, 'integration.credentials_read', id);
     }
   };
@@ -93,13 +93,13 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
     read: (executor: Executor) => Promise<ReadRow[]>,
   ): Promise<ReadRow[]> => {
     const rows = await db.run(read);
-    const unnoted = rows.filter((row) => !row.read_noted).map((row) => row.id);
-    if (unnoted.length > 0) await db.tx((tx) => auditReads(tx, actor, unnoted));
+    const unaudited = rows.filter((row) => !row.read_noted).map((row) => row.id);
+    if (unaudited.length > 0) await db.tx((tx) => auditReads(tx, actor, unaudited));
     return rows;
   };
 
   const lock = async (tx: Tx, id: string): Promise<IntegrationRow> => {
-    const row = await lockIntegration(tx, id);
+    const row = await findLockedIntegration(tx, id);
     if (!row) throw notFound('integration');
     return row;
   };

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { id, optional, pageQuery, text, timestamp } from '../http/index.ts';
 import { stepNames } from './connection-test.ts';
-import { providers, settingsAnswer, settingsInput } from './settings.ts';
+import { providers, settingsInput, settingsOutput } from './settings.ts';
 
 export const integration = z
   .object({
     id,
     kind: z.literal('observability'),
-    settings: settingsAnswer.describe('Provider settings, credentials included.'),
+    settings: settingsOutput.describe('Provider settings, credentials included.'),
     resolved_url: z
       .string()
       .nullable()

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Route, route } from '../http/index.ts';
 import { type IntegrationRouteParts, integrationPath } from './routes.ts';
 import { scope, scopeBody, scopeQuery } from './schemas.ts';
-import { addScope, removeScope } from './scopes.ts';
+import { createScope, deleteScope } from './scopes.ts';
 import { listScopes } from './store.ts';
 
 const path = `${integrationPath}/scopes`;
@@ -34,7 +34,7 @@ export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts
       handler: async ({ found, body, transaction, actor }) => {
         const row = await transaction(async (tx) => {
           await integrations.lock(tx, found.id);
-          return addScope(tx, actor, found.id, body);
+          return createScope(tx, actor, found.id, body);
         });
         await changed();
         return row;
@@ -53,7 +53,7 @@ export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts
       handler: async ({ found, query, transaction, actor }) => {
         await transaction(async (tx) => {
           await integrations.lock(tx, found.id);
-          await removeScope(tx, actor, found.id, query);
+          await deleteScope(tx, actor, found.id, query);
         });
         await changed();
       },

@@ -4,7 +4,7 @@ import type { Tx } from '../database/index.ts';
 import { notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import { deleteScope, findScope, insertScope, type ScopeRow } from './store.ts';
+import { deleteScopeRow, findScope, insertScope, type ScopeRow } from './store.ts';
 
 /** A scope as a client names it: `agent_id` counts only for the scope `agent`. */
 export interface ScopeName {
@@ -15,7 +15,7 @@ export interface ScopeName {
 const agentOf = ({ scope, agent_id }: ScopeName): string | null => (scope === 'agent' ? agent_id! : null);
 
 /** Adds a scope, or returns the existing one. `integrationId` is locked. 404 for an unknown agent. */
-export const addScope = async (
+export const createScope = async (
   tx: Tx,
   actor: Actor,
   integrationId: string,
@@ -23,8 +23,8 @@ export const addScope = async (
 ): Promise<ScopeRow> => {
   const agentId = agentOf(name);
   if (agentId !== null) await lockAgent(tx, agentId, 'share');
-  const present = await findScope(tx, integrationId, agentId);
-  if (present) return present;
+  const existing = await findScope(tx, integrationId, agentId);
+  if (existing) return existing;
   const row = await insertScope(tx, integrationId, agentId);
   await audit(
     tx,
@@ -38,14 +38,14 @@ export const addScope = async (
 };
 
 /** Removes a scope; 404 if there is none. `integrationId` is locked. */
-export const removeScope = async (
+export const deleteScope = async (
   tx: Tx,
   actor: Actor,
   integrationId: string,
   name: ScopeName,
 ): Promise<void> => {
   const agentId = agentOf(name);
-  if ((agentId !== null && !isId(agentId)) || !(await deleteScope(tx, integrationId, agentId))) {
+  if ((agentId !== null && !isId(agentId)) || !(await deleteScopeRow(tx, integrationId, agentId))) {
     throw notFound('scope');
   }
   await audit(

@@ -35,7 +35,7 @@ export type ProviderSettings =
 /** As the API takes and gives them. */
 export type Settings = ProviderSettings & { is_enabled?: boolean };
 
-const faultless = (faultOf: (url: string) => string | null) =>
+const urlWithout = (faultOf: (url: string) => string | null) =>
   z.string().superRefine((url, context) => {
     const message = faultOf(url);
     if (message) context.addIssue({ code: 'custom', message });
@@ -55,8 +55,8 @@ const stackName = z
     'must be one part of a domain name: up to 63 letters, digits, - and _',
   );
 
-const checks = {
-  url: faultless(templateFault).meta({
+const inputChecks = {
+  url: urlWithout(templateFault).meta({
     openapi: { type: 'string', maxLength: 2048, examples: ['https://collector.example.com/v1/traces'] },
   }),
   credential,
@@ -65,23 +65,23 @@ const checks = {
   additionalHeaders: headerMap(['authorization']),
   headers: headerMap(),
   stackName,
-  traceViewUrl: faultless(urlFault).meta({ openapi: { type: 'string', format: 'uri', maxLength: 2048 } }),
+  traceViewUrl: urlWithout(urlFault).meta({ openapi: { type: 'string', format: 'uri', maxLength: 2048 } }),
   traceUiType: z.enum(traceUiTypes),
   isEnabled: optional(z.boolean()),
 };
 
-const answeredMap = z
+const outputMap = z
   .custom<Record<string, string>>(() => true)
   .meta({ openapi: { type: 'object', additionalProperties: { type: 'string' } } });
 
 /** What was checked on its way in is not checked on its way out, so that stricter rules never hide a stored value. */
-const answers: { [C in keyof typeof checks]: z.ZodType } = {
+const outputChecks: { [C in keyof typeof inputChecks]: z.ZodType } = {
   url: z.string(),
   credential: z.string(),
   userId: z.string(),
   headerValue: z.string(),
-  additionalHeaders: answeredMap,
-  headers: answeredMap,
+  additionalHeaders: outputMap,
+  headers: outputMap,
   stackName: z.string(),
   traceViewUrl: z.string(),
   traceUiType: z.enum(traceUiTypes),
@@ -90,7 +90,7 @@ const answers: { [C in keyof typeof checks]: z.ZodType } = {
 
 /** The four shapes, once for requests and once for answers; `name` makes the names of their schemas. */
 const shapes = (
-  check: { [C in keyof typeof checks]: z.ZodType },
+  check: { [C in keyof typeof inputChecks]: z.ZodType },
   maybe: (schema: z.ZodType) => z.ZodType,
   name: (shape: string) => string,
 ) => {
@@ -151,12 +151,12 @@ const shapes = (
 };
 
 export const settingsInput = shapes(
-  checks,
+  inputChecks,
   (schema) => optional(schema),
   (shape) => `${shape}Input`,
 );
-export const settingsAnswer = shapes(
-  answers,
+export const settingsOutput = shapes(
+  outputChecks,
   (schema) => schema.optional(),
   (shape) => shape,
 );

@@ -56,7 +56,7 @@ const inScope = (agentId: string | null) => sql<boolean>`exists (
     and (s.scope = 'global' or s.agent_id = ${agentId}::uuid))`;
 
 /** `read_noted`: a read of its credentials by this principal within the last hour is in the audit log. */
-const readNoted = (principalId: string) => sql<boolean>`exists (
+const readAudited = (principalId: string) => sql<boolean>`exists (
   select 1 from observability_credential_reads r where r.principal_id = ${principalId}
     and r.integration_id = observability_integrations.id and r.read_at > platform_now() - interval '1 hour')`;
 
@@ -77,7 +77,7 @@ export const listIntegrations = (
   let query = executor
     .selectFrom('observability_integrations')
     .select(columns)
-    .select(readNoted(principalId).as('read_noted'))
+    .select(readAudited(principalId).as('read_noted'))
     .orderBy('number', 'desc');
   if (filter.provider) query = query.where('provider', '=', filter.provider);
   if (filter.agentId !== undefined) query = query.where(inScope(filter.agentId));
@@ -92,12 +92,12 @@ export const findIntegration = (
   executor
     .selectFrom('observability_integrations')
     .select(columns)
-    .select(readNoted(principalId).as('read_noted'))
+    .select(readAudited(principalId).as('read_noted'))
     .where('id', '=', id)
     .executeTakeFirst();
 
 /** The row, locked until the transaction ends: changes of one integration and its scopes go one by one. */
-export const lockIntegration = (tx: Tx, id: string): Promise<IntegrationRow | undefined> =>
+export const findLockedIntegration = (tx: Tx, id: string): Promise<IntegrationRow | undefined> =>
   tx
     .selectFrom('observability_integrations')
     .select(columns)
@@ -136,7 +136,7 @@ export const deleteIntegration = async (tx: Tx, id: string): Promise<void> => {
  * read in an hour. Exact under concurrency: of two equal reads at once the second waits for the row of the first, and
  * then finds it.
  */
-export const recordReads = async (tx: Tx, principalId: string, ids: readonly string[]): Promise<string[]> => {
+export const insertReads = async (tx: Tx, principalId: string, ids: readonly string[]): Promise<string[]> => {
   await sql`delete from observability_credential_reads
     where read_at <= platform_now() - interval '1 hour'`.execute(tx);
   const { rows } = await sql<{ integration_id: string }>`
@@ -183,7 +183,7 @@ export const insertScope = (tx: Tx, integrationId: string, agentId: string | nul
     .executeTakeFirstOrThrow();
 
 /** Returns whether there was such a scope. */
-export const deleteScope = async (
+export const deleteScopeRow = async (
   tx: Tx,
   integrationId: string,
   agentId: string | null,

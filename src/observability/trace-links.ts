@@ -12,7 +12,7 @@ export interface TraceLink {
 }
 
 /** `base` with more path behind its own; its query stays. */
-const below = (base: string, path: string): URL => {
+const append = (base: string, path: string): URL => {
   const url = new URL(base);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
   return url;
@@ -20,7 +20,7 @@ const below = (base: string, path: string): URL => {
 
 /** The explore page of a dashboard, opened with the trace as its query. */
 const explore = (base: string, traceId: string): string => {
-  const url = below(base, '/explore');
+  const url = append(base, '/explore');
   const pane = {
     queries: [{ refId: 'A', queryType: 'traceql', query: traceId }],
     range: { from: 'now-7d', to: 'now' },
@@ -58,7 +58,7 @@ export const traceUrl = (
   }
   const { trace_view_url: base, trace_ui_type: type } = settings;
   if (!base) return null;
-  if (type === 'span_ui') return below(base, `/trace/${traceId}`).href;
+  if (type === 'span_ui') return append(base, `/trace/${traceId}`).href;
   return type === 'dashboard_ui' ? explore(base, traceId) : base;
 };
 

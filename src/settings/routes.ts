@@ -4,7 +4,7 @@ import { type Database, notify } from '../database/index.ts';
 import { jsonObject, type Route, route } from '../http/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 import { type SettingName, settingDefinitions, settingNames } from './settings.ts';
-import { readSettings, writeSetting } from './store.ts';
+import { readSettings, upsertSetting } from './store.ts';
 
 /** The channel that notifies replicas of a changed setting. */
 export const settingsChannel = 'advanced_settings';
@@ -79,7 +79,7 @@ export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Rout
         const before = await readSettings(tx);
         for (const [name, value] of changes) {
           if (before[name] === value) continue;
-          await writeSetting(tx, name, value);
+          await upsertSetting(tx, name, value);
           await audit(tx, actor, 'advanced_setting.update', name, { before: before[name], after: value });
         }
         await notify(tx, settingsChannel);

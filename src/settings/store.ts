@@ -14,7 +14,7 @@ export const readSettings = async (executor: Executor): Promise<Settings> => {
   return { ...defaultSettings, ...Object.fromEntries(changed) };
 };
 
-export const writeSetting = async (tx: Tx, name: SettingName, value: unknown): Promise<void> => {
+export const upsertSetting = async (tx: Tx, name: SettingName, value: unknown): Promise<void> => {
   const row = { name, value: json(value) };
   await tx
     .insertInto('advanced_settings')

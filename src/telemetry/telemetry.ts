@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Feature, Services } from '../feature.ts';
 import { ConfigError } from '../lib/config-error.ts';
 import { messageOf } from '../lib/errors.ts';
-import { patienceMs, patiently } from '../lib/patience.ts';
+import { retryForMs, retryUntilReady } from '../lib/retry-until-ready.ts';
 import { openFileLog } from './log/files/file-log.ts';
 import { openSharedLog } from './log/jetstream/jetstream-log.ts';
 import { type TelemetryLog, TelemetryLogRefusal } from './log/log.ts';
@@ -33,15 +33,15 @@ const openLog = async (
   if (address === null) {
     return openFileLog({ directory: join(config.dataDir, 'telemetry'), now: () => clock.now() });
   }
-  const isFinal = (error: unknown) => error instanceof TelemetryLogRefusal;
-  return patiently(() => openSharedLog({ address, db, log, exists }), {
+  const isPermanent = (error: unknown) => error instanceof TelemetryLogRefusal;
+  return retryUntilReady(() => openSharedLog({ address, db, log, exists }), {
     log,
     waitsFor: 'the telemetry log',
-    isFinal,
+    isPermanent,
   }).catch((error) => {
-    const why = isFinal(error)
+    const why = isPermanent(error)
       ? messageOf(error)
-      : `no answer within ${patienceMs / 1000} s: ${messageOf(error)}`;
+      : `no answer within ${retryForMs / 1000} s: ${messageOf(error)}`;
     throw new ConfigError([`TELEMETRY_LOG_URL: ${why}`]);
   });
 };
