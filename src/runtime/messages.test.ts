@@ -23,7 +23,7 @@ const result = (id: string): Message => ({
 const user = (text: string): Message => ({ role: 'user', text });
 
 describe('a conversation', () => {
-  it('has open the calls of its last answer that have no result', () => {
+  it('has as open calls those of its last reply without a result', () => {
     expect(openCalls([user('a'), asking('1'), result('1'), asking('2', '3'), result('2')])).toEqual([
       call('3'),
     ]);
@@ -31,7 +31,7 @@ describe('a conversation', () => {
     expect(openCalls([])).toEqual([]);
   });
 
-  it('is given to models with each result right after its call, whatever a person wrote between', () => {
+  it('puts each result right after its call for models, whatever a person wrote in between', () => {
     const [ask1, ask2] = [asking('1', '2'), asking('3')];
     const stored = [user('a'), ask1, result('1'), user('go on'), result('2'), ask2, result('3'), user('b')];
     expect(inOrder(stored)).toEqual([
@@ -46,7 +46,7 @@ describe('a conversation', () => {
     ]);
   });
 
-  it('keeps message and payload of a Work Item apart', () => {
+  it('separates the message and the payload of a Work Item', () => {
     for (const [message, payload] of [
       ['Do it', { a: 1 }],
       ['', { b: '\n\nPayload (JSON):\n{}' }],
@@ -84,7 +84,7 @@ describe('a conversation', () => {
     expect(fromStored({ role: 'tool', content: toParts(got) })).toEqual(result('1'));
   });
 
-  it('holds no text that the database could not', () => {
+  it('holds only text that the database can store', () => {
     expect(storable('a\u0000b\ud800c😀')).toBe('ab\ufffdc😀');
   });
 });

@@ -9,7 +9,7 @@ const ask = (messages: Message[], signal = new AbortController().signal) =>
 const scripted = (mock: unknown) => [firstUserMessage('Do it', { mock })];
 
 describe('the mock model', () => {
-  it('calls one tool, then answers with a summary; the same conversation gives the same answer', async () => {
+  it('calls one tool, then replies with a summary; the same conversation gives the same reply', async () => {
     const messages: Message[] = [
       { role: 'system', text: 'Be brief.' },
       firstUserMessage('Report', { week: 3 }),
@@ -44,7 +44,7 @@ describe('the mock model', () => {
     expect(await ask(messages)).toMatchObject({ text: 'Done.', toolCalls: [] });
   });
 
-  it('fails as its script says, and refuses a script it cannot read', async () => {
+  it('fails as its script says, and refuses an invalid script', async () => {
     await expect(ask(scripted({ fail: 'out of order' }))).rejects.toMatchObject({
       message: 'out of order',
       retryable: true,

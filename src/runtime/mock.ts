@@ -18,7 +18,7 @@ const script = z.object({
   fail: z.string().optional(),
 });
 
-/** The script that the user message carries in its payload, or null. One that cannot be read fails the step. */
+/** The script in the payload of the user message, or null. One that is invalid fails the step. */
 const scriptOf = (payload: Record<string, unknown> | null): z.output<typeof script> | null => {
   if (payload?.mock === undefined) return null;
   const parsed = script.safeParse(payload.mock);
@@ -30,10 +30,10 @@ const scriptOf = (payload: Record<string, unknown> | null): z.output<typeof scri
   return parsed.data;
 };
 
-/** About four characters a token: the same text always counts the same. */
+/** About four characters a token: the same text always has the same count. */
 const tokens = (text: string): number => Math.ceil(text.length / 4);
 
-const answer = (messages: readonly Message[], text: string, calls: z.output<typeof call>[]): StepResult => {
+const reply = (messages: readonly Message[], text: string, calls: z.output<typeof call>[]): StepResult => {
   const before = messages.filter((message) => message.role === 'assistant').length;
   return {
     text,
@@ -55,19 +55,19 @@ const answer = (messages: readonly Message[], text: string, calls: z.output<type
 /**
  * The built-in model: deterministic, without a network, so that the demo and every test run without a provider.
  *
- * It reads the conversation from the last user message on. By default it calls `current_time` once, where the
- * agent has that tool, and then answers with a summary of the message. A `mock` object in the payload of the
- * Work Item is a script instead:
+ * It reads the conversation from the last user message on. By default it calls `current_time` once, if the agent has
+ * that tool, and then replies with a summary of the message. A `mock` object in the payload of the Work Item is a script
+ * instead:
  *
  *     {"mock": {"steps": [{"tool": "request_review", "args": {"reason": "…"}},
  *                         {"tools": [{"tool": "a"}, {"tool": "b", "args": {}}]},
  *                         {"text": "The answer.", "delay_ms": 500}],
  *               "delay_ms": 10, "fail": "out of order"}}
  *
- * Each model call takes the next step; `text` may stand beside `tool`. After the last step it answers as by
- * default, without a tool. `delay_ms` waits before a step (the outer one: before every step) and is cut short
- * when the call is aborted. `fail` makes the step (the outer one: every step) fail with this message, as a
- * provider that is away would: it is tried again while attempts are left.
+ * Each model call takes the next step; a step may have both `text` and `tool`. After the last step the model replies as
+ * by default, without a tool. `delay_ms` waits before a step (the outer one: before every step) and is cut short when the
+ * call is aborted. `fail` makes the step (the outer one: every step) fail with this message, as an unreachable provider
+ * would: it is tried again while attempts are left.
  */
 export const mockModel = (): Model => ({
   provider: 'mock',
@@ -88,18 +88,18 @@ export const mockModel = (): Model => ({
 
     if (step) {
       const calls = step.tools ?? (step.tool === undefined ? [] : [{ tool: step.tool, args: step.args }]);
-      return answer(messages, step.text ?? '', calls);
+      return reply(messages, step.text ?? '', calls);
     }
     if (!script && index === 0 && tools.some(({ name }) => name === 'current_time')) {
-      return answer(messages, 'Let me look at the clock.', [{ tool: 'current_time' }]);
+      return reply(messages, 'Let me look at the clock.', [{ tool: 'current_time' }]);
     }
-    const told = since.flatMap((entry) =>
+    const results = since.flatMap((entry) =>
       entry.role === 'tool' ? [`${entry.tool_name}: ${entry.text}`] : [],
     );
     const short = [...message].slice(0, 200).join('');
-    return answer(
+    return reply(
       messages,
-      [`This is the mock model's answer to: ${short || '(no message)'}`, ...told].join('\n'),
+      [`This is the mock model's answer to: ${short || '(no message)'}`, ...results].join('\n'),
       [],
     );
   },

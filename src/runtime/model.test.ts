@@ -52,7 +52,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     expect((await ask(endpoint.url)).usage).toEqual({ input_tokens: counted, output_tokens: 7 });
   });
 
-  it('sends instructions, conversation, tools, key and headers in the wire format, and reads the answer', async () => {
+  it('sends instructions, conversation, tools, key and headers in the wire format, and reads the reply', async () => {
     await using endpoint = await startEndpoint(() => ({ body: completion({ content: 'Hi there' }) }));
     const result = await ask(endpoint.url);
     expect(result).toEqual({
@@ -79,7 +79,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     ]);
   });
 
-  it('hands tool calls back without running them, and sends their results with the next step', async () => {
+  it('returns tool calls without making them, and sends their results with the next step', async () => {
     await using endpoint = await startEndpoint((_asked, n) =>
       n === 0
         ? {
@@ -114,7 +114,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     ]);
   });
 
-  it('reports arguments that are no JSON as a fault of the call, and keeps what no database holds out', async () => {
+  it('reports arguments that are not JSON as a fault of the call, and removes what the database cannot hold', async () => {
     await using endpoint = await startEndpoint(() => ({
       body: completion(
         {
@@ -133,7 +133,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     expect(toolCalls[1]).toMatchObject({ arguments: { timezone: 'x' } });
   });
 
-  it('tells calls apart to which the endpoint gave the same id', async () => {
+  it('gives distinct ids to calls to which the endpoint gave the same id', async () => {
     const calls = ['', '', 'c', 'c'].map((id) => wireCall(id, 'current_time', {}));
     await using endpoint = await startEndpoint(() => ({
       body: completion({ tool_calls: calls }, 'tool_calls'),
@@ -143,7 +143,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     expect(ids).not.toContain('');
   });
 
-  it('does not try a refused key again, and shows neither key nor header', async () => {
+  it('is not retried with a refused key, and shows neither key nor header', async () => {
     const message = `Incorrect API key provided: ${apiKey}, or sk-ve******6789 of team-secret`;
     const error = await failing({ status: 401, body: { error: { message } } });
     expect(error).toMatchObject({ code: 'model_unauthorized', retryable: false });
@@ -151,7 +151,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     expect(error.message).not.toContain('6789');
   });
 
-  it('tries again after 429 when the endpoint says so, and after 500 and nonsense', async () => {
+  it('is retried after 429 when the endpoint says so, and after 500 and nonsense', async () => {
     const limited = await failing({
       status: 429,
       headers: { 'retry-after': '7' },
@@ -164,7 +164,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     expect(nonsense).toMatchObject({ code: 'model_answer_invalid', retryable: true });
   });
 
-  it('does not follow a redirect and does not try a wrong request again', async () => {
+  it('does not follow a redirect and is not retried with an invalid request', async () => {
     expect(
       await failing({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }),
     ).toMatchObject({ code: 'model_refused', retryable: false });
@@ -175,12 +175,12 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     });
   });
 
-  it('cuts an endless answer off', async () => {
+  it('cuts off an endless reply', async () => {
     const error = await failing({ body: `"${'x'.repeat(17 * 1024 * 1024)}"` });
     expect(error).toMatchObject({ code: 'model_answer_invalid', retryable: false });
   });
 
-  it('says that nobody answers, and that an address is not permitted', async () => {
+  it('says that no one listens, and that an address is not permitted', async () => {
     const away = await ask('http://127.0.0.1:1/v1').catch((error) => error);
     expect(away).toMatchObject({ code: 'model_unavailable', retryable: true });
     const denied = await ask('http://169.254.169.254/v1').catch((error) => error);
@@ -188,7 +188,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     expect(denied.message).toContain('EGRESS_DENY');
   });
 
-  it('hangs up at once when the call is aborted', async () => {
+  it('closes the connection at once when the call is aborted', async () => {
     await using endpoint = await startEndpoint(() => 'hang');
     const abort = new AbortController();
     const asking = ask(endpoint.url, hello, abort.signal).catch((error) => error);

@@ -9,11 +9,11 @@ import { type Message, storable, type ToolCall } from './messages.ts';
 import { mockModel } from './mock.ts';
 import { type Model, ModelError, type StepRequest, type StepResult } from './step.ts';
 
-/** What the SDK has to say about a request goes to no console. */
+/** The SDK writes no warnings to the console. */
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
-/** Answers beyond this are no answers of a model. */
-const maxAnswerBytes = 16 * 1024 * 1024;
+/** No reply of a model is larger. */
+const maxReplyBytes = 16 * 1024 * 1024;
 /** Deeper arguments are refused, as in every body that the API reads. */
 const maxNesting = 200;
 const maxRetryAfterMs = 10 * 60_000;
@@ -58,7 +58,7 @@ const toToolCall = (call: {
   invalid?: boolean;
 }): ToolCall => {
   const known = { id: storable(call.toolCallId), name: storable(call.toolName) };
-  // Of an unknown tool the input is parsed all the same, and the loop tells the model that there is none.
+  // The input of an unknown tool is valid if it is JSON; the loop then replies that there is no such tool.
   if (call.invalid && typeof call.input === 'string') {
     return { ...known, arguments: {}, fault: 'the arguments are not valid JSON' };
   }
@@ -70,8 +70,8 @@ const toToolCall = (call: {
   return { ...known, arguments: JSON.parse(text, clean) };
 };
 
-/** Some endpoints give every call the same id, or none: results are told apart by it. */
-const distinct = (calls: ToolCall[]): ToolCall[] => {
+/** Some endpoints give every call the same id, or none, but results are matched by it. */
+const withDistinctIds = (calls: ToolCall[]): ToolCall[] => {
   const seen = new Set<string>();
   return calls.map((call, i) => {
     const id = call.id === '' || seen.has(call.id) ? `${call.id || 'call'}_${i + 1}` : call.id;
@@ -80,7 +80,7 @@ const distinct = (calls: ToolCall[]): ToolCall[] => {
   });
 };
 
-/** `text` without any of `secrets`, nor what a provider shows of a key with stars in it; at most 300 characters. */
+/** `text` without any of `secrets` and without a key that the provider masked with stars; at most 300 characters. */
 const scrub = (text: string, secrets: readonly Secret[]): string => {
   let scrubbed = storable(text);
   for (const secret of secrets.map((s) => s.reveal()).filter((s) => s !== '')) {
@@ -89,13 +89,13 @@ const scrub = (text: string, secrets: readonly Secret[]): string => {
   return [...scrubbed.replaceAll(/\S*\*{3,}\S*/g, '[redacted]')].slice(0, 300).join('');
 };
 
-/** Tokens as an endpoint counts them, which may be anything: a whole number, 0 where it is none that can be. */
-const tokenCount = (said: number | undefined): number => {
-  const count = Math.round(said ?? 0);
+/** The tokens that an endpoint reports, as a whole number; 0 if it reports nonsense. */
+const tokenCount = (reported: number | undefined): number => {
+  const count = Math.round(reported ?? 0);
   return Number.isSafeInteger(count) && count > 0 ? count : 0;
 };
 
-/** Null as well where it may be tried at once. */
+/** Null also if it may be tried again at once. */
 const retryAfterOf = (headers: Record<string, string> | undefined): number | null =>
   Math.min(retryAfterMs(headers?.['retry-after'], Date.now()) ?? 0, maxRetryAfterMs) || null;
 
@@ -106,7 +106,7 @@ const causes = function* (error: unknown): Generator<unknown> {
   }
 };
 
-/** What the SDK threw as a ModelError whose message may be shown. */
+/** The ModelError for what the SDK threw; its message may be shown. */
 const toModelError = (error: unknown, secrets: readonly Secret[]): ModelError => {
   for (const cause of causes(error)) {
     if (cause instanceof ModelError) return cause;
@@ -118,7 +118,7 @@ const toModelError = (error: unknown, secrets: readonly Secret[]): ModelError =>
   }
   const status = APICallError.isInstance(error) ? error.statusCode : undefined;
   if (!APICallError.isInstance(error) || (status !== undefined && status < 300)) {
-    return new ModelError('model_answer_invalid', 'The model endpoint answered what is no chat completion.', {
+    return new ModelError('model_answer_invalid', 'The model endpoint did not return a chat completion.', {
       retryable: true,
     });
   }
@@ -129,19 +129,19 @@ const toModelError = (error: unknown, secrets: readonly Secret[]): ModelError =>
       retryable: true,
     });
   }
-  const said = scrub(error.message, secrets);
-  const told = `The model endpoint answered ${status}${said === '' ? '.' : `: ${said}`}`;
+  const reason = scrub(error.message, secrets);
+  const message = `The model endpoint returned ${status}${reason === '' ? '.' : `: ${reason}`}`;
   const wait = { retryable: true, retryAfterMs: retryAfterOf(error.responseHeaders) };
-  if (status === 429) return new ModelError('model_rate_limited', told, wait);
+  if (status === 429) return new ModelError('model_rate_limited', message, wait);
   if (status === 408 || status >= 500) {
-    return new ModelError('model_unavailable', told, wait);
+    return new ModelError('model_unavailable', message, wait);
   }
-  return new ModelError(status === 401 || status === 403 ? 'model_unauthorized' : 'model_refused', told, {
+  return new ModelError(status === 401 || status === 403 ? 'model_unauthorized' : 'model_refused', message, {
     retryable: false,
   });
 };
 
-/** `fetch` whose answers end with an error after `maxAnswerBytes`. */
+/** `fetch` whose response bodies fail after `maxReplyBytes`. */
 const bounded =
   (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
   async (input, init) => {
@@ -150,12 +150,12 @@ const bounded =
     const limit = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
         bytes += chunk.byteLength;
-        if (bytes <= maxAnswerBytes) controller.enqueue(chunk);
+        if (bytes <= maxReplyBytes) controller.enqueue(chunk);
         else {
           controller.error(
             new ModelError(
               'model_answer_invalid',
-              `The model's answer is larger than ${maxAnswerBytes} bytes.`,
+              `The model's reply is larger than ${maxReplyBytes} bytes.`,
               {
                 retryable: false,
               },
@@ -194,7 +194,7 @@ const openAiCompatible = (
     step: async ({ messages, tools, signal }): Promise<StepResult> => {
       const instructions = messages.flatMap((m) => (m.role === 'system' ? [m.text] : [])).join('\n\n');
       try {
-        // Without `execute` the SDK hands tool calls back instead of going on: one step. The loop retries.
+        // Without `execute` the SDK returns tool calls instead of making them: one step. The loop retries.
         const result = await generateText({
           model,
           ...(instructions === '' ? {} : { instructions }),
@@ -205,7 +205,7 @@ const openAiCompatible = (
         });
         return {
           text: storable(result.text),
-          toolCalls: distinct(result.toolCalls.map(toToolCall)),
+          toolCalls: withDistinctIds(result.toolCalls.map(toToolCall)),
           usage: {
             input_tokens: tokenCount(result.usage.inputTokens),
             output_tokens: tokenCount(result.usage.outputTokens),
@@ -223,8 +223,8 @@ const openAiCompatible = (
 };
 
 /**
- * The model of an LLM configuration; `name` is asked for instead of the configuration's own model where it is
- * given. Every connection goes through `fetch`, which is the egress's.
+ * The model of an LLM configuration; if `name` is given, that model instead of the configuration's own. Every connection
+ * goes through `fetch`, which is the egress's.
  */
 export const createModel = (
   llm: ResolvedLlm,

@@ -25,7 +25,7 @@ eachDatabase((_name, open) => {
   let flushed: string[];
   let settings: Partial<Settings>;
   const runs: { args: unknown; signal: AbortSignal }[] = [];
-  /** A tool that must not be called twice; ends when it is told to, or never. */
+  /** A tool that must not be called twice; its arguments make it hang or fail. */
   const pay: Tool = {
     name: 'pay',
     description: 'Pays.',
@@ -85,7 +85,7 @@ eachDatabase((_name, open) => {
       expect(runtime.finished).toEqual(['COMPLETED']);
     });
 
-    test('waits for a person where a tool asks for it, makes no further call, and goes on when continued', async () => {
+    test('waits for a person if a tool requests it, makes no further call, and goes on when continued', async () => {
       const reviewed = await ends('NEEDS_REVIEW', {
         steps: [
           {
@@ -109,7 +109,7 @@ eachDatabase((_name, open) => {
       expect(done.usage!.input_tokens).toBeGreaterThan(reviewed.usage!.input_tokens);
     });
 
-    test('begins another conversation and another trace when restarted', async () => {
+    test('begins a new conversation and a new trace when restarted', async () => {
       const first = await ends('COMPLETED');
       await continued(first.id, 'restart');
       const again = await becomes(open(), first.id, 'COMPLETED');
@@ -117,7 +117,7 @@ eachDatabase((_name, open) => {
       expect((await conversationOf(open(), again)).length).toBe(5);
     });
 
-    test('tells the model of a tool that does not exist or failed, and shows nobody why it failed', async () => {
+    test('reports to the model that a tool does not exist or failed, and shows no one why it failed', async () => {
       const done = await ends('COMPLETED', {
         steps: [
           { tool: 'no_such', args: {} },
@@ -135,7 +135,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  test('an answer that was cut off is an ERROR, and a person can have it go on without a word', async () => {
+  test('a reply that was cut off is an ERROR, and a person can continue it without a message', async () => {
     await using endpoint = await startEndpoint((_asked, n) => ({
       body: n === 0 ? completion({ content: 'The long' }, 'length') : completion({ content: 'The end.' }),
     }));
@@ -153,7 +153,7 @@ eachDatabase((_name, open) => {
     ]);
   });
 
-  describe('the bounds of an agent', () => {
+  describe('the limits of an agent', () => {
     test('end a Work Item that takes too many steps', async () => {
       const steps = Array.from({ length: 9 }, () => ({ tool: 'current_time' }));
       const failed = await ends('ERROR', { steps }, { max_steps: 3 });
@@ -171,7 +171,7 @@ eachDatabase((_name, open) => {
       expect(slow.error).toMatchObject({ code: 'timeout', message: expect.stringContaining('1 seconds') });
       expect(stuck.error).toMatchObject({ code: 'timeout' });
       expect(runs[0]!.signal.aborted).toBe(true);
-      // A person lets it go on: what must not be repeated is not.
+      // A person continues it: the call that must not be repeated is not made again.
       await continued(stuck.id, 'continue');
       await becomes(open(), stuck.id, 'COMPLETED');
       expect(runs).toHaveLength(1);
@@ -180,7 +180,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('a failure', () => {
-    test('of the model is tried again after a pause while attempts are left, and is an ERROR then', async () => {
+    test('of the model is tried again after a pause while attempts are left, then it is an ERROR', async () => {
       const { id } = await item({ fail: 'out of order' }, { max_attempts: 2 });
       await expect
         .poll(async () => (await historyOf(open(), id)).at(-1), { timeout: 5_000 })
@@ -195,7 +195,7 @@ eachDatabase((_name, open) => {
       expect(await conversationOf(open(), failed)).toHaveLength(2);
     });
 
-    test('that cannot go away by itself is an ERROR at once', async () => {
+    test('that a retry cannot fix is an ERROR at once', async () => {
       const failed = await ends('ERROR', { steps: 'wrong' });
       expect(failed).toMatchObject({ attempts: 1, error: { code: 'model_refused' } });
     });
@@ -258,7 +258,7 @@ eachDatabase((_name, open) => {
       expect(chat).toMatchObject({ failed: true, attributes: { 'error.type': 'model_refused' } });
     });
 
-    test('holds prompts and answers only where the setting says so', async () => {
+    test('holds prompts and replies only if the setting says so', async () => {
       settings.CAPTURE_MESSAGE_CONTENT = true;
       const done = await ends('COMPLETED');
       const [, chat, tool] = runtime.tracing.of(done.trace_id);
@@ -274,7 +274,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  test('a model over HTTP carries a Work Item out with a tool, and its key is shown nowhere', async () => {
+  test('a model over HTTP completes a Work Item with a tool, and its key is shown nowhere', async () => {
     await using endpoint = await startEndpoint((_asked, n) =>
       n === 0
         ? { body: completion({ tool_calls: [wireCall('c1', 'pay', { amount: 3 })] }, 'tool_calls') }

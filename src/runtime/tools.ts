@@ -58,7 +58,7 @@ export const builtInTools: readonly Tool[] = [
   define(
     {
       name: 'current_time',
-      description: 'The present date and time, in UTC or in a time zone.',
+      description: 'The current date and time, in UTC or in a time zone.',
       idempotent: true,
     },
     z.object({
@@ -66,7 +66,7 @@ export const builtInTools: readonly Tool[] = [
         .string()
         .refine(isZoneName, 'must be the IANA name of a time zone, such as Europe/Berlin')
         .optional()
-        .describe('IANA name; UTC where it is left out.'),
+        .describe('IANA name; UTC if it is left out.'),
     }),
     ({ timezone = 'UTC' }) => ({
       text: Temporal.Now.zonedDateTimeISO(timezone).round('second').toString(),
@@ -76,10 +76,10 @@ export const builtInTools: readonly Tool[] = [
     {
       name: 'request_review',
       description:
-        'Stop and ask a person to look at this before anything more is done. Use it where you are not sure or not allowed to decide.',
+        'Stop and ask a person to review this before anything more is done. Use it if you are not sure or not allowed to decide.',
       idempotent: true,
     },
-    z.object({ reason: z.string().min(1).max(2_000).describe('What the person should look at, and why.') }),
+    z.object({ reason: z.string().min(1).max(2_000).describe('What the person should review, and why.') }),
     ({ reason }) => ({ text: 'A person was asked to review this.', review: reason }),
   ),
 ];

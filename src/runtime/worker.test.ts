@@ -46,7 +46,7 @@ eachDatabase((_name, open) => {
     },
   };
 
-  /** Made before any is started, as the platform does it: on the embedded database nobody may LISTEN later. */
+  /** They listen before any is started, as in the platform: on the embedded database no one may LISTEN later. */
   const make = async (given: Parameters<typeof newRuntime>[1] = {}): Promise<TestRuntime> => {
     const runtime = await newRuntime(open(), { tools: [stuck, count], ...given });
     runtimes.push(runtime);
@@ -66,7 +66,7 @@ eachDatabase((_name, open) => {
     );
   });
 
-  test('many workers carry each Work Item out once', async () => {
+  test('many workers complete each Work Item once', async () => {
     const agent = await makeAgent(open());
     const steps = [{ tool: 'count', delay_ms: 5 }, { text: 'done' }];
     const items = await Promise.all(Array.from({ length: 40 }, () => makeItem(open(), agent, { steps })));
@@ -79,7 +79,7 @@ eachDatabase((_name, open) => {
     }
   });
 
-  test('a worker runs no more at once than it may, and takes the next when one is done', async () => {
+  test('a worker runs at most its maximum at once, and claims the next when one is done', async () => {
     const agent = await makeAgent(open());
     const items = await Promise.all(
       Array.from({ length: 5 }, () => makeItem(open(), agent, { delay_ms: 30 })),
@@ -100,7 +100,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('a stop', () => {
-    test('hands what is in flight back without using an attempt, and another worker goes on with it', async () => {
+    test('releases what is in flight without counting an attempt, and another worker goes on with it', async () => {
       await using endpoint = await startEndpoint((_asked, n): Reply => {
         if (n === 0) return { body: completion({ tool_calls: [wireCall('c1', 'count', {})] }, 'tool_calls') };
         return n === 1 ? 'hang' : { body: completion({ content: 'Done.' }) };
@@ -119,7 +119,7 @@ eachDatabase((_name, open) => {
       expect(called).toEqual([id]);
     });
 
-    test('lets what is nearly done finish', async () => {
+    test('lets a run that is nearly done finish', async () => {
       const { id } = await makeItem(open(), await makeAgent(open()), {
         steps: [{ text: 'ok', delay_ms: 200 }],
       });
@@ -129,7 +129,7 @@ eachDatabase((_name, open) => {
       expect(await itemOf(open(), id)).toMatchObject({ status: 'COMPLETED', result: 'ok' });
     });
 
-    test('in a call that must not be repeated leaves it to a person', async () => {
+    test('during a call that must not be repeated leaves the Work Item to a person', async () => {
       const { id } = await makeItem(open(), await makeAgent(open()), { steps: [{ tool: 'stuck' }] });
       const runtime = await start();
       await expect.poll(() => called.length, poll).toBe(1);
@@ -153,7 +153,7 @@ eachDatabase((_name, open) => {
       );
       const agent = await makeAgent(open(), { llm_id: await makeLlm(open(), endpoint.url, 'key') });
       const { id } = await makeItem(open(), agent);
-      // A long lease: its heartbeat does not notice the loss before the answer comes.
+      // A long lease: its heartbeat does not notice the loss before the reply comes.
       await start({ settings: { WORK_ITEM_LEASE_SECONDS: 3_600 } });
       await endpoint.heard(1);
       await loseLease(open(), id);
@@ -173,7 +173,7 @@ eachDatabase((_name, open) => {
       expect((await conversationOf(open(), done)).join()).not.toContain('Too late.');
     });
 
-    test('in a call that must not be repeated makes it INDETERMINATE', async () => {
+    test('during a call that must not be repeated makes the Work Item INDETERMINATE', async () => {
       const { id } = await makeItem(open(), await makeAgent(open()), { steps: [{ tool: 'stuck' }] });
       await start({ settings: { WORK_ITEM_LEASE_SECONDS: 3_600 } });
       await expect.poll(() => called.length, poll).toBe(1);
@@ -201,7 +201,7 @@ eachDatabase((_name, open) => {
       return rows[0]!.left;
     };
 
-    test('prolongs the lease until it is released', async () => {
+    test('extends the lease until it is released', async () => {
       const { id, held: one } = await held(0.3);
       await expect.poll(() => secondsLeft(id), poll).toBeLessThan(1);
       await change(id, sql`lease_expires_at = platform_now() - interval '1 hour'`);
@@ -210,7 +210,7 @@ eachDatabase((_name, open) => {
       expect(one.signal.aborted).toBe(false);
     });
 
-    test('of an hour hears of a cancel whose notification was lost within 10 s', async () => {
+    test('of a lease of an hour notices a cancel within 10 s, though its notification was lost', async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       try {
         const { id, held: one } = await held(3_600);
@@ -224,7 +224,7 @@ eachDatabase((_name, open) => {
       }
     });
 
-    test('hears of a cancel whose notification was lost, and of the loss of the lease', async () => {
+    test('notices a cancel whose notification was lost, and the loss of the lease', async () => {
       const first = await held(0.15);
       await change(first.id, sql`cancel_requested_at = platform_now()`);
       await expect.poll(() => reasonOf(first.held.signal), poll).toBe('cancelled');
@@ -235,7 +235,7 @@ eachDatabase((_name, open) => {
       second.held.release();
     });
 
-    test('takes the lease for lost where the database does not answer for that long', async () => {
+    test('gives up the lease if the database does not respond for as long', async () => {
       const away = { ...open(), run: () => Promise.reject(new Error('away')) } as Database;
       const { held: one } = await held(0.1, away);
       await expect.poll(() => reasonOf(one.signal), poll).toBe('lost');

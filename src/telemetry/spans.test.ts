@@ -65,7 +65,7 @@ test('agent spans go to the integrations of the agent, application spans to thos
   expect(spans.every(({ resource }) => resource['service.name'] === 'agent-platform')).toBe(true);
 });
 
-test('an incoming traceparent is the parent, a malformed one is ignored, whatever its sampling says', async () => {
+test('an incoming traceparent is the parent, whatever its sampling says; a malformed one is ignored', async () => {
   const { withSpan, traceId, traceparent } = traced.tracing;
   const trace = '0af7651916cd43dd8448eb211c80319c';
   expect([traceId(), traceparent()]).toEqual([null, null]);
@@ -89,7 +89,7 @@ test('an incoming traceparent is the parent, a malformed one is ignored, whateve
   expect(spans.find(({ name }) => name === 'in')!.parentSpanId).toBe('b7ad6b7169203331');
 });
 
-test('what fails is recorded on its span and thrown on', async () => {
+test('a failure is recorded on its span and thrown again', async () => {
   const failure = new Error('it failed');
   await expect(
     traced.tracing.withSpan('bad', { agentId: 'a' }, () => {
@@ -112,13 +112,13 @@ test('spans that the log could not take are kept and stored later', async () => 
   expect(await namesOf(1)).toEqual(['kept', 'next']);
 });
 
-test('spans are stored by themselves soon after they end', async () => {
+test('spans are stored soon after they end, without a flush', async () => {
   await traced.tracing.withSpan('soon', { agentId: 'a' }, () => {});
   await new Promise<void>((resolve) => log.onAppend(() => resolve()));
   expect(await namesOf(1)).toEqual(['soon']);
 });
 
-test('after the end nothing is tried again, whatever could not be stored', async () => {
+test('after the stop nothing is retried, whatever could not be stored', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const error = vi.fn();
@@ -126,7 +126,7 @@ test('after the end nothing is tried again, whatever could not be stored', async
     const ending = createTracing({ log, routes: () => ({ forAgent }), logger });
     full = true;
     await ending.tracing.withSpan('lost', { agentId: 'a' }, () => {});
-    // The last try by itself is under way when the end comes.
+    // The last retry is in progress when the stop comes.
     vi.advanceTimersByTime(1_000);
     await expect(ending.stop()).rejects.toMatchObject({ kind: 'full' });
     await ending.tracing.withSpan('late', { agentId: 'a' }, () => {});

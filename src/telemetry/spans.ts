@@ -21,6 +21,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import { Mutex } from '../lib/semaphore.ts';
 import { parseTraceparent } from '../lib/traceparent.ts';
 import type { Slice, TelemetryLog } from './log/log.ts';
 import type { RoutingTable } from './routing.ts';
@@ -35,21 +36,21 @@ export interface SpanOptions {
   application?: boolean;
   /** The agent whose run this span and everything inside it belongs to. Default: that of the span around it. */
   agentId?: string;
-  /** An incoming W3C `traceparent` to go under; ignored where it is malformed. */
+  /** An incoming W3C `traceparent`, the parent of the span; ignored if it is malformed. */
   traceparent?: string;
 }
 
 /** The platform's own tracer. */
 export interface Tracing {
   /**
-   * Runs `fn` inside a new span, which ends with it; what it throws is recorded on the span and thrown on.
+   * Runs `fn` inside a new span, which ends with it; what it throws is recorded on the span and thrown again.
    * An agent's span carries its `gen_ai.agent.id`; outside an agent's run every span is an application span.
    */
   withSpan<T>(name: string, options: SpanOptions, fn: (span: Span) => T | Promise<T>): Promise<T>;
   /**
-   * An application span for what has ended just now, after so many milliseconds, inside the span around the caller.
-   * None is made outside of a span, after its end, or where no integration with `debug` would get it. `error`: what
-   * kind of failure it was (`error.type`), null where it was none.
+   * Records an application span that ended just now, after `milliseconds`, inside the span around the caller. There is
+   * none outside of a span, after its end, or if no integration with `debug` would get it. `error`: the kind of failure
+   * (`error.type`), null if it succeeded.
    */
   ended(
     name: string,
@@ -71,10 +72,10 @@ export interface SpansOptions {
 
 const agentKey = createContextKey('agent id');
 const applicationKey = createContextKey('application span');
-/** Ended spans wait so long for others to share a record with. */
-const gatherMs = 50;
-const gatherSpans = 512;
-/** What is kept for later while the log takes nothing (a full disk); the newest beyond it are dropped. */
+/** How long ended spans wait for others to share a record with. */
+const batchMs = 50;
+const batchSpans = 512;
+/** How many are kept while the log takes nothing (a full disk); the newest beyond it are dropped. */
 const mostWaiting = 20_000;
 
 interface Ended {
@@ -89,7 +90,7 @@ class LogSpanProcessor implements SpanProcessor {
   readonly #origin = new WeakMap<object, { agentId: string | null; application: boolean }>();
   #ended: Ended[] = [];
   #timer: NodeJS.Timeout | null = null;
-  #flushing: Promise<void> = Promise.resolve();
+  readonly #flushing = new Mutex();
   #dropped = 0;
   #stopped = false;
 
@@ -111,18 +112,16 @@ class LogSpanProcessor implements SpanProcessor {
       return;
     }
     this.#ended.push({ span, ...this.#origin.get(span)! });
-    if (this.#ended.length >= gatherSpans) this.#soon(0);
-    else this.#soon(gatherMs);
+    if (this.#ended.length >= batchSpans) this.#soon(0);
+    else this.#soon(batchMs);
   }
 
-  /** Resolves when all that ended before is durable; rejects with TelemetryLogError, and tries again later. */
+  /** Resolves when all spans that ended before are durable; rejects with TelemetryLogError, and tries again later. */
   forceFlush(): Promise<void> {
-    const flush = this.#flushing.then(() => this.#append());
-    this.#flushing = flush.catch(() => {});
-    return flush;
+    return this.#flushing.run(() => this.#append());
   }
 
-  /** The last try: rejects where what ended before cannot be stored. */
+  /** The last attempt: rejects if spans that ended before cannot be stored. */
   async shutdown(): Promise<void> {
     this.#stopped = true;
     if (this.#timer) clearTimeout(this.#timer);

@@ -39,7 +39,7 @@ eachDatabase((_name, open) => {
       expect(await historyOf(got[0]!.id)).toEqual(['null→PENDING create', 'PENDING→EXECUTING claim']);
     });
 
-    test('by many at once gives each Work Item to one only, and all of them', async () => {
+    test('by many at once gives each Work Item to exactly one', async () => {
       const agents = await Promise.all(
         Array.from({ length: 5 }, () => makeAgent(open(), { max_concurrency: 100 })),
       );
@@ -73,7 +73,7 @@ eachDatabase((_name, open) => {
       expect(await claim(5)).toEqual([]);
     });
 
-    test('leaves what belongs to a deleted agent', async () => {
+    test('leaves out the Work Items of a deleted agent', async () => {
       const agent = await makeAgent(open());
       await makeItems(open(), agent, 1);
       await open().tx((tx) => sql`delete from agents where id = ${agent}`.execute(tx));
@@ -82,7 +82,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('a lease', () => {
-    test('is prolonged by its heartbeat, and says that a cancel was asked for', async () => {
+    test('is extended by its heartbeat, which reports a requested cancel', async () => {
       const item = await claimed();
       const beat = () => open().run((executor) => heartbeat(executor, { ...item, leaseSeconds: 30 }));
       expect(await beat()).toEqual({ alive: true, cancelRequested: false });
@@ -93,7 +93,7 @@ eachDatabase((_name, open) => {
       expect(await beat()).toEqual({ alive: false, cancelRequested: false });
     });
 
-    test('that is lost gives the Work Item to another while attempts are left, else it is an ERROR', async () => {
+    test('that is lost gives the Work Item to another worker while attempts are left, otherwise it is an ERROR', async () => {
       const { id } = await claimed({ max_attempts: 2 });
       await later(open(), 31, (tx) => recoverLost(tx, 10));
       expect(await itemOf(open(), id)).toMatchObject({ status: 'PENDING', attempts: 1, error: null });
@@ -121,14 +121,14 @@ eachDatabase((_name, open) => {
       });
     });
 
-    test('that is lost after a cancel was asked for leaves CANCELLED', async () => {
+    test('that is lost after a cancel was requested leaves CANCELLED', async () => {
       const item = await claimed();
       await open().tx((tx) => act(tx, item, 'cancel', actor));
       await later(open(), 31, (tx) => recoverLost(tx, 10));
       expect(await itemOf(open(), item.id)).toMatchObject({ status: 'CANCELLED' });
     });
 
-    test('that is lost is recovered once, by however many', async () => {
+    test('that is lost is recovered once, however many try', async () => {
       await makeItems(open(), await makeAgent(open(), { max_concurrency: 20 }), 20);
       await claim(20);
       const got = await Promise.all(
@@ -164,7 +164,7 @@ eachDatabase((_name, open) => {
       });
     });
 
-    test('of two results of one claim is the second', async () => {
+    test('is the second of two results of one claim', async () => {
       const item = await claimed();
       const results = await Promise.all(
         (['COMPLETED', 'ERROR'] as const).map((status) =>
@@ -174,7 +174,7 @@ eachDatabase((_name, open) => {
       expect(results.filter((result) => result !== null)).toHaveLength(1);
     });
 
-    test('is not the one that was committed before the cancel', async () => {
+    test('is not one that was committed before the cancel', async () => {
       const item = await claimed();
       await open().tx((tx) => finish(tx, { ...item, status: 'COMPLETED', result: 'done', error: null }));
       await expect(open().tx((tx) => act(tx, item, 'cancel', actor))).rejects.toMatchObject({ status: 412 });
@@ -182,7 +182,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  test('a failed attempt is tried again later while attempts are left, else it is an ERROR', async () => {
+  test('a failed attempt is tried again later while attempts are left, otherwise it is an ERROR', async () => {
     const item = await claimed({ max_attempts: 2 });
     const after = await open().tx((tx) => retry(tx, { ...item, error: failure }));
     expect(after).toMatchObject({ status: 'PENDING', attempts: 1, finished_at: null });
@@ -199,7 +199,7 @@ eachDatabase((_name, open) => {
     expect(last!.finished_at).toBeInstanceOf(Date);
   });
 
-  test('a failed attempt at what shall be cancelled is CANCELLED', async () => {
+  test('a failed attempt whose cancel was requested is CANCELLED', async () => {
     const item = await claimed();
     await open().tx((tx) => act(tx, item, 'cancel', actor));
     expect(await open().tx((tx) => retry(tx, { ...item, error: failure }))).toMatchObject({
@@ -207,13 +207,13 @@ eachDatabase((_name, open) => {
     });
   });
 
-  test('what is handed back has not used an attempt and is claimed again at once', async () => {
+  test('a release does not count as an attempt, and the Work Item is claimed again at once', async () => {
     const item = await claimed();
     expect(await open().tx((tx) => release(tx, item))).toMatchObject({ status: 'PENDING', attempts: 0 });
     expect(await claim()).toMatchObject([{ id: item.id, attempts: 1, fencing: 2 }]);
   });
 
-  test('what is handed back during a tool call that must not be repeated is INDETERMINATE', async () => {
+  test('a release during a tool call that must not be repeated leaves INDETERMINATE', async () => {
     const item = await claimed();
     await open().tx((tx) => setToolInFlight(tx, { ...item, inFlight: true }));
     expect(await open().tx((tx) => release(tx, item))).toMatchObject({
@@ -222,7 +222,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  test('the next work is the earliest lease, or nothing', async () => {
+  test('the next work is due when the earliest lease expires, or never', async () => {
     expect(await open().run(nextWorkIn)).toBeNull();
     const item = await claimed();
     const wait = await open().run(nextWorkIn);
@@ -233,7 +233,7 @@ eachDatabase((_name, open) => {
     expect(await open().run(nextWorkIn)).toBeNull();
   });
 
-  test('of a deleted agent everything open is cancelled, and what executes is asked to end', async () => {
+  test('the open Work Items of a deleted agent are cancelled; those that execute are requested to end', async () => {
     const agent = await makeAgent(open());
     const items = await makeItems(open(), agent, 3);
     const [executing] = await claim(1);
@@ -255,7 +255,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  test('while two race for one Work Item, its history is one line without a gap', async () => {
+  test('the history has no gap, whoever races for a Work Item', async () => {
     const item = await claimed();
     await Promise.all([
       open()

@@ -11,7 +11,7 @@ import {
   workerMoves,
 } from './states.ts';
 
-/** The table of the product's description, section 6, written down a second time as it reads there. */
+/** The table of the product's description, section 6, written a second time in its words. */
 const model = (action: Action, from: Status): Status | undefined => {
   switch (action) {
     case 'submit':

@@ -34,7 +34,7 @@ const firing = (agent_id: string, more: Partial<NewWorkItem> = {}): NewWorkItem 
 
 eachDatabase((_name, open) => {
   describe('a firing', () => {
-    test('keeps name, message, payload and occurrence as they were given', async () => {
+    test('keeps name, message, payload and occurrence unchanged', async () => {
       const payload = JSON.parse('{"b":[1,"x\\"y",null],"a":{"__proto__":{"c":true}},"é":"{,}"}');
       const item = firing(await makeAgent(open()), { work_item_name: 'N, "{}"', message: 'a\nb', payload });
       expect(await open().tx((tx) => insertFired(tx, [item]))).toEqual([item.id]);
@@ -54,7 +54,7 @@ eachDatabase((_name, open) => {
       );
     });
 
-    test('makes one Work Item of an occurrence, however often and from wherever it is fired', async () => {
+    test('creates one Work Item for an occurrence, however often and by however many it is fired', async () => {
       const agent = await makeAgent(open());
       const schedules = Array.from({ length: 50 }, () => newId());
       const batches = await Promise.all(
@@ -83,7 +83,7 @@ eachDatabase((_name, open) => {
       expect(await open().tx((tx) => insertFired(tx, twice))).toEqual([twice[0]!.id]);
     });
 
-    test('of a thousand is in the database within a second', async () => {
+    test('of a thousand Work Items takes less than a second', async () => {
       const agent = await makeAgent(open());
       const items = Array.from({ length: 1_000 }, () => firing(agent));
       const began = performance.now();
@@ -97,17 +97,17 @@ eachDatabase((_name, open) => {
     });
 
     test('wakes the workers when it is committed', async () => {
-      const heard: (string | null)[] = [];
-      open().listen(workItemsChannel, (payload) => heard.push(payload));
+      const notified: (string | null)[] = [];
+      open().listen(workItemsChannel, (payload) => notified.push(payload));
       const agent = await makeAgent(open());
       await until(async () => {
         await open().tx((tx) => insertFired(tx, [firing(agent)]));
-        return heard.length > 0;
+        return notified.length > 0;
       });
     });
   });
 
-  test('messages are kept in their order, each conversation by itself', async () => {
+  test('each conversation keeps its messages in order', async () => {
     const [item] = await makeItems(open(), await makeAgent(open()), 1);
     const other = newId();
     const say = (conversation_id: string, content: MessagePart[]) =>
@@ -144,7 +144,7 @@ eachDatabase((_name, open) => {
     };
     const days = (n: number) => n * 86_400;
 
-    test('removes finished Work Items after the days, with their messages and events, at most `limit`', async () => {
+    test('deletes at most `limit` Work Items that finished that many days ago, with their messages and events', async () => {
       const items = await finished(3);
       const [open1] = await makeItems(open(), await makeAgent(open()), 1);
       expect(await later(open(), days(89), (tx) => deleteFinishedWorkItems(tx, 90, 100))).toBe(0);
@@ -167,7 +167,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  test('events of one transaction are kept in the order in which they were written', async () => {
+  test('the events of one transaction stay in the order in which they were written', async () => {
     const [item] = await makeItems(open(), await makeAgent(open()), 1);
     const { id } = item!;
     await open().tx(async (tx) => {

@@ -3,9 +3,9 @@ import { newAgent, ok, withPlatform } from './fixture.ts';
 
 const poll = { timeout: 10_000 };
 
-describe('actions at the instant at which a worker claims or ends a Work Item', () =>
+describe('actions at the instant when a worker claims or ends a Work Item', () =>
   withPlatform('postgres', (at) => {
-    test('answer 200 or 412, never a server error', async () => {
+    test('are 200 or 412, never a server error', async () => {
       const agent = await newAgent(at(), { settings: { max_concurrency: 100 } });
       const statuses = new Set<number>();
       const actions = ['cancel', 'restart', 'cancel', 'complete', 'restart', 'cancel'];
@@ -21,9 +21,9 @@ describe('actions at the instant at which a worker claims or ends a Work Item', 
     });
   }));
 
-describe('an agent that may run more at once', () =>
+describe('an agent whose max_concurrency is raised', () =>
   withPlatform('postgres', (at) => {
-    test('does so as soon as its settings say so', async () => {
+    test('executes more Work Items as soon as the setting is changed', async () => {
       const agent = await newAgent(at(), { settings: { max_concurrency: 1 } });
       const payload = { mock: { steps: [{ text: 'done', delay_ms: 60_000 }] } };
       const make = () => ok(at().api.post('/work-items', { agent_id: agent.id, payload }));

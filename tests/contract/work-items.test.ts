@@ -27,7 +27,7 @@ eachDatabase((_name, open) => {
     api.v2.post(`/work-items/${id}/${action}`, body);
 
   describe('create', () => {
-    test('answers 200 with exactly the documented fields', async () => {
+    test('responds with 200 and exactly the documented fields', async () => {
       const item = await create();
       expect(item).toEqual({
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -52,7 +52,7 @@ eachDatabase((_name, open) => {
       expect((await api.v1.get(`/work-items/${item.id}`)).body).toEqual(item);
     });
 
-    test('keeps what was given, and null is the same as nothing', async () => {
+    test('keeps what it is given, and null is the same as nothing', async () => {
       const given = { message: 'm'.repeat(10_000), payload: { a: [1] }, work_item_name: 'N', draft: true };
       const { draft: _draft, ...kept } = given;
       expect(await create(given)).toMatchObject({
@@ -70,26 +70,26 @@ eachDatabase((_name, open) => {
       [404, 'an unknown agent', { agent_id: newId() }],
       [404, 'a malformed agent_id', { agent_id: 'x' }],
       [404, 'an unknown agent, before the body', { agent_id: newId(), message: 1 }],
-      [422, 'an agent_id that is no text', { agent_id: 7 }],
+      [422, 'an agent_id that is not text', { agent_id: 7 }],
       [422, 'a message of 10,001 characters', { message: 'm'.repeat(10_001) }],
-      [422, 'a message that is no text', { message: 5 }],
+      [422, 'a message that is not text', { message: 5 }],
       [422, 'a name of 201 characters', { work_item_name: 'n'.repeat(201) }],
       [422, 'a payload that is an array', { payload: [] }],
-      [422, 'a draft that is no boolean', { draft: 'yes' }],
+      [422, 'a draft that is not a boolean', { draft: 'yes' }],
       [200, 'a payload of exactly 100 KB', { payload: { b: big.b.slice(1) } }],
       [400, 'a payload of one byte more', { payload: big }],
-      [400, 'a payload that is too large, before what is wrong', { payload: big, message: 5 }],
-    ])('answers %i to %s', async (status, _what, body) => {
+      [400, 'a payload that is too large, before other faults', { payload: big, message: 5 }],
+    ])('responds with %i to %s', async (status, _what, body) => {
       expect((await api.v2.post('/work-items', { agent_id: agent, ...body })).status).toBe(status);
     });
 
-    test('answers 400 for a conversational agent', async () => {
+    test('responds with 400 for a conversational agent', async () => {
       const agent_id = await makeAgent(open(), { mode: 'conversational' });
       const { status, body } = await api.v2.post('/work-items', { agent_id, message: 5 });
       expect([status, body.error.code]).toEqual([400, 'bad_request']);
     });
 
-    test('under one Idempotency-Key makes one Work Item', async () => {
+    test('with one Idempotency-Key creates one Work Item', async () => {
       const options = { headers: { 'idempotency-key': newId() } };
       const answers = await Promise.all(
         [1, 2, 3].map(() => api.v2.post('/work-items', { agent_id: agent }, options)),
@@ -144,7 +144,7 @@ eachDatabase((_name, open) => {
     );
 
     test.each(['status=OPEN', 'limit=0', 'limit=201', 'offset=-1', 'status=DRAFT&status=ERROR'])(
-      'answers 422 to %s',
+      'responds with 422 to %s',
       async (query) => {
         expect((await api.v2.get(`/work-items?${query}`)).status).toBe(422);
       },
@@ -179,7 +179,7 @@ eachDatabase((_name, open) => {
     }
   });
 
-  test('a cancel of what executes is asked for once, and stays 200', async () => {
+  test('a second cancel of an executing Work Item changes nothing and is 200', async () => {
     const { id } = await create();
     await force(open(), id, 'EXECUTING');
     const first = (await act(id, 'cancel')).body;
@@ -189,7 +189,7 @@ eachDatabase((_name, open) => {
     expect((await api.v2.get(`/work-items/${id}/events`)).body.data).toHaveLength(2);
   });
 
-  test('continue keeps the conversation and adds the message; restart begins another; both reset attempts', async () => {
+  test('continue adds the message to the conversation; restart begins a new one; both reset the attempts', async () => {
     await cancelEverything(open());
     const { id } = await create();
     await open().tx((tx) => claimWorkItems(tx, { owner: 'w', limit: 1, leaseSeconds: 30 }));
@@ -206,7 +206,7 @@ eachDatabase((_name, open) => {
     expect((await itemOf(open(), id)).conversation_id).not.toBe(conversation_id);
   });
 
-  test('continue takes no wrong message, and the state is looked at after the body', async () => {
+  test('continue refuses an invalid message before it checks the state', async () => {
     const { id } = await create();
     expect((await act(id, 'continue', { message: 5 })).status).toBe(422);
     expect((await act(id, 'continue', { message: 'm'.repeat(10_001) })).status).toBe(422);
@@ -243,7 +243,7 @@ eachDatabase((_name, open) => {
     ]);
   });
 
-  test('messages and events come in pages, newest first', async () => {
+  test('messages and events are listed in pages, newest first', async () => {
     const { id } = await create();
     for (let i = 0; i < 4; i++) {
       await force(open(), id, 'ERROR');
@@ -264,7 +264,7 @@ eachDatabase((_name, open) => {
     expect(texts).toEqual([['m3'], ['m2'], ['m1'], ['m0']]);
   });
 
-  test('what has lost its agent can be read and cancelled, but never run again', async () => {
+  test('a Work Item without its agent can be read and cancelled, but never runs again', async () => {
     const gone = await makeAgent(open());
     const { id } = await create({ agent_id: gone, draft: true });
     await open().tx((tx) => sql`delete from agents where id = ${gone}`.execute(tx));
@@ -281,7 +281,7 @@ eachDatabase((_name, open) => {
     expect((await act(id, 'continue', { message: 5 })).status).toBe(404);
   });
 
-  test('the richer operations are not in v1', async () => {
+  test('actions, events and messages are not in v1', async () => {
     const { id } = await create();
     expect((await api.v1.post(`/work-items/${id}/cancel`)).status).toBe(404);
     expect((await api.v1.get(`/work-items/${id}/events`)).status).toBe(404);

@@ -111,7 +111,7 @@ export const newRuntime = async (
   return { ...worker, tracing, finished };
 };
 
-/** A Worker agent straight in the table, with little patience. */
+/** Inserts a Worker agent with low limits, past the API. Returns its id. */
 export const makeAgent = (db: Database, fields: AgentFields = {}): Promise<string> =>
   makeAnyAgent(db, {
     name: 'Reporter',
@@ -165,15 +165,15 @@ export const historyOf = async (db: Database, id: string): Promise<string[]> => 
   return rows.map((row) => `${row.action}→${row.to_status}`);
 };
 
-/** What a worker hears when something was written. */
-const tellWorkers = (tx: Tx) => sql`select pg_notify('work_items', '')`.execute(tx);
+/** Notifies the workers, as a write does. */
+const notifyWorkers = (tx: Tx) => sql`select pg_notify('work_items', '')`.execute(tx);
 
-/** As if the worker had not been heard of for longer than its lease. */
+/** As if the worker had sent no heartbeat for longer than its lease. */
 export const loseLease = async (db: Database, id: string): Promise<void> => {
   await db.tx(async (tx) => {
     await sql`update work_items set lease_expires_at = platform_now() - interval '1 second'
       where id = ${id} and status = 'EXECUTING'`.execute(tx);
-    await tellWorkers(tx);
+    await notifyWorkers(tx);
   });
 };
 
@@ -181,11 +181,11 @@ export const loseLease = async (db: Database, id: string): Promise<void> => {
 export const endPause = async (db: Database, id: string): Promise<void> => {
   await db.tx(async (tx) => {
     await sql`update work_items set not_before = null where id = ${id}`.execute(tx);
-    await tellWorkers(tx);
+    await notifyWorkers(tx);
   });
 };
 
-/** A configuration for the endpoint at `url`; answers its id. */
+/** Creates a configuration for the endpoint at `url`; returns its id. */
 export const makeLlm = async (db: Database, url: string, apiKey: string): Promise<string> => {
   const fields = { name: 'Ours', model: 'model-1', base_url: url, api_key: apiKey };
   const actor = { principal: tester, requestId: 'r' };

@@ -34,7 +34,7 @@ export const makeItems = (db: Database, agentId: string, n: number): Promise<Wor
     return items;
   });
 
-/** Put a Work Item into a state, however it would have come there. */
+/** Puts a Work Item into a state, without a transition. */
 export const force = async (db: Database, id: string, status: Status): Promise<void> => {
   const lease = status === 'EXECUTING' ? sql`platform_now() + interval '1 hour'` : sql`null`;
   await db.tx((tx) =>
@@ -52,7 +52,7 @@ export const later = <T>(db: Database, seconds: number, fn: (tx: Tx) => Promise<
     return fn(tx);
   });
 
-/** Take away what other tests of the same database left to claim. */
+/** Cancels what other tests of the same database left to claim. */
 export const cancelEverything = async (db: Database): Promise<void> => {
   await db.tx((tx) =>
     sql`update work_items set status = 'CANCELLED', lease_expires_at = null

@@ -22,7 +22,7 @@ test('any parts make one gzip member of their bytes, in order, whatever was comp
         const key = String(made++);
         return { key, bytes: Buffer.alloc(length, `${key} some text `) };
       });
-      // Another integration's batch begins somewhere else: it shares what it can.
+      // Another integration's batch begins elsewhere: it shares the fragments that it can.
       for (const batch of [parts, parts.slice(from % parts.length), parts]) {
         const member = await compressor.member(batch);
         const plain = Buffer.concat(batch.map(({ bytes }) => bytes));
@@ -38,7 +38,7 @@ test('a large part is compressed once for all batches that hold it', async () =>
   const compressor = new Compressor();
   const large = { key: 'large', bytes: Buffer.alloc(100_000, 'large ') };
   const first = await compressor.member([large]);
-  // Were it compressed again, these would be the bytes.
+  // If it were compressed again, the result would hold these bytes.
   const other = await compressor.member([
     { key: 'small', bytes: Buffer.from('small') },
     { ...large, bytes: Buffer.alloc(100_000, 'other ') },
@@ -46,7 +46,7 @@ test('a large part is compressed once for all batches that hold it', async () =>
   expect(other.includes(first.subarray(10, -10))).toBe(true);
 });
 
-test('integrations whose batches begin and end alike get each their own', async () => {
+test('two batches that begin and end alike but differ in between are not mixed up', async () => {
   const compressor = new Compressor();
   const [a, b, c] = ['a', 'b', 'c'].map((key) => ({ key, bytes: Buffer.from(`text of ${key}`) }));
   const all = await compressor.member([a!, b!, c!]);

@@ -17,7 +17,7 @@ const withSpans = (count: number): string => {
   return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
 };
 
-test('a large body becomes on the thread what it becomes in place, its faults too, many at a time', async () => {
+test('a large body is converted on the thread as in place, faults included, many at a time', async () => {
   const thread = new JsonThread();
   const large = withSpans(1_000);
   expect(large.length).toBeGreaterThan(200_000);
@@ -34,7 +34,7 @@ test('a large body becomes on the thread what it becomes in place, its faults to
   expect(decodeProtobuf(small as Buffer)).toHaveLength(1);
 });
 
-test('a thread that ends takes the body with it that it was at, and no other', async () => {
+test('a thread that ends loses only the body that it was converting', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'ap-json-'));
   const program = join(directory, 'worker.mjs');
   writeFileSync(
@@ -57,7 +57,7 @@ test('a thread that ends takes the body with it that it was at, and no other', a
   }
 });
 
-test('a body of more values than memory is for is refused before it is parsed; what is text does not count', () => {
+test('a body with too many values for the memory is refused before it is parsed; text does not count', () => {
   const tooMany = `{"resourceSpans":[${'{},'.repeat(mostValues / 2)}{}]}`;
   expect(fromJson(Buffer.from(tooMany))).toEqual({ error: expect.stringContaining('values') });
   const text = withSpans(1).replace('span 0', ',[{'.repeat(mostValues));

@@ -1,55 +1,55 @@
 import { Worker } from 'node:worker_threads';
-import { Semaphore } from '../../lib/semaphore.ts';
+import { Mutex } from '../../lib/semaphore.ts';
 import { fromJson } from './json.ts';
 
-/** Smaller bodies are converted where they are: about a millisecond. */
+/** Smaller bodies are converted on the caller's thread, in about a millisecond. */
 const inPlace = 64 * 1024;
 
 /**
- * OTLP/JSON as protobuf without holding up everyone else: large bodies go to a thread of their own, one at a time,
- * which is started with the first of them, and anew with the next one where it has ended.
+ * Converts OTLP/JSON to protobuf without blocking other requests: large bodies go to a thread of their own, one at a
+ * time. The first of them starts the thread; if it has ended, the next one starts it again.
  */
 export class JsonThread {
   readonly #program: URL;
-  readonly #turns = new Semaphore(1);
+  readonly #mutex = new Mutex();
   #worker: Worker | null = null;
 
   constructor(program = new URL('./json-worker.ts', import.meta.url)) {
     this.#program = program;
   }
 
-  /** As `fromJson`; null where the thread ended before it answered. The body must not be used any more. */
+  /** As `fromJson`; null if the thread ended before it was done. The body must not be used afterwards. */
   async convert(body: Buffer): Promise<Buffer | { error: string } | null> {
-    return body.length <= inPlace ? fromJson(body) : this.#turns.run(() => this.#ask(body));
+    return body.length <= inPlace ? fromJson(body) : this.#mutex.run(() => this.#send(body));
   }
 
-  #ask(body: Buffer): Promise<Buffer | { error: string } | null> {
+  #send(body: Buffer): Promise<Buffer | { error: string } | null> {
     this.#worker ??= this.#start();
     const worker = this.#worker;
-    // Handed over without a copy where the bytes are its own.
+    // Transferred without a copy if the memory is its own.
     const own = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
     return new Promise((resolve) => {
       const ended = (): void => {
-        worker.off('message', answered);
+        worker.off('message', done);
         this.#worker = null;
         resolve(null);
       };
-      const answered = (converted: Uint8Array<ArrayBuffer> | { error: string }): void => {
+      const done = (converted: Uint8Array<ArrayBuffer> | { error: string }): void => {
         worker.off('exit', ended);
         if ('error' in converted) resolve(converted);
         else resolve(Buffer.from(converted.buffer, converted.byteOffset, converted.byteLength));
       };
-      worker.once('message', answered).once('exit', ended);
+      worker.once('message', done).once('exit', ended);
       worker.postMessage(own, [own.buffer as ArrayBuffer]);
     });
   }
 
   #start(): Worker {
-    // What the process was started with (a profile, a heap size) is not for it.
+    // The options of the process (a profile, a heap size) are not for the thread.
     const worker = new Worker(this.#program, { execArgv: [] });
-    // It holds up no end of the process.
+    // The worker must not keep the process alive.
     worker.unref();
-    // An exit follows; without a listener it would end the process.
+    // An exit follows. Without a listener the error would end the process.
     worker.on('error', () => {});
     worker.once('exit', () => {
       if (this.#worker === worker) this.#worker = null;

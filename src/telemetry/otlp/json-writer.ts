@@ -1,7 +1,7 @@
 /**
- * Writes protobuf from the end of a buffer towards its beginning: when a nested message is complete its
- * length is known and goes in front of it, so nothing is measured twice or moved. Hence fields, and the
- * items of a list, are written last one first.
+ * Writes protobuf from the end of a buffer towards its beginning: when a nested message is complete, its length is known
+ * and goes in front of it, so nothing is measured twice or moved. Therefore fields, and the items of a list, are written
+ * in reverse order.
  */
 export class BackwardWriter {
   #buffer: Buffer;
@@ -13,7 +13,7 @@ export class BackwardWriter {
     this.#at = this.#buffer.length;
   }
 
-  /** How much is written: give it to `endMessage` when the message that begins here is complete. */
+  /** How much is written. Pass it to `endMessage` when the message that begins here is complete. */
   mark(): number {
     return this.#buffer.length - this.#at;
   }
@@ -71,7 +71,7 @@ export class BackwardWriter {
     this.#varint(number * 8 + 5);
   }
 
-  /** What was written, in a buffer of its own. */
+  /** Everything that was written. */
   finish(): Buffer {
     return this.#buffer.subarray(this.#at);
   }

@@ -74,7 +74,7 @@ test('every kind of value arrives, enums by number or name, unknown fields are i
   expect([span.attributes.no, span.attributes.empty, span.attributes.null]).toEqual([false, null, null]);
 });
 
-test('what the OpenTelemetry SDK writes as JSON becomes what it writes as protobuf', async () => {
+test('the JSON of the OpenTelemetry SDK becomes its protobuf', async () => {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 's' }),
@@ -118,7 +118,7 @@ test('any text and number arrives unchanged, whatever the size', () => {
   );
 });
 
-test('a bad id costs its span alone, a bad shape the request, with the place named', () => {
+test('a bad id costs only its span, a bad shape the request, and the message names the place', () => {
   const found = scan(convert(withSpan('"name":"ok"').replace('5B8E', 'xyzw')))!;
   expect([found.spans, found.rejected]).toEqual([1, 1]);
   expect(errorOf('{"resourceSpans":{}}')).toBe('resourceSpans must be an array');
@@ -132,7 +132,7 @@ test('a bad id costs its span alone, a bad shape the request, with the place nam
   expect(fromJson(Buffer.from(`${'['.repeat(300_000)}1234567890123456`))).toHaveProperty('error');
 });
 
-test('values nested too deeply cost their span and no more', () => {
+test('values nested too deeply cost only their span', () => {
   const nest = (depth: number): string =>
     depth === 0 ? '{"boolValue":true}' : `{"arrayValue":{"values":[${nest(depth - 1)}]}}`;
   const text = (depth: number) => withSpan(`"attributes":[{"key":"k","value":${nest(depth)}}]`);

@@ -3,8 +3,8 @@ import { parseExactJson } from '../../lib/json.ts';
 import { BackwardWriter } from './json-writer.ts';
 import { maxAttributeDepth } from './wire.ts';
 
-/** What was sent as JSON is not an export request; the message says where and why. */
-class NotAnExport {
+/** The JSON is not an export request; the message says where and why. Not an Error: a stack costs too much. */
+class InvalidExport {
   readonly message: string;
   constructor(message: string) {
     this.message = message;
@@ -18,19 +18,19 @@ const isObject = (value: unknown): value is Json =>
 
 const object = (value: unknown, where: string): Json => {
   if (isObject(value)) return value;
-  throw new NotAnExport(`${where} must be an object`);
+  throw new InvalidExport(`${where} must be an object`);
 };
 
 const list = (value: unknown, where: string): unknown[] => {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value;
-  throw new NotAnExport(`${where} must be an array`);
+  throw new InvalidExport(`${where} must be an array`);
 };
 
 const text = (value: unknown, where: string): string => {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
-  throw new NotAnExport(`${where} must be a string`);
+  throw new InvalidExport(`${where} must be a string`);
 };
 
 const limits = {
@@ -48,7 +48,7 @@ const integer = (value: unknown, type: keyof typeof limits, where: string): bigi
   else if (typeof value === 'string' && /^-?\d{1,20}$/.test(value)) exact = BigInt(value);
   const [least, most] = limits[type];
   if (exact === undefined || exact < least || exact > most) {
-    throw new NotAnExport(`${where} must be an integer (${type}), as a number or a string`);
+    throw new InvalidExport(`${where} must be an integer (${type}), as a number or a string`);
   }
   return exact;
 };
@@ -59,7 +59,7 @@ const double = (value: unknown, where: string): number => {
   if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return Number(value);
   if (typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)))
     return Number(value);
-  throw new NotAnExport(`${where} must be a number`);
+  throw new InvalidExport(`${where} must be a number`);
 };
 
 /** An enum: its number, as OTLP says, or its name, as other JSON mappings of protobuf write it. */
@@ -76,7 +76,7 @@ const spanKinds = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'C
 );
 const statusCodes = ['UNSET', 'OK', 'ERROR'].map((name) => `STATUS_CODE_${name}`);
 
-/** Writes OTLP messages from their JSON form. Fields are written in reverse order, as the writer wants them. */
+/** Writes OTLP messages from their JSON form. Fields are written in reverse order, as the writer requires. */
 class Converter {
   readonly w: BackwardWriter;
 
@@ -162,10 +162,10 @@ class Converter {
     // One level more than is accepted, so that the scan refuses this span and not the whole request.
     if (depth > maxAttributeDepth) return;
     const { w } = this;
-    // An oneof: an empty string or a false is written all the same.
+    // A oneof: an empty string or a false is written too.
     if (isSet(value.stringValue)) w.textField(1, text(value.stringValue, 'stringValue'));
     else if (isSet(value.boolValue)) {
-      if (typeof value.boolValue !== 'boolean') throw new NotAnExport('boolValue must be true or false');
+      if (typeof value.boolValue !== 'boolean') throw new InvalidExport('boolValue must be true or false');
       w.varintField(2, value.boolValue ? 1n : 0n);
     } else if (isSet(value.intValue)) {
       const { intValue } = value;
@@ -182,7 +182,7 @@ class Converter {
       );
     } else if (isSet(value.bytesValue)) {
       const encoded = text(value.bytesValue, 'bytesValue');
-      if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(encoded)) throw new NotAnExport('bytesValue must be base64');
+      if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(encoded)) throw new InvalidExport('bytesValue must be base64');
       w.bytesField(7, Buffer.from(encoded, 'base64'));
     }
   }
@@ -191,8 +191,8 @@ class Converter {
     const items = list(value, where);
     for (let i = items.length - 1; i >= 0; i--) {
       const item = items[i];
-      // Only what is wrong is given its name: made for each of them, names cost more than the check.
-      if (!isObject(item)) throw new NotAnExport(`${where}[${i}] must be an object`);
+      // A name is made only for what is wrong: made for each item, names cost more than the check.
+      if (!isObject(item)) throw new InvalidExport(`${where}[${i}] must be an object`);
       const end = this.w.mark();
       write(item);
       this.w.endMessage(number, end);
@@ -216,7 +216,7 @@ class Converter {
     for (let i = items.length - 1; i >= 0; i--) this.w.textField(number, text(items[i], `${where}[${i}]`));
   }
 
-  /** An id in hex, either case. One that is no hex is left out, so that the scan refuses its span alone. */
+  /** An id in hex, either case. One that is not hex is left out, so that the scan refuses only its span. */
   #id(number: number, value: unknown, where: string): void {
     const hex = text(value, where);
     if (hex !== '' && hex.length % 2 === 0 && /^[0-9a-fA-F]+$/.test(hex)) {
@@ -246,7 +246,7 @@ const isSet = (value: unknown): boolean => value !== undefined && value !== null
 
 /**
  * A body with more objects, arrays and commas is not parsed: `{},` takes 3 bytes of text and 60 of memory, and V8 ends
- * the process, not the thread, where its heap is full. The densest traces have one in 12 bytes, so 20 MiB fit.
+ * the process, not the thread, if its heap is full. The densest traces have one in 12 bytes, so 20 MiB fit.
  */
 export const mostValues = 2_000_000;
 
@@ -264,17 +264,17 @@ const hasTooManyValues = (body: Buffer): boolean => {
   return values > mostValues;
 };
 
-/** The text of a body, without a byte order mark; undefined where it is not UTF-8. */
+/** The text of a body, without a byte order mark; undefined if it is not UTF-8. */
 const textOf = (body: Buffer): string | undefined => {
-  // Both in one go over the bytes by SIMD: a third of what TextDecoder takes.
+  // Both pass over the bytes with SIMD: a third of the time that TextDecoder takes.
   if (!isUtf8(body)) return undefined;
   const decoded = body.toString();
   return decoded.charCodeAt(0) === 0xfeff ? decoded.slice(1) : decoded;
 };
 
 /**
- * OTLP/JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding) as protobuf: hex ids, exact
- * 64-bit integers, unknown fields ignored. Answers the reason instead where it is not an export request.
+ * Converts OTLP/JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding) to protobuf: hex ids, exact
+ * 64-bit integers, unknown fields ignored. Returns the reason instead if it is not an export request.
  */
 export const fromJson = (body: Buffer): Buffer | { error: string } => {
   const notJson = { error: 'the body is not valid JSON in UTF-8' };
@@ -290,7 +290,7 @@ export const fromJson = (body: Buffer): Buffer | { error: string } => {
   try {
     return new Converter(body.length).request(parsed);
   } catch (error) {
-    if (error instanceof NotAnExport) return { error: error.message };
+    if (error instanceof InvalidExport) return { error: error.message };
     throw error;
   }
 };

@@ -4,7 +4,7 @@ import { fromJson } from './json.ts';
 import { exportResponse, partialSuccess, statusBody } from './messages.ts';
 import { scan } from './wire.ts';
 
-test('what one side writes in partial_success the other reads, in both encodings', () => {
+test('partial_success is read as it was written, in both encodings', () => {
   for (const [encoding, contentType] of [
     ['protobuf', 'application/x-protobuf'],
     ['json', 'application/json; charset=utf-8'],

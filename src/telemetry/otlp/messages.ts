@@ -1,6 +1,6 @@
 import { field, varintField, WireReader } from './protobuf.ts';
 
-/** How a client of OTLP/HTTP speaks, and so how it is answered. */
+/** The encoding of a request over OTLP/HTTP, and so of its response. */
 export type Encoding = 'protobuf' | 'json';
 
 export const mediaType = { protobuf: 'application/x-protobuf', json: 'application/json' } as const;
@@ -25,7 +25,7 @@ const rpcCodes: Record<number, number> = {
   503: 14,
 };
 
-/** The body of an error answer: google.rpc.Status, in the request's encoding. `status` is the HTTP status. */
+/** The body of an error response: google.rpc.Status, in the request's encoding. `status` is the HTTP status. */
 export const statusBody = (encoding: Encoding, status: number, message: string): Buffer => {
   const code = rpcCodes[status] ?? 13;
   return encoding === 'json'
@@ -33,7 +33,7 @@ export const statusBody = (encoding: Encoding, status: number, message: string):
     : Buffer.concat([varintField(1, code), field(2, Buffer.from(message))]);
 };
 
-/** ExportTraceServiceResponse; `partial_success` only where spans were rejected. */
+/** ExportTraceServiceResponse; `partial_success` only if spans were rejected. */
 export const exportResponse = (encoding: Encoding, rejected: number, message: string): Buffer => {
   if (encoding === 'json') {
     return Buffer.from(
@@ -46,7 +46,7 @@ export const exportResponse = (encoding: Encoding, rejected: number, message: st
   return field(1, Buffer.concat([varintField(1, rejected), field(2, Buffer.from(message))]));
 };
 
-/** What a backend's 2xx answer says of rejected spans; nothing where its body is not such a message. */
+/** What a backend's 2xx response says of rejected spans; none if its body is not such a message. */
 export const partialSuccess = (
   contentType: string | undefined,
   body: Buffer,

@@ -1,7 +1,7 @@
 /**
- * Protobuf's wire format (https://protobuf.dev/programming-guides/encoding/), as little of it as scanning
- * needs. A reader is a position in a buffer; anything malformed sets `bad` and moves to the end, so that
- * loops end by themselves and nothing throws on the way of a request.
+ * Reads protobuf's wire format (https://protobuf.dev/programming-guides/encoding/), as little of it as scanning needs.
+ * A reader is a position in a buffer; anything malformed sets `bad` and moves to the end, so that loops end by themselves
+ * and nothing throws while a request is received.
  */
 export class WireReader {
   buffer: Buffer;
@@ -13,7 +13,7 @@ export class WireReader {
     this.at = 0;
   }
 
-  /** Answers the end, so that a field end that could not be read leads nowhere but there. */
+  /** Returns the end of the buffer, as the end of a field that could not be read. */
   fail(): number {
     this.bad = true;
     this.at = this.buffer.length;
@@ -22,7 +22,7 @@ export class WireReader {
 
   /** A varint of at most 32 bits: tags and lengths. */
   varint32(end: number): number {
-    // Nearly all take one byte: this much is small enough to be inlined where it is called.
+    // Nearly all take one byte: this method is small enough to be inlined into its callers.
     const byte = this.at < end ? this.buffer[this.at]! : 0x80;
     if (byte >= 0x80) return this.#longVarint32(end);
     this.at++;
@@ -54,14 +54,14 @@ export class WireReader {
     return this.fail();
   }
 
-  /** Reads a length and answers where that field ends; it does not move into it. */
+  /** Reads a length and returns where that field ends; it does not move into it. */
   fieldEnd(end: number): number {
     const length = this.varint32(end);
     const fieldEnd = this.at + length;
     return fieldEnd > end ? this.fail() : fieldEnd;
   }
 
-  /** Moves behind the value of a field with this tag. */
+  /** Moves past the value of a field with this tag. */
   skipField(tag: number, end: number, depth = 0): void {
     switch (tag & 7) {
       case 0: {
@@ -97,7 +97,7 @@ export class WireReader {
     if (this.at > end) this.fail();
   }
 
-  /** A field's tag; 0 (after `fail`) where it is malformed or its number is 0. */
+  /** A field's tag; after `fail` if it is malformed or its number is 0. */
   tag(end: number): number {
     const tag = this.varint32(end);
     return tag < 8 ? this.fail() : tag;
@@ -115,7 +115,7 @@ export const varint = (value: number): Buffer => {
   return Buffer.from(bytes);
 };
 
-/** A field with its length before it. */
+/** A length-delimited field. */
 export const field = (number: number, content: Buffer): Buffer =>
   Buffer.concat([varint(number * 8 + 2), varint(content.length), content]);
 

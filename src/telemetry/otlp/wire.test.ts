@@ -21,7 +21,7 @@ const agentsOf = (bytes: Buffer): (string | null)[] => {
 
 const unknown = lengthField(99, 'kept as it is');
 
-test('a span belongs to its own agent, else to that of its resource, wherever the resource stands', () => {
+test('a span belongs to its own agent, otherwise to that of its resource, wherever the resource is in the request', () => {
   const scopes = [
     {
       spans: [
@@ -39,7 +39,7 @@ test('a span belongs to its own agent, else to that of its resource, wherever th
   expect(agentsOf(encodeRequest([{ scopes }]))).toEqual(['own', null, null, null]);
 });
 
-test('spans with bad ids or bottomless attributes are refused one by one', () => {
+test('spans with bad ids or attributes that nest too deeply are refused one by one', () => {
   let deep: TestValue = 'x';
   for (let i = 0; i <= maxAttributeDepth; i++) deep = i % 2 ? [deep] : { k: deep };
   const bytes = encodeRequest([
@@ -92,7 +92,7 @@ test('every truncation and every flipped byte is either a request or refused, wi
   }
 });
 
-test('what the OpenTelemetry SDK writes is understood', async () => {
+test('requests of the OpenTelemetry SDK are understood', async () => {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'gen_ai.agent.id': 'agent-1' }),
@@ -123,7 +123,7 @@ const request = fc.array(
   { maxLength: 4 },
 );
 
-test('each span reaches exactly the integrations of its agent, bytes and order kept', () => {
+test('each span reaches exactly the integrations of its agent, with its bytes and order unchanged', () => {
   const table = fc.dictionary(
     fc.constantFrom('a', 'b', 'c', 'none'),
     fc.uniqueArray(fc.integer({ min: 1, max: 4 })),
@@ -159,7 +159,7 @@ test('each span reaches exactly the integrations of its agent, bytes and order k
           routed.set(number, [...(routed.get(number) ?? []), ...names(slice.bytes)]);
         }
         if (slice.spans === count) expect(slice.bytes).toBe(bytes);
-        // Nothing of a span is changed, what is unknown included.
+        // Nothing of a span is changed, unknown fields included.
         expect(slice.bytes.toString('latin1').split('kept as it is').length).toBeGreaterThan(slice.spans);
       }
       for (const number of [1, 2, 3, 4]) {
@@ -170,15 +170,15 @@ test('each span reaches exactly the integrations of its agent, bytes and order k
   );
 });
 
-test('pieces of a request, concatenated, hold its spans in order', () => {
+test('chunks of a request, concatenated, hold its spans in order', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), fc.array(fc.nat(40)), (count, cuts) => {
       const bytes = Buffer.concat([spansNamed('a', count), spansNamed('b', 3)]);
       const at = [...new Set([0, ...cuts.map((c) => Math.min(c, count + 3)), count + 3])].sort(
         (a, b) => a - b,
       );
-      const pieces = at.slice(1).map((to, i) => takeSpans(bytes, at[i]!, to));
-      expect(names(Buffer.concat(pieces))).toEqual(names(bytes));
+      const chunks = at.slice(1).map((to, i) => takeSpans(bytes, at[i]!, to));
+      expect(names(Buffer.concat(chunks))).toEqual(names(bytes));
     }),
     { numRuns: 100 },
   );

@@ -9,9 +9,9 @@ export interface Scan {
   /** Spans in the request, the refused ones among them. */
   spans: number;
   rejected: number;
-  /** Why the first rejected span was refused; empty where none was. */
+  /** Why the first rejected span was refused; empty if none was. */
   rejection: string;
-  /** The different agents; null stands for "names no agent". */
+  /** The distinct agents; null stands for "names no agent". */
   agents: readonly (string | null)[];
   /** For each span, in order: the index of its agent in `agents`, or -1 for one that is refused. */
   agentOf: readonly number[];
@@ -22,13 +22,13 @@ const agentKey = Buffer.from('gen_ai.agent.id');
 export const maxAttributeDepth = 64;
 
 /**
- * A request with more is not read: 20 MiB hold no more valid ones (30 bytes of ids each), but ten million empty ones,
- * which compress to 20 KB and would hold up everybody else for a second.
+ * A request with more spans is refused: 20 MiB hold no more valid ones (30 bytes of ids each), but ten million empty ones,
+ * which compress to 20 KB and would block all other requests for a second.
  */
 export const mostSpans = 1_000_000;
 
 const noAgent = 0;
-/** No attribute of that name was there. */
+/** There was no attribute of that name. */
 const absent = -1;
 
 class Scanner {
@@ -59,7 +59,7 @@ class Scanner {
     const r = this.reader;
     const start = r.at;
     this.#tooDeep = false;
-    // The resource may stand behind its spans.
+    // The resource may come after its spans.
     let agent = absent;
     while (r.at < end) {
       const tag = r.tag(end);
@@ -129,7 +129,7 @@ class Scanner {
     return valid;
   }
 
-  /** A message whose field `number` holds attributes. Answers the agent that they name, else `agent`. */
+  /** A message whose field `number` holds attributes. Returns the agent that they name, otherwise `agent`. */
   #attributes(number: number, end: number, agent: number): number {
     const r = this.reader;
     const attributeTag = number * 8 + 2;
@@ -142,7 +142,7 @@ class Scanner {
     return named;
   }
 
-  /** An attribute. Answers the agent that it names, `noAgent` for an empty or non-string one, else `agent`. */
+  /** An attribute. Returns the agent that it names, `noAgent` for an empty or non-string one, otherwise `agent`. */
   #keyValue(end: number, agent: number): number {
     const r = this.reader;
     let isAgent = false;
@@ -166,7 +166,7 @@ class Scanner {
     return isAgent && !r.bad ? this.#agentIn(valueStart, valueEnd) : agent;
   }
 
-  /** The agent that an AnyValue names: its string_value, where that is the last of its fields. */
+  /** The agent that an AnyValue names: its string_value, if that is the last of its fields. */
   #agentIn(start: number, end: number): number {
     const r = this.reader;
     const back = r.at;
@@ -229,7 +229,7 @@ class Scanner {
   }
 }
 
-/** Scans a request; null where its bytes are not one. Never throws. */
+/** Scans a request; null if its bytes are not one. Never throws. */
 export const scan = (bytes: Buffer): Scan | null => {
   const scanner = new Scanner(bytes);
   scanner.request();
@@ -238,23 +238,23 @@ export const scan = (bytes: Buffer): Scan | null => {
   return { spans: agentOf.length, rejected, rejection, agents, agentOf };
 };
 
-interface Pieces {
+interface Selection {
   parts: Buffer[];
   size: number;
-  /** Spans kept in it; a message without any is left out. */
+  /** How many spans are kept; a message without any is left out. */
   kept: number;
 }
 
 /**
- * The request with only the spans for which `keep` says so (by their order), unknown fields and all that
- * stands around the spans as it was; resources and scopes that lose all their spans are left out.
- * The bytes must be a request that `scan` accepted.
+ * The request with only the spans that `keep` selects (by their order). Unknown fields and all that surrounds the spans
+ * stay as they are; resources and scopes that lose all their spans are left out. The bytes must be a request that `scan`
+ * accepted.
  */
 export const selectSpans = (bytes: Buffer, keep: (span: number) => boolean): Buffer => {
   const r = new WireReader(bytes);
   let span = 0;
   // Levels: 0 request (children are field 1), 1 resource_spans and 2 scope_spans (field 2); the children of 2 are spans.
-  const walk = (end: number, level: number): Pieces => {
+  const walk = (end: number, level: number): Selection => {
     const childTag = level === 0 ? 10 : 18;
     const parts: Buffer[] = [];
     let size = 0;
@@ -297,6 +297,6 @@ export const selectSpans = (bytes: Buffer, keep: (span: number) => boolean): Buf
   return Buffer.concat(walk(bytes.length, 0).parts);
 };
 
-/** Spans `from` up to but not including `to` as a request of their own. */
+/** The spans from `from` up to but not including `to`, as a request of their own. */
 export const takeSpans = (bytes: Buffer, from: number, to: number): Buffer =>
   selectSpans(bytes, (span) => span >= from && span < to);

@@ -10,7 +10,7 @@ import { partialSuccess } from '../otlp/messages.ts';
 import { mostSpans } from '../otlp/wire.ts';
 import { createReceiver, type ReceiverOptions } from './receiver.ts';
 
-/** A log that says when it was asked, and takes as long as the test wants. */
+/** A receiver over a log that keeps what is appended, and takes as long as the test wants. */
 const startReceiver = (options: Partial<ReceiverOptions> & { append?: () => Promise<void> } = {}) => {
   const appended: Slice[] = [];
   const log = {
@@ -31,7 +31,7 @@ const json = (text: string, contentEncoding?: string) => ({
   body: Buffer.from(text),
 });
 
-test('protobuf goes into the log byte for byte, plain or gzipped in any spelling and any number of members', async () => {
+test('protobuf is stored byte for byte, plain or gzipped, in any spelling of the header and any number of members', async () => {
   const { appended, receiver } = startReceiver();
   const second = spansNamed('t', 1, 'agent');
   const zipped = gzipSync(body);
@@ -56,7 +56,7 @@ test('protobuf goes into the log byte for byte, plain or gzipped in any spelling
   expect(receiver.counts()).toEqual({ accepted: 16, refused: 0 });
 });
 
-test('JSON is answered in JSON and stored as protobuf', async () => {
+test('JSON is stored as protobuf, and its response is JSON', async () => {
   const { appended, receiver } = startReceiver();
   const text =
     '{"resourceSpans":[{"resource":{"attributes":[{"key":"gen_ai.agent.id","value":{"stringValue":"a"}}]},"scopeSpans":[{"spans":[{"traceId":"5B8EFFF798038103D269B633813FC60C","spanId":"EEE19B7EC3C1B174","name":"n"},{"name":"no ids"}]}]}]}';
@@ -69,7 +69,7 @@ test('JSON is answered in JSON and stored as protobuf', async () => {
   expect((await receiver.receive(json('{}'))).body.toString()).toBe('{}');
 });
 
-test('refused spans are told in partial_success and the others are taken', async () => {
+test('refused spans are reported in partial_success, and the others are accepted', async () => {
   const { appended, receiver } = startReceiver();
   const mixed = encodeRequest([
     {
@@ -118,7 +118,7 @@ test('errors are Status messages in the encoding of the request', async () => {
   expect(appended).toEqual([]);
 });
 
-test('200 comes after the log is durable and never before', async () => {
+test('200 is sent after the log is durable and never before', async () => {
   let durable = () => {};
   const { receiver } = startReceiver({ append: () => new Promise((resolve) => (durable = resolve)) });
   let answered = false;
@@ -132,7 +132,7 @@ test('200 comes after the log is durable and never before', async () => {
   expect((await answer).status).toBe(200);
 });
 
-test('a full disk and a full memory answer 503 with Retry-After, and both pass', async () => {
+test('a full disk and full memory are 503 with Retry-After, until there is room again', async () => {
   let full = true;
   const { receiver } = startReceiver({
     append: () =>
@@ -154,7 +154,7 @@ test('a full disk and a full memory answer 503 with Retry-After, and both pass',
   expect((await small.receive(protobuf)).status).toBe(200);
 });
 
-test('a body that breaks off is 400 and gives its memory back', async () => {
+test('a body that breaks off is 400 and frees its memory', async () => {
   const { receiver } = startReceiver({ maxBytesInMemory: 2 * body.length });
   for (let i = 0; i < 5; i++) {
     const broken = new Readable({
@@ -168,14 +168,14 @@ test('a body that breaks off is 400 and gives its memory back', async () => {
   expect((await receiver.receive(protobuf)).status).toBe(200);
 });
 
-test('a body that says it is too large is refused unread, and the connection is closed', async () => {
+test('a body whose announced length is too large is refused unread, and the connection is closed', async () => {
   const { receiver } = startReceiver({ maxBodyBytes: 100_000 });
   const unread = new Readable({ read: () => {} });
   const answer = await receiver.receive({ ...protobuf, contentLength: 100_001, body: unread });
   expect(answer).toMatchObject({ status: 413, headers: { connection: 'close' } });
 });
 
-test('a body is whole however it is cut, whatever length it announced', async () => {
+test('a body arrives whole however it is cut, whatever length it announced', async () => {
   const { appended, receiver } = startReceiver();
   const large = spansNamed('s', 200, 'agent', 500);
   const cut = (size: number) =>
@@ -197,7 +197,7 @@ test('a body is whole however it is cut, whatever length it announced', async ()
   }
 });
 
-test('what JSON becomes counts as memory too', async () => {
+test('the protobuf that JSON becomes counts as memory too', async () => {
   const text = `{"resourceSpans":[],"padding":"${'x'.repeat(10_000)}"}`;
   const { receiver } = startReceiver({ maxBytesInMemory: 1.5 * text.length });
   expect((await receiver.receive(json(text))).status).toBe(503);
@@ -258,11 +258,11 @@ test('a client that sends too much reads its 413, and one that never ends is cut
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a client that left before its body is looked at is answered, and nothing waits for it', async () => {
+test('a client that left before its body was read gets a response, and nothing waits for it', async () => {
   const { receiver } = startReceiver();
   const left = new Promise<number>((resolve) => {
     const server = createServer((incoming) => {
-      // As while its key is looked up.
+      // As it happens while its key is looked up.
       incoming.once('close', async () => {
         const { status } = await receiver.receive({ ...protobuf, body: incoming });
         resolve(status);

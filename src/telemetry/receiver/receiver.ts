@@ -11,13 +11,13 @@ import { slicesOf } from './slices.ts';
 interface ReceiveRequest {
   contentType: string | undefined;
   contentEncoding: string | undefined;
-  /** In bytes, where the request says so. */
+  /** In bytes, if the request says so. */
   contentLength?: number | undefined;
   /** The body as it came over the wire (still encoded). A stream is read up to the limit. */
   body: Buffer | Readable;
 }
 
-export interface ReceiveAnswer {
+export interface ReceiveResponse {
   status: number;
   contentType: string;
   headers: Record<string, string>;
@@ -27,8 +27,8 @@ export interface ReceiveAnswer {
 /** OTLP/HTTP for traces. */
 export interface Receiver {
   /** 200 only when everything accepted is durable. Rejects only on a defect. */
-  receive(request: ReceiveRequest): Promise<ReceiveAnswer>;
-  /** Since start: spans that were accepted, and those refused one by one. */
+  receive(request: ReceiveRequest): Promise<ReceiveResponse>;
+  /** Since the start: spans that were accepted, and spans that were refused one by one. */
   counts(): { accepted: number; refused: number };
 }
 
@@ -37,39 +37,39 @@ export interface ReceiverOptions {
   routes: () => RoutingTable;
   /** Of one request: on the wire, and inflated. Default 20 MiB, as the OpenTelemetry Collector's. */
   maxBodyBytes?: number;
-  /** Of all requests that are being read, or wait for the disk. Beyond it: 503. Default 256 MiB. */
+  /** Of all requests that are being read or wait for the disk. Beyond it: 503. Default 256 MiB. */
   maxBytesInMemory?: number;
 }
 
 /**
- * A request of so many bytes that goes whole to the same integrations is stored as one gzip member, and forwarded so
+ * From this size in bytes, a request that goes whole to the same integrations is stored as one gzip member and forwarded
  * as a request of its own: the body as it came, or compressed here, once for all. Compressing takes about 10 µs a KB, a
  * request of its own 100 to 150 µs for each integration, so smaller ones are joined with others when they are sent.
  */
-const storedZippedFrom = 32 * 1024;
+const storedGzippedFrom = 32 * 1024;
 
-const answer = (
+const respond = (
   encoding: Encoding,
   status: number,
   body: Buffer,
   headers: Record<string, string> = {},
-): ReceiveAnswer => ({ status, contentType: mediaType[encoding], headers, body });
+): ReceiveResponse => ({ status, contentType: mediaType[encoding], headers, body });
 
-/** An error answer of OTLP/HTTP: google.rpc.Status in the request's encoding. */
-export const errorAnswer = (
+/** An error response of OTLP/HTTP: google.rpc.Status in the request's encoding. */
+export const errorResponse = (
   encoding: Encoding,
   status: number,
   message: string,
   retryAfterSeconds?: number,
-): ReceiveAnswer =>
-  answer(
+): ReceiveResponse =>
+  respond(
     encoding,
     status,
     statusBody(encoding, status, message),
     retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
   );
 
-/** Whether the body is gzip: null where it has an encoding that is not supported. */
+/** Whether the body is gzip; null if it has an encoding that is not supported. */
 const isGzip = (contentEncoding: string | undefined): boolean | null => {
   const encodings = (contentEncoding ?? '')
     .split(',')
@@ -80,9 +80,8 @@ const isGzip = (contentEncoding: string | undefined): boolean | null => {
 };
 
 /**
- * The door of the telemetry path (https://opentelemetry.io/docs/specs/otlp/#otlphttp): decodes the transport,
- * scans, routes, and answers when the log is durable. 401, 405 and 429 are the HTTP side's; `errorAnswer`
- * gives their bodies.
+ * Receives OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp): decodes the transport, scans, routes, and
+ * responds when the log is durable. The route responds with 401, 405 and 429, by `errorResponse`.
  */
 export const createReceiver = (options: ReceiverOptions): Receiver => {
   const { log, routes } = options;
@@ -93,16 +92,16 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
   let inMemory = 0;
 
   const tooLarge = (encoding: Encoding) =>
-    errorAnswer(encoding, 413, `a request must not be larger than ${maxBodyBytes} bytes`);
+    errorResponse(encoding, 413, `a request must not be larger than ${maxBodyBytes} bytes`);
   const overloaded = (encoding: Encoding) =>
-    errorAnswer(encoding, 503, 'too many requests are waiting; try again', 1);
+    errorResponse(encoding, 503, 'too many requests are waiting; try again', 1);
 
   /** The body as it came over the wire, or the refusal. */
   const read = async (
     { body, contentLength = 0 }: ReceiveRequest,
     encoding: Encoding,
     reserve: Reserve,
-  ): Promise<Buffer | ReceiveAnswer> => {
+  ): Promise<Buffer | ReceiveResponse> => {
     if (Buffer.isBuffer(body)) {
       if (body.length > maxBodyBytes) return tooLarge(encoding);
       return reserve(body.length) ? Buffer.from(body) : overloaded(encoding);
@@ -111,72 +110,76 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     try {
       found = await readBody(body, contentLength, maxBodyBytes, reserve);
     } catch {
-      return errorAnswer(encoding, 400, 'the body broke off');
+      return errorResponse(encoding, 400, 'the body broke off');
     }
     if (Buffer.isBuffer(found)) return found;
     const refusal = found === 'no memory' ? overloaded(encoding) : tooLarge(encoding);
-    // The rest of the body is not waited for.
+    // Nothing waits for the rest of the body.
     return { ...refusal, headers: { ...refusal.headers, connection: 'close' } };
   };
 
-  const unzip = async (
+  const inflate = async (
     body: Buffer,
     encoding: Encoding,
     reserve: Reserve,
-  ): Promise<Gunzipped | ReceiveAnswer> => {
+  ): Promise<Gunzipped | ReceiveResponse> => {
     const inflated = await gunzip(body, maxBodyBytes);
     if (inflated === 'too large') return tooLarge(encoding);
-    if (inflated === 'malformed') return errorAnswer(encoding, 400, 'the body is not valid gzip');
+    if (inflated === 'malformed') return errorResponse(encoding, 400, 'the body is not valid gzip');
     return reserve(inflated.bytes.length) ? inflated : overloaded(encoding);
   };
 
-  const fromJson = async (body: Buffer, reserve: Reserve): Promise<Buffer | ReceiveAnswer> => {
-    // What it becomes is no larger.
+  const fromJson = async (body: Buffer, reserve: Reserve): Promise<Buffer | ReceiveResponse> => {
+    // The protobuf is no larger.
     if (!reserve(body.length)) return overloaded('json');
     const converted = await json.convert(body);
     if (Buffer.isBuffer(converted)) return converted;
-    if (converted === null) return errorAnswer('json', 503, 'the body could not be read; try again', 1);
-    return errorAnswer('json', 400, converted.error);
+    if (converted === null) return errorResponse('json', 503, 'the body could not be read; try again', 1);
+    return errorResponse('json', 400, converted.error);
   };
 
-  /** `member`: the body as it came, where that is one gzip member. Everything is durable when it resolves with 200. */
-  const store = async (bytes: Buffer, member: Buffer | null, encoding: Encoding): Promise<ReceiveAnswer> => {
+  /** `member`: the body as it came, if that is one gzip member. Everything is durable when it resolves with 200. */
+  const store = async (
+    bytes: Buffer,
+    member: Buffer | null,
+    encoding: Encoding,
+  ): Promise<ReceiveResponse> => {
     const scanned = scan(bytes);
     if (scanned === null) {
       const most = mostSpans.toLocaleString('en');
       const message = `the body is not a valid ExportTraceServiceRequest of at most ${most} spans`;
-      return errorAnswer(encoding, 400, message);
+      return errorResponse(encoding, 400, message);
     }
     const { spans, rejected, rejection } = scanned;
     let slices = slicesOf(bytes, scanned, routes());
     const [first] = slices;
-    if (first?.bytes === bytes && bytes.length >= storedZippedFrom && first.routes.length > 0) {
+    if (first?.bytes === bytes && bytes.length >= storedGzippedFrom && first.routes.length > 0) {
       slices = [{ ...first, bytes: member ?? (await gzip(bytes)), gzip: true }];
-      // Left to the collector, megabytes wait for it, and drive it.
+      // Left to the garbage collector, megabytes would wait for it and make it run.
       release(bytes);
     }
     try {
       await log.append(slices);
     } catch (error) {
       if (!(error instanceof TelemetryLogError)) throw error;
-      return errorAnswer(encoding, 503, error.message, error.kind === 'full' ? 10 : 1);
+      return errorResponse(encoding, 503, error.message, error.kind === 'full' ? 10 : 1);
     }
     counts.accepted += spans - rejected;
     counts.refused += rejected;
-    return answer(encoding, 200, exportResponse(encoding, rejected, rejection));
+    return respond(encoding, 200, exportResponse(encoding, rejected, rejection));
   };
 
-  /** Everything that `reserve` took is given back when the request is answered. */
-  const process = async (
+  /** Whatever `reserve` took is given back after the response. */
+  const handle = async (
     request: ReceiveRequest,
     encoding: Encoding,
-    gzip: boolean,
+    gzipped: boolean,
     reserve: Reserve,
-  ): Promise<ReceiveAnswer> => {
+  ): Promise<ReceiveResponse> => {
     const body = await read(request, encoding, reserve);
     if (!Buffer.isBuffer(body)) return body;
     const inflated =
-      gzip && body.length > 0 ? await unzip(body, encoding, reserve) : { bytes: body, oneMember: false };
+      gzipped && body.length > 0 ? await inflate(body, encoding, reserve) : { bytes: body, oneMember: false };
     if (!('bytes' in inflated)) return inflated;
     const { bytes, oneMember } = inflated;
     if (encoding === 'protobuf') {
@@ -191,13 +194,13 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     receive: async (request) => {
       const encoding = encodingOf(request.contentType);
       if (encoding === null) {
-        return errorAnswer('json', 415, 'content-type must be application/x-protobuf or application/json');
+        return errorResponse('json', 415, 'content-type must be application/x-protobuf or application/json');
       }
-      const gzip = isGzip(request.contentEncoding);
-      if (gzip === null) return errorAnswer(encoding, 415, 'content-encoding must be gzip or identity');
+      const gzipped = isGzip(request.contentEncoding);
+      if (gzipped === null) return errorResponse(encoding, 415, 'content-encoding must be gzip or identity');
       let reserved = 0;
       try {
-        return await process(request, encoding, gzip, (bytes) => {
+        return await handle(request, encoding, gzipped, (bytes) => {
           if (inMemory + bytes > maxBytesInMemory) return false;
           inMemory += bytes;
           reserved += bytes;

@@ -1,15 +1,15 @@
 import type { RawRequest, RawResponse, RawRoute } from '../../http/index.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { encodingOf } from '../otlp/messages.ts';
-import { errorAnswer, type ReceiveAnswer, type Receiver } from './receiver.ts';
+import { errorResponse, type ReceiveResponse, type Receiver } from './receiver.ts';
 
 const one = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(',') : value;
 
-const toRaw = (answer: ReceiveAnswer, headers: Record<string, string> = {}): RawResponse => ({
-  status: answer.status,
-  headers: { 'content-type': answer.contentType, ...answer.headers, ...headers },
-  body: answer.body,
+const toRaw = (response: ReceiveResponse, headers: Record<string, string> = {}): RawResponse => ({
+  status: response.status,
+  headers: { 'content-type': response.contentType, ...response.headers, ...headers },
+  body: response.body,
 });
 
 const content = (json: Record<string, unknown>) => ({
@@ -34,13 +34,13 @@ export const telemetryRoute = (receiver: () => Receiver): RawRoute => ({
     id: 'sendTraces',
     role: 'member',
     operation: {
-      summary: 'Send traces: OTLP/HTTP',
+      summary: 'Send traces over OTLP/HTTP',
       description:
         'ExportTraceServiceRequest in protobuf or JSON, gzip or not, as any OpenTelemetry SDK sends it. The agent is named by `gen_ai.agent.id` on the span or its resource. 200 means that every accepted span is durable. Errors are google.rpc.Status in the encoding of the request.',
       requestBody: { required: true, content: content({ type: 'object' }) },
       responses: {
         200: {
-          description: 'ExportTraceServiceResponse, with `partialSuccess` where spans were refused.',
+          description: 'ExportTraceServiceResponse, with `partialSuccess` if spans were refused.',
           content: content({
             type: 'object',
             properties: {
@@ -74,13 +74,13 @@ export const telemetryRoute = (receiver: () => Receiver): RawRoute => ({
       await authenticate();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return toRaw(errorAnswer(encoding, error.status, error.message), {
+      return toRaw(errorResponse(encoding, error.status, error.message), {
         ...error.headers,
         ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
       });
     }
     if (method !== 'POST') {
-      return toRaw(errorAnswer(encoding, 405, 'Traces are sent with POST.'), { allow: 'POST' });
+      return toRaw(errorResponse(encoding, 405, 'Traces are sent with POST.'), { allow: 'POST' });
     }
     return toRaw(
       await receiver().receive({

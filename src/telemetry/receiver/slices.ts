@@ -6,8 +6,8 @@ const routesOf = (agent: string | null, table: RoutingTable): number[] =>
   [...new Set(table.forAgent(agent, agent === null ? 'application' : 'agent'))].sort((a, b) => a - b);
 
 /**
- * The slices of a request: one for each distinct set of integrations. A request whose spans all go the same
- * way is its own only slice, byte for byte.
+ * The slices of a request: one for each distinct set of integrations. If all spans go to the same set, the request is
+ * its own only slice, byte for byte.
  */
 export const slicesOf = (bytes: Buffer, scanned: Scan, table: RoutingTable): Slice[] => {
   const { agents, agentOf, spans, rejected } = scanned;
