@@ -2,13 +2,18 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { until } from '../harness/wait.ts';
-import { examples, type Fixture, integrations, startFixture } from './integrations-fixture.ts';
+import {
+  examples,
+  type IntegrationsFixture,
+  integrations,
+  startIntegrations,
+} from './integrations-fixture.ts';
 
 describe('testing a connection', () => {
-  let fixture: Fixture;
+  let fixture: IntegrationsFixture;
   let receiver: OtlpReceiver;
   beforeAll(async () => {
-    [fixture, receiver] = await Promise.all([startFixture(null), startOtlpReceiver()]);
+    [fixture, receiver] = await Promise.all([startIntegrations('embedded'), startOtlpReceiver()]);
   });
   afterEach(() => {
     receiver.respondWith({});

@@ -1,13 +1,18 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { until } from '../harness/wait.ts';
-import { examples, type Fixture, integrations, startFixture } from './integrations-fixture.ts';
+import {
+  examples,
+  type IntegrationsFixture,
+  integrations,
+  startIntegrations,
+} from './integrations-fixture.ts';
 
 describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (kind) => {
-  let fixture: Fixture;
+  let fixture: IntegrationsFixture;
   beforeAll(async () => {
-    fixture = await startFixture(kind === 'postgres' ? inject('postgresUrl') : null);
+    fixture = await startIntegrations(kind);
   });
   afterAll(() => fixture?.close());
 

@@ -1,14 +1,7 @@
-import { sql } from 'kysely';
 import { readConfig } from '../../src/config.ts';
-import { type Database, migrate, openEmbedded, openPostgres } from '../../src/database/index.ts';
-import { createServer, TokenBuckets } from '../../src/http/index.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-import { Vault } from '../../src/lib/crypto.ts';
+import type { Database } from '../../src/database/index.ts';
 import { createEgress } from '../../src/lib/egress.ts';
-import { ApiError } from '../../src/lib/errors.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import type { Role } from '../../src/lib/principal.ts';
 import {
   createDestinations,
   createObservability,
@@ -16,31 +9,28 @@ import {
   type ObservabilityDestinations,
 } from '../../src/observability/index.ts';
 import type { Health } from '../../src/telemetry/index.ts';
-import { type Client, client } from '../harness/http.ts';
-import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { type ServedRoutes, serveRoutes } from '../harness/api.ts';
+import { openMigrated } from '../harness/database.ts';
+import type { Client } from '../harness/http.ts';
 import { testServices } from '../harness/services.ts';
+import { makeAgent } from '../harness/work-items.ts';
 
-export interface Fixture {
+type Replica = Observability & { destinations: ObservabilityDestinations };
+
+/** The API of integrations on a database of its own, with a telemetry that only reports what the test sets. */
+export interface IntegrationsFixture extends Pick<ServedRoutes, 'as' | 'withoutKey' | 'origin' | 'document'> {
   db: Database;
-  /** As an admin called `admin`, below /api/v2. */
+  /** As an admin called `admin`. */
   admin: Client;
-  /** As somebody with any name and role. */
-  as: (name: string, role: Role) => Client;
-  /** Without a key. */
-  nobody: Client;
-  baseUrl: string;
-  observability: Observability & { destinations: ObservabilityDestinations };
-  /** A second replica's, over the same database. */
-  other: Observability & { destinations: ObservabilityDestinations };
-  /** A new Worker agent's id. */
-  agent: () => Promise<string>;
-  /** What delivery was told to resume. */
+  observability: Replica;
+  /** A second replica on the same database. */
+  other: Replica;
+  /** Makes a Worker agent and returns its id. */
+  agent(): Promise<string>;
+  /** The integrations whose delivery was to resume, by number. */
   resumed: number[];
   healthOf: Map<number, Health>;
-  /** The document of /api/v2. */
-  // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
-  document: any;
-  close: () => Promise<void>;
+  close(): Promise<void>;
 }
 
 export const placeholders = new Map<string, string | undefined>([
@@ -50,25 +40,14 @@ export const placeholders = new Map<string, string | undefined>([
   ['UNSET', undefined],
 ]);
 
-/**
- * The observability endpoints behind a real server, over a real database. A key is `name:role`. Listens to
- * notifications of a second replica too.
- */
-export const startFixture = async (postgresUrl: string | null): Promise<Fixture> => {
-  const log = createLogger('silent');
-  const url = postgresUrl === null ? null : await createDatabase(postgresUrl);
-  const db = url === null ? await openEmbedded(null, log) : await openPostgres(url, log);
-  await migrate(db, log);
-  const vault = new Vault([Buffer.alloc(32, 7)]);
+export const startIntegrations = async (kind: Database['kind']): Promise<IntegrationsFixture> => {
+  const db = await openMigrated(kind);
   const egress = createEgress({});
+  const config = { ...readConfig({}), urlPlaceholders: placeholders };
+  const services = testServices(db, { egress, config });
   const resumed: number[] = [];
   const healthOf = new Map<number, Health>();
-  const services = testServices(db, {
-    vault,
-    egress,
-    config: { ...readConfig({}), urlPlaceholders: placeholders },
-  });
-  const replica = async () => {
+  const startReplica = async (): Promise<Replica> => {
     const destinations = createDestinations(services);
     const observability = createObservability(services, {
       destinations,
@@ -86,52 +65,26 @@ export const startFixture = async (postgresUrl: string | null): Promise<Fixture>
     await observability.start?.();
     return { ...observability, destinations };
   };
-  const observability = await replica();
-  const other = await replica();
-  const server = createServer({
-    groups: [observability],
-    authenticate: async ({ token }) => {
-      const [name, role] = token?.split(':') ?? [];
-      if (!name || !role) throw new ApiError('unauthorized', 'An API key is required.');
-      return { kind: 'service_account', id: name, name, role: role as Role, keyId: name };
-    },
-    db,
-    vault,
-    log,
-    publicUrl: () => 'http://127.0.0.1',
-    version: '0',
-    buckets: new TokenBuckets(systemClock),
-    rateLimit: () => ({ perSecond: 0, burst: 1 }),
-    readiness: async () => null,
-    metrics: async () => ({ contentType: 'text/plain', text: '' }),
-  });
-  const port = await server.listen(0, '127.0.0.1');
-  const baseUrl = `http://127.0.0.1:${port}/api/v2`;
+  const observability = await startReplica();
+  const other = await startReplica();
+  const { as, withoutKey, origin, document, close } = await serveRoutes(db, observability);
   return {
     db,
-    admin: client(baseUrl, 'admin:admin'),
-    as: (name, role) => client(baseUrl, `${name}:${role}`),
-    nobody: client(baseUrl),
-    baseUrl,
+    as,
+    admin: as('admin', 'admin'),
+    withoutKey,
+    origin,
+    document,
     observability,
     other,
-    agent: async () => {
-      const id = newId();
-      await db.tx((tx) =>
-        sql`insert into agents (id, name, mode, max_concurrency, max_attempts, timeout_seconds, max_steps)
-          values (${id}, 'agent', 'worker', 1, 1, 60, 5)`.execute(tx),
-      );
-      return id;
-    },
+    agent: () => makeAgent(db),
     resumed,
     healthOf,
-    document: server.document('/api/v2').value,
     close: async () => {
-      await server.close();
+      await close();
       await Promise.all([observability.destinations.stop(), other.destinations.stop()]);
       await egress.close();
-      await db.close();
-      if (url !== null) await dropDatabase(url);
+      await db[Symbol.asyncDispose]();
     },
   };
 };

@@ -1,8 +1,13 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import type { Answer } from '../harness/http.ts';
-import { examples, type Fixture, integrations, startFixture } from './integrations-fixture.ts';
+import {
+  examples,
+  type IntegrationsFixture,
+  integrations,
+  startIntegrations,
+} from './integrations-fixture.ts';
 
 const basic = examples.otlp_basic_auth;
 
@@ -11,9 +16,9 @@ const paths = (answer: Answer): string[] =>
   (answer.body.error.details ?? []).map(({ path }: { path: string }) => path);
 
 describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) => {
-  let fixture: Fixture;
+  let fixture: IntegrationsFixture;
   beforeAll(async () => {
-    fixture = await startFixture(kind === 'postgres' ? inject('postgresUrl') : null);
+    fixture = await startIntegrations(kind);
   });
   afterAll(() => fixture?.close());
 
@@ -441,7 +446,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       for (const role of ['member', 'builder'] as const) {
         expect((await fixture.as(role, role).raw(method, at)).status).toBe(403);
       }
-      expect((await fixture.nobody.raw(method, at)).status).toBe(401);
+      expect((await fixture.withoutKey.raw(method, at)).status).toBe(401);
     }
   });
 
@@ -478,7 +483,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
 
   test('the older address serves the same', async () => {
     const { id } = await create();
-    const response = await fetch(`${fixture.baseUrl.replace('v2', 'v1')}${integrations}/${id}`, {
+    const response = await fetch(`${fixture.origin}/api/v1${integrations}/${id}`, {
       headers: { authorization: 'Bearer admin:admin' },
     });
     expect(((await response.json()) as { id: string }).id).toBe(id);
