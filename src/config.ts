@@ -5,7 +5,7 @@ import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
 
 export { ConfigError };
 
-/** The loops that a replica can run. */
+/** The roles of a replica: which loops it runs, and whether it serves the API. */
 const replicaRoles = ['api', 'scheduler', 'worker', 'delivery'] as const;
 export type ReplicaRole = (typeof replicaRoles)[number];
 
@@ -105,18 +105,18 @@ const environment = z.object({
     .default('x-project-name'),
 });
 
-/** The configuration of one replica, from the environment (product, section 2). */
+/** The configuration of one replica, from its environment (product, section 2). */
 export interface Config {
   port: number;
   host: string;
   dataDir: string;
   databaseUrl: string | null;
-  /** The telemetry log that all replicas share; null: this one keeps its own in the data folder. */
+  /** The telemetry log that all replicas share; null: this replica has its own in the data folder. */
   telemetryLog: NatsAddress | null;
   bootstrapKey: string | null;
-  /** 32 bytes each; null: generate one into the data folder. */
+  /** 32 bytes each; null: the first start generates one in the data folder. */
   encryptionKeys: Buffer[] | null;
-  /** Null: `http://HOST:PORT`, with the port that is really listened on. */
+  /** Null: `http://HOST:PORT`, with the port that the server listens on. */
   publicUrl: string | null;
   roles: ReadonlySet<ReplicaRole>;
   /** The variables that `${NAME}` in an integration's url may use, with their values; undefined where unset. */
@@ -127,9 +127,9 @@ export interface Config {
   llmTracingProjectHeader: string;
 }
 
-/** Read and check the environment. Throws ConfigError with every mistake at once. */
+/** Reads the configuration from environment variables. Throws ConfigError with all mistakes at once. */
 export const readConfig = (env: Record<string, string | undefined>): Config => {
-  // A variable set to nothing is one that is not set.
+  // An empty variable counts as not set.
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );

@@ -3,7 +3,7 @@ import { messageOf } from './lib/errors.ts';
 import { createLogger } from './lib/log.ts';
 import { startPlatform } from './platform.ts';
 
-/** What is in flight has this long; whatever is left then goes back when its lease runs out. */
+/** How long work in progress may take after a signal, in milliseconds. The rest is released when its lease expires. */
 const stopWithinMs = 19_500;
 
 const refuse = (mistakes: string[]): never => {
@@ -31,7 +31,7 @@ const main = async (): Promise<void> => {
     stopping = true;
     log.info({ signal }, 'stopping');
     setTimeout(() => {
-      log.error('not everything in flight ended in time; it will be taken up again elsewhere');
+      log.error('not all work in progress ended in time; it will be done again when its lease expires');
       process.exit(0);
     }, stopWithinMs).unref();
     stop().then(() => {

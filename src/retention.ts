@@ -2,11 +2,11 @@ import type { Retention, Services } from './feature.ts';
 import { Loop } from './lib/loop.ts';
 import { readSettings } from './settings/index.ts';
 
-/** Rows removed in one transaction: few enough that nothing waits for it. */
+/** How many rows one transaction deletes: few enough that nothing waits for it. */
 const batch = 2_000;
 const everyMs = 3_600_000;
 
-/** The loop that removes what is older than the advanced settings keep, batch by batch, every hour. */
+/** Makes the loop that deletes what is older than the advanced settings keep, batch by batch, every hour. */
 export const retentionLoop = ({ db, log }: Services, retention: readonly Retention[]): Loop =>
   new Loop({
     name: 'retention',

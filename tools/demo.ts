@@ -9,13 +9,13 @@ import { client } from '../tests/harness/http.ts';
 import { type ReceivedSpan, startOtlpReceiver } from '../tests/harness/otlp-receiver.ts';
 
 /**
- * The main job, to look at: a schedule comes due every minute, each firing becomes one Work Item, the built-in mock
- * model carries it out, and its trace reaches a trace receiver on this machine. Everything is set up through the API,
- * as a user would. `--once` ends after the first trace. Ctrl-C ends it; nothing of it is kept.
+ * A demo of what the platform does: a schedule is due every minute, each firing becomes one Work Item, the built-in mock
+ * model executes it, and its trace reaches a trace receiver on this machine. Everything is set up through the API, as a
+ * user would do it. `--once` ends after the first trace. Ctrl-C ends it, and everything is deleted.
  */
 const once = process.argv.includes('--once');
 const color = (code: number, text: string) => (process.stdout.isTTY ? `\x1b[${code}m${text}\x1b[0m` : text);
-const say = (what: string, text: string) =>
+const print = (what: string, text: string) =>
   console.log(`${color(2, new Date().toISOString().slice(11, 23))}  ${color(36, what.padEnd(10))} ${text}`);
 
 const key = 'demo-key-of-the-administrator-0123456789';
@@ -27,7 +27,7 @@ const start = (port: string) =>
   });
 const platform = await start(process.env.PORT ?? '8080').catch((error: Error) => {
   if (!error.message.includes('is taken')) throw error;
-  say('start', 'port 8080 is taken; another one is used');
+  print('start', 'port 8080 is taken; another port is used');
   return start('0');
 });
 const api = client(`${platform.url}/api/v2`, key);
@@ -46,17 +46,17 @@ const end = async (code: number): Promise<never> => {
 process.on('SIGINT', () => void end(0));
 process.on('SIGTERM', () => void end(0));
 
-/** The body of a successful answer; anything else ends the demo with the error that a user would see. */
+/** Resolves to the body of a successful response. Any other response ends the demo with the error that a user would see. */
 const must = async (
-  answer: Promise<{ status: number; body: unknown; text: string }>,
+  response: Promise<{ status: number; body: unknown; text: string }>,
 ): Promise<Record<string, never>> => {
-  const { status, body, text } = await answer;
+  const { status, body, text } = await response;
   if (status < 300) return body as Record<string, never>;
   console.error(`the demo failed: ${status} ${text}`);
   return end(1);
 };
 
-say('platform', `${platform.url}/api/v2 with embedded storage in ${dataDir}`);
+print('platform', `${platform.url}/api/v2 with embedded storage in ${dataDir}`);
 await must(
   api.post('/observability/integrations', {
     version: '1',
@@ -64,7 +64,7 @@ await must(
     settings: { provider: 'otlp_custom_headers', url: receiver.url },
   }),
 );
-say('backend', `traces go to ${receiver.url}`);
+print('backend', `traces go to ${receiver.url}`);
 const agent = await must(
   api.post('/agents', {
     name: 'Night clerk',
@@ -79,7 +79,7 @@ const schedule = await must(
     message: 'Write the report of the last minute.',
   }),
 );
-say('schedule', `\`* * * * *\` for the agent "${agent.name}", first due at ${schedule.next_run_at}`);
+print('schedule', `\`* * * * *\` for the agent "${agent.name}", first due at ${schedule.next_run_at}`);
 console.log(`
   API     ${platform.url}/api/v2    (described at GET ${platform.url}/api/v2)
   key     ${key}
@@ -113,7 +113,7 @@ const showFirings = async (): Promise<void> => {
     const id = `occurrence ${o.scheduled_for}`;
     if (shown.has(id)) continue;
     shown.add(id);
-    say(
+    print(
       'firing',
       `${o.scheduled_for} ${o.outcome}, ${o.lateness_ms} ms after its time → Work Item ${o.work_item_id}`,
     );
@@ -127,7 +127,7 @@ const showWorkItems = async (): Promise<void> => {
     if (shown.has(id)) continue;
     shown.add(id);
     const text = typeof item.result === 'string' ? item.result : JSON.stringify(item.result);
-    say(
+    print(
       'Work Item',
       `${item.id} is ${item.status}${item.status === 'COMPLETED' ? `: ${text?.slice(0, 100)}` : ''}`,
     );
@@ -136,11 +136,11 @@ const showWorkItems = async (): Promise<void> => {
     const until = Date.now() + 10_000;
     const delivered = () => receiver.spans().filter((span) => span.traceId === trace_id);
     while (!delivered().some((span) => span.parentSpanId === '') && Date.now() < until) await sleep(20);
-    say('trace', `${trace_id}: ${delivered().length} spans delivered`);
+    print('trace', `${trace_id}: ${delivered().length} spans delivered`);
     for (const line of tree(delivered())) console.log(`${' '.repeat(25)}${line}`);
     traces++;
     if (traces === 1 && !once)
-      say('next', 'call the addresses above, or wait for the next minute; Ctrl-C ends');
+      print('next', 'call the addresses above, or wait for the next minute; Ctrl-C ends');
   }
 };
 

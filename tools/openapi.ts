@@ -6,7 +6,7 @@ import { offlineServices } from '../src/services.ts';
 
 /**
  * Writes what the routes declare: openapi.json, and permissions.md with the role of every operation. With `--check` it
- * writes nothing and exits 1 if a committed file is not what the routes give. It needs no database.
+ * writes nothing, and exits with 1 if a committed file differs from what the routes declare. It needs no database.
  */
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -23,7 +23,7 @@ const files = {
   'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'permissions.md': `# Permissions
 
-The least role that may call each operation, printed from the routes by \`npm run openapi\`. \`builder\` may do all that \`member\` may, and \`admin\` all.
+The lowest role that may call each operation, generated from the routes by \`npm run openapi\`. \`builder\` may do all that \`member\` may, and \`admin\` may do everything.
 
 | operation | role | request |
 |---|---|---|

@@ -3,8 +3,8 @@ import { type Database, migrate, openEmbedded, sql } from '../src/database/index
 import { silentLogger } from '../src/lib/log.ts';
 
 /**
- * Writes schema.sql: what the migrations add up to, table by table, as PostgreSQL describes it. With `--check` it writes
- * nothing and exits 1 if the committed file is not that. It is to be read, not to be run.
+ * Writes schema.sql: the schema after all migrations, table by table, as PostgreSQL describes it. With `--check` it writes
+ * nothing, and exits with 1 if the committed file differs. The file is for readers and is never executed.
  */
 const file = new URL('../schema.sql', import.meta.url);
 

@@ -10,8 +10,8 @@ const system: Principal = { kind: 'system', id: 'system', name: 'the platform', 
 const actor = { principal: system, requestId: null };
 
 /**
- * At the first start, when no key exists, creates a service-account key of an admin and returns its value, to be printed
- * this once. Returns null at every later start. Of replicas that start together one creates it.
+ * At the first start, when there is no key, creates a service-account key of an admin and returns its value, to be
+ * printed this once. Returns null at every later start. If replicas start together, one of them creates the key.
  */
 export const createFirstKey = (db: Database): Promise<string | null> =>
   db.tx(async (tx) => {

@@ -5,9 +5,9 @@ import { Authenticator } from './keys.ts';
 import { apiKeyRoutes } from './routes.ts';
 
 export interface Access extends Feature {
-  /** The principal that a bearer token stands for; throws 401. */
+  /** Resolves to the principal of a bearer token; throws 401. */
   authenticate(request: { token: string | undefined }): Promise<Principal>;
-  /** Creates the first administrator's key and returns its value, to be shown once; null if there is one already. */
+  /** Creates the first administrator's key and resolves to its value, to be shown once; null if there is a key already. */
   createFirstKey(): Promise<string | null>;
 }
 

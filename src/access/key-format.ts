@@ -15,17 +15,17 @@ const base62 = (bytes: Buffer, length: number): string => {
 const checksum = (body: string): string =>
   base62(createHash('sha256').update(body).digest().subarray(0, 8), 6);
 
-/** A new key's value: `ap_`, 43 base62 characters (256 bits), and 6 of checksum, by which a scanner knows one. */
+/** Returns the value of a new key: `ap_`, 43 base62 characters (256 bits), and a checksum of 6, by which secret scanners recognise a key. */
 export const newKeyValue = (): string => {
   const body = base62(randomBytes(32), 43);
   return `ap_${body}${checksum(body)}`;
 };
 
-/** Whether `value` can be one of our keys at all; a mistyped one is refused without asking the database. */
+/** Whether `value` has the form and checksum of a key; a mistyped key is refused without a query. */
 export const isKeyValue = (value: string): boolean => {
   const match = /^ap_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/.exec(value);
   return match !== null && checksum(match[1]!) === match[2];
 };
 
-/** What is kept to recognise a key by. */
+/** The first characters of a key, stored so that people can recognise it. */
 export const keyPrefix = (value: string): string => value.slice(0, 10);

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('a revocation that was not heard of counts after 0.9 s, though the clock is set back', async () => {
+it('a revocation whose notification was lost takes effect after 0.9 s, even if the clock is set back', async () => {
   await using db = await openMigrated('postgres');
   const key = (await createFirstKey(db))!;
   const authenticator = new Authenticator(db, silentLogger, null);

@@ -8,13 +8,13 @@ import type { Principal } from '../lib/principal.ts';
 import { isKeyValue } from './key-format.ts';
 import { findKeyByHash, type ShownKey, touchKey } from './store.ts';
 
-/** The channel that notifies replicas of a revoked key or a person's changed role. */
+/** The channel that notifies replicas of a revoked key or a changed role of a person. */
 const keysChannel = 'api_keys';
 
-/** How long a key that was looked up is cached: a revocation whose notification was lost holds after this at the latest. */
+/** How long a key is cached, in milliseconds. A revocation whose notification was lost takes effect after this time. */
 const cacheTtlMs = 900;
 const maxCached = 10_000;
-/** How exact `last_used_at` is, so that not every request writes. */
+/** How exact `last_used_at` is, in milliseconds, so that not every request writes. */
 const touchEveryMs = 60_000;
 
 const unauthorized = (message: string) => new ApiError('unauthorized', message);
@@ -35,14 +35,14 @@ const bootstrap: Principal = {
 /** Notifies every replica that a key was revoked, when `tx` commits. */
 export const notifyRevoked = (tx: Tx): Promise<void> => notify(tx, keysChannel);
 
-/** Turns a bearer token into a principal. */
+/** Authenticates bearer tokens. */
 export class Authenticator {
   readonly #db: Database;
   readonly #log: Logger;
   readonly #bootstrapHash: Buffer | null;
-  /** Raised by `invalidate`, so that a look-up that began before it is not cached after it. */
+  /** `invalidate` raises it, so that a look-up that began before is not cached afterwards. */
   #generation = 0;
-  // Its time is performance.now(): a clock that goes back must not prolong the life of a revoked key.
+  // Its time is performance.now(): a revoked key must not live longer because the clock is set back.
   readonly #cached = new LRUCache<string, { principal: Principal | null }>({ max: maxCached });
   readonly #touched = new LRUCache<string, true>({ max: maxCached, ttl: touchEveryMs });
 
@@ -52,18 +52,18 @@ export class Authenticator {
     this.#bootstrapHash = bootstrapKey ? Buffer.from(sha256(bootstrapKey)) : null;
   }
 
-  /** Follows revocations on other replicas from now on. */
+  /** From now on revocations on other replicas take effect here. */
   start(): void {
-    this.#db.listen(keysChannel, () => this.invalidate());
+    this.#db.listen(keysChannel, this.invalidate);
   }
 
-  /** Asks the database again for every key: one was revoked, or a role changed. */
-  invalidate(): void {
+  /** Empties the cache: a key was revoked, or a role changed. */
+  readonly invalidate = (): void => {
     this.#generation++;
     this.#cached.clear();
-  }
+  };
 
-  /** The principal that `token` stands for; throws 401. */
+  /** Resolves to the principal of `token`; throws 401. */
   async authenticate(token: string | undefined): Promise<Principal> {
     if (token === undefined) throw unauthorized('An API key is required: Authorization: Bearer <API_KEY>.');
     const hash = sha256(token);
@@ -81,7 +81,7 @@ export class Authenticator {
     const key = await this.#db.run((executor) => findKeyByHash(executor, hash));
     const found = { principal: key ? principalOf(key) : null };
     const livesMs = (key?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now();
-    // The row is as old as the question.
+    // The row is as old as the start of the query.
     const ttl = Math.floor(Math.min(cacheTtlMs, livesMs) - (performance.now() - queriedAt));
     if (generation === this.#generation && ttl > 0) this.#cached.set(hash, found, { ttl });
     return found;

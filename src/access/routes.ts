@@ -26,8 +26,10 @@ const apiKey = z
     id,
     name: z.string(),
     kind: z.enum(['service_account', 'personal']),
-    role: z.enum(roles).describe('The role it acts with; of a personal key its person’s current one.'),
-    prefix: z.string().describe('The first characters of the value, to recognise it by.'),
+    role: z
+      .enum(roles)
+      .describe('The role that the key acts with. A personal key has the current role of its person.'),
+    prefix: z.string().describe('The first characters of the value, by which people recognise the key.'),
     created_by: z.string(),
     created_at: timestamp,
     last_used_at: timestamp.nullable(),
@@ -36,21 +38,21 @@ const apiKey = z
   .meta({ id: 'ApiKey' });
 
 const createdApiKey = apiKey
-  .extend({ value: z.string().describe('The key itself, shown this once.') })
+  .extend({ value: z.string().describe('The key itself. It is shown only once.') })
   .meta({ id: 'CreatedApiKey' });
 
 const createBody = z
   .object({
     name: text(200, 1),
     role: optional(z.enum(roles)).describe(
-      'The role of a service account’s key, required for one. Not with `kind: personal`.',
+      'The role of a service account’s key; required for it. Not allowed with `kind: personal`.',
     ),
     kind: optional(z.enum(['service_account', 'personal'])).describe('Default `service_account`.'),
     expires_at: optional(z.iso.datetime({ offset: true })).describe('In the future. Default: never.'),
   })
   .meta({ id: 'CreateApiKeyBody' });
 
-/** Everyone sees and revokes the keys they made; an admin all. */
+/** Everyone sees and revokes the keys that they created; an admin all keys. */
 const mayManage = (principal: Principal, key: ShownKey): boolean =>
   principal.role === 'admin' || key.created_by === principal.id;
 
@@ -68,7 +70,7 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       method: 'GET',
       path: '/api-keys',
       summary: 'List API keys',
-      description: 'Those that you made; an admin sees all.',
+      description: 'Returns the keys that you created. An admin gets all keys.',
       query: pageQuery,
       response: pageOf('ApiKeyPage', apiKey),
       handler: listPage(db, (executor, page, { principal }) =>
@@ -82,7 +84,7 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       path: '/api-keys',
       summary: 'Create an API key',
       description:
-        'Its value is shown this once. A key of a service account has `role`, never above your own; `kind: personal` follows your role.',
+        'The value is shown only once. A service account’s key has the given `role`, which must not be above your own. A key with `kind: personal` has your role.',
       body: createBody,
       checkBody: ({ kind, role }) => {
         if (kind !== 'personal' && (role === undefined || role === null)) {
@@ -138,7 +140,7 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       method: 'GET',
       path: '/api-keys/{api_key_id}',
       summary: 'Get an API key',
-      description: 'Without its value.',
+      description: 'The response does not contain its value.',
       find,
       response: apiKey,
       handler: async ({ found }) => found,
@@ -149,7 +151,7 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       method: 'DELETE',
       path: '/api-keys/{api_key_id}',
       summary: 'Delete an API key',
-      description: 'It is refused at once.',
+      description: 'Requests with it are refused at once.',
       find,
       status: 204,
       handler: async ({ found, actor, transaction }) => {

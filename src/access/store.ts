@@ -30,7 +30,7 @@ declare module '../database/database.ts' {
   }
 }
 
-/** A key as it is shown: with the role it acts with now, and without its hash. */
+/** A key as clients see it: with the role that it has now, and without its hash. */
 export type ShownKey = Omit<ApiKeyRow, 'value_hash' | 'role'> & { role: Role; user_name: string | null };
 
 const shownKeys = (executor: Executor) =>
@@ -60,7 +60,7 @@ export const findKeyByHash = async (executor: Executor, hash: string): Promise<S
     )
     .executeTakeFirst();
 
-/** Newest first. `createdBy` null: everyone's keys. */
+/** Newest first. `createdBy` null: the keys of everyone. */
 export const listKeys = (executor: Executor, createdBy: string | null, page: Page): Promise<ShownKey[]> => {
   const query = shownKeys(executor);
   return selectPage(createdBy === null ? query : query.where('k.created_by', '=', createdBy), page, 'k.id');
@@ -83,7 +83,7 @@ export const insertKey = async (
 export const deleteKey = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx.deleteFrom('api_keys').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
 
-/** Writes that the key was used now. */
+/** Sets `last_used_at` to now. */
 export const touchKey = async (executor: Executor, id: string): Promise<void> => {
   await sql`update api_keys set last_used_at = platform_now() where id = ${id}`.execute(executor);
 };

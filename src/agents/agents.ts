@@ -17,11 +17,11 @@ import {
   updateAgentRow,
 } from './store.ts';
 
-/** What other features do in the transaction of a change of an agent. */
+/** What other features do in the transaction that changes an agent. */
 export interface AgentHooks {
-  /** Called after the agent's row and all that hangs on it are gone. */
+  /** Called after the row of the agent and the rows that depend on it are deleted. */
   onDelete: (tx: Tx, agentId: string, actor: Actor) => Promise<void>;
-  /** Called after the settings changed: more Work Items may run at once now. */
+  /** Called after the settings changed: more Work Items may execute at once now. */
   onSettings: (tx: Tx) => Promise<void>;
 }
 
@@ -32,30 +32,30 @@ export const defaultAgentSettings: AgentSettings = {
   max_steps: 20,
 };
 
-/** The agent. 404 if there is none, also for a malformed id. */
+/** Returns the agent. Throws 404 if there is none, also for a malformed id. */
 export const getAgent = async (executor: Executor, id: string): Promise<Agent> => {
   const agent = isId(id) ? await findAgent(executor, id) : undefined;
   if (!agent) throw notFound('agent');
   return agent;
 };
 
-/** The agent, locked until the transaction ends. 404 if there is none. */
+/** Returns the agent, locked until the transaction ends. Throws 404 if there is none. */
 export const lockAgent = async (tx: Tx, id: string, lock: AgentLock = 'update'): Promise<Agent> => {
   const agent = isId(id) ? await findLockedAgent(tx, id, lock) : undefined;
   if (!agent) throw notFound('agent');
   return agent;
 };
 
-/** Keeps the agent from being deleted until the transaction ends. Returns false if there is none. */
+/** Locks the agent so that it is not deleted before the transaction ends. Returns false if there is none. */
 export const lockAgentForShare = async (tx: Tx, id: string): Promise<boolean> =>
   isId(id) && (await findLockedAgent(tx, id, 'share')) !== undefined;
 
-/** 400 with `message` if the agent is not a Worker agent. */
+/** Throws 400 with `message` if the agent is not a Worker agent. */
 export const requireWorker = (agent: Pick<Agent, 'mode'>, message: string): void => {
   if (agent.mode !== 'worker') throw badRequest(message);
 };
 
-/** `before` with the keys of `changes`; null resets a key to its default. */
+/** Returns `before` with the keys of `changes`. null resets a key to its default. */
 export const mergeSettings = (
   before: AgentSettings,
   changes: Partial<Record<keyof AgentSettings, number | null>>,
@@ -70,13 +70,13 @@ export const mergeSettings = (
 
 type References = Pick<AgentFields, 'llm_id' | 'tool_server_ids' | 'semantic_data_model_ids'>;
 
-/** 422 that names each field with an unknown id. What is referred to is kept until the transaction ends. */
+/** Throws 422 that names each field with an unknown id. What is referred to is locked for share. */
 const checkReferences = async (tx: Tx, fields: Partial<References>): Promise<void> => {
   const faults: Fault[] = [];
   const { llm_id } = fields;
   const unknownLlm = llm_id != null && !(isId(llm_id) && (await lockLlmForShare(tx, llm_id)));
   if (unknownLlm) faults.push({ path: 'llm_id', message: 'is not an LLM configuration' });
-  // There are no tool servers and semantic data models yet, so no id is one.
+  // There are no tool servers and semantic data models yet, so every id is unknown.
   for (const i of (fields.tool_server_ids ?? []).keys()) {
     faults.push({ path: `tool_server_ids[${i}]`, message: 'is not a tool server' });
   }
@@ -103,7 +103,7 @@ export type AgentChanges = Partial<Omit<AgentFields, 'settings'>> & {
   settings?: Partial<Record<keyof AgentSettings, number | null>>;
 };
 
-/** 422 if the locked agent cannot have these changes. */
+/** Throws 422 if the locked agent cannot have these changes. */
 export const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promise<void> => {
   if (changes.mode !== undefined && changes.mode !== before.mode) {
     throw unprocessable([{ path: 'mode', message: `cannot be changed; this agent's is ${before.mode}` }]);
@@ -137,8 +137,9 @@ export const updateAgent = async (
 };
 
 /**
- * Deletes the agent, which is locked; the database deletes its schedules and scopes with it. `onDelete` comes after
- * that: a firing in progress holds the row of its schedule, so once the row is gone no Work Item can come unseen.
+ * Deletes the agent, which is locked; the database deletes its schedules and scopes with it. `onDelete` is called after
+ * that: a firing in progress holds the row of its schedule, so once that row is deleted no Work Item can be created
+ * unnoticed.
  */
 export const deleteAgent = async (tx: Tx, actor: Actor, hooks: AgentHooks, agent: Agent): Promise<void> => {
   await deleteAgentRow(tx, agent.id);

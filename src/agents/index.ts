@@ -9,7 +9,7 @@ export type { Agent } from './store.ts';
 export const createAgents = ({ db }: Services, hooks: AgentHooks): Feature => ({
   tag: {
     name: 'Agents',
-    description: 'Worker agents carry out Work Items; conversational agents talk.',
+    description: 'Worker agents execute Work Items; conversational agents talk.',
   },
   routes: agentRoutes(db, hooks),
 });

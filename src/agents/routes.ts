@@ -28,10 +28,14 @@ import { findAgent, listAgents } from './store.ts';
 const mode = z.enum(['worker', 'conversational']);
 
 const settingSchemas = {
-  max_concurrency: z.int().min(1).max(1_000).describe('Work Items of the agent that execute at once.'),
-  max_attempts: z.int().min(1).max(100).describe('Attempts at one Work Item.'),
-  timeout_seconds: z.int().min(1).max(86_400).describe('Longest time that one attempt may take.'),
-  max_steps: z.int().min(1).max(1_000).describe('Model calls that one attempt may make.'),
+  max_concurrency: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .describe('How many Work Items of the agent may execute at once.'),
+  max_attempts: z.int().min(1).max(100).describe('How many attempts one Work Item has.'),
+  timeout_seconds: z.int().min(1).max(86_400).describe('How many seconds one attempt may take.'),
+  max_steps: z.int().min(1).max(1_000).describe('How many model calls one attempt may make.'),
 };
 
 const publicAgent = z
@@ -51,7 +55,7 @@ const publicAgent = z
   })
   .meta({ id: 'PublicAgent' });
 
-/** As a set: an id that is given twice is kept once. */
+/** A set: an id that is given twice is stored once. */
 const ids = idList.transform((list) => [...new Set(list)]);
 const name = text(200, 1);
 const instructions = text(100_000);
@@ -84,7 +88,7 @@ const updateBody = z
   .object({
     name: name.optional(),
     description: description.nullable().optional(),
-    mode: mode.optional().describe('Cannot be changed: another mode is refused.'),
+    mode: mode.optional().describe('Cannot be changed. Another mode than the current one is refused.'),
     instructions: instructions.optional(),
     llm_id: id.nullable().optional(),
     model: model.nullable().optional(),
@@ -173,7 +177,8 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       method: 'DELETE',
       path: '/agents/{agent_id}',
       summary: 'Delete an agent',
-      description: 'Its schedules and scopes go with it. Its Work Items remain; open ones are cancelled.',
+      description:
+        'Its schedules and scopes are deleted as well. Its Work Items remain; open ones are cancelled.',
       find,
       status: 204,
       etag: true,

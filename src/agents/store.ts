@@ -75,11 +75,12 @@ export const findAgent = async (executor: Executor, id: string): Promise<Agent |
 };
 
 /**
- * What a lock keeps others from until the transaction ends. `share`: deleting the agent. `update`: also changing it or
- * locking it for a change. `delete`: also a `share` lock.
+ * What a lock blocks until the transaction ends. `share`: deleting the agent. `update`: also changing it, and `update`
+ * locks. `delete`: also `share` locks.
  */
 export type AgentLock = 'share' | 'update' | 'delete';
 
+/** The agent, locked until the transaction ends. */
 export const findLockedAgent = async (tx: Tx, id: string, lock: AgentLock): Promise<Agent | undefined> => {
   const query = tx.selectFrom('agents').select(columns).where('id', '=', id);
   const locked = {

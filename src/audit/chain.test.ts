@@ -9,8 +9,8 @@ import { audit } from './store.ts';
 
 const principal: Principal = { kind: 'service_account', id: 'k', name: 'K', role: 'admin', keyId: 'k' };
 
-/** The documented hash, written a second time: whoever can write the table can compute it. */
-const hashOf = (before: string, { hash: _hash, position, ...said }: Record<string, unknown>): string => {
+/** The documented hash, implemented again: anyone who can write the table can compute it. */
+const hashOf = (before: string, { hash: _hash, position, ...fields }: Record<string, unknown>): string => {
   const sorted = (value: unknown): unknown =>
     value !== null && typeof value === 'object' && !(value instanceof Date)
       ? Object.fromEntries(
@@ -20,12 +20,12 @@ const hashOf = (before: string, { hash: _hash, position, ...said }: Record<strin
         )
       : value;
   return createHash('sha256')
-    .update(`${before}\n${position}\n${JSON.stringify(sorted(said))}`)
+    .update(`${before}\n${position}\n${JSON.stringify(sorted(fields))}`)
     .digest('hex');
 };
 
 eachDatabase((_name, open) => {
-  it('finds an entry that was changed and given a fitting hash of its own', async () => {
+  it('verifyChain finds an entry that was changed together with its own hash', async () => {
     const db = open();
     for (let n = 0; n < 5; n++) {
       await db.tx((tx) =>
@@ -50,7 +50,7 @@ eachDatabase((_name, open) => {
     expect(await verifyChain(db)).toMatchObject({ ok: false, checked: 3, broken_at: 4 });
   });
 
-  it('refuses to change or remove an entry', async () => {
+  it('the database refuses to change or remove an entry', async () => {
     const db = open();
     await expect(db.run((r) => sql`update audits set action = 'x'`.execute(r))).rejects.toThrow(
       'append-only',

@@ -9,16 +9,16 @@ import { type AuditRow, findLastChained, listChainedAfter, listUnchained, update
 const genesis = '0'.repeat(64);
 const batch = 1_000;
 
-/** The hash of an entry: SHA-256 over the hash before it, its position and all its fields. */
+/** Returns the hash of an entry: SHA-256 of the hash before it, its position and all its fields, in hex. */
 const hashOf = (before: string, position: number, row: AuditRow): string => {
   const { hash: _hash, position: _position, ...fields } = row;
   return sha256(`${before}\n${position}\n${canonicalJson(fields)}`);
 };
 
-/** Chains what is not chained yet. Returns whether there may be more. */
+/** Adds entries to the chain, at most one batch. Returns whether there may be more. */
 const chainOnce = (db: Database): Promise<boolean> =>
   db.tx(async (tx) => {
-    // One replica at a time. Another waits, and finds nothing left.
+    // One replica at a time. Another one waits, and then finds nothing left.
     await advisoryLock(tx, 'audit chain');
     const last = await findLastChained(tx);
     let { position, hash } = last ?? { position: 0, hash: genesis };
@@ -31,7 +31,7 @@ const chainOnce = (db: Database): Promise<boolean> =>
     return rows.length === batch;
   });
 
-/** The loop that chains within a second. */
+/** Makes the loop that adds new entries to the chain within a second. */
 export const chainLoop = (db: Database, log: Logger): Loop =>
   new Loop({
     name: 'audit chain',
@@ -41,14 +41,14 @@ export const chainLoop = (db: Database, log: Logger): Loop =>
 
 export interface Verification {
   ok: boolean;
-  /** Entries whose hash was recomputed. */
+  /** The number of correct entries from the start of the chain. */
   checked: number;
-  /** The first position that does not fit: changed, missing or out of order. */
+  /** The first position whose entry was changed, is missing or is out of order; null if there is none. */
   broken_at: number | null;
   last_hash: string;
 }
 
-/** Recompute the whole chain. */
+/** Computes the whole chain again, and compares. */
 export const verifyChain = async (db: Database): Promise<Verification> => {
   let position = 0;
   let hash = genesis;

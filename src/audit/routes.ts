@@ -28,7 +28,7 @@ const audit = z
     position: z
       .int()
       .nullable()
-      .describe('Its place in the hash chain; null until it is chained, within a second.'),
+      .describe('The position in the hash chain; null until the entry is chained, within a second.'),
     hash: z.string().nullable(),
   })
   .meta({ id: 'Audit' });
@@ -40,10 +40,10 @@ const toResponse = ({ principal_kind, principal_id, principal_name, details, ...
 });
 
 const filter = z.object({
-  principal_id: z.string().optional().describe('What this principal did.'),
-  action: z.string().optional().describe('What was done, such as `schedule.create`.'),
-  target_type: z.string().optional().describe('To what kind of thing, such as `schedule`.'),
-  target_id: z.string().optional().describe('To what, by its id.'),
+  principal_id: z.string().optional().describe('Only what this principal did.'),
+  action: z.string().optional().describe('Only this action, such as `schedule.create`.'),
+  target_type: z.string().optional().describe('Only changes of this kind of resource, such as `schedule`.'),
+  target_id: z.string().optional().describe('Only changes of the resource with this id.'),
   outcome: z.enum(['done', 'refused']).optional(),
 });
 
@@ -53,7 +53,7 @@ export const auditRoutes = (db: Database): Route[] => [
     role: 'admin',
     method: 'GET',
     path: '/audits',
-    summary: 'List the audit log',
+    summary: 'List audit log entries',
     query: pageOrOffsetQuery.extend(filter.shape),
     response: pageOf('AuditPage', audit),
     handler: listPage(
@@ -73,7 +73,8 @@ export const auditRoutes = (db: Database): Route[] => [
     method: 'GET',
     path: '/audits/verify',
     summary: 'Verify the audit log',
-    description: 'Recomputes its hash chain.',
+    description:
+      'Computes the hash chain again and compares. `broken_at` is the first position that does not match.',
     response: z
       .object({ ok: z.boolean(), checked: z.int(), broken_at: z.int().nullable(), last_hash: z.string() })
       .meta({ id: 'AuditVerification' }),

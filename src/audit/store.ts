@@ -33,7 +33,7 @@ declare module '../database/database.ts' {
   }
 }
 
-/** Listed: a named statement with `*` fails after a migration that adds a column, and the hash covers these. */
+/** Listed, because a named statement with `*` fails after a migration that adds a column, and because the hash covers these. */
 const columns = [
   'id',
   'at',
@@ -78,8 +78,8 @@ const insertEntry = async (tx: Tx, { principal, requestId }: Actor, entry: Audit
 
 /**
  * Writes an entry of the audit log, in the transaction of the change. `action` is `resource.verb`, such as
- * `schedule.create`; `targetType` is its resource unless given. `details` say what changed, and never hold a secret:
- * its `fingerprint` (lib/crypto.ts) instead.
+ * `schedule.create`; `targetType` is its resource unless given. `details` describe the change. They never contain a
+ * secret, only its `fingerprint` (lib/crypto.ts).
  */
 export const audit = (
   tx: Tx,
@@ -90,7 +90,7 @@ export const audit = (
   targetType = action.slice(0, action.indexOf('.')),
 ): Promise<void> => insertEntry(tx, actor, { action, targetType, targetId, details, outcome: 'done' });
 
-/** Writes that `actor` was refused the operation `operationId` at `path`. */
+/** Writes that the operation `operationId` at `path` was refused to `actor`. */
 export const auditRefusal = (tx: Tx, actor: Actor, operationId: string, path: string): Promise<void> =>
   insertEntry(tx, actor, {
     action: operationId,
@@ -119,7 +119,7 @@ export const listAudits = (
   return selectPage(query, { limit, next });
 };
 
-/** The last entry of the chain; null if it has none yet. */
+/** The last entry of the chain; null if the chain is empty. */
 export const findLastChained = async (
   executor: Executor,
 ): Promise<{ position: number; hash: string } | null> => {
@@ -133,9 +133,11 @@ export const findLastChained = async (
   return row ? { position: row.position!, hash: row.hash! } : null;
 };
 
+/** The oldest entries that are not in the chain yet. */
 export const listUnchained = (tx: Tx, limit: number): Promise<AuditRow[]> =>
   tx.selectFrom('audits').select(columns).where('position', 'is', null).orderBy('id').limit(limit).execute();
 
+/** Puts entries into the chain. */
 export const updateChained = async (
   tx: Tx,
   links: { id: string; position: number; hash: string }[],
@@ -146,6 +148,7 @@ export const updateChained = async (
     where audits.id = link.id`.execute(tx);
 };
 
+/** The entries of the chain after `position`, in its order. */
 export const listChainedAfter = (executor: Executor, position: number, limit: number): Promise<AuditRow[]> =>
   executor
     .selectFrom('audits')

@@ -7,7 +7,7 @@ import { fingerprint } from '../lib/crypto.ts';
 import { type BrandingFields, findBranding, lockBranding, updateBranding } from './store.ts';
 
 const maxLogoBytes = 256 * 1024;
-/** Of each side. */
+/** The limit of each side. */
 const maxLogoPixels = 2_048;
 const maxLogoUrl = 'data:image/jpeg;base64,'.length + Math.ceil(maxLogoBytes / 3) * 4;
 
@@ -19,7 +19,7 @@ const signatures = {
   webp: /^RIFF.{4}WEBP/s,
 };
 
-/** Why `url` is not a logo, or null. The type is read from the bytes: an SVG or HTML named `image/png` is refused. */
+/** Returns why `url` is not a logo, or null. The type is read from the bytes: an SVG or HTML file named `image/png` is refused. */
 const logoFault = (url: string): string | null => {
   const [, type, base64] = (url.length <= maxLogoUrl && dataUrl.exec(url)) || [];
   if (url.length > maxLogoUrl) return `must have at most ${maxLogoBytes / 1024} KiB`;
@@ -39,7 +39,7 @@ const logoFault = (url: string): string | null => {
   }
 };
 
-const checked = (schema: z.ZodType<string, string>, faultOf: (value: string) => string | null) =>
+const withCheck = (schema: z.ZodType<string, string>, faultOf: (value: string) => string | null) =>
   schema.superRefine((value, context) => {
     const message = value === '' ? null : faultOf(value);
     if (message) context.addIssue({ code: 'custom', message });
@@ -53,7 +53,7 @@ const clearable = <S extends z.ZodType<string, string>>(schema: S) =>
     .transform((value) => (value === null ? '' : value));
 
 const logo = clearable(
-  checked(z.string(), logoFault).meta({
+  withCheck(z.string(), logoFault).meta({
     openapi: { type: 'string', maxLength: maxLogoUrl, examples: ['data:image/png;base64,iVBORw0KGgo…'] },
   }),
 ).describe(
@@ -63,12 +63,12 @@ const logo = clearable(
 const updateBody = z
   .object({
     workspace_name: clearable(
-      checked(text(40), (value) => (/[\p{Cc}\u2028\u2029]/u.test(value) ? 'must be one line' : null)),
+      withCheck(text(40), (value) => (/[\p{Cc}\u2028\u2029]/u.test(value) ? 'must be one line' : null)),
     ).describe('At most 40 characters, one line. Empty or null clears it.'),
     logo_data_url: logo,
     logo_dark_data_url: logo,
     primary_color: clearable(
-      checked(z.string(), (value) =>
+      withCheck(z.string(), (value) =>
         /^#[0-9a-f]{6}$/i.test(value) ? null : 'must be a color such as #1f6feb',
       ),
     )
@@ -80,14 +80,14 @@ const updateBody = z
 const branding = z
   .object({
     workspace_name: z.string(),
-    logo_data_url: z.string().describe('Empty if there is none, as all of these.'),
+    logo_data_url: z.string().describe('Empty if there is none, like every text here.'),
     logo_dark_data_url: z.string().describe('For a dark background.'),
     primary_color: z.string().describe('`#rrggbb`.'),
     updated_at: timestamp.nullable(),
   })
   .meta({ id: 'Branding' });
 
-/** A logo is audited by its fingerprint: it is too long, and the audit log is not where to look at it. */
+/** The fields for the audit log. A logo is too long for it, so its fingerprint is logged. */
 const forAudit = (fields: Partial<BrandingFields>) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [

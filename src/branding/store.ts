@@ -1,6 +1,6 @@
 import { type Executor, sql, type Table, type Tx } from '../database/index.ts';
 
-/** What a client may set; `''` is unset. */
+/** The fields that a client may set. `''` means not set. */
 export interface BrandingFields {
   workspace_name: string;
   logo_data_url: string;
@@ -32,7 +32,7 @@ const columns = [
 export const findBranding = (executor: Executor): Promise<Branding> =>
   executor.selectFrom('branding').select(columns).executeTakeFirstOrThrow();
 
-/** The branding, which no one else changes until the transaction ends. */
+/** The branding, locked: no one else changes it until the transaction ends. */
 export const lockBranding = (tx: Tx): Promise<Branding> =>
   tx.selectFrom('branding').select(columns).forUpdate().executeTakeFirstOrThrow();
 

@@ -1,7 +1,7 @@
 import type { RequiredRole } from '../lib/principal.ts';
 import { basesOf, type RouteGroup } from './route.ts';
 
-export interface Permission {
+interface Permission {
   /** The operationId. */
   id: string;
   /** The least role that may call the operation. */

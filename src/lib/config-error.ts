@@ -1,4 +1,4 @@
-/** A mistake in the configuration: one clear line for each variable that is wrong. */
+/** Mistakes in the configuration: one clear line for each wrong variable. */
 export class ConfigError extends Error {
   readonly mistakes: string[];
   constructor(mistakes: string[]) {

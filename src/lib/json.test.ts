@@ -32,7 +32,7 @@ test('a number out of range is Infinity', () => {
   expect(parseJson(`[1e400,${'9'.repeat(400)}]`)).toEqual([Infinity, Infinity]);
 });
 
-test('exact JSON has the value of every integer, also where a number has its digits', () => {
+test('parseExactJson keeps the value of every integer, also if a number has the same digits', () => {
   const value = 9_223_372_036_854_776_000n;
   expect(parseJson(`[${value}]`)).toEqual([Number(value)]);
   expect(parseExactJson(`[${value},-9007199254740993,9007199254740991,1.5,1e17]`)).toEqual([

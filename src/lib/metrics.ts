@@ -24,7 +24,7 @@ export const createMetrics = (
 
 type Labels<L extends string> = readonly L[];
 
-/** A count that only grows. Its name ends in `_total`. `collect` sets it each time it is read, if it is counted elsewhere. */
+/** A count that only grows. Its name ends in `_total`. `collect`, for a count kept elsewhere, sets it each time `/metrics` is read. */
 export const counter = <L extends string = never>(
   name: string,
   help: string,

@@ -9,7 +9,7 @@ test.each([
   [`01-${ids}-01`, `00-${ids}-01`],
   [`01-${ids}-01-extra`, `00-${ids}-01`],
   [`fe-${ids}-fe-`, `00-${ids}-00`],
-])('%s is read as %s', (header, parsed) => expect(parseTraceparent(header)).toBe(parsed));
+])('%s is parsed as %s', (header, parsed) => expect(parseTraceparent(header)).toBe(parsed));
 
 test.each([
   '',
@@ -24,12 +24,12 @@ test.each([
   `01-4bf92f3577b34da6a3ce929d0e0e4736-${'0'.repeat(16)}-01`,
 ])('"%s" is malformed', (header) => expect(parseTraceparent(header)).toBeUndefined());
 
-test('a header that was sent twice, or not at all, is no parent', () => {
+test('a header that was sent twice or not at all is undefined', () => {
   expect(parseTraceparent([`00-${ids}-01`, `00-${ids}-01`])).toBeUndefined();
   expect(parseTraceparent(undefined)).toBeUndefined();
 });
 
-test('a new traceparent is valid and keeps a trace that was given', () => {
+test('a new traceparent is valid; a given one is kept', () => {
   const made = newTraceparent(undefined);
   expect(parseTraceparent(made)).toBe(made);
   expect(newTraceparent(undefined)).not.toBe(made);

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 
-/** Version, trace id, parent id, flags, and what a later version may add (https://www.w3.org/TR/trace-context/). */
+/** Version, trace id, parent id, flags, and additions of later versions (https://www.w3.org/TR/trace-context/). */
 const pattern = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
-/** The length of version 00, exactly; of a later version, of the part that is known. */
+/** The length of version 00, and of the known part of a later version. */
 const knownLength = 55;
 
 const sampled = 1;
 
 /**
- * The header `traceparent` as version 00, which is what we speak; undefined if it is malformed. Of the flags of a
- * later version only `sampled` is known, so only that one is passed on.
+ * Returns the header `traceparent` as version 00; undefined if it is malformed. Of the flags of a later version only
+ * `sampled` is known, so only that flag is kept.
  */
 export const parseTraceparent = (header: string | string[] | undefined): string | undefined => {
   if (typeof header !== 'string' || !pattern.test(header)) return undefined;
@@ -19,6 +19,6 @@ export const parseTraceparent = (header: string | string[] | undefined): string 
   return `00${header.slice(2, knownLength - 2)}0${flags}`;
 };
 
-/** A traceparent for a response that no span of ours belongs to: the caller's trace, or a new one. */
+/** Returns the traceparent of a response without a span: the caller's, or that of a new trace. */
 export const newTraceparent = (given: string | undefined): string =>
   given ?? `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-00`;

@@ -16,10 +16,10 @@ import {
   updateLlmRow,
 } from './store.ts';
 
-/** What a client creates: the settings of a kind, a name and a model. */
+/** A new configuration: the settings of its kind, a name and a model. */
 export type NewLlm = LlmSettings & { name: string; model: string };
 
-/** What a client changes: an absent field stays, null clears it. */
+/** Changes of a configuration: an absent field stays as it is, null clears it. */
 export interface LlmChanges {
   kind?: string;
   name?: string;
@@ -29,7 +29,7 @@ export interface LlmChanges {
   headers?: Record<string, string> | null;
 }
 
-/** The configuration `llmId`, or the default if it is null. 404 if there is none. */
+/** Returns the configuration `llmId`, or the default if it is null. Throws 404 if there is none. */
 export const resolveLlm = async (
   executor: Executor,
   { resolve }: LlmSettingsStore,
@@ -40,7 +40,7 @@ export const resolveLlm = async (
   return resolve(row);
 };
 
-/** The row, locked until the transaction ends. 404 if another request deleted it. */
+/** Returns the row, locked until the transaction ends. Throws 404 if there is none. */
 export const lockLlm = async (tx: Tx, id: string): Promise<LlmRow> => {
   const row = await findLockedLlm(tx, id);
   if (!row) throw notFound('LLM configuration');
@@ -65,7 +65,7 @@ export const createLlm = async (
   return row;
 };
 
-/** `before` is locked. */
+/** Changes the fields that `changes` has. `before` is locked. */
 export const updateLlm = async (
   tx: Tx,
   actor: Actor,
@@ -73,7 +73,7 @@ export const updateLlm = async (
   before: LlmRow,
   { kind: _, name, model, ...given }: LlmChanges,
 ): Promise<LlmRow> => {
-  // As on create, the fields of another kind are ignored.
+  // As in a create, the fields of another kind are ignored.
   const changes = before.kind === 'mock' ? {} : given;
   const merged = Object.entries({ ...store.open(before), ...changes }).filter(([, value]) => value !== null);
   const row = await updateLlmRow(tx, before.id, {
@@ -89,14 +89,14 @@ export const updateLlm = async (
   return row;
 };
 
-/** 422 for another kind: a configuration keeps the one that it was created with. */
+/** Throws 422 for another kind: a configuration keeps the kind that it was created with. */
 export const checkKind = (before: LlmRow, { kind }: LlmChanges): void => {
   if (kind !== undefined && kind !== before.kind) {
     throw unprocessable([{ path: 'kind', message: `cannot be changed; it is ${before.kind}` }]);
   }
 };
 
-/** `row` is locked. 412 for the default and for one that agents use. */
+/** Deletes the configuration; `row` is locked. Throws 412 for the default and for one that agents use. */
 export const deleteLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void> => {
   const use = await deleteLlmRow(tx, row.id);
   if (use !== null) {
@@ -111,7 +111,7 @@ export const deleteLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void
   await audit(tx, actor, 'llm_configuration.delete', row.id, { name: row.name, kind: row.kind });
 };
 
-/** Makes `id` what an agent without `llm_id` uses. 422 if there is no such configuration. */
+/** Makes `id` the default, which agents without `llm_id` use. Throws 422 if there is no such configuration. */
 export const updateDefaultLlm = async (tx: Tx, actor: Actor, id: string): Promise<void> => {
   if (!isId(id) || !(await lockLlmForShare(tx, id))) {
     throw unprocessable([{ path: 'llm_id', message: 'there is no such LLM configuration' }], { llm_id: id });

@@ -20,7 +20,7 @@ import {
 import type { LlmSettingsStore, ResolvedLlm } from './settings.ts';
 import { findDefaultLlm, findLlm, type LlmRow, listLlms } from './store.ts';
 
-/** Asks the model for one short reply. `detail` is shown to the admin, so it holds no secret. Never rejects. */
+/** Sends the model one short prompt. `detail` is shown to the admin, so it contains no secret. Never rejects. */
 export type ProbeLlm = (llm: ResolvedLlm) => Promise<{ ok: boolean; detail: string }>;
 
 const path = '/llm-configurations';
@@ -31,11 +31,11 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
 
   const adminFields = (row: LlmRow) => {
     const opened = settings.open(row);
-    const of = opened.kind === 'openai_compatible' ? opened : undefined;
+    const endpoint = opened.kind === 'openai_compatible' ? opened : undefined;
     return {
-      base_url: of?.base_url ?? null,
-      api_key_set: of?.api_key !== undefined,
-      header_names: Object.keys(of?.headers ?? {}),
+      base_url: endpoint?.base_url ?? null,
+      api_key_set: endpoint?.api_key !== undefined,
+      header_names: Object.keys(endpoint?.headers ?? {}),
       created_at: row.created_at,
       updated_at: row.updated_at,
     };
@@ -104,7 +104,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       method: 'GET',
       path: onePath,
       summary: 'Get an LLM configuration',
-      description: 'Without its secrets.',
+      description: 'The response does not contain its secrets.',
       find,
       response: llmConfiguration,
       etag: true,
@@ -139,7 +139,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       method: 'DELETE',
       path: onePath,
       summary: 'Delete an LLM configuration',
-      description: '412 while it is the default or agents use it.',
+      description: 'Returns 412 while it is the default or agents use it.',
       find,
       status: 204,
       otherStatuses: [412],
@@ -157,7 +157,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       method: 'POST',
       path: `${onePath}/test`,
       summary: 'Test an LLM configuration',
-      description: 'Asks the model for one short reply.',
+      description: 'Sends the model one short prompt and returns whether it replied.',
       find,
       response: llmTest,
       handler: async ({ found }) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { headerMap, id, optional, pageOf, text, timestamp } from '../http/index.ts';
 import { supportedKinds } from './store.ts';
 
-/** Kinds that the product knows; those that are not supported are refused by name. */
+/** Kinds that the product knows. Those that are not supported are refused with a message of their own. */
 const knownKinds = ['openai_compatible', 'openai', 'anthropic', 'azure', 'google', 'bedrock', 'mock'];
 
 const kindFault = (given: unknown): string => {
@@ -12,7 +12,7 @@ const kindFault = (given: unknown): string => {
     : `is not a kind of LLM configuration; ${now}`;
 };
 
-/** The endpoint without `/chat/completions`: http or https, nothing secret and nothing after the path. */
+/** The endpoint without `/chat/completions`: http or https, without credentials, query or fragment. */
 const baseUrl = text(2_000, 1)
   .superRefine((value, context) => {
     const fault = (message: string) => context.addIssue({ code: 'custom', message });
@@ -29,7 +29,7 @@ const apiKey = text(10_000, 1).refine((value) => /^[\x21-\x7e]+$/.test(value), {
   message: 'must consist of visible ASCII characters',
 });
 
-/** The client of the model sets these itself. */
+/** The model client sets the listed headers itself. */
 const headers = headerMap(['accept-encoding', 'user-agent']);
 
 const name = text(200, 1);
@@ -44,11 +44,9 @@ export const createBody = z
           kind: z.literal('openai_compatible'),
           name,
           model,
-          base_url: baseUrl.describe(
-            'The address below which `/chat/completions` is, often ending in `/v1`.',
-          ),
-          api_key: optional(apiKey).describe('Sent as bearer. Never returned.'),
-          headers: optional(headers).describe('More headers. Their values are never returned.'),
+          base_url: baseUrl.describe('The address without `/chat/completions`. It often ends in `/v1`.'),
+          api_key: optional(apiKey).describe('Sent as a bearer token. Never returned.'),
+          headers: optional(headers).describe('Additional headers. Their values are never returned.'),
         })
         .meta({ id: 'CreateOpenAiCompatibleLlm' }),
       z
@@ -68,7 +66,7 @@ export const updateBody = z
     kind: z.string().optional().describe('Cannot be changed: create another configuration instead.'),
     name: name.optional(),
     model: model.optional(),
-    base_url: baseUrl.optional().describe('Not of a mock.'),
+    base_url: baseUrl.optional().describe('Not for a mock.'),
     api_key: apiKey.nullable().optional().describe('null removes it. Never returned.'),
     headers: headers.nullable().optional().describe('Replaces all headers; null removes them.'),
   })
@@ -82,7 +80,7 @@ export const llmConfiguration = z
     model: z.string(),
     base_url: z.string().nullable().optional().describe('Admins only.'),
     api_key_set: z.boolean().optional().describe('Whether there is an API key. Admins only.'),
-    header_names: z.array(z.string()).optional().describe('The names of its headers. Admins only.'),
+    header_names: z.array(z.string()).optional().describe('The names of the headers. Admins only.'),
     created_at: timestamp.optional().describe('Admins only.'),
     updated_at: timestamp.optional().describe('Admins only.'),
   })
@@ -94,11 +92,11 @@ export const llmTest = z
   .object({
     ok: z.boolean(),
     detail: z.string(),
-    latency_ms: z.int().describe('How long the reply took, in milliseconds.'),
+    latency_ms: z.int().describe('The duration of the test, in milliseconds.'),
   })
   .meta({ id: 'LlmTestResult' });
 
 export const defaultsBody = z.object({ llm_id: id }).meta({ id: 'SetLlmDefaultsBody' });
 export const llmDefaults = z
-  .object({ llm_id: id.describe('What an agent without `llm_id` uses.') })
+  .object({ llm_id: id.describe('The configuration that agents without `llm_id` use.') })
   .meta({ id: 'LlmDefaults' });

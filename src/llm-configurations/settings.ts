@@ -2,7 +2,7 @@ import { Secret, type Vault } from '../lib/crypto.ts';
 import { SealedSettings } from '../lib/sealed-settings.ts';
 import type { LlmRow } from './store.ts';
 
-/** What each kind of LLM configuration has besides its name and model. */
+/** The settings of each kind of LLM configuration, without its name and model. */
 export type LlmSettings =
   | { kind: 'openai_compatible'; base_url: string; api_key?: string; headers?: Record<string, string> }
   | { kind: 'mock' };
@@ -15,7 +15,7 @@ export type ResolvedLlm = { id: string; model: string } & (
 
 const table = 'llm_configurations';
 
-/** The settings in the columns of the release before, in rows that it wrote last. */
+/** The columns of the release before. Rows that it wrote last have their settings there. */
 const legacyColumns = (['api_key', 'headers'] as const).map((column) => ({
   table,
   column,
@@ -51,14 +51,14 @@ export const createLlmSettings = (vault: Vault) => {
      * latter alone, so the row then counts as written by that release, with the same values.
      */
     columnsOf: (id: string, settings: LlmSettings) => {
-      const of = settings.kind === 'openai_compatible' ? settings : undefined;
+      const endpoint = settings.kind === 'openai_compatible' ? settings : undefined;
       const seal = (text: string | undefined, boundTo: string) =>
         text === undefined ? null : vault.seal(text, boundTo);
       return {
         settings: sealed.seal(id, settings),
-        base_url: of?.base_url ?? null,
-        api_key: seal(of?.api_key, apiKey!.boundTo(id)),
-        headers: seal(of?.headers && JSON.stringify(of.headers), headers!.boundTo(id)),
+        base_url: endpoint?.base_url ?? null,
+        api_key: seal(endpoint?.api_key, apiKey!.boundTo(id)),
+        headers: seal(endpoint?.headers && JSON.stringify(endpoint.headers), headers!.boundTo(id)),
       };
     },
 

@@ -1,6 +1,6 @@
 import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
 
-/** The kinds that the runtime can use. The API knows the others and says that they are not supported. */
+/** The kinds that the runtime can use. */
 export const supportedKinds = ['openai_compatible', 'mock'] as const;
 type LlmKind = (typeof supportedKinds)[number];
 
@@ -9,7 +9,7 @@ export interface LlmRow {
   name: string;
   kind: LlmKind;
   model: string;
-  /** LlmSettings, sealed. Null in a row that the release before wrote last: then the next three hold them. */
+  /** LlmSettings, sealed. Null in a row that the release before wrote last: its settings are in the next three columns. */
   settings: string | null;
   base_url: string | null;
   /** Sealed. */
@@ -52,11 +52,11 @@ const byId = (executor: Executor, id: string) =>
 export const findLlm = (executor: Executor, id: string): Promise<LlmRow | undefined> =>
   byId(executor, id).executeTakeFirst();
 
-/** The row, which no one else changes, deletes or locks until the transaction ends. */
+/** The row, locked: no one else changes, deletes or locks it until the transaction ends. */
 export const findLockedLlm = (tx: Tx, id: string): Promise<LlmRow | undefined> =>
   byId(tx, id).forUpdate().executeTakeFirst();
 
-/** Whether there is such a row. It is then not deleted before the transaction ends. */
+/** Locks the row so that it is not deleted before the transaction ends. Returns false if there is none. */
 export const lockLlmForShare = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx
     .selectFrom('llm_configurations')
@@ -90,8 +90,8 @@ export const updateLlmRow = (tx: Tx, id: string, fields: LlmFields): Promise<Llm
 export type LlmUse = 'default' | 'agents';
 
 /**
- * Deletes the row. Returns what uses it, if anything does: the foreign keys decide, so that no agent can begin to use
- * it in the meantime. The transaction is lost in that case, so call it last and throw.
+ * Deletes the row. Returns what uses it if it cannot be deleted: the foreign keys decide, so that no agent can begin to
+ * use it in the meantime. The transaction has failed in that case, so throw after it.
  */
 export const deleteLlmRow = async (tx: Tx, id: string): Promise<LlmUse | null> => {
   try {
@@ -104,7 +104,7 @@ export const deleteLlmRow = async (tx: Tx, id: string): Promise<LlmUse | null> =
   }
 };
 
-/** Makes `id`, which is locked for share, the default. Returns the id of the one before. */
+/** Makes `id`, which is locked for share, the default. Returns the id of the default before. */
 export const updateDefaultLlmRow = async (tx: Tx, id: string): Promise<string> => {
   const before = await tx.selectFrom('llm_defaults').select('llm_id').forUpdate().executeTakeFirstOrThrow();
   await tx.updateTable('llm_defaults').set({ llm_id: id }).execute();

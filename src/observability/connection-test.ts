@@ -10,7 +10,7 @@ export const stepNames = ['url', 'name_lookup', 'connect', 'tls', 'authenticatio
 interface Step {
   step: (typeof stepNames)[number];
   ok: boolean;
-  /** For a person. Never a credential, nor the url, which may hold one. */
+  /** For a person. It contains no credential, and not the url, which may contain one. */
   detail: string;
 }
 
@@ -20,10 +20,10 @@ export interface TestResult {
   steps: Step[];
 }
 
-/** All of it, in milliseconds: the answer comes within 5 s. */
+/** The time for all steps, in milliseconds: the response is sent within 5 s. */
 const budgetMs = 4_500;
 
-/** `promise`, or a failure at `deadline` that says `what` took so long. */
+/** Settles as `promise` does, or rejects at `deadline` with an EgressError that names `what`. */
 const within = <T>(promise: Promise<T>, deadline: number, what: string): Promise<T> =>
   withTimeout(
     promise,
@@ -31,14 +31,14 @@ const within = <T>(promise: Promise<T>, deadline: number, what: string): Promise
     () => new EgressError('timeout', `no answer in time (${what})`),
   );
 
-/** Opens a TCP connection to one of `addresses` and closes it again, so that a closed port is told from a slow backend. */
+/** Opens a TCP connection to one of `addresses` and closes it again: this tells a closed port from a slow backend. */
 const connectOnce = (url: URL, addresses: Address[], deadline: number): Promise<void> => {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const socket = connect({
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port,
     autoSelectFamily: true,
-    // Those that egress has permitted, and no other look-up.
+    // Only the addresses that egress has permitted: the name is not looked up again.
     lookup: (_host, options, callback) =>
       options.all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family),
   });
@@ -51,15 +51,15 @@ const connectOnce = (url: URL, addresses: Address[], deadline: number): Promise<
   return within(connected, deadline, 'connecting').finally(() => socket.destroy());
 };
 
-/** Which step a request without an answer failed in. */
+/** Returns the step in which a request without a response failed. */
 const failedStep = (error: EgressError): Step['step'] => {
   if (error.kind === 'denied' || error.kind === 'dns') return 'name_lookup';
   return error.kind === 'connect' || error.kind === 'tls' ? error.kind : 'sample_span';
 };
 
 /**
- * Tries an integration's settings for real, as delivery would: name look-up, connection, TLS, authentication
- * and one sample span (product, section 8). Never rejects for what the backend does.
+ * Tests an integration's settings as delivery uses them: name look-up, connection, TLS, authentication and one sample
+ * span (product, section 8). Never rejects because of what the backend does.
  */
 export const testConnection = async (
   egress: Egress,
@@ -92,7 +92,7 @@ export const testConnection = async (
   try {
     const addresses = await within(egress.resolve(url.hostname), deadline, 'looking up the name').catch(
       (error: unknown) => {
-        // Out of time is this step's failure here, and the sample span's below.
+        // A timeout is a failure of this step here, and of the sample span below.
         throw error instanceof EgressError && error.kind === 'timeout'
           ? new EgressError('dns', error.message)
           : error;
@@ -102,11 +102,11 @@ export const testConnection = async (
     await connectOnce(url, addresses, deadline).catch((error: unknown) => {
       throw new EgressError('connect', (error as Error).message);
     });
-    passed('connect', 'The host takes connections.');
+    passed('connect', 'The host accepts connections.');
     const body = sampleTrace(Date.now());
     const left = Math.max(1, deadline - Date.now());
-    // A handshake that hangs is not ended by the request's own time limit.
-    response = await within(postSpans(egress, destination, body, left), deadline, 'TLS and the answer');
+    // The time limit of the request does not end a TLS handshake that hangs.
+    response = await within(postSpans(egress, destination, body, left), deadline, 'TLS and the response');
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     return failed(failedStep(error), `${error.message}.`);
@@ -115,13 +115,13 @@ export const testConnection = async (
 
   const { status } = response;
   if (status === 401 || status === 403 || status === 407) {
-    return failed('authentication', `The backend answered ${status}: it refuses the credentials.`);
+    return failed('authentication', `The backend returned ${status}: it refuses the credentials.`);
   }
   const outcome = outcomeOf(destination, response, 1, Date.now());
   if (outcome.kind !== 'accepted') return failed('sample_span', `${outcome.error}.`);
-  passed('authentication', 'The backend takes the credentials.');
+  passed('authentication', 'The backend accepts the credentials.');
   if (outcome.rejected > 0)
     return failed('sample_span', `${outcome.error ?? 'The backend rejected the span'}.`);
-  passed('sample_span', 'The backend took a span named "connection test".');
+  passed('sample_span', 'The backend accepted a span named "connection test".');
   return { ok: true, steps };
 };

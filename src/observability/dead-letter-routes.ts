@@ -1,5 +1,5 @@
 import { audit } from '../audit/index.ts';
-import { type Database, notify } from '../database/index.ts';
+import { notify } from '../database/index.ts';
 import { type Context, type Route, route } from '../http/index.ts';
 import { messageOf, unprocessable } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
@@ -8,41 +8,43 @@ import { type IntegrationRouteParts, integrationPath } from './routes.ts';
 import { deadLetterIds, deadLetterPage, deadLetterQuery, purgeResult, retryResult } from './schemas.ts';
 import type { IntegrationRow } from './store.ts';
 
-/** The channel that asks replicas to retry or purge the dead letters that they hold. */
-const deadLetterChannel = 'observability_dead_letters';
+/** The channel that notifies replicas of requests to retry or purge dead letters. */
+export const deadLetterChannel = 'observability_dead_letters';
 
-/** How long a request to retry may take. The response says what is left; the next request tries it. */
+/** How long a request to retry may take, in milliseconds. The response says how many are left for the next request. */
 const retryWithinMs = 20_000;
 
-interface DeadLetterTelemetry {
-  replicaId: string;
-  deadLetters: DeadLetters;
+export interface DeadLetterTelemetry {
+  /** The name of this replica's telemetry log. */
+  readonly replicaId: string;
+  readonly deadLetters: DeadLetters;
 }
 
-/** As it goes over the channel: well under its 8,000 bytes with 100 ids. */
-interface Request {
+/** A notification on the channel. With 100 ids it is well under the limit of 8,000 bytes. */
+interface DeadLetterRequest {
   action: 'retry' | 'purge';
   number: number;
-  /** The replica that was asked. It has done its own part. */
+  /** The replica that received the request. It does its own part itself. */
   from: string;
   ids?: readonly string[];
 }
 
-/** Ids in the API: the replica that holds the dead letter, and its id there. */
+/** Splits an id of the API into the replica that holds the dead letter and the id there. */
 const split = (id: string): [replica: string, letter: string] => {
   const at = id.lastIndexOf('.');
   return [id.slice(0, at).toLowerCase(), id.slice(at + 1)];
 };
 
-/** Those of the ids that `replicaId` holds; undefined stands for all. */
+/** Returns the ids of the dead letters that `replicaId` holds; undefined means all. */
 const heldBy = (replicaId: string, ids: readonly string[] | undefined): string[] | undefined =>
   ids?.map(split).flatMap(([replica, letter]) => (replica === replicaId ? [letter] : []));
 
-/** Does what another replica was asked to do, with the dead letters that are held here. */
-export const followDeadLetterRequests = (db: Database, log: Logger, telemetry: DeadLetterTelemetry): void => {
-  db.listen(deadLetterChannel, (payload) => {
+/** Makes the listener of the channel: it does what another replica was requested to do, with the dead letters held here. */
+export const deadLetterListener =
+  (log: Logger, telemetry: DeadLetterTelemetry) =>
+  (payload: string | null): void => {
     if (!payload) return;
-    const { action, number, from, ids } = JSON.parse(payload) as Request;
+    const { action, number, from, ids } = JSON.parse(payload) as DeadLetterRequest;
     const { replicaId, deadLetters } = telemetry;
     const own = heldBy(replicaId, ids);
     if (from === replicaId || own?.length === 0) return;
@@ -51,10 +53,9 @@ export const followDeadLetterRequests = (db: Database, log: Logger, telemetry: D
     done.catch((error) =>
       log.error({ integration: number, error: messageOf(error) }, `dead letters: ${action} failed`),
     );
-  });
-};
+  };
 
-/** Dead letters (product, section 9, Delivery). Each replica holds those of the spans that it accepted. */
+/** Dead letters (product, section 9, Delivery). Each replica holds the dead letters of the spans that it accepted. */
 export const deadLetterRoutes = ({
   db,
   integrations,
@@ -65,8 +66,8 @@ export const deadLetterRoutes = ({
   const path = `${integrationPath}/dead-letters`;
   const { find } = integrations;
   const countOnOthers = (number: number) => telemetry.deadLetters.countElsewhere(number);
-  /** Audits the request and sends it to the other replicas. Returns the ids that are held here. */
-  const request = async (
+  /** Audits the request and notifies the other replicas of it. Returns the ids that are held here; undefined means all. */
+  const announce = async (
     action: 'retry' | 'purge',
     { found, body, actor }: Context<IntegrationRow, unknown, { ids?: string[] }>,
   ): Promise<string[] | undefined> => {
@@ -74,7 +75,7 @@ export const deadLetterRoutes = ({
     const { replicaId } = telemetry;
     await db.tx(async (tx) => {
       await audit(tx, actor, `integration.dead_letters_${action}`, found.id, ids ? { ids } : {});
-      const request: Request = { action, number: found.number, from: replicaId, ids };
+      const request: DeadLetterRequest = { action, number: found.number, from: replicaId, ids };
       await notify(tx, deadLetterChannel, JSON.stringify(request));
     });
     return heldBy(replicaId, ids);
@@ -88,7 +89,7 @@ export const deadLetterRoutes = ({
       path,
       summary: 'List dead letters',
       description:
-        'Spans that the backend refused, oldest first: a page of those that this replica holds. `on_other_replicas` says how many others there are; each replica lists its own.',
+        'Returns a page of the spans that the backend refused and that this replica holds, oldest first. `on_other_replicas` is the number of the others; each replica lists its own.',
       find,
       query: deadLetterQuery,
       response: deadLetterPage,
@@ -97,7 +98,7 @@ export const deadLetterRoutes = ({
         const after = next ? Buffer.from(next, 'base64url').toString() : undefined;
         if (after !== undefined && (split(after)[0] !== replicaId || !/^\d{16}$/.test(split(after)[1]))) {
           throw unprocessable([
-            { path: 'next', message: 'is not the `next` of an earlier page of the replica that answers' },
+            { path: 'next', message: 'is not the `next` of an earlier page of this replica' },
           ]);
         }
         const letters = await deadLetters.list(found.number, {
@@ -125,7 +126,7 @@ export const deadLetterRoutes = ({
       path: `${path}/retry`,
       summary: 'Retry dead letters',
       description:
-        'All or some. The response is about those that this replica holds, within 20 s. The other replicas retry theirs at the same time; the health shows the result.',
+        'Retries all or some. The response is about those that this replica holds, and is sent within 20 s. The other replicas retry theirs at the same time; the health shows the result.',
       find,
       body: deadLetterIds,
       bodyOptional: true,
@@ -133,7 +134,7 @@ export const deadLetterRoutes = ({
       handler: async (context) => {
         const { replicaId, deadLetters } = telemetry;
         const on_other_replicas = await countOnOthers(context.found.number);
-        const own = await request('retry', context);
+        const own = await announce('retry', context);
         const result = await deadLetters.retry(context.found.number, own, retryWithinMs);
         return { ...result, replica_id: replicaId, on_other_replicas };
       },
@@ -146,7 +147,7 @@ export const deadLetterRoutes = ({
       path: `${path}/purge`,
       summary: 'Purge dead letters',
       description:
-        'All or some; they count as discarded. The response is about those that this replica holds. The other replicas purge theirs at the same time; the health shows the result.',
+        'Purges all or some; they count as discarded. The response is about those that this replica holds. The other replicas purge theirs at the same time; the health shows the result.',
       find,
       body: deadLetterIds,
       bodyOptional: true,
@@ -154,7 +155,7 @@ export const deadLetterRoutes = ({
       handler: async (context) => {
         const { replicaId, deadLetters } = telemetry;
         const on_other_replicas = await countOnOthers(context.found.number);
-        const own = await request('purge', context);
+        const own = await announce('purge', context);
         const discarded = await deadLetters.purge(context.found.number, own);
         return { discarded, replica_id: replicaId, on_other_replicas };
       },

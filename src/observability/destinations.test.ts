@@ -15,7 +15,7 @@ const integrations = fc
   )
   .map((rows) => rows.map((row, i) => ({ ...row, number: i + 1 })));
 
-test('routing is the set that the product defines', () => {
+test('an agent is routed to the enabled global integrations and its own; application spans to those with debug', () => {
   fc.assert(
     fc.property(
       integrations,

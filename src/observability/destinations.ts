@@ -8,13 +8,13 @@ import type { Integrations } from './integrations.ts';
 import { type RequestConfig, targetOf } from './provider.ts';
 import { type DeliveryRow, listDeleted, listForDelivery, numberExists } from './store.ts';
 
-/** The channel on which triggers notify every replica of a change (migrations/0020_observability.sql). */
+/** The channel on which triggers notify replicas of a change (migrations/0020_observability.sql). */
 const channel = 'observability';
 
-/** A safety net for notifications that are lost in silence, as on a half-open connection; in milliseconds. */
+/** How often the integrations are read, in milliseconds: a notification may be lost unnoticed, as on a half-open connection. */
 const rereadEveryMs = 5_000;
 
-/** The effective sets (product, section 9): enabled ∩ (global ∪ the agent's own), and those with `debug`. */
+/** Returns the routing table (product, section 9): for an agent, enabled ∩ (global ∪ the agent's own); for application spans, those of them with `debug`. */
 export const routingTable = (
   rows: readonly Pick<DeliveryRow, 'number' | 'is_enabled' | 'debug' | 'global' | 'agents'>[],
 ): RoutingTable => {
@@ -26,7 +26,7 @@ export const routingTable = (
     for (const agent of new Set(candidates.flatMap((row) => row.agents))) {
       own.set(agent, numbers(candidates.filter((row) => row.global || row.agents.includes(agent))));
     }
-    // Ids are stored in lower case, and are the same in upper case.
+    // Ids are stored in lower case. An id in upper case is the same id.
     const of = (agentId: string) => (own.size === 0 ? global : (own.get(agentId.toLowerCase()) ?? global));
     return { all: numbers(candidates), of };
   };
@@ -47,16 +47,16 @@ interface DestinationParts {
   requests: RequestConfig;
 }
 
-/** The integrations as telemetry sees them, in memory. They are read again on every change, on whichever replica. */
+/** The integrations as telemetry uses them, in memory. They are read again after every change on any replica. */
 export class IntegrationDestinations implements Destinations, Feature {
   readonly #parts: DestinationParts;
   readonly #loop: Loop;
   readonly #listeners = new Set<() => void>();
   #byNumber = new Map<number, Destination>();
-  /** The ids of all integrations that were ever known, by their numbers. */
+  /** The ids of all integrations, also of deleted ones, by their numbers. */
   readonly #ids = new Map<number, string>();
   #table: RoutingTable = routingTable([]);
-  /** The rows that the present state was made of, as JSON: a read of the same rows changes nothing. */
+  /** The rows of the current state, as JSON: a read of the same rows changes nothing. */
   #rows = '[]';
   #started = 0;
   #applied = 0;
@@ -73,19 +73,21 @@ export class IntegrationDestinations implements Destinations, Feature {
     });
   }
 
-  /** Resolves when the integrations are loaded. Changes are followed from then on. */
+  /** Resolves when the integrations are loaded. From then on they follow changes. */
   async start(): Promise<void> {
-    this.#parts.db.listen(channel, () => this.#loop.wake());
+    this.#parts.db.listen(channel, this.#wake);
     for (const { number, id } of await this.#parts.db.run(listDeleted)) this.#ids.set(number, id);
     await this.#read();
     this.#loop.start();
   }
 
+  readonly #wake = (): void => this.#loop.wake();
+
   stop(): Promise<void> {
     return this.#loop.stop();
   }
 
-  /** Call it after a change on this replica: when it resolves, the change is in effect here. */
+  /** Reads the integrations after a change on this replica. When it resolves, the change is in effect here. */
   async refresh(): Promise<void> {
     await this.#read().catch((error: unknown) => {
       this.#parts.log.warn({ error: messageOf(error) }, 'cannot read the integrations; trying again');
@@ -105,22 +107,23 @@ export class IntegrationDestinations implements Destinations, Feature {
     return [...this.#byNumber.values()];
   }
 
-  /** The id of an integration, also of a deleted one; its number as text if the id is not known any more. */
+  /** The id of an integration, also of a deleted one; its number as text if the id is unknown. */
   idOf(number: number): string {
     return this.#ids.get(number) ?? String(number);
   }
 
-  /** Whether there is an integration with this number in the database: memory may be a second behind. */
+  /** Whether the database has an integration with this number. The state in memory may be older. */
   exists(number: number): Promise<boolean> {
     return this.#parts.db.run((executor) => numberExists(executor, number));
   }
 
-  onChange(changed: () => void): () => void {
-    this.#listeners.add(changed);
-    return () => void this.#listeners.delete(changed);
+  /** Calls `listener` after every change, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
-  /** Drops the result of a read if another that began later has ended: it brings nothing new. */
+  /** Reads the integrations. Drops the result if a read that began later has ended before. */
   async #read(): Promise<void> {
     const sequence = ++this.#started;
     const rows = await this.#parts.db.run(listForDelivery);
@@ -147,7 +150,7 @@ export class IntegrationDestinations implements Destinations, Feature {
     try {
       return { ...shared, ...targetOf(open(row), requests) };
     } catch (error) {
-      // An integration that cannot be read must not stop the others.
+      // An integration whose settings cannot be decrypted must not stop the others.
       log.error({ integration_id: row.id, error: messageOf(error) }, 'settings cannot be decrypted');
       return {
         ...shared,

@@ -1,8 +1,13 @@
 import type { Executor } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
-import type { DeadLetters, Health } from '../telemetry/index.ts';
+import type { Health } from '../telemetry/index.ts';
 import { testConnection } from './connection-test.ts';
-import { deadLetterRoutes, followDeadLetterRequests } from './dead-letter-routes.ts';
+import {
+  type DeadLetterTelemetry,
+  deadLetterChannel,
+  deadLetterListener,
+  deadLetterRoutes,
+} from './dead-letter-routes.ts';
 import { IntegrationDestinations } from './destinations.ts';
 import { createIntegrations, type Integrations } from './integrations.ts';
 import { integrationRoutes } from './routes.ts';
@@ -11,7 +16,7 @@ import { reserveNumbersAbove } from './store.ts';
 import { testedChannel, testRoutes } from './test-routes.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 
-/** Where telemetry goes: the integrations and the request to each of them. */
+/** The integrations as destinations of telemetry. */
 export interface ObservabilityDestinations extends IntegrationDestinations {
   integrations: Integrations;
 }
@@ -21,7 +26,7 @@ const requestsOf = ({ config }: Services) => ({
   projectHeader: config.llmTracingProjectHeader,
 });
 
-/** The destinations come before telemetry, which needs them; the API of the integrations comes after it. */
+/** The destinations of telemetry. Telemetry needs them, and the API of the integrations needs telemetry. */
 export const createDestinations = (services: Services): ObservabilityDestinations => {
   const { db, log } = services;
   const integrations = createIntegrations(services);
@@ -35,10 +40,7 @@ export const createDestinations = (services: Services): ObservabilityDestination
 };
 
 /** What the API of integrations needs of telemetry. */
-export interface ObservabilityTelemetry {
-  /** The name of this replica's telemetry log. */
-  readonly replicaId: string;
-  readonly deadLetters: DeadLetters;
+export interface ObservabilityTelemetry extends DeadLetterTelemetry {
   health(number: number): Promise<Health | undefined>;
   /** A test of the integration succeeded: a paused delivery resumes at once. */
   resume(number: number): void;
@@ -48,8 +50,8 @@ export interface ObservabilityTelemetry {
 
 export interface Observability extends Feature {
   /**
-   * Where a person sees a trace (32 hex digits) of an agent: a link for each enabled integration in scope for the agent
-   * that can build one. `agentId` null: the agent was deleted, so the global ones.
+   * Returns links to a trace (32 hex digits) of an agent: one for each enabled integration in scope for the agent that
+   * can build one. `agentId` null: the agent was deleted, so only global integrations.
    */
   traceLinks(executor: Executor, agentId: string | null, traceId: string): Promise<TraceLink[]>;
 }
@@ -63,11 +65,15 @@ export const createObservability = (
   const { destinations, telemetry } = needs;
   const { integrations } = destinations;
   const requests = requestsOf(services);
+  const resumeTested = (number: string | null): void => {
+    if (number) telemetry.resume(Number(number));
+  };
+  const followDeadLetterRequests = deadLetterListener(log, telemetry);
   const parts = { db, integrations, changed: () => destinations.refresh() };
   return {
     tag: {
       name: 'Observability',
-      description: 'Where traces go: tracing backends, and which agents each of them is for.',
+      description: 'Integrations: the tracing backends to which traces are sent, and for which agents.',
     },
     routes: [
       ...integrationRoutes(parts),
@@ -81,11 +87,9 @@ export const createObservability = (
     ],
     secrets: integrations.secrets,
     start: async () => {
-      db.listen(testedChannel, (number) => {
-        if (number) telemetry.resume(Number(number));
-      });
-      followDeadLetterRequests(db, log, telemetry);
-      // After a restored backup the telemetry log may know numbers that the database would give again.
+      db.listen(testedChannel, resumeTested);
+      db.listen(deadLetterChannel, followDeadLetterRequests);
+      // After a restored backup the telemetry log may have numbers that the database would give again.
       const known = Math.max(0, ...telemetry.integrations().map(({ number }) => number));
       if (known > 0) await db.tx((tx) => reserveNumbersAbove(tx, known));
     },

@@ -32,7 +32,7 @@ export interface CreateBody {
   debug: boolean;
 }
 
-/** PUT: what is absent stays. PATCH has `is_enabled` and `debug` alone. */
+/** PUT: an absent field stays as it is. PATCH has only `is_enabled` and `debug`. */
 export interface UpdateBody {
   settings?: Settings;
   version?: string | null;
@@ -44,7 +44,7 @@ export interface UpdateBody {
 const withoutUndefined = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as T;
 
-/** What is not a credential. A url may hold one in its path or query. */
+/** The fields that are not credentials. `url` is not among them: its path or query may contain one. */
 const plainSettings = [
   'provider',
   'is_enabled',
@@ -55,7 +55,7 @@ const plainSettings = [
   'trace_ui_type',
 ];
 
-/** The rules of integrations: what is stored, shown and audited. */
+/** The rules of integrations: what is stored, returned and audited. */
 export const createIntegrations = ({ config, db, vault, egress }: Services) => {
   const placeholders = config.urlPlaceholders;
 
@@ -87,13 +87,13 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
     }
   };
 
-  /** Rows for an actor who is about to see their credentials. Only the first read in an hour writes. */
+  /** Reads rows for an actor who sees their credentials, and audits that. Only the first read in an hour is audited. */
   const readFor = async (
     actor: Actor,
     read: (executor: Executor) => Promise<ReadRow[]>,
   ): Promise<ReadRow[]> => {
     const rows = await db.run(read);
-    const unaudited = rows.filter((row) => !row.read_noted).map((row) => row.id);
+    const unaudited = rows.filter((row) => !row.read_audited).map((row) => row.id);
     if (unaudited.length > 0) await db.tx((tx) => auditReads(tx, actor, unaudited));
     return rows;
   };
@@ -122,10 +122,10 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
       return row;
     },
 
-    /** The integration that a path names, for what shows no credentials. */
+    /** Loads the integration that a path names, for operations that do not return credentials. */
     find: finder(db, 'integration', 'integration_id', (executor, id) => findIntegration(executor, id, '')),
 
-    /** 422 if the url is an address that is not permitted. Names are checked at each connection. */
+    /** Throws 422 if the host of the url is an address that is not permitted. Names are checked at each connection. */
     checkAddress: async (settings: Settings): Promise<void> => {
       const resolved = resolveUrl(settings.url, placeholders);
       const address = 'url' in resolved ? literalHost(resolved.url) : null;
@@ -141,7 +141,7 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
       });
     },
 
-    /** A new integration is global. */
+    /** Creates an integration with the global scope. */
     create: async (tx: Tx, actor: Actor, body: CreateBody): Promise<IntegrationRow> => {
       const id = newId();
       const { settings, version, description, is_system, debug } = body;
@@ -167,7 +167,7 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
       return row;
     },
 
-    /** `before` is locked. */
+    /** Changes the fields that `body` has. `before` is locked. */
     update: async (
       tx: Tx,
       actor: Actor,
@@ -193,8 +193,8 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
       return row;
     },
 
-    /** `row` is locked. */
-    remove: async (tx: Tx, actor: Actor, row: IntegrationRow): Promise<void> => {
+    /** Deletes an integration. `row` is locked. */
+    delete: async (tx: Tx, actor: Actor, row: IntegrationRow): Promise<void> => {
       await deleteIntegration(tx, row.id);
       await audit(tx, actor, 'integration.delete', row.id, {
         provider: row.provider,

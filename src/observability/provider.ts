@@ -5,6 +5,7 @@ import { type Placeholders, resolveUrl } from './urls.ts';
 
 type Headers = Destination['headers'];
 
+/** Basic authentication (RFC 7617). */
 const basic = (userId: string, password: string): Secret =>
   new Secret(`Basic ${Buffer.from(`${userId}:${password}`, 'utf8').toString('base64')}`);
 
@@ -12,8 +13,8 @@ const custom = (headers: Record<string, string> | undefined): Headers =>
   Object.entries(headers ?? {}).map(([name, value]) => [name, new Secret(value)]);
 
 /**
- * The headers that a provider's backend is sent besides the exporter's own (product, section 8).
- * `projectHeader` carries `project_name` for `llm_tracing`. Values are Secrets: whatever prints them redacts them.
+ * Returns the headers that a provider's backend needs in addition to the exporter's own (product, section 8). For
+ * `llm_tracing` the header `projectHeader` carries `project_name`. Credentials are Secrets, which are redacted if printed.
  */
 const requestHeaders = (settings: ProviderSettings, projectHeader: string): Headers => {
   switch (settings.provider) {
@@ -34,14 +35,14 @@ const requestHeaders = (settings: ProviderSettings, projectHeader: string): Head
   }
 };
 
-/** What of the configuration a request depends on. */
+/** The configuration that requests to backends depend on. */
 export interface RequestConfig {
   placeholders: Placeholders;
   /** The header that carries `project_name` (LLM_TRACING_PROJECT_HEADER). */
   projectHeader: string;
 }
 
-/** Where an integration's spans are sent, and with what headers; or why that is impossible. */
+/** Returns where an integration's spans are sent and with which headers, or the problem that prevents it. */
 export const targetOf = (
   settings: ProviderSettings,
   { placeholders, projectHeader }: RequestConfig,

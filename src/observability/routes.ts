@@ -11,7 +11,7 @@ export const integrationPath = '/observability/integrations/{integration_id}';
 export interface IntegrationRouteParts {
   db: Database;
   integrations: Integrations;
-  /** After a change: resolves when it is in effect on this replica. */
+  /** Called after a change. Resolves when the change is in effect on this replica. */
   changed: () => Promise<void>;
 }
 
@@ -36,7 +36,8 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       role: 'admin',
       method: 'GET',
       path: '/observability/integrations',
-      summary: 'The integrations, newest first, credentials included',
+      summary: 'List integrations',
+      description: 'Newest first. The response contains their credentials.',
       query: listQuery,
       response: z.array(integration),
       handler: async ({ query: { provider, agent_id }, actor }) => {
@@ -50,7 +51,9 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       role: 'admin',
       method: 'POST',
       path: '/observability/integrations',
-      summary: 'Connect a tracing backend, for all agents',
+      summary: 'Create an integration',
+      description:
+        'Connects a tracing backend. A new integration has the global scope: it applies to all agents.',
       body: createBody,
       status: 201,
       response: integration,
@@ -72,7 +75,8 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       role: 'admin',
       method: 'GET',
       path: integrationPath,
-      summary: 'One integration, credentials included',
+      summary: 'Get an integration',
+      description: 'The response contains its credentials.',
       response: integration,
       etag: true,
       handler: async ({ params, etag, actor }) => {
@@ -86,7 +90,8 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       role: 'admin',
       method: 'PUT',
       path: integrationPath,
-      summary: 'Change an integration; what is left out stays as it is',
+      summary: 'Update an integration',
+      description: 'Fields that are left out stay as they are.',
       find,
       body: putBody,
       response: integration,
@@ -101,7 +106,8 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       role: 'admin',
       method: 'PATCH',
       path: integrationPath,
-      summary: 'Switch export or debug traces on or off',
+      summary: 'Switch an integration on or off',
+      description: 'Switches its export or its debug traces on or off.',
       find,
       body: patchBody,
       response: integration,
@@ -113,7 +119,8 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
       role: 'admin',
       method: 'DELETE',
       path: integrationPath,
-      summary: 'Delete an integration; what it had not delivered is discarded and counted',
+      summary: 'Delete an integration',
+      description: 'Spans that it has not delivered are discarded and counted.',
       find,
       status: 204,
       etag: true,
@@ -121,7 +128,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
         await transaction(async (tx) => {
           const row = await integrations.lock(tx, found.id);
           ifMatch(row.revision);
-          await integrations.remove(tx, actor, row);
+          await integrations.delete(tx, actor, row);
         });
         await changed();
       },

@@ -7,23 +7,23 @@ export const integration = z
   .object({
     id,
     kind: z.literal('observability'),
-    settings: settingsOutput.describe('Provider settings, credentials included.'),
+    settings: settingsOutput.describe('The settings of the provider, credentials included.'),
     resolved_url: z
       .string()
       .nullable()
-      .describe('The url with its placeholders replaced; null where that is impossible.'),
+      .describe('The url with its placeholders replaced; null if that is impossible.'),
     description: z.string().nullable(),
     version: z.string().nullable(),
-    is_system: z.boolean().describe('The deployment manages it rather than a user.'),
-    debug: z.boolean().describe('It also receives application and infrastructure traces.'),
+    is_system: z.boolean().describe('Whether the deployment manages it, not a user.'),
+    debug: z.boolean().describe('Whether it also receives application and infrastructure traces.'),
     created_at: timestamp,
     updated_at: timestamp,
   })
   .meta({ id: 'PublicObservabilityIntegration' });
 
-const version = text(200, 1).describe('Version of the configuration.');
+const version = text(200, 1).describe('The version of the configuration.');
 const description = text(10_000);
-const debug = z.boolean().describe('Send it application and infrastructure traces as well.');
+const debug = z.boolean().describe('Whether application and infrastructure traces are sent as well.');
 
 export const createBody = z
   .object({
@@ -39,7 +39,7 @@ export const putBody = z
   .object({
     settings: settingsInput
       .optional()
-      .describe('Replaces the settings whole; without `is_enabled` that stays as it is.'),
+      .describe('Replaces all settings. If `is_enabled` is left out, it stays as it is.'),
     version: version.nullable().optional().describe('null clears it.'),
     description: description.nullable().optional().describe('null clears it.'),
     debug: debug.optional(),
@@ -55,7 +55,7 @@ export const patchBody = z
 
 export const listQuery = z.object({
   provider: z.enum(providers).optional(),
-  agent_id: z.string().optional().describe('The global ones and those assigned to this agent.'),
+  agent_id: z.string().optional().describe('Only integrations that are global or assigned to this agent.'),
 });
 
 export const scope = z
@@ -97,7 +97,7 @@ export const testResult = z
   })
   .meta({ id: 'ObservabilityTestResult' });
 
-const spans = z.int().describe('In spans.');
+const spans = z.int().describe('A number of spans.');
 
 export const health = z
   .object({
@@ -119,20 +119,22 @@ export const health = z
 const letterId = z
   .string()
   .regex(/^[0-9a-fA-F-]{36}\.\d{16}$/, 'is not the id of a dead letter')
-  .describe('The replica that holds it, and its id there.');
-const replica_id = z.string().describe('The replica that answers, and that the other fields are about.');
+  .describe('The replica that holds the dead letter, a dot, and the id there.');
+const replica_id = z.string().describe('The replica that sent the response. The other fields are about it.');
 const on_other_replicas = z
   .int()
-  .describe('How many dead letters of the integration the other replicas last said that they hold.');
+  .describe('How many dead letters of the integration the other replicas hold, as they last reported.');
 
-/** A replica takes only the `next` of its own pages. */
+/** A replica accepts only the `next` of its own pages. */
 export const deadLetterQuery = z.object({
   limit: pageQuery.shape.limit,
-  next: z.string().optional().describe('The `next` of the page before, as it was given.'),
+  next: z.string().optional().describe('The `next` of the page before, unchanged.'),
 });
 
 export const deadLetterIds = z.object({
-  ids: optional(z.array(letterId).min(1).max(100)).describe('At most 100; left out: all.'),
+  ids: optional(z.array(letterId).min(1).max(100)).describe(
+    'At most 100 ids. If left out, all dead letters.',
+  ),
 });
 
 export const deadLetterPage = z
@@ -141,10 +143,10 @@ export const deadLetterPage = z
       z
         .object({
           id: letterId,
-          at: timestamp.describe('When it was refused.'),
-          status: z.int().describe('The HTTP status that the backend answered.'),
+          at: timestamp.describe('When the backend refused the span.'),
+          status: z.int().describe('The HTTP status of the backend.'),
           reason: z.string(),
-          bytes: z.int().describe('Size of the span’s request.'),
+          bytes: z.int().describe('The size of the request with the span, in bytes.'),
         })
         .meta({ id: 'DeadLetter' }),
     ),
@@ -158,8 +160,10 @@ export const deadLetterPage = z
 export const retryResult = z
   .object({
     delivered: spans,
-    failed: z.int().describe('Refused again, or gone.'),
-    untried: z.int().describe('Not sent: the backend takes nothing at present, or 20 s were over.'),
+    failed: z.int().describe('How many were refused again or do not exist any more.'),
+    untried: z
+      .int()
+      .describe('How many were not sent, because the backend accepts nothing at present or 20 s were over.'),
     replica_id,
     on_other_replicas,
   })

@@ -6,7 +6,7 @@ import { isId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { deleteScopeRow, findScope, insertScope, type ScopeRow } from './store.ts';
 
-/** A scope as a client names it: `agent_id` counts only for the scope `agent`. */
+/** A scope in a request. `agent_id` is only used for the scope `agent`. */
 export interface ScopeName {
   scope: 'global' | 'agent';
   agent_id?: string;
@@ -14,7 +14,7 @@ export interface ScopeName {
 
 const agentOf = ({ scope, agent_id }: ScopeName): string | null => (scope === 'agent' ? agent_id! : null);
 
-/** Adds a scope, or returns the existing one. `integrationId` is locked. 404 for an unknown agent. */
+/** Creates a scope, or returns the existing one. `integrationId` is locked. Throws 404 for an unknown agent. */
 export const createScope = async (
   tx: Tx,
   actor: Actor,
@@ -37,7 +37,7 @@ export const createScope = async (
   return row;
 };
 
-/** Removes a scope; 404 if there is none. `integrationId` is locked. */
+/** Deletes a scope. `integrationId` is locked. Throws 404 if there is no such scope. */
 export const deleteScope = async (
   tx: Tx,
   actor: Actor,

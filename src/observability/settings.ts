@@ -12,13 +12,13 @@ export type Provider = (typeof providers)[number];
 
 const traceUiTypes = ['dashboard_ui', 'span_ui', 'unknown'] as const;
 
-/** How to build trace links for a collector that anybody may run. */
+/** How to build trace links for a collector of any kind. */
 interface TraceUi {
   trace_view_url?: string;
   trace_ui_type?: (typeof traceUiTypes)[number];
 }
 
-/** Provider settings (description, 2.2), without `is_enabled`, which every shape carries. */
+/** Provider settings (description, 2.2), without `is_enabled`, which all providers have. */
 export type ProviderSettings =
   | {
       provider: 'hosted_dashboard';
@@ -32,7 +32,7 @@ export type ProviderSettings =
   | ({ provider: 'otlp_basic_auth'; url: string; username: string; password: string } & TraceUi)
   | ({ provider: 'otlp_custom_headers'; url: string; headers?: Record<string, string> } & TraceUi);
 
-/** As the API takes and gives them. */
+/** Provider settings in requests and responses. */
 export type Settings = ProviderSettings & { is_enabled?: boolean };
 
 const urlWithout = (faultOf: (url: string) => string | null) =>
@@ -41,7 +41,7 @@ const urlWithout = (faultOf: (url: string) => string | null) =>
     if (message) context.addIssue({ code: 'custom', message });
   });
 
-/** A part of Basic credentials: any text but control characters (RFC 7617, section 2). */
+/** A part of Basic credentials: any text without control characters (RFC 7617, section 2). */
 const credential = text(4_096, 1).regex(
   /^[^\u0000-\u001f\u007f-\u009f]*$/,
   'must not contain control characters',
@@ -74,7 +74,7 @@ const outputMap = z
   .custom<Record<string, string>>(() => true)
   .meta({ openapi: { type: 'object', additionalProperties: { type: 'string' } } });
 
-/** What was checked on its way in is not checked on its way out, so that stricter rules never hide a stored value. */
+/** Checks of responses. They are weaker than those of requests, so that a stored value is still returned after rules become stricter. */
 const outputChecks: { [C in keyof typeof inputChecks]: z.ZodType } = {
   url: z.string(),
   credential: z.string(),
@@ -88,7 +88,7 @@ const outputChecks: { [C in keyof typeof inputChecks]: z.ZodType } = {
   isEnabled: z.boolean(),
 };
 
-/** The four shapes, once for requests and once for answers; `name` makes the names of their schemas. */
+/** The schemas of the four providers, once for requests and once for responses. `name` makes the names of the schemas. */
 const shapes = (
   check: { [C in keyof typeof inputChecks]: z.ZodType },
   maybe: (schema: z.ZodType) => z.ZodType,
@@ -99,7 +99,7 @@ const shapes = (
     is_enabled: check.isEnabled.describe('Whether telemetry is exported. Default true.'),
   };
   const traceUi = {
-    trace_view_url: maybe(check.traceViewUrl).describe('Base address of the trace UI, to build trace links.'),
+    trace_view_url: maybe(check.traceViewUrl).describe('The base address of the trace UI, for trace links.'),
     trace_ui_type: maybe(check.traceUiType),
   };
   return z
@@ -112,8 +112,10 @@ const shapes = (
             ...shared,
             api_token: check.credential,
             dashboard_instance_id: check.userId,
-            additional_headers: maybe(check.additionalHeaders).describe('Extra HTTP headers sent on export.'),
-            stack_name: maybe(check.stackName).describe('Stack name used to build trace links.'),
+            additional_headers: maybe(check.additionalHeaders).describe(
+              'Additional HTTP headers of each export.',
+            ),
+            stack_name: maybe(check.stackName).describe('The name of the stack, for trace links.'),
           })
           .meta({ id: name('HostedDashboardSettings') }),
         z
@@ -137,7 +139,7 @@ const shapes = (
           .object({
             provider: z.literal('otlp_custom_headers'),
             ...shared,
-            headers: maybe(check.headers).describe('Custom HTTP headers sent on export.'),
+            headers: maybe(check.headers).describe('Custom HTTP headers of each export.'),
             ...traceUi,
           })
           .meta({ id: name('OtlpCustomHeadersSettings') }),

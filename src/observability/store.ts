@@ -50,25 +50,25 @@ const columns = [
 
 const scopeColumns = ['integration_id', 'scope', 'agent_id', 'created_at'] as const;
 
-/** In scope for the agent: the global ones and, if it is given, the agent's own. */
+/** Whether an integration is in scope for the agent: it is global or, if `agentId` is given, the agent's own. */
 const inScope = (agentId: string | null) => sql<boolean>`exists (
   select 1 from observability_scopes s where s.integration_id = observability_integrations.id
     and (s.scope = 'global' or s.agent_id = ${agentId}::uuid))`;
 
-/** `read_noted`: a read of its credentials by this principal within the last hour is in the audit log. */
+/** Whether the audit log has a read of the credentials by this principal within the last hour. */
 const readAudited = (principalId: string) => sql<boolean>`exists (
   select 1 from observability_credential_reads r where r.principal_id = ${principalId}
     and r.integration_id = observability_integrations.id and r.read_at > platform_now() - interval '1 hour')`;
 
 export interface IntegrationFilter {
   provider?: Provider;
-  /** Only those in scope for this agent; null: for an unknown one. Undefined: all. */
+  /** Only integrations in scope for this agent; null: for an unknown agent. Undefined: all. */
   agentId?: string | null;
 }
 
-export type ReadRow = IntegrationRow & { read_noted: boolean };
+export type ReadRow = IntegrationRow & { read_audited: boolean };
 
-/** Newest first: numbers are given in the order of creation. */
+/** Newest first: numbers grow in the order of creation. */
 export const listIntegrations = (
   executor: Executor,
   filter: IntegrationFilter,
@@ -77,7 +77,7 @@ export const listIntegrations = (
   let query = executor
     .selectFrom('observability_integrations')
     .select(columns)
-    .select(readAudited(principalId).as('read_noted'))
+    .select(readAudited(principalId).as('read_audited'))
     .orderBy('number', 'desc');
   if (filter.provider) query = query.where('provider', '=', filter.provider);
   if (filter.agentId !== undefined) query = query.where(inScope(filter.agentId));
@@ -92,11 +92,11 @@ export const findIntegration = (
   executor
     .selectFrom('observability_integrations')
     .select(columns)
-    .select(readAudited(principalId).as('read_noted'))
+    .select(readAudited(principalId).as('read_audited'))
     .where('id', '=', id)
     .executeTakeFirst();
 
-/** The row, locked until the transaction ends: changes of one integration and its scopes go one by one. */
+/** The row, locked until the transaction ends: changes of an integration and its scopes run one at a time. */
 export const findLockedIntegration = (tx: Tx, id: string): Promise<IntegrationRow | undefined> =>
   tx
     .selectFrom('observability_integrations')
@@ -117,7 +117,7 @@ export type IntegrationChanges = Partial<
   Pick<IntegrationRow, 'provider' | 'is_enabled' | 'settings' | 'version' | 'description' | 'debug'>
 >;
 
-/** A change through the API: it raises the revision. */
+/** Writes the changed fields of the locked row and raises its revision. */
 export const updateIntegration = (tx: Tx, id: string, changes: IntegrationChanges): Promise<IntegrationRow> =>
   tx
     .updateTable('observability_integrations')
@@ -132,9 +132,9 @@ export const deleteIntegration = async (tx: Tx, id: string): Promise<void> => {
 };
 
 /**
- * Records that `principalId` reads the credentials of these integrations. Returns those for which this is the first
- * read in an hour. Exact under concurrency: of two equal reads at once the second waits for the row of the first, and
- * then finds it.
+ * Writes that `principalId` reads the credentials of these integrations. Returns the ids for which this is the first read
+ * in an hour. Exact under concurrency: of two equal reads at once the second waits for the row of the first, and then
+ * finds it.
  */
 export const insertReads = async (tx: Tx, principalId: string, ids: readonly string[]): Promise<string[]> => {
   await sql`delete from observability_credential_reads
@@ -146,7 +146,7 @@ export const insertReads = async (tx: Tx, principalId: string, ids: readonly str
   return rows.map((row) => row.integration_id);
 };
 
-/** The oldest first. */
+/** Oldest first. */
 export const listScopes = (executor: Executor, integrationId: string): Promise<ScopeRow[]> =>
   executor
     .selectFrom('observability_scopes')
@@ -170,7 +170,7 @@ export const findScope = (
     .where(scopeIs(integrationId, agentId))
     .executeTakeFirst();
 
-/** `agentId` null: the global scope; else of an agent that is locked. */
+/** `agentId` null: the global scope. Otherwise the agent is locked. */
 export const insertScope = (tx: Tx, integrationId: string, agentId: string | null): Promise<ScopeRow> =>
   tx
     .insertInto('observability_scopes')
@@ -201,11 +201,11 @@ export interface DeliveryRow
     'id' | 'number' | 'provider' | 'is_enabled' | 'debug' | 'settings' | 'revision'
   > {
   global: boolean;
-  /** The agents that have it in their own scope. */
+  /** The agents that the integration is assigned to. */
   agents: string[];
 }
 
-/** Everything that delivery and routing need to know, in one statement. */
+/** All integrations as delivery and routing use them, in one statement. */
 export const listForDelivery = (executor: Executor): Promise<DeliveryRow[]> =>
   executor
     .selectFrom('observability_integrations')
@@ -221,11 +221,11 @@ export const listForDelivery = (executor: Executor): Promise<DeliveryRow[]> =>
     .orderBy('number')
     .execute();
 
-/** The deleted integrations whose ids are kept (migrations/0064_deleted_integrations.sql). */
+/** The ids of deleted integrations (migrations/0064_deleted_integrations.sql). */
 export const listDeleted = (executor: Executor): Promise<Pick<IntegrationRow, 'number' | 'id'>[]> =>
   executor.selectFrom('observability_deleted_integrations').select(['number', 'id']).execute();
 
-/** The enabled integrations in scope for the agent (null: an unknown one), oldest first. */
+/** The enabled integrations in scope for the agent (null: an unknown agent), oldest first. */
 export const listEffective = (
   executor: Executor,
   agentId: string | null,
@@ -238,7 +238,7 @@ export const listEffective = (
     .orderBy('number')
     .execute();
 
-/** The next integration gets a number above `number`. */
+/** Makes sure that the next integration gets a number above `number`. */
 export const reserveNumbersAbove = async (tx: Tx, number: number): Promise<void> => {
   await sql`select setval(s::regclass, greatest(${number}::bigint, coalesce(pg_sequence_last_value(s::regclass), 1)))
     from pg_get_serial_sequence('observability_integrations', 'number') as s`.execute(tx);

@@ -7,10 +7,10 @@ import { type IntegrationRouteParts, integrationPath } from './routes.ts';
 import { health, testBody, testResult } from './schemas.ts';
 import type { ProviderSettings } from './settings.ts';
 
-/** On which replicas hear the number of an integration whose test succeeded. */
+/** The channel that notifies replicas of the number of an integration whose test succeeded. */
 export const testedChannel = 'observability_tested';
 
-/** An integration that nothing was sent to yet. */
+/** The health of an integration to which nothing was sent yet. */
 const unused: Omit<Health, 'state'> = {
   delivered: 0,
   rejected: 0,
@@ -25,7 +25,7 @@ const unused: Omit<Health, 'state'> = {
   next_attempt_at: null,
 };
 
-/** Tests of a connection, and how its delivery is doing (product, section 8). */
+/** Tests and health of integrations (product, section 8). */
 export const testRoutes = ({
   db,
   integrations,
@@ -42,7 +42,8 @@ export const testRoutes = ({
       role: 'admin',
       method: 'POST',
       path: `${integrationPath}/test`,
-      summary: 'Send one sample span; a success lets a paused delivery go on',
+      summary: 'Test an integration',
+      description: 'Sends one sample span. If it is accepted, a paused delivery resumes.',
       find,
       response: testResult,
       handler: async ({ found, actor }) => {
@@ -61,7 +62,8 @@ export const testRoutes = ({
       role: 'admin',
       method: 'POST',
       path: '/observability/integrations/test',
-      summary: 'Send one sample span with settings that are not saved',
+      summary: 'Test integration settings',
+      description: 'Sends one sample span with settings that are not saved.',
       body: testBody,
       response: testResult,
       handler: ({ body }) => test(body.settings),
@@ -71,12 +73,14 @@ export const testRoutes = ({
       role: 'admin',
       method: 'GET',
       path: `${integrationPath}/health`,
-      summary: 'Whether an integration delivers, and what became of every span',
+      summary: 'Get the health of an integration',
+      description:
+        'Returns whether it delivers, and how many spans it delivered, lost or still has to deliver.',
       find,
       response: health,
       handler: async ({ found }) => {
-        const told = (await healthOf(found.number)) ?? { ...unused, state: 'delivering' as const };
-        return found.is_enabled ? told : { ...told, state: 'disabled' as const };
+        const reported = (await healthOf(found.number)) ?? { ...unused, state: 'delivering' as const };
+        return found.is_enabled ? reported : { ...reported, state: 'disabled' as const };
       },
     }),
   ];

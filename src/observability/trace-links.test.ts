@@ -15,7 +15,7 @@ describe('trace links', () => {
     [`https://otlp-\${ZONE}.example.net:8443/v1/traces`, 'https://acme.example.net'],
     ['https://ingest.eu.example.net/v1/traces', 'https://acme.eu.example.net'],
     ['http://example.net/v1/traces', 'https://acme.example.net'],
-  ])('a stack behind %s has its dashboards at %s', (url, origin) => {
+  ])('the dashboards of a stack that receives traces at %s are at %s', (url, origin) => {
     const explore = new URL(dashboard(url, 'Acme')!);
     expect(explore.origin + explore.pathname).toBe(`${origin}/explore`);
     const panes = JSON.parse(explore.searchParams.get('panes')!);
@@ -28,14 +28,14 @@ describe('trace links', () => {
     ['a name without a domain', 'http://localhost:4318/v1/traces', 'acme'],
     ['a url that does not resolve', `https://\${NOPE}.example.net/`, 'acme'],
     ['no stack name', 'https://otlp.example.net/v1/traces', undefined],
-  ])('there is none for %s', (_, url, stack) => {
+  ])('there is no trace link for %s', (_, url, stack) => {
     expect(dashboard(url, stack)).toBeNull();
   });
 
   const collector = (trace_view_url?: string, trace_ui_type?: string) =>
     link({ provider: 'otlp_basic_auth', url: 'https://c.example.com', trace_view_url, trace_ui_type });
 
-  test('follows the type of the trace UI', () => {
+  test('the trace link depends on the type of the trace UI', () => {
     expect(collector('https://ui.example.com', 'span_ui')).toBe(`https://ui.example.com/trace/${trace}`);
     expect(collector('https://ui.example.com/a/?org=1', 'span_ui')).toBe(
       `https://ui.example.com/a/trace/${trace}?org=1`,

@@ -11,7 +11,7 @@ export interface TraceLink {
   url: string;
 }
 
-/** `base` with more path behind its own; its query stays. */
+/** Returns `base` with `path` appended to its path. The query is kept. */
 const append = (base: string, path: string): URL => {
   const url = new URL(base);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
@@ -31,10 +31,10 @@ const explore = (base: string, traceId: string): string => {
 };
 
 /**
- * The address of a stack's dashboard, from the url that its traces are sent to. The ingest host and the
- * dashboards are siblings: the ingest host's first label gives way to the stack's name, so
- * `https://otlp-gateway-prod-eu-west-0.example.net/otlp/v1/traces` with `acme` is `https://acme.example.net`.
- * A host of two labels is the domain itself. Null for an address or a single name, which have no domain.
+ * Returns the address of a stack's dashboards, from the url that its traces are sent to. The stack's name replaces the
+ * first label of that host: `https://otlp-gateway-prod-eu-west-0.example.net/otlp/v1/traces` with `acme` gives
+ * `https://acme.example.net`. A host of two labels is the domain itself. Null for an address or a single label, which
+ * have no domain.
  */
 const dashboardOf = (ingestUrl: string, stackName: string): string | null => {
   const labels = new URL(ingestUrl).hostname.split('.');
@@ -43,7 +43,7 @@ const dashboardOf = (ingestUrl: string, stackName: string): string | null => {
   return `https://${stackName.toLowerCase()}.${domain.join('.')}`;
 };
 
-/** Where a person sees the trace (32 hex digits), or null where the settings do not say (product, section 8). */
+/** Returns the address where people see the trace (32 hex digits); null if the settings do not give one (product, section 8). */
 export const traceUrl = (
   settings: ProviderSettings,
   placeholders: Placeholders,
@@ -62,7 +62,7 @@ export const traceUrl = (
   return type === 'dashboard_ui' ? explore(base, traceId) : base;
 };
 
-/** One link for each enabled integration in scope for the agent that can build one; null: the agent is gone. */
+/** Returns one link for each enabled integration in scope for the agent that can build one. `agentId` null: the agent was deleted. */
 export const traceLinks = async (
   executor: Executor,
   parts: { open: Integrations['open']; placeholders: Placeholders },

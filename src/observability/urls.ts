@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** The longest url that is taken, in characters. */
+/** The longest url that is accepted, in characters. */
 const maxUrlLength = 2_048;
 
 /** The variables that `${NAME}` may name, with their values; undefined where unset. */
@@ -8,7 +8,7 @@ export type Placeholders = ReadonlyMap<string, string | undefined>;
 
 const placeholder = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** What a placeholder could stand for, to see whether a url around it can be one: a scheme, an origin, a part, IPv6. */
+/** Values that a placeholder may have, to check whether the url can be valid: a scheme, an origin, a part, IPv6. */
 const samples = ['https', 'https://h', '1', '::1'];
 
 const parse = (text: string): URL | null =>
@@ -18,7 +18,7 @@ const hasCredentials = (url: URL): boolean => url.username !== '' || url.passwor
 
 const credentialsFault = 'must not contain credentials (user:password@); they have fields of their own';
 
-/** Why `url` cannot be an http or https address, or null. The message does not repeat it. */
+/** Returns why `url` is not an http or https address, or null. The message does not repeat the url. */
 export const urlFault = (url: string): string | null => {
   if (url.length > maxUrlLength) return `must have at most ${maxUrlLength.toLocaleString('en')} characters`;
   if (/[\s\u0000-\u001f\u007f]/.test(url)) return 'must not contain spaces or control characters';
@@ -27,7 +27,7 @@ export const urlFault = (url: string): string | null => {
   return hasCredentials(parsed) ? credentialsFault : null;
 };
 
-/** The same for a url that may contain `${NAME}` anywhere: some value must make it an address, none credentials. */
+/** Like `urlFault`, for a url that may contain `${NAME}` anywhere: it must be an address for some value, and contain credentials for none. */
 export const templateFault = (url: string): string | null => {
   if (url.length > maxUrlLength) return `must have at most ${maxUrlLength.toLocaleString('en')} characters`;
   if (url.replace(placeholder, '').includes('${')) {
@@ -39,8 +39,8 @@ export const templateFault = (url: string): string | null => {
 };
 
 /**
- * `url` with its placeholders replaced, or why that is impossible. Only permitted names are looked up, values
- * are not expanded again, and the reason holds no value.
+ * Returns `url` with its placeholders replaced, or why that is impossible. Only permitted names are looked up, values are
+ * not expanded again, and the reason contains no value.
  */
 export const resolveUrl = (
   url: string,
@@ -59,7 +59,7 @@ export const resolveUrl = (
     : { problem: `With its placeholders replaced, the url ${fault}.` };
 };
 
-/** The host of a url where it is an address and not a name: what can be judged without looking anything up. */
+/** Returns the host of a url if it is an IP address, which can be checked without a look-up; null for a name. */
 export const literalHost = (url: string): string | null => {
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(host) === 0 ? null : host;

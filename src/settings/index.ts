@@ -10,17 +10,18 @@ import { readSettings } from './store.ts';
 export { readSettings, type Settings };
 
 /**
- * The settings as this replica last read them: for what needs them too often to ask the database (rate limit,
- * retention). A limit that a transaction enforces uses `readSettings` inside it.
+ * The settings as this replica last read them, for what uses them too often for a query (rate limit, retention). A limit
+ * that a transaction enforces calls `readSettings` in that transaction.
  */
 export interface CurrentSettings {
-  /** The defaults until they were first read. */
+  /** Returns the settings; the defaults before the first read. */
   get(): Settings;
+  /** Calls `listener` after every read. */
   onChange(listener: () => void): void;
 }
 
 export interface SettingsFeature extends Feature, CurrentSettings {
-  /** Reads them, and follows their changes from then on. */
+  /** Reads the settings, and reads them again whenever one changes. */
   start(): Promise<void>;
 }
 
@@ -28,13 +29,16 @@ export interface SettingsFeature extends Feature, CurrentSettings {
 export const createSettings = (db: Database, log: Logger): SettingsFeature => {
   let current = defaultSettings;
   const listeners: (() => void)[] = [];
-  // One read after the other, or an older result that comes late would stay.
+  // One read at a time: otherwise an older result that arrives late would stay.
   const mutex = new Mutex();
   const refresh = (): Promise<void> =>
     mutex.run(async () => {
       current = await db.run(readSettings);
       for (const listener of listeners) listener();
     });
+  const refreshOnChange = (): void => {
+    refresh().catch((error) => log.warn({ error: messageOf(error) }, 'cannot read the advanced settings'));
+  };
   return {
     tag: {
       name: 'Advanced settings',
@@ -42,11 +46,7 @@ export const createSettings = (db: Database, log: Logger): SettingsFeature => {
     },
     routes: settingsRoutes(db, refresh),
     start: async () => {
-      db.listen(settingsChannel, () => {
-        refresh().catch((error) =>
-          log.warn({ error: messageOf(error) }, 'cannot read the advanced settings'),
-        );
-      });
+      db.listen(settingsChannel, refreshOnChange);
       await refresh();
     },
     get: () => current,

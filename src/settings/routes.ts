@@ -38,7 +38,7 @@ interface SchemaFacts {
 
 const wrong = (setting: string, message: string) => unprocessable([{ path: setting, message }], { setting });
 
-/** The changes that a PATCH asks for, each checked; 422 with `setting` at the first that is wrong. */
+/** Returns the changes of a PATCH. Throws 422 with `setting` for the first wrong one. */
 const checkChanges = (body: Record<string, unknown>): [SettingName, unknown][] =>
   Object.entries(body).map(([name, value]) => {
     if (!Object.hasOwn(settingDefinitions, name)) throw wrong(name, 'is not an advanced setting');
@@ -47,7 +47,7 @@ const checkChanges = (body: Record<string, unknown>): [SettingName, unknown][] =
     return [name as SettingName, parsed.data];
   });
 
-/** `refresh` runs after each change, so that the change holds on this replica when the response is sent. */
+/** `refresh` runs after each change, so that the change is in effect on this replica when the response is sent. */
 export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Route[] => [
   route({
     id: 'getAdvancedSettings',
@@ -64,7 +64,7 @@ export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Rout
     method: 'PATCH',
     path: '/advanced-settings',
     summary: 'Update advanced settings',
-    // Any object: an unknown name is refused by name. The document lists the known ones.
+    // Any object is accepted here: `checkChanges` refuses an unknown name with `setting`. The document lists the known names.
     body: jsonObject.meta({
       openapi: {
         type: 'object',

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 
 /**
- * Every advanced setting: its default, its check and what it means. A setting exists here or not at all; the
- * API's record, its schema and the documentation come from this constant.
+ * Every advanced setting: its check, its default and its description. The API and the documentation of the settings are
+ * made from this constant.
  */
 export const settingDefinitions = {
-  MAX_SCHEDULES_PER_AGENT: [z.int().min(0).max(100_000), 20, 'Schedules that one agent may have, at create.'],
+  MAX_SCHEDULES_PER_AGENT: [
+    z.int().min(0).max(100_000),
+    20,
+    'How many schedules one agent may have. It is checked when a schedule is created.',
+  ],
   MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: [
     z.int().min(1).max(8_192),
     100,
@@ -14,7 +18,7 @@ export const settingDefinitions = {
   SCHEDULE_MISFIRE_GRACE_SECONDS: [
     z.int().min(1).max(86_400),
     60,
-    'An occurrence that is later than this many seconds counts as missed.',
+    'An occurrence that is more than this many seconds late counts as missed.',
   ],
   WORK_ITEM_RETENTION_DAYS: [
     z.int().min(0).max(36_500),
@@ -24,34 +28,34 @@ export const settingDefinitions = {
   OCCURRENCE_RETENTION_DAYS: [
     z.int().min(0).max(36_500),
     90,
-    'What happened to an occurrence is kept for this many days. 0 keeps all.',
+    'The records of occurrences are removed after this many days. 0 keeps all.',
   ],
   WORK_ITEM_LEASE_SECONDS: [
     z.int().min(2).max(3_600),
     30,
-    'A Work Item whose worker has not been heard of for this many seconds is given to another.',
+    'If a worker does not renew its lease of a Work Item for this many seconds, another worker takes the Work Item.',
   ],
   MAX_CONCURRENT_WORK_ITEMS: [
     z.int().min(1).max(1_000),
     8,
-    'Work Items that one replica carries out at once.',
+    'How many Work Items one replica executes at once.',
   ],
   RATE_LIMIT_REQUESTS_PER_SECOND: [
     z.int().min(0).max(1_000_000),
     1_000,
-    'Requests a second for one API key. 0 switches the limit off.',
+    'How many requests per second one API key may send. 0 switches the limit off.',
   ],
-  RATE_LIMIT_BURST: [z.int().min(1).max(10_000_000), 2_000, 'Requests that one API key may send at once.'],
-  CAPTURE_MESSAGE_CONTENT: [z.boolean(), false, 'Record prompts and answers in traces.'],
-  TELEMETRY_RETENTION_HOURS: [
-    z.int().min(1).max(8_760),
-    72,
-    'Telemetry that could not be delivered is kept for this many hours.',
+  RATE_LIMIT_BURST: [
+    z.int().min(1).max(10_000_000),
+    2_000,
+    'How many requests one API key may send at once.',
   ],
+  CAPTURE_MESSAGE_CONTENT: [z.boolean(), false, 'Whether traces contain prompts and completions.'],
+  TELEMETRY_RETENTION_HOURS: [z.int().min(1).max(8_760), 72, 'How many hours undelivered telemetry is kept.'],
   TELEMETRY_RETENTION_MB: [
     z.int().min(16).max(10_485_760),
     10_240,
-    'Telemetry that could not be delivered is kept up to this many MB on a replica, oldest removed first.',
+    'How many MB of undelivered telemetry a replica keeps. The oldest is removed first.',
   ],
 } as const satisfies Record<string, readonly [z.ZodType, unknown, string]>;
 

@@ -4,7 +4,7 @@ import { sql } from '../database/index.ts';
 import { readSettings, upsertSetting } from './store.ts';
 
 eachDatabase((_name, open) => {
-  it('keeps when a setting was changed last', async () => {
+  it('a change of a setting updates its time', async () => {
     const db = open();
     await db.tx((tx) => upsertSetting(tx, 'RATE_LIMIT_BURST', 7));
     await db.tx((tx) => sql`update advanced_settings set updated_at = '2020-01-01Z'`.execute(tx));

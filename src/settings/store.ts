@@ -7,13 +7,14 @@ declare module '../database/database.ts' {
   }
 }
 
-/** All settings as they are in the caller's transaction: what a limit is checked against. */
+/** Returns all settings, as the caller's transaction sees them if it has one. */
 export const readSettings = async (executor: Executor): Promise<Settings> => {
   const rows = await executor.selectFrom('advanced_settings').select(['name', 'value']).execute();
   const changed = rows.filter((row) => row.name in defaultSettings).map((row) => [row.name, row.value]);
   return { ...defaultSettings, ...Object.fromEntries(changed) };
 };
 
+/** Inserts or updates one setting. */
 export const upsertSetting = async (tx: Tx, name: SettingName, value: unknown): Promise<void> => {
   const row = { name, value: json(value) };
   await tx
