@@ -6,8 +6,8 @@ import { messageOf } from './lib/errors.ts';
 /** Writes each request that was refused for its role to the audit log; the response does not wait for it. */
 export const auditRefusals =
   ({ db, log }: Services): NonNullable<ServerOptions['onRefused']> =>
-  (principal, { operation, path, requestId }) => {
-    db.tx((tx) => auditRefusal(tx, { principal, requestId }, operation, path)).catch((error) =>
+  (actor, { operation, path }) => {
+    db.tx((tx) => auditRefusal(tx, actor, operation, path)).catch((error) =>
       log.error({ error: messageOf(error) }, 'a refusal could not be written to the audit log'),
     );
   };

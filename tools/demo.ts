@@ -46,7 +46,9 @@ const end = async (code: number): Promise<never> => {
 process.on('SIGINT', () => void end(0));
 process.on('SIGTERM', () => void end(0));
 
-/** Resolves to the body of a successful response. Any other response ends the demo with the error that a user would see. */
+/**
+ * Resolves to the body of a successful response. Any other response ends the demo with the error that a user would see.
+ */
 const must = async (
   response: Promise<{ status: number; body: unknown; text: string }>,
 ): Promise<Record<string, never>> => {

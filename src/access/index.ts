@@ -7,7 +7,9 @@ import { apiKeyRoutes } from './routes.ts';
 export interface Access extends Feature {
   /** Resolves to the principal of a bearer token; throws 401. */
   authenticate(request: { token: string | undefined }): Promise<Principal>;
-  /** Creates the first administrator's key and resolves to its value, to be shown once; null if there is a key already. */
+  /**
+   * Creates the first administrator's key and resolves to its value, to be shown once; null if there is a key already.
+   */
   createFirstKey(): Promise<string | null>;
 }
 

@@ -15,7 +15,10 @@ const base62 = (bytes: Buffer, length: number): string => {
 const checksum = (body: string): string =>
   base62(createHash('sha256').update(body).digest().subarray(0, 8), 6);
 
-/** Returns the value of a new key: `ap_`, 43 base62 characters (256 bits), and a checksum of 6, by which secret scanners recognise a key. */
+/**
+ * Returns the value of a new key: `ap_`, 43 base62 characters (256 bits), and a checksum of 6, by which secret scanners
+ * recognise a key.
+ */
 export const newKeyValue = (): string => {
   const body = base62(randomBytes(32), 43);
   return `ap_${body}${checksum(body)}`;

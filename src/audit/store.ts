@@ -33,7 +33,10 @@ declare module '../database/database.ts' {
   }
 }
 
-/** Listed, because a named statement with `*` fails after a migration that adds a column, and because the hash covers these. */
+/**
+ * Listed, because a named statement with `*` fails after a migration that adds a column, and because the hash covers
+ * these.
+ */
 const columns = [
   'id',
   'at',

@@ -19,7 +19,10 @@ const signatures = {
   webp: /^RIFF.{4}WEBP/s,
 };
 
-/** Returns why `url` is not a logo, or null. The type is read from the bytes: an SVG or HTML file named `image/png` is refused. */
+/**
+ * Returns why `url` is not a logo, or null. The type is read from the bytes: an SVG or HTML file named `image/png` is
+ * refused.
+ */
 const logoFault = (url: string): string | null => {
   const [, type, base64] = (url.length <= maxLogoUrl && dataUrl.exec(url)) || [];
   if (url.length > maxLogoUrl) return `must have at most ${maxLogoBytes / 1024} KiB`;

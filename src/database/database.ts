@@ -61,7 +61,10 @@ export interface Database {
    * to the channel is not added again, so that a start step can be run again.
    */
   listen(channel: string, listener: (payload: string | null) => void): void;
-  /** Calls `observer`, which replaces the one before, with every statement, in its asynchronous context. It must not throw. */
+  /**
+   * Calls `observer`, which replaces the one before, with every statement, in its asynchronous context. It must not
+   * throw.
+   */
   onStatement(observer: (statement: Statement) => void): void;
   /** Resolves when the database responds; throws 503 when it does not. */
   ping(): Promise<void>;
@@ -123,7 +126,9 @@ const namingPool = (pool: pg.Pool, observe: (statement: Statement) => void): Pos
     end: async () => {},
   }) as unknown as PostgresPool;
 
-/** Whether the database is unreachable or overloaded (57014: a statement timed out), rather than the statement wrong. */
+/**
+ * Whether the database is unreachable or overloaded (57014: a statement timed out), rather than the statement wrong.
+ */
 const isConnectionFailure = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: string }).code ?? '';
@@ -140,7 +145,9 @@ const isConnectionFailure = (error: unknown): boolean => {
 const isRetryable = (error: unknown): boolean =>
   error instanceof Error && ['40001', '40P01'].includes((error as { code?: string }).code ?? '');
 
-/** Marks the asynchronous context of an open use. `open` turns false at its end, for timers that inherit the context. */
+/**
+ * Marks the asynchronous context of an open use. `open` turns false at its end, for timers that inherit the context.
+ */
 const current = new AsyncLocalStorage<{ open: boolean }>();
 
 /** Runs `fn` outside the context of any transaction, as listeners and loops must run. */

@@ -99,7 +99,10 @@ class ListeningConnection {
   }
 }
 
-/** How long a statement may take, in milliseconds: a server that is cut off in silence must not block the platform for ever. */
+/**
+ * How long a statement may take, in milliseconds: a server that is cut off in silence must not block the platform for
+ * ever.
+ */
 const responseTimeoutMs = 35_000;
 
 /**

@@ -3,7 +3,10 @@ import { badRequest, unavailable } from '../lib/errors.ts';
 
 /** The largest body that is read, in bytes. */
 export const bodyLimit = 10 * 1024 * 1024;
-/** A body up to this size is always read, in bytes: a flood of large bodies must not keep out the requests of most clients. */
+/**
+ * A body up to this size is always read, in bytes: a flood of large bodies must not keep out the requests of most
+ * clients.
+ */
 const smallBody = 64 * 1024;
 /** The limit for all larger bodies together, in bytes. */
 const heldLimit = 128 * 1024 * 1024;

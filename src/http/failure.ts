@@ -102,7 +102,9 @@ const messagesByCode: Record<string, string> = {
 /** How long a refused connection waits for the client to read the response and close its end, in milliseconds. */
 const lingerMs = 5_000;
 
-/** Sends the last response on a connection whose request was not HTTP or not complete. `code` is that of Node's error. */
+/**
+ * Sends the last response on a connection whose request was not HTTP or not complete. `code` is that of Node's error.
+ */
 export const refuseConnection = (socket: Duplex, code = ''): void => {
   const message = messagesByCode[code] ?? 'The request is not valid HTTP.';
   const body = JSON.stringify(errorBody(badRequest(message), newId()));

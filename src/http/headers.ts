@@ -7,7 +7,10 @@ const maxHeaderBytes = 8_192;
 /** A token (RFC 9110, section 5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** A field value (RFC 9110, section 5.5) without the obsolete bytes beyond ASCII: spaces and tabs only inside, no control characters. */
+/**
+ * A field value (RFC 9110, section 5.5) without the obsolete bytes beyond ASCII: spaces and tabs only inside, no
+ * control characters.
+ */
 const fieldValue = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/;
 
 /** Headers that the sender of a request or the connection itself sets (product, section 8). */

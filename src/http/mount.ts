@@ -20,8 +20,8 @@ const routerPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 const pathPattern = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 
 const reportRefusal = (options: ServerOptions, request: FastifyRequest, route: Route): void => {
-  const path = pathOf(request.url);
-  options.onRefused?.(request.principal!, { operation: route.id, path, requestId: request.id });
+  const actor = { principal: request.principal!, requestId: request.id };
+  options.onRefused?.(actor, { operation: route.id, path: pathOf(request.url) });
 };
 
 /** Authenticates the caller and counts the request. Throws 401, 403 or 429. */

@@ -102,7 +102,10 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
   return moved(own) as Json;
 };
 
-/** A create takes no If-Match: nothing exists yet that could have changed. It has an Idempotency-Key, or is a POST without `find`. */
+/**
+ * A create takes no If-Match: nothing exists yet that could have changed. It has an Idempotency-Key, or is a POST
+ * without `find`.
+ */
 const takesIfMatch = ({ etag, method, idempotent, find }: Route): boolean =>
   etag === true && method !== 'GET' && !idempotent && (method !== 'POST' || find !== undefined);
 
@@ -206,7 +209,10 @@ const operationOf = (route: Route, tags: string[], components: Json): Json => ({
   },
 });
 
-/** Returns the OpenAPI 3.1 document of the routes of one base, from the schemas that check requests and responses (product, section 3). */
+/**
+ * Returns the OpenAPI 3.1 document of the routes of one base, from the schemas that check requests and responses
+ * (product, section 3).
+ */
 export const describeApi = (api: {
   base: Base;
   groups: readonly RouteGroup[];

@@ -64,7 +64,10 @@ export const listPage =
     return toPage(rows, context.query.limit, (row) => toResponse(row, context));
   };
 
-/** Makes the `find` of routes below `{param}`: it loads what the id in the path names, and throws 404 for an unknown or malformed id. */
+/**
+ * Makes the `find` of routes below `{param}`: it loads what the id in the path names, and throws 404 for an unknown or
+ * malformed id.
+ */
 export const finder =
   <R>(
     db: Database,

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/index.ts';
 import type { Vault } from '../lib/crypto.ts';
 import type { Logger } from '../lib/log.ts';
-import type { Principal } from '../lib/principal.ts';
+import type { Actor } from '../lib/principal.ts';
 import { type Base, bases } from './addresses.ts';
 import { type CallerParts, createCallers } from './callers.ts';
 import { createFastify } from './fastify.ts';
@@ -23,7 +23,7 @@ export interface ServerOptions extends CallerParts {
   version: string;
   trustProxy?: string[];
   /** Called after a 403. */
-  onRefused?: (principal: Principal, request: { operation: string; path: string; requestId: string }) => void;
+  onRefused?: (actor: Actor, request: { operation: string; path: string }) => void;
   /** Called after every response. */
   onResponse?: (request: { operation: string; method: string; status: number; seconds: number }) => void;
   /** Runs `fn` in a span of the request. `fn` receives the span's traceparent and resolves to the status. */
@@ -52,7 +52,10 @@ export interface Server {
   document(base: Base): ApiDocument;
 }
 
-/** How long a request may take after `close`, in milliseconds. Then it is cut off: a slow client must not delay the stop. */
+/**
+ * How long a request may take after `close`, in milliseconds. Then it is cut off: a slow client must not delay the
+ * stop.
+ */
 const closeWithinMs = 3_000;
 
 /** Makes the document of a base when it is first used: only then is the public address known. */

@@ -74,7 +74,10 @@ export class Vault {
     return this.#keys.some((key) => key.id === keyId);
   }
 
-  /** Decrypts a sealed value. Throws if the vault does not have its key, if it was changed, or if it belongs to another row. */
+  /**
+   * Decrypts a sealed value. Throws if the vault does not have its key, if it was changed, or if it belongs to another
+   * row.
+   */
   open(sealed: string, boundTo: string): string {
     const [version, id, nonce, body] = sealed.split('.');
     if (version !== 'v1' || !id || !nonce || body === undefined) throw new Error('not a sealed value');

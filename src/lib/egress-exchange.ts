@@ -32,7 +32,10 @@ const tlsCodes = new Set([
 const isTlsCode = (code: string): boolean =>
   tlsCodes.has(code) || /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|CRL_)/.test(code);
 
-/** Returns an EgressError that names the failure by its code only: messages of sockets and parsers can contain what was sent. */
+/**
+ * Returns an EgressError that names the failure by its code only: messages of sockets and parsers can contain what was
+ * sent.
+ */
 export const failureOf = (error: unknown): EgressError => {
   if (error instanceof EgressError) return error;
   const { code: ownCode, cause, name } = (error ?? {}) as { code?: unknown; cause?: unknown; name?: string };

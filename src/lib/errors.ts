@@ -52,7 +52,9 @@ export class ApiError extends Error {
 export const badRequest = (message: string, context?: Record<string, unknown>) =>
   new ApiError('bad_request', message, context);
 
-/** 404 for `what`, for example `schedule`. The same error for an unknown id, a malformed one, and one of someone else. */
+/**
+ * 404 for `what`, for example `schedule`. The same error for an unknown id, a malformed one, and one of someone else.
+ */
 export const notFound = (what: string) => new ApiError('not_found', `The ${what} does not exist.`);
 
 /** 422 with the list of faults in `details`, like every validation failure. */

@@ -24,7 +24,10 @@ export const createMetrics = (
 
 type Labels<L extends string> = readonly L[];
 
-/** A count that only grows. Its name ends in `_total`. `collect`, for a count kept elsewhere, sets it each time `/metrics` is read. */
+/**
+ * A count that only grows. Its name ends in `_total`. `collect`, for a count kept elsewhere, sets it each time
+ * `/metrics` is read.
+ */
 export const counter = <L extends string = never>(
   name: string,
   help: string,

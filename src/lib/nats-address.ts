@@ -1,4 +1,6 @@
-/** A stream on a NATS server or cluster, and the user that connects. All but `stream` are options of the NATS client. */
+/**
+ * A stream on a NATS server or cluster, and the user that connects. All but `stream` are options of the NATS client.
+ */
 export interface NatsAddress {
   /** `HOST:PORT` */
   servers: string[];

@@ -53,7 +53,9 @@ export const storageFaults = (value: unknown): Fault[] => {
   return faults;
 };
 
-/** Whether `json` nests arrays and objects deeper than `limit`. It scans the text, so that it can run before a parser. */
+/**
+ * Whether `json` nests arrays and objects deeper than `limit`. It scans the text, so that it can run before a parser.
+ */
 export const nestsDeeperThan = (json: string, limit: number): boolean => {
   let depth = 0;
   let inString = false;

@@ -8,7 +8,10 @@ export type { ResolvedLlm } from './settings.ts';
 export { lockLlmForShare } from './store.ts';
 
 export interface LlmConfigurations extends Feature {
-  /** Resolves to the configuration `llmId` with its secrets, or to the default if it is null. Throws 404 if there is none. */
+  /**
+   * Resolves to the configuration `llmId` with its secrets, or to the default if it is null. Throws 404 if there is
+   * none.
+   */
   resolve(llmId: string | null): Promise<ResolvedLlm>;
 }
 

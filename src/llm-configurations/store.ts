@@ -9,7 +9,9 @@ export interface LlmRow {
   name: string;
   kind: LlmKind;
   model: string;
-  /** LlmSettings, sealed. Null in a row that the release before wrote last: its settings are in the next three columns. */
+  /**
+   * LlmSettings, sealed. Null in a row that the release before wrote last: its settings are in the next three columns.
+   */
   settings: string | null;
   base_url: string | null;
   /** Sealed. */

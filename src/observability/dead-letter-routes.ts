@@ -39,7 +39,9 @@ const split = (id: string): [replica: string, letter: string] => {
 const heldBy = (replicaId: string, ids: readonly string[] | undefined): string[] | undefined =>
   ids?.map(split).flatMap(([replica, letter]) => (replica === replicaId ? [letter] : []));
 
-/** Makes the listener of the channel: it does what another replica was requested to do, with the dead letters held here. */
+/**
+ * Makes the listener of the channel: it does what another replica was requested to do, with the dead letters held here.
+ */
 export const deadLetterListener =
   (log: Logger, telemetry: DeadLetterTelemetry) =>
   (payload: string | null): void => {
@@ -66,7 +68,9 @@ export const deadLetterRoutes = ({
   const path = `${integrationPath}/dead-letters`;
   const { find } = integrations;
   const countOnOthers = (number: number) => telemetry.deadLetters.countElsewhere(number);
-  /** Audits the request and notifies the other replicas of it. Returns the ids that are held here; undefined means all. */
+  /**
+   * Audits the request and notifies the other replicas of it. Returns the ids that are held here; undefined means all.
+   */
   const announce = async (
     action: 'retry' | 'purge',
     { found, body, actor }: Context<IntegrationRow, unknown, { ids?: string[] }>,

@@ -11,10 +11,16 @@ import { type DeliveryRow, listDeleted, listForDelivery, numberExists } from './
 /** The channel on which triggers notify replicas of a change (migrations/0020_observability.sql). */
 const channel = 'observability';
 
-/** How often the integrations are read, in milliseconds: a notification may be lost unnoticed, as on a half-open connection. */
+/**
+ * How often the integrations are read, in milliseconds: a notification may be lost unnoticed, as on a half-open
+ * connection.
+ */
 const rereadEveryMs = 5_000;
 
-/** Returns the routing table (product, section 9): for an agent, enabled ∩ (global ∪ the agent's own); for application spans, those of them with `debug`. */
+/**
+ * Returns the routing table (product, section 9): for an agent, enabled ∩ (global ∪ the agent's own); for application
+ * spans, those of them with `debug`.
+ */
 export const routingTable = (
   rows: readonly Pick<DeliveryRow, 'number' | 'is_enabled' | 'debug' | 'global' | 'agents'>[],
 ): RoutingTable => {

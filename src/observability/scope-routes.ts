@@ -17,7 +17,7 @@ export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts
       method: 'GET',
       path,
       summary: 'List scopes',
-      description: 'Returns the agents that the integration applies to.',
+      description: 'Returns whether the integration applies to all agents, or to which ones.',
       find,
       response: z.array(scope),
       handler: ({ found }) => db.run((executor) => listScopes(executor, found.id)),

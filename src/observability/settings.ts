@@ -74,7 +74,10 @@ const outputMap = z
   .custom<Record<string, string>>(() => true)
   .meta({ openapi: { type: 'object', additionalProperties: { type: 'string' } } });
 
-/** Checks of responses. They are weaker than those of requests, so that a stored value is still returned after rules become stricter. */
+/**
+ * Checks of responses. They are weaker than those of requests, so that a stored value is still returned after rules
+ * become stricter.
+ */
 const outputChecks: { [C in keyof typeof inputChecks]: z.ZodType } = {
   url: z.string(),
   credential: z.string(),
@@ -88,7 +91,9 @@ const outputChecks: { [C in keyof typeof inputChecks]: z.ZodType } = {
   isEnabled: z.boolean(),
 };
 
-/** The schemas of the four providers, once for requests and once for responses. `name` makes the names of the schemas. */
+/**
+ * The schemas of the four providers, once for requests and once for responses. `name` makes the names of the schemas.
+ */
 const shapes = (
   check: { [C in keyof typeof inputChecks]: z.ZodType },
   maybe: (schema: z.ZodType) => z.ZodType,

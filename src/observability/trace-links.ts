@@ -43,7 +43,10 @@ const dashboardOf = (ingestUrl: string, stackName: string): string | null => {
   return `https://${stackName.toLowerCase()}.${domain.join('.')}`;
 };
 
-/** Returns the address where people see the trace (32 hex digits); null if the settings do not give one (product, section 8). */
+/**
+ * Returns the address where people see the trace (32 hex digits); null if the settings do not give one (product,
+ * section 8).
+ */
 export const traceUrl = (
   settings: ProviderSettings,
   placeholders: Placeholders,
@@ -62,7 +65,10 @@ export const traceUrl = (
   return type === 'dashboard_ui' ? explore(base, traceId) : base;
 };
 
-/** Returns one link for each enabled integration in scope for the agent that can build one. `agentId` null: the agent was deleted. */
+/**
+ * Returns one link for each enabled integration in scope for the agent that can build one. `agentId` null: the agent
+ * was deleted.
+ */
 export const traceLinks = async (
   executor: Executor,
   parts: { open: Integrations['open']; placeholders: Placeholders },

@@ -27,7 +27,10 @@ export const urlFault = (url: string): string | null => {
   return hasCredentials(parsed) ? credentialsFault : null;
 };
 
-/** Like `urlFault`, for a url that may contain `${NAME}` anywhere: it must be an address for some value, and contain credentials for none. */
+/**
+ * Like `urlFault`, for a url that may contain `${NAME}` anywhere: it must be an address for some value, and contain
+ * credentials for none.
+ */
 export const templateFault = (url: string): string | null => {
   if (url.length > maxUrlLength) return `must have at most ${maxUrlLength.toLocaleString('en')} characters`;
   if (url.replace(placeholder, '').includes('${')) {
