@@ -11,7 +11,7 @@ import { spansNamed } from './otlp-encode.ts';
 import { TestDestinations } from './test-destinations.ts';
 
 /**
- * Delivery on a telemetry log of its own, without the receiver: what is appended is gzip, so that each record is a
+ * Delivery on its own telemetry log, without the receiver: what is appended is gzip, so that each record is a
  * request of its own and several can be under way.
  */
 export const startDelivery = async (options: Partial<DeliveryOptions> & { segmentBytes?: number } = {}) => {

@@ -24,11 +24,11 @@ export interface Nats extends AsyncDisposable {
 }
 
 export interface NatsOptions {
-  /** What stands in the block `jetstream` of its configuration beside the folder. */
+  /** More lines of the block `jetstream` of its configuration. */
   jetstream?: string;
   /** Largest message; the server's default is 1 MiB. */
   maxPayload?: string;
-  /** What stands in the block `authorization` of its configuration: who may connect; anybody unless given. */
+  /** The block `authorization` of its configuration; without it anyone may connect. */
   authorization?: string;
   /** Only over TLS, with this key and certificate (PEM). */
   tls?: { key: string; cert: string };
@@ -36,7 +36,7 @@ export interface NatsOptions {
 
 const installed = spawnSync('nats-server', ['--version']).status === 0;
 
-/** The tests that need a nats-server, which the machine may not have; skipped then, with the reason in their name. */
+/** Tests that need a nats-server. If the machine has none they are skipped, with the reason in their name. */
 export const describeWithNats = (name: string, tests: () => void): void => {
   if (installed) describe(name, tests);
   else describe.skip(`${name} (skipped: no nats-server in PATH; .ci/run says how to get one)`, tests);

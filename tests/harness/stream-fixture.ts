@@ -18,7 +18,7 @@ class StreamFixture {
   db!: Database & AsyncDisposable;
   connection!: NatsConnection;
   manager!: JetStreamManager;
-  /** Of this test. */
+  /** The stream of this test. */
   stream = '';
   readonly #open: SharedLog[] = [];
 
@@ -63,13 +63,13 @@ class StreamFixture {
     await log.close();
   };
 
-  /** Delivers everything that is in the stream; answers the names. */
+  /** Delivers everything that is in the stream. Resolves to the names of the spans. */
   drain = async (log: SharedLog, number: number, maxBytes = 100_000): Promise<string[]> => {
     await log.caughtUp();
     return drain(log, number, maxBytes);
   };
 
-  /** How many are in the stream. */
+  /** How many messages are in the stream. */
   messages = async (): Promise<number> => (await this.manager.streams.info(this.stream)).state.messages;
 
   /** `log` takes over everything, as when the owner froze for longer than its lease. */

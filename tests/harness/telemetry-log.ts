@@ -27,7 +27,7 @@ export const deadLetter = (ordinal: number): NewDeadLetter => ({
 export const namesIn = (batch: Batch | null): string[] =>
   (batch?.parts ?? []).flatMap(({ bytes }) => decodeProtobuf(bytes).map(({ name }) => name));
 
-/** Reads and delivers everything; answers the names. */
+/** Reads and delivers everything. Resolves to the names of the spans. */
 export const drain = async (log: TelemetryLog, number: number, maxBytes: number): Promise<string[]> => {
   const all: string[] = [];
   for (;;) {

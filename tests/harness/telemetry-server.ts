@@ -1,5 +1,5 @@
 /**
- * The telemetry path behind a port of its own, in a process that tests kill, starve and whose clock they move:
+ * The telemetry path behind its own port, in a process that tests kill and starve, and whose clock they move:
  * `fork`ed with `ServerOptions` as JSON (`spawnTelemetry` in tests/faults/scenarios/telemetry-process.ts does).
  */
 import { createServer } from 'node:http';
@@ -27,13 +27,13 @@ export interface ServerOptions {
   requestTimeoutMs?: number;
 }
 
-/** What the test asks for: the integrations to be these, the clock to be moved, then an answer. */
+/** Sets the integrations, moves the clock, and gets `Accounts` as the reply. */
 export interface Command {
   integrations?: TestIntegration[];
   advanceMs?: number;
 }
 
-/** Of every integration that ever was, how its spans ended, and how many dead letters there are on disk. */
+/** How the spans of every integration that ever was ended, and how many dead letters there are on disk. */
 export type Accounts = Record<number, Health & { removed: boolean; letters: number }>;
 
 const options = JSON.parse(process.argv[2]!) as ServerOptions;
@@ -93,7 +93,7 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = 60_000;
 
-// As the last start left it: delivery has not begun.
+// As the last process left it: delivery has not begun.
 process.send!(await accounts());
 await new Promise<void>((resolve) => server.listen(options.port, '127.0.0.1', resolve));
 telemetry.startDelivery();

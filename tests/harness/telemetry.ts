@@ -13,7 +13,7 @@ import { type OtlpReceiver, type ReceivedRequest, startOtlpReceiver } from './ot
 import { TestDestinations } from './test-destinations.ts';
 import { until } from './wait.ts';
 
-/** The telemetry path on a folder of its own with one real backend and a clock that tests move. */
+/** The telemetry path on its own folder, with one real backend and a clock that tests move. */
 export class TelemetryFixture {
   directory = '';
   clock = new ShiftedClock();
@@ -48,7 +48,7 @@ export class TelemetryFixture {
     this.telemetry.startDelivery();
   }
 
-  /** Checks the account of every integration: what was accepted is somewhere, to the span. */
+  /** Checks the counters of every integration: what was accepted is somewhere, to the span. */
   async tearDown(): Promise<void> {
     for (const { number, counters } of this.telemetry.integrations()) {
       const { delivered, rejected, dead_lettered, expired, discarded, queued } = counters;
@@ -61,7 +61,7 @@ export class TelemetryFixture {
     await rm(this.directory, { recursive: true });
   }
 
-  /** Spans `PREFIX-0`, `PREFIX-1`, … of one agent, accepted by the receiver. Answers the body that was sent. */
+  /** Spans `PREFIX-0`, `PREFIX-1`, … of one agent, accepted by the receiver. Resolves to the body that was sent. */
   send = async (
     prefix: string,
     count: number,
@@ -71,12 +71,12 @@ export class TelemetryFixture {
     const routes = this.destinations.table().forAgent('agent');
     const plain = spansNamed(prefix, count, 'agent', padding);
     const body = gzip ? gzip(plain) : plain;
-    const answer = await this.telemetry.receiver.receive({
+    const response = await this.telemetry.receiver.receive({
       contentType: 'application/x-protobuf',
       contentEncoding: gzip ? 'gzip' : undefined,
       body,
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     for (const number of routes) this.#accepted.set(number, (this.#accepted.get(number) ?? 0) + count);
     return body;
   };
@@ -108,7 +108,7 @@ export const names = (requests: ReceivedRequest[]): string[] =>
 /** Long enough for a request that must not come. */
 export const quiet = () => new Promise((resolve) => setTimeout(resolve, 60));
 
-/** Answers `status` to requests with a span that is bad, 200 to others. */
+/** Responds with `status` to requests with a bad span, with 200 to others. */
 export const refuse = (bad: (name: string) => boolean, status: number) => (request: ReceivedRequest) =>
   request.spans.some(({ name }) => bad(name)) ? status : 200;
 

@@ -9,7 +9,7 @@ const rounds = (concurrency: Concurrency, waiting: readonly number[], from = 0):
     return concurrency.allowed;
   });
 
-test('a backlog that grows allows one request more a round, one that shrinks none', () => {
+test('a backlog that grows allows one more request each round, a backlog that shrinks does not', () => {
   expect(rounds(new Concurrency(), [100, 200, 300, 300, 290, 100])).toEqual([1, 2, 3, 4, 4, 4]);
   expect(rounds(new Concurrency(), [1_000, 990, 980, 970, 960])).toEqual([1, 1, 1, 1, 1]);
 });
@@ -25,11 +25,11 @@ test('a backlog that shrinks while less of it is under way does not grow', () =>
   expect(concurrency.allowed).toBe(1);
 });
 
-test('a backlog that the present pace clears by the next look is none, however it jumps', () => {
+test('a backlog that the present pace clears by the next check does not count, however it jumps', () => {
   expect(rounds(new Concurrency(), [0, 10, 0, 9, 10, 8, 10])).toEqual([1, 1, 1, 1, 1, 1, 1]);
 });
 
-test('there are never more than 16, and fewer again when little waits', () => {
+test('never more than 16 requests are allowed, and fewer again when little waits', () => {
   const concurrency = new Concurrency();
   expect(rounds(concurrency, Array(30).fill(1_000)).at(-1)).toBe(16);
   expect(rounds(concurrency, Array(20).fill(0), 3_000)).toEqual([
@@ -37,7 +37,7 @@ test('there are never more than 16, and fewer again when little waits', () => {
   ]);
 });
 
-test('after an outage it is one until the backlog has grown once more', () => {
+test('after an outage one request is allowed until the backlog has grown again', () => {
   const concurrency = new Concurrency();
   rounds(concurrency, Array(10).fill(1_000));
   concurrency.reset();
@@ -45,7 +45,7 @@ test('after an outage it is one until the backlog has grown once more', () => {
   expect(rounds(concurrency, [5_000, 4_990, 4_980, 4_990], 2_000)).toEqual([1, 1, 1, 2]);
 });
 
-test('fast requests are looked at every 100 ms, slow ones when a round of them is through', () => {
+test('the backlog is checked every 100 ms while requests are fast, and once a round when they are slow', () => {
   const fast = new Concurrency();
   for (let at = 0; at < 1_000; at++) fast.passed(1, 10, () => ({ queued: 1_000 + at, waiting: 2_000 }), at);
   expect(fast.allowed).toBe(10);

@@ -8,13 +8,13 @@ import { passed } from '../log/counts.ts';
 
 /** More by hand: `DELIVERY_RUNS=500`. */
 const numRuns = Number(process.env.DELIVERY_RUNS ?? 6);
-/** The most that may be under way (concurrency.ts). */
+/** The maximum of requests under way (concurrency.ts). */
 const widest = 16;
 
-/** Long enough for every answer on a slow machine: one that came too late would be a duplicate by right. */
+/** Long enough for every response on a slow machine: one that came too late would rightly be a duplicate. */
 const timeoutMs = 700;
 
-/** What a backend may answer to a request in which no span is bad. */
+/** How a backend may respond to a request without a bad span. */
 const answers = fc.array(
   fc.oneof(
     { weight: 12, arbitrary: fc.constant<Behaviour>({}) },
@@ -34,7 +34,7 @@ const answers = fc.array(
   ),
   { minLength: 20, maxLength: 60 },
 );
-/** Spans of each record, and which of them the backend refuses for itself. */
+/** Spans of each record, and which of them the backend refuses alone. */
 const records = fc.array(
   fc.record({
     spans: fc.integer({ min: 1, max: 6 }),
@@ -44,7 +44,7 @@ const records = fc.array(
 );
 
 test(
-  'whatever a backend answers, every span ends in exactly one count, in order, and none is accepted twice',
+  'whatever a backend responds, every span ends in exactly one count, in order, and none is accepted twice',
   async () => {
     let widestSeen = 0;
     await fc.assert(
@@ -56,7 +56,7 @@ test(
         fc.boolean(),
         async (given, script, editAt, hangAt, expire) => {
           await using backend = await startOtlpReceiver();
-          await using rig = await startDelivery({ requestTimeoutMs: timeoutMs, segmentBytes: 3_000 });
+          await using fixture = await startDelivery({ requestTimeoutMs: timeoutMs, segmentBytes: 3_000 });
           const bad = new Set(given.flatMap(({ bad }, i) => (bad === null ? [] : [`${i}-${bad}`])));
           const order = given.flatMap(({ spans }, i) => Array.from({ length: spans }, (_, k) => `${i}-${k}`));
           let rejected = 0;
@@ -68,34 +68,34 @@ test(
             expect(present).toBeLessThanOrEqual(widest + 1);
             if (request.spans.length > 4) return 413;
             if (request.spans.some(({ name }) => bad.has(name))) return index % 2 ? 400 : 422;
-            // The script once, and then it is well.
+            // The script once, and then the backend is healthy.
             if (index === hangAt) return { hang: true };
             const answer = script[index] ?? {};
             if (answer.partialSuccess) rejected++;
             return answer;
           });
-          rig.destinations.set(1, backend.url);
-          rig.delivery.start();
+          fixture.destinations.set(1, backend.url);
+          fixture.delivery.start();
           for (const [i, { spans }] of given.entries()) {
-            await rig.append(String(i), spans);
-            rig.later(200);
-            if (i === editAt) rig.destinations.set(1, backend.url);
-            if (expire && i === 60) await rig.telemetryLog.expire(rig.clock.now() - 2_000, 1e9);
+            await fixture.append(String(i), spans);
+            fixture.later(200);
+            if (i === editAt) fixture.destinations.set(1, backend.url);
+            if (expire && i === 60) await fixture.telemetryLog.expire(fixture.clock.now() - 2_000, 1e9);
           }
           await until(
             () => {
-              rig.later(20_000);
-              return rig.telemetryLog.counters(1).queued === 0;
+              fixture.later(20_000);
+              return fixture.telemetryLog.counters(1).queued === 0;
             },
             15_000,
             3,
           );
-          const totals = rig.telemetryLog.counters(1);
+          const totals = fixture.telemetryLog.counters(1);
           expect(passed(totals)).toBe(order.length);
           const ok = backend.requests.filter(({ status }) => status === 200);
           const accepted = names(ok);
           expect(accepted.length).toBe(new Set(accepted).size);
-          const letters = await rig.delivery.deadLetters.list(1, { limit: 1_000 });
+          const letters = await fixture.delivery.deadLetters.list(1, { limit: 1_000 });
           expect(letters).toHaveLength(totals.dead_lettered);
           for (const { id } of letters) expect(bad).toContain(order[Number(id)]);
           const lost = order.filter((name) => !bad.has(name) && !accepted.includes(name));
@@ -105,7 +105,7 @@ test(
             expect(totals.dead_lettered).toBe(order.filter((name) => bad.has(name)).length);
             expect(totals.delivered + totals.rejected).toBe(accepted.length);
           } else expect(lost.length).toBeLessThanOrEqual(totals.expired);
-          // A span is first sent when all but those of the window before it were.
+          // A span is first sent when all spans before it were, except those of the window.
           const firsts = [...new Set(names(backend.requests).map((name) => Number(name.split('-')[0])))];
           for (const [place, record] of firsts.entries()) {
             const later = firsts.slice(0, place).filter((one) => one > record);
@@ -115,7 +115,7 @@ test(
       ),
       { numRuns, endOnFailure: true },
     );
-    // The property is of little worth where requests never were side by side; few runs on a busy machine may miss it.
+    // The property proves little if requests were never concurrent; few runs on a busy machine may miss it.
     if (numRuns >= 50) expect(widestSeen).toBeGreaterThan(2);
   },
   60_000 + numRuns * 10_000,

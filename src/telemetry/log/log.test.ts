@@ -21,10 +21,10 @@ import { openFileLog } from './files/file-log.ts';
 import { openSharedLog } from './jetstream/jetstream-log.ts';
 import type { Batch, TelemetryLog } from './log.ts';
 
-/** One log, opened and opened again. */
-interface Place {
+/** One log, which can be opened again. */
+interface LogFixture {
   open(): Promise<TelemetryLog>;
-  /** What was appended is in the totals of this log. */
+  /** Resolves when all that was appended is in the counters of this log. */
   settled(): Promise<void>;
   clear(): Promise<void>;
   /** The process dies in the middle of the log's `step`-th durable change from now; nothing works until `revive`. */
@@ -42,31 +42,31 @@ const deadLetterChanges: Record<string, (log: TelemetryLog, rest: Batch) => Prom
 };
 
 /** What every telemetry log promises (log.ts), whatever it is kept in. */
-const conformance = (place: () => Promise<Place>, sequences: number): void => {
-  let at: Place;
+const conformance = (openFixture: () => Promise<LogFixture>, sequences: number): void => {
+  let fixture: LogFixture;
   let log: TelemetryLog;
   beforeEach(async () => {
-    at = await place();
-    log = await at.open();
+    fixture = await openFixture();
+    log = await fixture.open();
   });
   afterEach(async () => {
     await log?.close();
-    await at.clear();
+    await fixture.clear();
   });
   const reopen = async (): Promise<void> => {
     await log.close();
-    log = await at.open();
+    log = await fixture.open();
   };
   const drain = async (number: number, maxBytes = 10_000): Promise<string[]> => {
-    await at.settled();
+    await fixture.settled();
     return drainOf(log, number, maxBytes);
   };
 
-  test('each integration reads its own spans, in order, at its own pace, over a restart', async () => {
+  test('each integration reads its own spans, in order, at its own pace, across a restart', async () => {
     await log.append([slice('a', 2, [1, 2]), slice('b', 1, [2])]);
     await log.append([slice('c', 1, [1])]);
     await log.append([slice('nowhere', 5, [])]);
-    await at.settled();
+    await fixture.settled();
     expect(log.counters(1)).toMatchObject({ queued: 3 });
     expect(await drain(1)).toEqual(['a-0', 'a-1', 'c-0']);
     await reopen();
@@ -78,7 +78,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
 
   test('a cursor inside a record survives a restart, to the span', async () => {
     await log.append([slice('a', 5, [1]), slice('b', 5, [1, 2])]);
-    await at.settled();
+    await fixture.settled();
     const batch = (await log.read(1, 10_000))!;
     await log.commit(batch, 3, { delivered: 2, rejected: 1 });
     await log.commit(batch, 6, { delivered: 2 }, [deadLetter(5)]);
@@ -96,7 +96,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
 
   test('what is read ahead lies behind what was read, and one commit passes both', async () => {
     for (const prefix of ['a', 'b', 'c']) await log.append([slice(prefix, 2, [1], 500)]);
-    await at.settled();
+    await fixture.settled();
     const first = (await log.read(1, 100))!;
     const second = (await log.read(1, 100, first))!;
     expect([names(first), names(second)]).toEqual([
@@ -108,7 +108,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     expect(await log.read(1, 100, third)).toBeNull();
     expect(await log.commit(second, 1, { delivered: 2, rejected: 1 })).toBe(true);
     expect(names(await log.read(1, 10_000))).toEqual(['b-1', 'c-0', 'c-1']);
-    // Behind a batch that is behind the cursor it goes on at the cursor.
+    // Reading behind a batch that the cursor has passed continues at the cursor.
     expect(names(await log.read(1, 100, first))).toEqual(['b-1']);
     expect(log.counters(1)).toMatchObject({ delivered: 2, rejected: 1, queued: 3 });
   });
@@ -121,9 +121,9 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     expect(log.counters(2)).toMatchObject({ delivered: 1, queued: 0 });
   });
 
-  test('a removed integration is counted out for good', async () => {
+  test('the counters of a removed integration are final', async () => {
     await log.append([slice('a', 4, [1, 2])]);
-    await at.settled();
+    await fixture.settled();
     const batch = (await log.read(1, 10_000))!;
     await log.commit(batch, 2, { delivered: 1 }, [deadLetter(1)]);
     await log.remove(1);
@@ -139,8 +139,8 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     ]);
   });
 
-  /** The ten spans that `deadLetterChanges` are about; what is left of them. */
-  const refuseSome = async (own: Place, one: TelemetryLog): Promise<Batch> => {
+  /** Appends the ten spans that `deadLetterChanges` are about. Resolves to the four that are left. */
+  const refuseSome = async (own: LogFixture, one: TelemetryLog): Promise<Batch> => {
     await one.append([slice('s', 10, [1])]);
     await own.settled();
     const batch = (await one.read(1, 1e6))!;
@@ -149,7 +149,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
   };
 
   test('dead letters are listed page by page and end as delivered, discarded or expired', async () => {
-    await refuseSome(at, log);
+    await refuseSome(fixture, log);
     const [first, second] = await log.listDeadLetters(1, 2);
     const { ordinal: _, span, ...head } = deadLetter(0);
     expect(first).toEqual({ id: '0000000000000000', ...head, bytes: span.length });
@@ -168,7 +168,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
   });
 
   test('a commit that does not fit the cursor leaves no dead letter and takes none away', async () => {
-    const rest = await refuseSome(at, log);
+    const rest = await refuseSome(fixture, log);
     expect(await log.commit(rest, 3, { delivered: 1 }, [deadLetter(7)])).toBe(false);
     expect(await log.commit(rest, 2, { delivered: 1 }, [deadLetter(7)])).toBe(true);
     expect(await log.commit(rest, 2, { delivered: 1 }, [deadLetter(7)])).toBe(false);
@@ -177,7 +177,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
   });
 
   test('a purge next to a commit counts every dead letter once', async () => {
-    const rest = await refuseSome(at, log);
+    const rest = await refuseSome(fixture, log);
     const [committed, purged] = await Promise.all([
       log.commit(rest, 1, {}, [deadLetter(6)]),
       log.endDeadLetters(1, undefined, 'discarded'),
@@ -192,7 +192,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
       let died = true;
       for (let step = 1; died; step++) {
         expect(step).toBeLessThan(50);
-        const own = await place();
+        const own = await openFixture();
         let one = await own.open();
         try {
           const rest = await refuseSome(own, one);
@@ -222,11 +222,11 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     });
   }
 
-  test('what a client compressed is read as it came, and alone', async () => {
+  test('a body that a client compressed is read as it came, in a batch of its own', async () => {
     await log.append([slice('a', 1, [1])]);
     await log.append([{ ...slice('b', 1, [1]), gzip: true }]);
     await log.append([slice('c', 1, [1])]);
-    await at.settled();
+    await fixture.settled();
     const kinds: (boolean | undefined)[][] = [];
     for (;;) {
       const batch = await log.read(1, 10_000);
@@ -237,20 +237,20 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     expect(kinds.map((parts) => parts.map((gzip) => gzip === true))).toEqual([[false], [true], [false]]);
   });
 
-  test('whoever waits for spans is told of every durable append', async () => {
-    const told: number[][] = [];
-    const off = log.onAppend((routes) => told.push([...routes].sort()));
+  test('listeners are notified of every durable append', async () => {
+    const notified: number[][] = [];
+    const unsubscribe = log.onAppend((routes) => notified.push([...routes].sort()));
     await log.append([slice('a', 1, [1, 2])]);
-    await at.settled();
-    expect(told).toContainEqual([1, 2]);
-    off();
-    const before = told.length;
+    await fixture.settled();
+    expect(notified).toContainEqual([1, 2]);
+    unsubscribe();
+    const before = notified.length;
     await log.append([slice('b', 1, [1])]);
-    await at.settled();
-    expect(told).toHaveLength(before);
+    await fixture.settled();
+    expect(notified).toHaveLength(before);
   });
 
-  test('the account adds up after any sequence of appends, deliveries, expiries and restarts', async () => {
+  test('the counters add up after any sequence of appends, deliveries, expiries and restarts', async () => {
     const step = fc.oneof(
       fc.record({
         do: fc.constant('append' as const),
@@ -267,7 +267,7 @@ const conformance = (place: () => Promise<Place>, sequences: number): void => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-        const own = await place();
+        const own = await openFixture();
         let one = await own.open();
         const queues = new Map<number, string[]>([1, 2, 3].map((n) => [n, []]));
         const accepted = new Map<number, number>([1, 2, 3].map((n) => [n, 0]));

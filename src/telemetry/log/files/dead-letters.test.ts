@@ -36,7 +36,7 @@ const state = async () => {
   expect(await readdir(folder()).catch(() => [])).toHaveLength(dead_lettered);
   return { delivered, dead_lettered, discarded, expired };
 };
-/** As it is left by a crash before its commit. */
+/** A dead letter as a crash before its commit leaves it. */
 const stray = (ordinal: number) =>
   writeFile(path(ordinal), '{"at":"2026-01-01T00:00:00.000Z","status":400,"reason":"no","bytes":5}\nstray');
 
@@ -61,7 +61,7 @@ test('a dead letter that was written and then expired before its commit is gone 
   expect((await log.deadLetterIds(1)).map(Number)).toEqual([0, 1, 2, 3]);
 });
 
-test('a dead letter that leaves is counted out after a crash before that, and not twice after a crash behind it', async () => {
+test('a dead letter that was ending at a crash is counted once, before or after it', async () => {
   await rename(path(0), path(0, '.delivered'));
   await rename(path(1), path(1, '.discarded'));
   await restart();

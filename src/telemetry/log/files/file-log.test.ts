@@ -26,7 +26,7 @@ const segments = async () => (await readdir(directory)).filter((name) => name.en
 const lastSegment = async () => join(directory, (await segments()).at(-1)!);
 const drain = (number: number, maxBytes = 10_000) => drainOf(log, number, maxBytes);
 
-test('batches are read one behind the other and passed in one commit, from any place in them', async () => {
+test('batches are read one behind the other and passed in one commit, from any span in them', async () => {
   for (const name of ['a', 'b', 'c', 'd']) await log.append([slice(name, 3, [1])]);
   const a = (await log.read(1, 1))!;
   const b = (await log.read(1, 1, a))!;
@@ -35,13 +35,13 @@ test('batches are read one behind the other and passed in one commit, from any p
   expect(names(rest)).toEqual(['c-0', 'c-1', 'c-2', 'd-0', 'd-1', 'd-2']);
   expect(await log.read(1, 10_000, rest)).toBeNull();
   expect(await log.commit(rest, 1, { delivered: 7 })).toBe(true);
-  // What the cursor has passed is not read again, whatever it is read behind.
+  // What the cursor has passed is not read again, whatever batch is passed as `after`.
   expect(names(await log.read(1, 10_000, a))).toEqual(['c-1', 'c-2', 'd-0', 'd-1', 'd-2']);
   await reopen();
   expect(await drain(1)).toEqual(['c-1', 'c-2', 'd-0', 'd-1', 'd-2']);
 });
 
-test('what is damaged behind a batch is counted when the cursor stands before it, not when it is read ahead', async () => {
+test('damage is counted when the cursor reaches it, not when it is read ahead', async () => {
   await reopen({ segmentBytes: 3_000 });
   for (let i = 0; i < 12; i++) await log.append([slice(`s${i}`, 1, [1], 1_000)]);
   const first = (await log.read(1, 1))!;
@@ -76,7 +76,7 @@ test('a torn tail is cut off and what was acknowledged before it stays', async (
   expect(await drain(1)).toEqual(['a-0', 'a-1', 'a-2', 'b-0']);
 });
 
-test('a damaged record is passed and counted as discarded, its header intact or not', async () => {
+test('a damaged record is passed and counted as discarded, with its header intact or not', async () => {
   const damage = async (at: (size: number) => number) => {
     const before = (await stat(await lastSegment())).size;
     await log.append([slice('bad', 4, [1, 2])]);
@@ -98,7 +98,7 @@ test('a damaged record is passed and counted as discarded, its header intact or 
   expect(log.counters(2)).toMatchObject({ delivered: 4, discarded: 16, queued: 0 });
 });
 
-test('a damaged cursor slot falls back to the other, two lose no span and no count goes missing', async () => {
+test('one damaged cursor slot falls back to the other; with two damaged slots no span is lost and the counters add up', async () => {
   await log.append([slice('a', 4, [1])]);
   const batch = (await log.read(1, 10_000))!;
   await log.commit(batch, 1, { delivered: 1 });
@@ -117,7 +117,7 @@ test('a damaged cursor slot falls back to the other, two lose no span and no cou
   expect(sum(log.counters(1))).toBe(4);
 });
 
-test('a segment goes when every integration has passed it, an idle one pins none', async () => {
+test('a segment is deleted when every integration has passed it, and an idle integration pins none', async () => {
   await reopen({ segmentBytes: 4_000 });
   await log.append([slice('idle', 1, [3])]);
   await drain(3);
@@ -133,7 +133,7 @@ test('a segment goes when every integration has passed it, an idle one pins none
   expect([1, 2, 3].map((n) => log.counters(n).delivered)).toEqual([20, 20, 2]);
 });
 
-test('retention expires the oldest first, by age and by size, counted before they go', async () => {
+test('retention expires the oldest first, by age and by size, and counts them before it deletes them', async () => {
   let now = 1_000_000;
   await reopen({ segmentBytes: 4_000, now: () => now });
   for (let i = 0; i < 12; i++) {
@@ -147,7 +147,7 @@ test('retention expires the oldest first, by age and by size, counted before the
   expect(aged).toBeLessThanOrEqual(6);
   expect(names(await log.read(1, 100))).toEqual([`s${aged}-0`]);
   expect(await log.oldest(1)).toBe(1_001_000 + aged * 1_000);
-  // What was read before is expired now, so it is not delivered as well.
+  // What was read before is expired now, so it must not be delivered as well.
   expect(await log.commit(early, 1, { delivered: 1 })).toBe(false);
   await log.expire(0, 4_500);
   expect(log.counters(1).queued).toBeLessThanOrEqual(4);
@@ -161,7 +161,7 @@ test('retention expires the oldest first, by age and by size, counted before the
   expect(sum(log.counters(1))).toBe(13);
 });
 
-test('retention by size is exact to the record, also where one segment holds more than the size', async () => {
+test('retention by size is exact to the record, even if one segment holds more than the size', async () => {
   for (let i = 0; i < 12; i++) await log.append([slice(`s${i}`, 1, [1, 2], 1_000)]);
   expect(await log.commit((await log.read(2, 10_000))!, 3, { delivered: 3 })).toBe(true);
   for (let i = 0; i < 2; i++) {
@@ -179,7 +179,7 @@ test('retention by size is exact to the record, also where one segment holds mor
   expect(await segments()).toHaveLength(1);
 });
 
-test('a full disk refuses cleanly, what was there stays readable, and it goes on when there is room', async () => {
+test('a full disk refuses appends, the log stays readable, and appends work again when there is room', async () => {
   let room = true;
   await reopen({
     write: async (file, bytes, at) => {
@@ -202,7 +202,7 @@ test('a full disk refuses cleanly, what was there stays readable, and it goes on
   expect(log.counters(1)).toMatchObject({ delivered: 2, discarded: 0 });
 });
 
-test('a full disk holds no segment that all have passed, the last one included; the account goes on behind it', async () => {
+test('on a full disk a segment that all have passed is deleted, even the last one, and the counters continue', async () => {
   let room = true;
   await reopen({
     write: (file, bytes, at) =>
@@ -226,7 +226,7 @@ test('a full disk holds no segment that all have passed, the last one included; 
   expect(log.counters(2)).toMatchObject({ delivered: 5, queued: 0 });
 });
 
-test('what was refused is gone, even where its bytes had reached the file', async () => {
+test('an append that was refused leaves nothing, even if its bytes had reached the file', async () => {
   let fails = true;
   await reopen({
     write: async (file, bytes, at) => {
@@ -253,7 +253,7 @@ test('a lost segment file is counted as discarded, and the rest is delivered', a
   expect(log.counters(1).discarded).toBeGreaterThan(0);
 });
 
-test('a segment that cannot be deleted undoes no commit, the retention tells of it, and it goes when it can', async () => {
+test('a segment that cannot be deleted undoes no commit; retention reports it and deletes it later', async () => {
   await reopen({ segmentBytes: 1 });
   await log.append([slice('a', 1, [1])]);
   await log.append([slice('b', 1, [1])]);

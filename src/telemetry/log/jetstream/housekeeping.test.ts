@@ -7,11 +7,11 @@ import { useStream } from '../../../../tests/harness/stream-fixture.ts';
 import { namesIn as names, slice, sum } from '../../../../tests/harness/telemetry-log.ts';
 import { encodeRecord } from './message.ts';
 
-describeWithNats('what leaves the stream', () => {
-  const rig = useStream();
-  const { replica, close, drain, messages } = rig;
+describeWithNats('retention of the stream', () => {
+  const fixture = useStream();
+  const { replica, close, drain, messages } = fixture;
 
-  test('what is older than the retention expires, counted, and what is younger stays', async () => {
+  test('spans older than the retention expire and are counted, younger ones stay', async () => {
     const log = await replica({ checkpointBytes: 1 });
     await log.append([slice('old', 3, [1])]);
     await sleep(20);
@@ -23,7 +23,7 @@ describeWithNats('what leaves the stream', () => {
     await log.expire(between, 1e12);
     expect(log.counters(1)).toMatchObject({ expired: 3, queued: 2 });
     expect(await messages()).toBe(1);
-    // What was read before is expired now, so it is not delivered as well.
+    // What was read before is expired now, so it must not be delivered as well.
     expect(await log.commit(batch, 3, { delivered: 3 })).toBe(false);
     expect(names(await log.read(1, 10_000))).toEqual(['young-0', 'young-1']);
     expect(await log.oldest(1)).toBeGreaterThan(between);
@@ -32,7 +32,7 @@ describeWithNats('what leaves the stream', () => {
     expect(await log.oldest(1)).toBeNull();
   });
 
-  test('what everybody has passed is removed from the stream, and the account outlives it', async () => {
+  test('what every integration has passed is removed from the stream, and the counters stay', async () => {
     const log = await replica({ checkpointBytes: 2_000 });
     const behind = await replica();
     for (let i = 0; i < 8; i++) await log.append([slice(`s${i}`, 1, [1, 2], 1_000)]);
@@ -52,45 +52,45 @@ describeWithNats('what leaves the stream', () => {
     expect(await drain(log, 1)).toEqual(['late-0']);
   });
 
-  test('a body whose head has not come yet stays, whatever is removed around it', async () => {
+  test('a body whose head has not come yet stays, whatever is purged around it', async () => {
     const log = await replica({ checkpointBytes: 1 });
-    const js = jetstream(rig.connection);
+    const js = jetstream(fixture.connection);
     const upload = headers();
     upload.set('Ap-Upload', 'slow');
-    const { seq } = await js.publish(`${rig.stream}.chunk`, Buffer.alloc(10), { headers: upload });
+    const { seq } = await js.publish(`${fixture.stream}.chunk`, Buffer.alloc(10), { headers: upload });
     await log.append([slice('a', 1, [1])]);
     await drain(log, 1);
     await log.expire(0, 1e9);
-    expect((await rig.manager.streams.info(rig.stream)).state.first_seq).toBe(seq);
-    // The same for one that starts anew and has not seen it come.
+    expect((await fixture.manager.streams.info(fixture.stream)).state.first_seq).toBe(seq);
+    // Likewise for a replica that starts later and has not seen the chunk come.
     await close(log);
     const next = await replica();
     await next.append([slice('b', 1, [1])]);
     await drain(next, 1);
     await next.expire(0, 1e9);
-    expect((await rig.manager.streams.info(rig.stream)).state.first_seq).toBe(seq);
+    expect((await fixture.manager.streams.info(fixture.stream)).state.first_seq).toBe(seq);
   });
 
   test('a body whose head came late stays until the last integration has passed its head', async () => {
     const log = await replica({ checkpointBytes: 1 });
-    const { body, headers: told } = encodeRecord([slice('late', 2, [1])])!;
-    const js = jetstream(rig.connection);
+    const { body, headers: recordHeaders } = encodeRecord([slice('late', 2, [1])])!;
+    const js = jetstream(fixture.connection);
     const publish = (kind: string, payload: Buffer, values: Record<string, string>) => {
       const all = headers();
       for (const [name, value] of Object.entries(values)) all.set(name, value);
-      return js.publish(`${rig.stream}.${kind}`, payload, { headers: all });
+      return js.publish(`${fixture.stream}.${kind}`, payload, { headers: all });
     };
     await log.register(1);
     const { seq } = await publish('chunk', body, { 'Ap-Upload': 'x' });
     await log.append([slice('early', 2, [1])]);
-    await publish('head', Buffer.alloc(0), { ...told, 'Ap-Upload': 'x', 'Ap-Chunks': String(seq) });
+    await publish('head', Buffer.alloc(0), { ...recordHeaders, 'Ap-Upload': 'x', 'Ap-Chunks': String(seq) });
     await log.append([slice('end', 1, [1])]);
     await log.caughtUp();
     const early = (await log.read(1, 1))!;
     expect(names(early)).toEqual(['early-0', 'early-1']);
     await log.commit(early, 2, { delivered: 2 });
     await log.expire(0, 1e9);
-    // The same for one that starts anew: the marks tell it.
+    // Likewise for a replica that starts later: it knows from the checkpoints.
     await close(log);
     const next = await replica();
     await next.expire(0, 1e9);
@@ -99,7 +99,7 @@ describeWithNats('what leaves the stream', () => {
     expect(await messages()).toBe(0);
   });
 
-  test('what goes to an integration whose cursor is new is not removed by a replica that has not seen it', async () => {
+  test('a replica that does not know a new cursor yet does not purge what its integration needs', async () => {
     const log = await replica();
     const other = await replica();
     await log.append([slice('a', 1, [1])]);
@@ -110,7 +110,7 @@ describeWithNats('what leaves the stream', () => {
     expect(await drain(other, 2)).toEqual(['b-0']);
   });
 
-  test('a full stream refuses, and takes more when what it held was delivered', async () => {
+  test('a full stream refuses appends, and takes more when its spans are delivered', async () => {
     const log = await replica();
     let refused: unknown = null;
     for (let i = 0; refused === null && i < 60; i++) {

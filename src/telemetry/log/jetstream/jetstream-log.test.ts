@@ -13,8 +13,8 @@ import type { Database } from '../../../database/index.ts';
 import { type Batch, TelemetryLogRefusal } from '../log.ts';
 
 describeWithNats('replicas on one stream', () => {
-  const rig = useStream();
-  const { replica, close, drain, messages, takeOver } = rig;
+  const fixture = useStream();
+  const { replica, close, drain, messages, takeOver } = fixture;
 
   test('a record that is larger than a message is one record, byte for byte', async () => {
     const log = await replica();
@@ -33,11 +33,11 @@ describeWithNats('replicas on one stream', () => {
     }
   });
 
-  test('where a cursor cannot be made the append fails, and says nothing of the database', async () => {
+  test('if a cursor cannot be created the append fails, with an error that says nothing of the database', async () => {
     let fails = false;
     const read: Database['run'] = (fn) =>
-      fails ? Promise.reject(new Error('relation "telemetry_cursors" at 10.0.0.5')) : rig.db.run(fn);
-    const log = await replica({ db: { ...rig.db, run: read } });
+      fails ? Promise.reject(new Error('relation "telemetry_cursors" at 10.0.0.5')) : fixture.db.run(fn);
+    const log = await replica({ db: { ...fixture.db, run: read } });
     fails = true;
     const failure = await log.append([slice('a', 1, [1])]).catch((error) => error);
     fails = false;
@@ -46,7 +46,7 @@ describeWithNats('replicas on one stream', () => {
     expect(await messages()).toBe(0);
   });
 
-  test('one replica delivers an integration; what another one commits after its lease ran out changes nothing', async () => {
+  test('one replica delivers an integration; a commit of another after its lease ran out changes nothing', async () => {
     const first = await replica();
     await first.append([slice('a', 4, [1])]);
     const second = await replica();
@@ -63,7 +63,7 @@ describeWithNats('replicas on one stream', () => {
     expect(first.counters(1)).toMatchObject({ delivered: 4, queued: 0 });
   });
 
-  test('a replica that begins to deliver owns at once all that nobody delivers', async () => {
+  test('a replica that starts delivery owns at once all that no one delivers', async () => {
     let log = await replica();
     await log.append([slice('a', 1, [1, 2])]);
     for (let i = 0; i < 20; i++) {
@@ -73,25 +73,25 @@ describeWithNats('replicas on one stream', () => {
     }
   });
 
-  test('a replica that could not renew its lease in time does nothing, and goes on where nobody took over', async () => {
+  test('a replica that could not renew its lease in time stops, and resumes what no one has taken over', async () => {
     const log = await replica();
     await log.append([slice('a', 1, [1])]);
     await log.caughtUp();
-    const told: number[] = [];
-    log.onAppend((routes) => told.push(...routes));
+    const notified: number[] = [];
+    log.onAppend((routes) => notified.push(...routes));
     const now = performance.now.bind(performance);
     const late = vi.spyOn(performance, 'now').mockImplementation(() => now() + 20_000);
     try {
       expect(log.owns(1)).toBe(false);
       expect(await log.read(1, 10_000)).toBeNull();
-      await until(() => told.includes(1), 5_000);
+      await until(() => notified.includes(1), 5_000);
       expect(names(await log.read(1, 10_000))).toEqual(['a-0']);
     } finally {
       late.mockRestore();
     }
   });
 
-  test('a replica that stops hands over at once, also in the middle of a record', async () => {
+  test('a replica that stops hands over at once, even in the middle of a record', async () => {
     const first = await replica();
     await first.append([slice('a', 4, [1])]);
     const second = await replica();
@@ -103,7 +103,7 @@ describeWithNats('replicas on one stream', () => {
     expect(await drain(second, 1)).toEqual(['a-1', 'a-2', 'a-3']);
   });
 
-  test('an integration that this replica has not heard of is not taken for deleted', async () => {
+  test('an integration that this replica does not know yet is not taken for deleted', async () => {
     const log = await replica({ exists: async (number) => number === 1 });
     await log.append([slice('a', 2, [1, 2])]);
     await log.remove(1);
@@ -114,9 +114,9 @@ describeWithNats('replicas on one stream', () => {
   });
 
   test('a stream that could drop what was acknowledged is refused', async () => {
-    await rig.manager.streams.add({
-      name: rig.stream,
-      subjects: [`${rig.stream}.head`, `${rig.stream}.chunk`],
+    await fixture.manager.streams.add({
+      name: fixture.stream,
+      subjects: [`${fixture.stream}.head`, `${fixture.stream}.chunk`],
       max_age: 1e15,
     });
     const refusal = await replica().catch((error) => error);
@@ -124,13 +124,13 @@ describeWithNats('replicas on one stream', () => {
     expect(refusal.message).toContain('discard');
   });
 
-  test('a dead letter is counted and stored at once, listed by every replica, and counted out at once', async () => {
+  test('a dead letter is stored with its count, listed by every replica, and removed with its count', async () => {
     const log = await replica();
     const other = await replica();
     await log.append([slice('a', 5, [1])]);
     await log.caughtUp();
     const batch = (await log.read(1, 10_000))!;
-    // A commit that comes to nothing leaves no dead letter.
+    // A commit that changes nothing leaves no dead letter.
     expect(await log.commit(batch, 2, {}, [deadLetter(0)])).toBe(false);
     expect(await log.commit(batch, 3, { delivered: 1 }, [deadLetter(1), deadLetter(2)])).toBe(true);
     const [one] = await other.listDeadLetters(1, 10);

@@ -9,34 +9,34 @@ import { sql } from '../../../database/index.ts';
 import { silentLogger } from '../../../lib/log.ts';
 import { openSharedLog, type SharedLog } from './jetstream-log.ts';
 
-describeWithNats('what the stream has lost', () => {
-  const rig = useStream();
-  const { replica, close, drain } = rig;
+describeWithNats('losses of the stream', () => {
+  const fixture = useStream();
+  const { replica, close, drain } = fixture;
 
-  test('what the stream has lost is counted as discarded, and the rest is delivered', async () => {
+  test('spans that the stream has lost are counted as discarded, and the rest is delivered', async () => {
     const log = await replica();
     for (const prefix of ['a', 'b', 'c']) await log.append([slice(prefix, 2, [1, 2])]);
     await log.append([slice('large', 2, [1], 1_200_000)]);
     await log.append([slice('d', 2, [1])]);
     await log.caughtUp();
-    await rig.manager.streams.deleteMessage(rig.stream, 2);
-    const chunk = (await rig.manager.streams.getMessage(rig.stream, {
-      last_by_subj: `${rig.stream}.chunk`,
+    await fixture.manager.streams.deleteMessage(fixture.stream, 2);
+    const chunk = (await fixture.manager.streams.getMessage(fixture.stream, {
+      last_by_subj: `${fixture.stream}.chunk`,
     }))!;
-    await rig.manager.streams.deleteMessage(rig.stream, chunk.seq);
+    await fixture.manager.streams.deleteMessage(fixture.stream, chunk.seq);
     expect(await drain(log, 1)).toEqual(['a-0', 'a-1', 'c-0', 'c-1', 'd-0', 'd-1']);
     expect(log.counters(1)).toMatchObject({ delivered: 6, discarded: 4, queued: 0 });
     expect(await drain(log, 2)).toEqual(['a-0', 'a-1', 'c-0', 'c-1']);
     expect(log.counters(2)).toMatchObject({ delivered: 4, discarded: 2, queued: 0 });
   });
 
-  test('a replica that comes after messages were lost counts them by the last mark', async () => {
+  test('a replica that starts after messages were lost counts them by the last checkpoint', async () => {
     const log = await replica({ checkpointBytes: 1 });
     for (const prefix of ['a', 'b', 'c']) await log.append([slice(prefix, 2, [1])]);
     await log.caughtUp();
     await log.expire(0, 1e9);
     await close(log);
-    await rig.manager.streams.deleteMessage(rig.stream, 1);
+    await fixture.manager.streams.deleteMessage(fixture.stream, 1);
     const next = await replica();
     const first = (await next.read(1, 1))!;
     expect(names(first)).toEqual(['b-0', 'b-1']);
@@ -45,28 +45,28 @@ describeWithNats('what the stream has lost', () => {
     expect(next.counters(1)).toMatchObject({ delivered: 2, discarded: 2, queued: 2 });
   });
 
-  test('a replica that was behind when messages were removed goes on from the mark that was saved before', async () => {
+  test('a replica that was behind when messages were purged continues from the checkpoint saved before', async () => {
     const log = await replica();
-    await rig.manager.streams.purge(rig.stream, { seq: 11 });
+    await fixture.manager.streams.purge(fixture.stream, { seq: 11 });
     const state = { time: 1, bytes: 1_000, needs: null, uploads: [], totals: [[1, 5, 500]] };
-    await rig.db.run((executor) =>
+    await fixture.db.run((executor) =>
       sql`insert into telemetry_marks (stream_id, seq, state) values (${log.id}, 10, ${JSON.stringify(state)}::jsonb)`.execute(
         executor,
       ),
     );
     await log.append([slice('a', 2, [1])]);
     await log.caughtUp();
-    // Nobody passed the five, and they are not there.
+    // No one has passed these five spans, and they are not there.
     expect(await drain(log, 1)).toEqual(['a-0', 'a-1']);
     expect(log.counters(1)).toMatchObject({ delivered: 2, discarded: 5, queued: 0 });
   });
 
-  test('a server that lost the end of its stream with its power costs what it lost, and nothing that comes after', async () => {
+  test('a server that lost the end of its stream in a power cut costs what it lost, and nothing after it', async () => {
     await using own = await startNats();
     const at = async (): Promise<SharedLog> => {
       const log = await openSharedLog({
-        address: own.address(rig.stream),
-        db: rig.db,
+        address: own.address(fixture.stream),
+        db: fixture.db,
         log: silentLogger,
         exists: async () => false,
       });

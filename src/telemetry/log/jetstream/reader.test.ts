@@ -4,7 +4,7 @@ import { encodeRecord, headerNames } from './message.ts';
 import { StreamReader } from './reader.ts';
 import type { LogStream } from './stream.ts';
 
-test('bodies are kept by what they hold, however many integrations share it, and the oldest go first', async () => {
+test('the cache of bodies is bounded by their size, however many integrations share a body, and drops the oldest first', async () => {
   const routes = Array.from({ length: 20 }, (_, i) => i + 1);
   // 2 MB, of which each integration has 100 KB.
   const record = encodeRecord(routes.map((n) => ({ bytes: Buffer.alloc(100_000), spans: 1, routes: [n] })))!;

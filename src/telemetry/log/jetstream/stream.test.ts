@@ -11,8 +11,8 @@ import { TelemetryLogRefusal } from '../log.ts';
 import { openSharedLog } from './jetstream-log.ts';
 import { LogStream } from './stream.ts';
 
-describeWithNats('a user who may not all', () => {
-  test('what the server does not permit fails in time, and the log says what it is', async () => {
+describeWithNats('a user with restricted permissions', () => {
+  test('a request that the server does not permit fails in time, and the log names it', async () => {
     const mayNot = 'permissions: { publish: { deny: ["*.head"] } }';
     await using nats = await startNats({
       authorization: `users: [{ user: u, password: secret, ${mayNot} }]`,
@@ -24,17 +24,17 @@ describeWithNats('a user who may not all', () => {
       const published = stream.publish('head', Buffer.from('x'), {}, 'id', performance.now() + 200);
       await expect(published).rejects.toMatchObject({ name: 'TelemetryLogError', kind: 'failed' });
       await until(() => warn.mock.calls.length > 0, 2_000);
-      const said = JSON.stringify(warn.mock.calls);
-      expect(said).toContain('.head');
-      expect(said).not.toContain('secret');
+      const logged = JSON.stringify(warn.mock.calls);
+      expect(logged).toContain('.head');
+      expect(logged).not.toContain('secret');
     } finally {
       await stream.close();
     }
   });
 });
 
-describeWithNats('a server that wants TLS and a token', () => {
-  test('gets both; with another token it is refused at once, with another certificate and in plain text nothing is sent', async () => {
+describeWithNats('TLS', () => {
+  test('a server that requires TLS and a token gets both; a wrong token is refused at once; with another certificate or in plain text nothing is sent', async () => {
     await using db = await openMigrated('postgres');
     await using nats = await startNats({ tls: selfSigned, authorization: 'token: "right-token"' });
     await using plain = await startNats();
