@@ -15,7 +15,7 @@ export interface Health extends DeliveryCounters {
   next_attempt_at: string | null;
 }
 
-/** Every replica reports each integration this often, so that one that is gone can be told from an idle one. */
+/** Every replica reports each integration this often, so that a replica that is gone differs from an idle one. */
 export const reportAgainMs = 60_000;
 /** What a replica reported of its delivery holds no longer than this; what it counted holds for ever. */
 const liveMs = 3 * reportAgainMs;

@@ -74,7 +74,7 @@ export const createTelemetry = (services: Services, { destinations }: TelemetryN
       await path.open();
       settings.onChange(() => path.wake());
     },
-    // Delivery goes on while the other loops end, which still trace, and stops when the path is closed.
+    // Delivery continues while the other loops end, which still trace, and stops when the path is closed.
     loops: [{ role: 'delivery', start: () => path.startDelivery(), stop: async () => {} }],
     stop: () => path.close(),
     tracing: path.tracing,

@@ -15,7 +15,7 @@ const widest = 16;
 const timeoutMs = 700;
 
 /** How a backend may respond to a request without a bad span. */
-const answers = fc.array(
+const responses = fc.array(
   fc.oneof(
     { weight: 12, arbitrary: fc.constant<Behaviour>({}) },
     { weight: 6, arbitrary: fc.integer({ min: 1, max: 15 }).map((delayMs): Behaviour => ({ delayMs })) },
@@ -50,7 +50,7 @@ test(
     await fc.assert(
       fc.asyncProperty(
         records,
-        answers,
+        responses,
         fc.nat(100),
         fc.nat(200),
         fc.boolean(),
@@ -70,9 +70,9 @@ test(
             if (request.spans.some(({ name }) => bad.has(name))) return index % 2 ? 400 : 422;
             // The script once, and then the backend is healthy.
             if (index === hangAt) return { hang: true };
-            const answer = script[index] ?? {};
-            if (answer.partialSuccess) rejected++;
-            return answer;
+            const response = script[index] ?? {};
+            if (response.partialSuccess) rejected++;
+            return response;
           });
           fixture.destinations.set(1, backend.url);
           fixture.delivery.start();

@@ -69,11 +69,11 @@ test('nothing is sent before Retry-After is over, in seconds or as a date', asyn
 
 test('408, 5xx and lost connections are retried with growing pauses until they pass', async () => {
   fixture.destinations.set(1, fixture.backend.url);
-  const answers = [503, 500, 408, { drop: true as const }, 502];
-  fixture.backend.respondWith((_request, index) => answers[index] ?? 200);
+  const responses = [503, 500, 408, { drop: true as const }, 502];
+  fixture.backend.respondWith((_request, index) => responses[index] ?? 200);
   await send('a', 2);
   const waits: number[] = [];
-  for (let i = 1; i <= answers.length; i++) {
+  for (let i = 1; i <= responses.length; i++) {
     await fixture.backend.waitForRequests(i);
     const { next_attempt_at } = await until(async () => {
       const now = await health();

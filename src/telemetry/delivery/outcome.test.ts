@@ -17,11 +17,11 @@ const destination: Destination = {
   enabled: true,
   revision: 1,
 };
-const errorFor = (said: string): string => {
+const errorFor = (message: string): string => {
   const response = {
     status: 401,
     headers: { 'content-type': 'text/plain' },
-    body: Buffer.from(said),
+    body: Buffer.from(message),
     truncated: false,
   };
   return (outcomeOf(destination, response, 1, 0) as { error: string }).error;
@@ -35,8 +35,10 @@ it.each([
   ['as Basic credentials', `got ${Buffer.from('user:p4').toString('base64')}`],
   ['a short password', 'wrong password p4'],
   ['from the url', 'no key in-the-url-1'],
-])('withholds what a backend says when it repeats a credential %s', (_how, said) => {
-  expect(errorFor(said)).toBe('the backend answered 401 (its message repeats credentials and is not shown)');
+])('withholds what a backend says when it repeats a credential %s', (_how, message) => {
+  expect(errorFor(message)).toBe(
+    'the backend answered 401 (its message repeats credentials and is not shown)',
+  );
 });
 
 it('shows what a backend says otherwise, on one line and cut short', () => {

@@ -40,11 +40,11 @@ const settled = (fixture: Fixture, number = 1) =>
   until(() => fixture.telemetryLog.counters(number).queued === 0, 10_000, 5);
 
 /** The largest number of requests at the backend at once among those from index `from` on. */
-const watch = (backend: OtlpReceiver, answer: (index: number) => Behaviour | Promise<Behaviour>) => {
+const watch = (backend: OtlpReceiver, respond: (index: number) => Behaviour | Promise<Behaviour>) => {
   const seen = { most: 0 };
   backend.respondWith((_request, index) => {
     seen.most = Math.max(seen.most, present(backend));
-    return answer(index);
+    return respond(index);
   });
   return seen;
 };

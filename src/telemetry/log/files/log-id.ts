@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isId, newId } from '../../../lib/ids.ts';
 
-/** The id of the log in this folder: made at the first start, kept in the folder. */
+/** The id of the log in this folder: created at the first start, kept in the folder. */
 export const logIdIn = async (directory: string): Promise<string> => {
   const path = join(directory, 'replica-id');
   const known = (await readFile(path, 'utf8').catch(() => '')).trim();
