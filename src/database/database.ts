@@ -57,7 +57,7 @@ export interface Database {
   run<T>(fn: (executor: Executor) => Promise<T>): Promise<T>;
   /**
    * Calls `listener` with the payload of each `NOTIFY channel`, from every replica. It is also called, with `null`, when
-   * a lost connection is back: notifications sent in the meantime were not received. A listener that was already added
+   * notifications may have been missed: when listening begins on PostgreSQL and when a lost connection is back. A listener that was already added
    * to the channel is not added again, so that a start step can be run again.
    */
   listen(channel: string, listener: (payload: string | null) => void): void;

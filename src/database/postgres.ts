@@ -26,14 +26,18 @@ class ListeningConnection {
   add(channel: string, listener: Listener): void {
     const isNew = this.#listeners.add(channel, listener);
     const client = this.#client;
-    if (isNew && client) this.#send(client, `listen ${pg.escapeIdentifier(channel)}`);
+    if (!isNew || !client) return;
+    // What was sent before this takes effect was not received.
+    this.#send(client, `listen ${pg.escapeIdentifier(channel)}`, () => this.#listeners.notify(channel, null));
   }
 
   /** Runs one statement at a time. A failure loses the connection, and the next one listens on all channels. */
-  #send(client: pg.Client, text: string): void {
+  #send(client: pg.Client, text: string, done = (): void => {}): void {
     this.#mutex
       .run(async () => {
-        if (this.#client === client) await client.query(text);
+        if (this.#client !== client) return;
+        await client.query(text);
+        done();
       })
       .catch((error) => client.emit('error', error));
   }
