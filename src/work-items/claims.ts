@@ -3,10 +3,10 @@ import { recordEvents } from './history-store.ts';
 import { worker } from './leases.ts';
 import { columns, type WorkItem } from './store.ts';
 
-/** How many of the oldest are read to get past those of agents without room: 0.3 ms. */
+/** How many of the oldest are read to get past those of agents without room: 0.7 ms. */
 const window = sql.lit(2_000);
 
-/** Of the others, how many are looked at: more than `limit`, since an agent may have room for some of them only. */
+/** How many of the others are considered: more than `limit`, because an agent may have room for only some of them. */
 const headLength = (limit: number): number => 2 * limit + 20;
 
 const executing = sql`executing as (
@@ -20,7 +20,7 @@ interface Search {
 
 interface Head {
   ids: string[];
-  /** There may be others: all that was read does not fill the limit, and there is more to read. */
+  /** There may be others that can be claimed, beyond those that were read. */
   more: boolean;
   /** There are retries that are due and in no queue yet. */
   retriesDue: boolean;
@@ -51,12 +51,12 @@ export const claimableInHead = ({ limit, except }: Search): RawBuilder<Head> =>
         as "retriesDue"`;
 
 /**
- * The oldest that can be claimed, whatever lies before them: from the queues of the agents. A loose index scan steps
- * from queue to queue, which takes about 5 µs each, however long they are. The oldest Work Items are in the queues
- * whose first is oldest, so that no more than `limit` queues are read on.
+ * The oldest that can be claimed, however many older ones cannot: from the queues of the agents. A loose index scan steps
+ * from queue to queue, about 10 µs each, however long they are. The `limit` oldest are in the `limit` queues with the
+ * oldest first Work Item, so no more queues are read further.
  *
- * The constant limit never binds: it is the maximum of `max_concurrency`. It has the planner read the index in its
- * order; of a limit that it cannot see it would expect so much that it might sort the whole queue instead.
+ * The constant limit never has an effect: it is the maximum of `max_concurrency`. It makes the planner read the index in
+ * order; with only a limit that it does not know, it might sort the whole queue instead.
  */
 export const claimableInQueues = ({ limit, except }: Search): RawBuilder<{ id: string }> => {
   const queued = sql`status = 'PENDING' and not_before is null and id <> all(${except}::uuid[])`;
@@ -82,8 +82,8 @@ export const claimableInQueues = ({ limit, except }: Search): RawBuilder<{ id: s
 };
 
 /**
- * Has the planner read each index in its order, up to the limit. With old statistics, which the embedded database
- * always has, it expects few rows and may prefer to fetch the whole backlog through a bitmap and sort it.
+ * Makes the planner read each index in order, up to the limit, until the end of the transaction. With old statistics,
+ * which the embedded database always has, it expects few rows, and would fetch the whole backlog by a bitmap and sort it.
  */
 const readInOrder = async (tx: Tx): Promise<void> => {
   await sql`select set_config('enable_bitmapscan', 'off', true)`.execute(tx);
@@ -101,7 +101,7 @@ const queueDueRetries = async (tx: Tx): Promise<number> => {
   return Number(numAffectedRows);
 };
 
-/** The ids of what can be claimed now, oldest first, of each agent at most what it has room for; not locked. */
+/** The ids of what can be claimed now, oldest first, for each agent at most as many as it has room for. Locks nothing. */
 const selectClaimable = async (tx: Tx, search: Search): Promise<string[]> => {
   const readHead = async () => (await claimableInHead(search).execute(tx)).rows[0]!;
   let head = await readHead();
@@ -115,7 +115,7 @@ const selectClaimable = async (tx: Tx, search: Search): Promise<string[]> => {
   return rows.map((row) => row.id);
 };
 
-/** Makes those of `ids` EXECUTING that are still PENDING and that no other transaction has locked. */
+/** Makes EXECUTING those of `ids` that are still PENDING and that no other transaction has locked. */
 const take = async (
   tx: Tx,
   ids: readonly string[],

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { eachDatabase } from '../../tests/harness/database.ts';
+import { becomes, makeAgent, makeItem, Recorder } from '../../tests/harness/runtime.ts';
+import { testServices } from '../../tests/harness/services.ts';
+import { createMetrics } from '../lib/metrics.ts';
+import { createLlmConfigurations } from '../llm-configurations/index.ts';
+import { createRuntime } from './index.ts';
+
+eachDatabase((_name, open) => {
+  test('the runtime counts the ends of runs by status; the statuses that are watched begin at 0', async () => {
+    const services = testServices(open());
+    const runtime = createRuntime(services, {
+      llms: createLlmConfigurations(services, { probe: async () => ({ ok: true, detail: '' }) }),
+      telemetry: { tracing: new Recorder(), flush: async () => {} },
+    });
+    const counts = async () => {
+      const { text } = await createMetrics(runtime.metrics!).read();
+      const lines = text.matchAll(/^agent_platform_work_items_finished_total\{status="(\w+)"\} (\d+)$/gm);
+      return Object.fromEntries([...lines].map(([, status, n]) => [status, Number(n)]));
+    };
+    const none = { COMPLETED: 0, NEEDS_REVIEW: 0, INDETERMINATE: 0, ERROR: 0, CANCELLED: 0 };
+    expect(await counts()).toEqual(none);
+    await runtime.start!();
+    const [loop] = runtime.loops!;
+    expect(loop!.role).toBe('worker');
+    loop!.start();
+    try {
+      const { id } = await makeItem(open(), await makeAgent(open()));
+      await becomes(open(), id, 'COMPLETED');
+      await expect.poll(counts).toEqual({ ...none, COMPLETED: 1 });
+    } finally {
+      await loop!.stop();
+    }
+  });
+});
