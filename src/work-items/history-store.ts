@@ -1,7 +1,7 @@
 import { type Executor, json, type Page, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
-import { type MessagePart, type MessageRole, toParts } from './messages.ts';
+import { type MessagePart, type MessageRole, toParts, toStored } from './messages.ts';
 import type { Status } from './states.ts';
 
 /** One row of the history: a transition, or something that happened without one (`from` equals `to`). */
@@ -80,7 +80,7 @@ export const appendMessage = async (
   const id = newId();
   await sql`insert into work_item_messages (id, work_item_id, conversation_id, role, content)
     values (${id}, ${message.work_item_id}, ${message.conversation_id}, ${message.role},
-      ${json(message.content)}::jsonb)`.execute(tx);
+      ${json(toStored(message.role, message.content))}::jsonb)`.execute(tx);
   return id;
 };
 

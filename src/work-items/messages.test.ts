@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toParts } from './messages.ts';
+import { toParts, toStored } from './messages.ts';
 
 test('parts are read as they were stored', () => {
   const parts = [{ type: 'text', text: 'a' }];
@@ -27,4 +27,35 @@ test('an assistant message that an earlier release stored is its text, unless em
 test('a tool result that an earlier release stored is a tool result', () => {
   const result = { tool_call_id: 'c1', tool_name: 'pay', text: 'paid', is_error: false };
   expect(toParts(result)).toEqual([{ type: 'tool_result', ...result }]);
+});
+
+test('messages are stored as the release before reads them, and read back as the same parts', () => {
+  const call = { type: 'tool_call', tool_call_id: '1', tool_name: 'a', arguments: { x: 1 } } as const;
+  const result = {
+    type: 'tool_result',
+    tool_call_id: '1',
+    tool_name: 'a',
+    text: 'r',
+    is_error: false,
+  } as const;
+  const text = { type: 'text', text: 't' } as const;
+  const stored = [
+    toStored('user', [text]),
+    toStored('system', [text]),
+    toStored('assistant', [text, call]),
+    toStored('assistant', [call]),
+    toStored('tool', [result]),
+    toStored('user', [text, text]),
+    toStored('user', []),
+  ];
+  expect(stored).toEqual([
+    't',
+    't',
+    { text: 't', tool_calls: [{ id: '1', name: 'a', arguments: { x: 1 } }] },
+    { text: '', tool_calls: [{ id: '1', name: 'a', arguments: { x: 1 } }] },
+    { tool_call_id: '1', tool_name: 'a', text: 'r', is_error: false },
+    [text, text],
+    [],
+  ]);
+  expect(stored.map(toParts)).toEqual([[text], [text], [text, call], [call], [result], [text, text], []]);
 });

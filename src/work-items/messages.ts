@@ -1,7 +1,7 @@
 export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 
-/** A part of a message, as it is stored and shown. */
+/** A part of a message, as it is shown. */
 export type MessagePart =
   | { type: 'text'; text: string }
   | {
@@ -16,8 +16,8 @@ export type MessagePart =
 
 export const textPart = (text: string): MessagePart => ({ type: 'text', text });
 
-/** What earlier releases stored for an assistant or a tool; for the other roles it was the text alone. */
-interface EarlierContent {
+/** How the message of an assistant or a tool is stored; of the other roles it is the text alone. */
+interface StoredContent {
   text: string;
   tool_calls?: { id: string; name: string; arguments: unknown; fault?: string }[];
   tool_call_id: string;
@@ -25,11 +25,32 @@ interface EarlierContent {
   is_error: boolean;
 }
 
-/** The parts that a stored message consists of, also if an earlier release stored it. */
+/**
+ * The content as the release before stores and reads it, so that replicas of both releases can continue one
+ * conversation; the parts themselves if that release has no form for them. `toParts` reads both.
+ */
+export const toStored = (role: MessageRole, parts: readonly MessagePart[]): unknown => {
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  if (role === 'assistant' && texts.length <= 1) {
+    const tool_calls = parts.flatMap((part) => {
+      if (part.type !== 'tool_call') return [];
+      const { type: _, tool_call_id: id, tool_name: name, ...call } = part;
+      return [{ id, name, ...call }];
+    });
+    return { text: texts[0] ?? '', tool_calls };
+  }
+  const [first] = parts;
+  if (parts.length !== 1 || !first) return parts;
+  if (first.type === 'text') return first.text;
+  const { type: _, ...result } = first;
+  return result;
+};
+
+/** The parts of a stored message. */
 export const toParts = (content: unknown): MessagePart[] => {
   if (Array.isArray(content)) return content as MessagePart[];
   if (typeof content === 'string') return [textPart(content)];
-  const { text, tool_calls, tool_call_id, tool_name, is_error } = content as EarlierContent;
+  const { text, tool_calls, tool_call_id, tool_name, is_error } = content as StoredContent;
   if (tool_calls === undefined) return [{ type: 'tool_result', tool_call_id, tool_name, text, is_error }];
   const calls = tool_calls.map(
     ({ id, name, ...call }): MessagePart => ({
