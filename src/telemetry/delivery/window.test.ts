@@ -31,7 +31,7 @@ const growUntil = async (fixture: Fixture, backend: OtlpReceiver, wanted: number
       return present(backend) >= wanted;
     },
     10_000,
-    2,
+    10,
   );
   return appended;
 };
@@ -198,6 +198,8 @@ test('backends that hang hold no more memory than the budget, and a healthy one 
   const held = hanging.requests.slice(0, 10).reduce((sum, { payload }) => sum + payload.length, 0);
   expect(held).toBeLessThan((1024 + 10 * 128) * 1024);
   expect(backend.spans()).toHaveLength(40);
+  // A stop would wait for the requests that hang.
+  await hanging.close();
 });
 
 test('a backend that hangs holds up neither an edit to another backend nor the deletion', async () => {
