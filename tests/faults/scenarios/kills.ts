@@ -37,7 +37,7 @@ const step = (random: Random): number => {
 };
 
 /** PostgreSQL: the clock moves under living replicas, and one of them dies within moments of that. */
-const killReplicas = async (fixture: Fixture, options: KillsOptions) => {
+const killReplicas = async (fixture: Fixture, options: KillsOptions): Promise<void> => {
   const random = seeded(options.seed);
   const starting: Promise<unknown>[] = fixture.replicas.map(async () => {});
   for (let kills = 0; kills < options.kills; kills++) {
@@ -59,9 +59,9 @@ const killReplicas = async (fixture: Fixture, options: KillsOptions) => {
 };
 
 /** Embedded: the clock is set before each start so that a minute begins soon after it, and the kill is near that. */
-const killEmbedded = async (fixture: Fixture, options: KillsOptions) => {
+const killEmbedded = async (fixture: Fixture, options: KillsOptions, firstStartMs: number): Promise<void> => {
   const random = seeded(options.seed);
-  let startMs = 2_000;
+  let startMs = firstStartMs;
   for (let kills = 0; kills < options.kills; kills++) {
     await fixture.kill();
     const ahead = minute - ((fixture.now() + startMs + 300) % minute);
@@ -101,7 +101,9 @@ export const runUnderKills = async (options: KillsOptions): Promise<KillsReport>
   await using fixture = await Fixture.open(options.database, options.replicas);
   await using good = await startOtlpReceiver();
   await using difficult = await startOtlpReceiver();
+  const begun = Date.now();
   await Promise.all(fixture.replicas.map((_, i) => fixture.start(i, { env })));
+  const startMs = Date.now() - begun;
   const schedules = await makeSchedules(fixture.api(), options.schedules);
   const traced = await must(fixture.api().post('/agents', { name: 'Traced', mode: 'worker' }));
   const tracer = await Tracer.start(fixture.api(), traced.id!, 2, good, difficult);
@@ -110,7 +112,7 @@ export const runUnderKills = async (options: KillsOptions): Promise<KillsReport>
     2,
   );
   try {
-    await (options.database === 'postgres' ? killReplicas : killEmbedded)(fixture, options);
+    await (options.database === 'postgres' ? killReplicas : killEmbedded)(fixture, options, startMs);
     // On a busy machine the kills may be over before the clients have done enough to be worth counting.
     const enough = options.kills + 1;
     await until(() => Math.min(writer.acknowledged.size, tracer.acknowledged.length) >= enough, 30_000);
