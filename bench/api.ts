@@ -149,9 +149,9 @@ const rate = async (
     Array.from({ length: connections }, async () => {
       while (performance.now() < until) {
         const path = paths[sent++ % paths.length]!;
-        const answer = await pool.request({ method, path, body: body ?? null, headers });
-        await answer.body.dump();
-        if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode}`);
+        const response = await pool.request({ method, path, body: body ?? null, headers });
+        await response.body.dump();
+        if (response.statusCode !== 200) throw new Error(`${method} ${path}: ${response.statusCode}`);
         answered++;
       }
     }),

@@ -23,16 +23,16 @@ describe('authentication', () =>
       ['the key in other case', `Bearer ${adminKey.toUpperCase()}`],
       ['20,000 characters', `Bearer ${'x'.repeat(10_000)}`],
     ])('%s is 401', async (_what, header) => {
-      const answer = await get(header);
-      expectError(answer, 401);
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      const response = await get(header);
+      expectError(response, 401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
     });
 
     test('the scheme is read in any case', async () => {
       for (const scheme of ['Bearer', 'bearer', 'BEARER']) await ok(get(`${scheme} ${adminKey}`));
     });
 
-    test('a key in the query or in another header is none', async () => {
+    test('a key in the query or in another header does not count', async () => {
       expectError(
         await at().test.as(undefined).get(`/agents?api_key=${adminKey}&access_token=${adminKey}`),
         401,
@@ -43,7 +43,7 @@ describe('authentication', () =>
       );
     });
 
-    test('of two Authorization headers a wrong one first is refused', async () => {
+    test('a request with two Authorization headers, the first of them wrong, is refused', async () => {
       const { port } = at().test.platform;
       const two = await rawRequest(
         port,
@@ -52,7 +52,7 @@ describe('authentication', () =>
       expect(two.status).toBe(401);
     });
 
-    test('401 comes before 403, that before 404, and that before what is wrong with the body', async () => {
+    test('401 comes before 403, 403 before 404, and 404 before what is wrong with the body', async () => {
       const member = at().as((await newKey(at(), 'member')).value);
       const path = `/agents/${unknownId}/schedules`;
       expectError(await at().as(undefined).raw('POST', path, '{'), 401);
@@ -73,7 +73,7 @@ describe('authentication', () =>
 
 describe('roles', () =>
   withPlatform('postgres', (at) => {
-    test('every operation answers 403 exactly to the roles below the one it needs, as the document says', async () => {
+    test('every operation responds with 403 to exactly the roles below the one it requires, which the document names', async () => {
       const keys = new Map<string, string>();
       for (const role of roles) keys.set(role, (await newKey(at(), role)).value);
       const tried = new Set<string>();
@@ -153,11 +153,11 @@ describe('roles', () =>
     });
   }));
 
-describe('a proxy', () =>
+describe('a trusted proxy', () =>
   withPlatform(
     'postgres',
     (at) => {
-      test('that is trusted says from which address failures come', async () => {
+      test('names the address that failed authentication is counted for', async () => {
         const fail = (from: string) =>
           at().api.get('/agents', { headers: { authorization: 'Bearer wrong', 'x-forwarded-for': from } });
         const first = await Promise.all(Array.from({ length: 500 }, () => fail('192.0.2.1')));
@@ -168,21 +168,21 @@ describe('a proxy', () =>
     { TRUST_PROXY: '127.0.0.0/8' },
   ));
 
-describe('limits of requests', () =>
+describe('rate limits', () =>
   withPlatform('postgres', (at) => {
-    test('over its burst a key waits: 429 with Retry-After; others do not, nor does it a moment later', async () => {
+    test('a key over its burst gets 429 with Retry-After; other keys do not, and a moment later it does not either', async () => {
       const { value } = await newKey(at(), 'member');
       await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1, RATE_LIMIT_BURST: 5 });
-      const answers = [];
-      for (let n = 0; n < 7; n++) answers.push(await at().as(value).get('/agents'));
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429]);
-      expectError(answers[6]!, 429);
-      expect(answers[6]!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-      expect(answers[0]!.headers.get('ratelimit-policy')).toBe('"default";q=5;w=5');
-      expect(answers[0]!.headers.get('ratelimit')).toMatch(/^"default";r=4;t=\d+$/);
-      expect(answers[6]!.headers.get('ratelimit')).toMatch(/^"default";r=0;t=[1-9]\d*$/);
+      const responses = [];
+      for (let n = 0; n < 7; n++) responses.push(await at().as(value).get('/agents'));
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429]);
+      expectError(responses[6]!, 429);
+      expect(responses[6]!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect(responses[0]!.headers.get('ratelimit-policy')).toBe('"default";q=5;w=5');
+      expect(responses[0]!.headers.get('ratelimit')).toMatch(/^"default";r=4;t=\d+$/);
+      expect(responses[6]!.headers.get('ratelimit')).toMatch(/^"default";r=0;t=[1-9]\d*$/);
       expect((await at().api.get('/agents')).status).toBe(200);
-      at().test.clock.advance(Number(answers[6]!.headers.get('retry-after')) * 1000);
+      at().test.clock.advance(Number(responses[6]!.headers.get('retry-after')) * 1000);
       expect((await at().as(value).get('/agents')).status).toBe(200);
       at().test.clock.advance(60_000);
       await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 0 });
@@ -192,21 +192,21 @@ describe('limits of requests', () =>
       await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1_000, RATE_LIMIT_BURST: 2_000 });
     });
 
-    test('failed authentication is throttled after 200, and a valid key from there is never refused', async () => {
+    test('failed authentication is throttled after 200 attempts, and a valid key from the same address is never refused', async () => {
       at().test.clock.advance(60_000);
       const statuses: number[] = [];
-      // Who is no trusted proxy does not say where a request comes from.
+      // A client that is not a trusted proxy cannot say where a request comes from.
       const fail = () =>
         at()
           .test.as('wrong')
           .get('/agents', { headers: { 'x-forwarded-for': `192.0.2.${statuses.length}` } });
-      // The bucket gains 10 a second meanwhile, so a slow machine needs more of them.
+      // The bucket gains 10 a second in the meantime, so a slow machine needs more requests.
       while (!statuses.includes(429) && statuses.length < 2_000) statuses.push((await fail()).status);
       expect(statuses.slice(0, 200).every((status) => status === 401)).toBe(true);
       expect(statuses).toContain(429);
       const refused = await until(async () => {
-        const answer = await fail();
-        return answer.status === 429 && answer;
+        const response = await fail();
+        return response.status === 429 && response;
       });
       expectError(refused, 429);
       expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);

@@ -24,14 +24,14 @@ describe('addresses', () =>
       '/tenants/api/api/v2',
     ])('GET %s serves the specification without a key, and with a wrong one', async (path) => {
       for (const key of [undefined, 'wrong']) {
-        const answer = await send('GET', path, key);
-        expect(answer.status).toBe(200);
-        expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-        expect(answer.body.openapi).toMatch(/^3\.1\.\d$/);
+        const response = await send('GET', path, key);
+        expect(response.status).toBe(200);
+        expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+        expect(response.body.openapi).toMatch(/^3\.1\.\d$/);
       }
     });
 
-    test('each version has its own document, and the server address that it is served at', async () => {
+    test('each version has a document of its own, which names the server address that served it', async () => {
       const { origin, as } = at().test;
       for (const base of ['/api/v2', '/api/v1', '/app/api']) {
         const { body } = await as(undefined, base).get('');
@@ -49,8 +49,8 @@ describe('addresses', () =>
       '/api',
       '/nothing',
     ])('%s is no base: 404', async (path) => {
-      const answer = await send('GET', path, adminKey);
-      expectError(answer, 404);
+      const response = await send('GET', path, adminKey);
+      expectError(response, 404);
     });
 
     test.each(['', '/acme', '/tenants/acme', '/%61cme'])(
@@ -90,7 +90,7 @@ describe('addresses', () =>
       expectError(await send(method, path, adminKey), 404);
     });
 
-    test('an unknown method is answered with the methods that are there', async () => {
+    test('an unknown method is 404 with the methods that exist', async () => {
       expectError(await send('PUT', '/api/v2/agents', adminKey), 404, /PUT.*GET, POST/);
       expectError(await send('POST', `/api/v2/agents/${unknownId}`, adminKey), 404, /GET, PATCH, DELETE/);
       expectError(await send('PATCH', `/api/v2/agents/x/schedules/y`, adminKey), 404, /GET, PUT, DELETE/);
@@ -141,8 +141,8 @@ describe('addresses', () =>
     });
 
     test('a url of 100,000 characters gets an error body and harms nothing', async () => {
-      const answer = await send('GET', `/api/v2/agents/${'a'.repeat(100_000)}`, adminKey);
-      expectError(answer, 400);
+      const response = await send('GET', `/api/v2/agents/${'a'.repeat(100_000)}`, adminKey);
+      expectError(response, 400);
       expect((await send('GET', '/api/v2/agents', adminKey)).status).toBe(200);
     });
 

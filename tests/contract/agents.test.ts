@@ -34,7 +34,7 @@ eachDatabase((_name, open) => {
   };
 
   describe('create', () => {
-    test('answers 200 with the defaults and an ETag', async () => {
+    test('responds with 200, the defaults and an ETag', async () => {
       const { status, body, headers } = await api.v2.post('/agents', { name: 'A', mode: 'worker' });
       expect(status).toBe(200);
       expect(headers.get('etag')).toBe('"1"');
@@ -55,7 +55,7 @@ eachDatabase((_name, open) => {
       expect((await api.v1.get(`/agents/${body.id}`)).body).toEqual(body);
     });
 
-    test('keeps everything that was given', async () => {
+    test('keeps every field that was given', async () => {
       const given = {
         name: '名'.repeat(200),
         description: 'd',
@@ -83,7 +83,7 @@ eachDatabase((_name, open) => {
       [422, 'a setting below its range', { settings: { max_concurrency: 0 } }],
       [422, 'a setting that is no whole number', { settings: { max_steps: 1.5 } }],
       [422, 'a list as settings', { settings: [] }],
-    ])('answers %i to %s', async (status, _what, body) => {
+    ])('responds with %i to %s', async (status, _what, body) => {
       expect((await api.v2.post('/agents', { name: 'A', mode: 'worker', ...body })).status).toBe(status);
     });
 
@@ -99,7 +99,7 @@ eachDatabase((_name, open) => {
       if ('llm_id' in fields) expect(body.error.llm_id).toBe(fields.llm_id);
     });
 
-    test('under one Idempotency-Key makes one agent', async () => {
+    test('makes one agent under one Idempotency-Key', async () => {
       const options = { headers: { 'idempotency-key': newId() } };
       const first = await api.v2.post('/agents', { name: 'A', mode: 'worker' }, options);
       const second = await api.v2.post('/agents', { name: 'A', mode: 'worker' }, options);
@@ -108,7 +108,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('change', () => {
-    test('changes only what it names, merges settings key by key, and null gives a default back', async () => {
+    test('changes only what it names, merges settings key by key, and resets to the default what is null', async () => {
       const agent = await create({ description: 'd', settings: { max_steps: 7, max_attempts: 9 } });
       const { status, body, headers } = await api.v2.patch(`/agents/${agent.id}`, {
         name: 'B',
@@ -127,7 +127,7 @@ eachDatabase((_name, open) => {
       });
     });
 
-    test('takes back what GET gave', async () => {
+    test('accepts what GET returned', async () => {
       const agent = await create({ llm_id: knownLlm });
       const { status, body } = await api.v2.patch(`/agents/${agent.id}`, agent);
       expect([status, body.llm_id, body.created_at]).toEqual([200, knownLlm, agent.created_at]);
@@ -140,14 +140,14 @@ eachDatabase((_name, open) => {
     });
 
     test.each([{ name: null }, { instructions: null }, { settings: null }, { tool_server_ids: null }])(
-      'answers 422 to %j, which cannot be null',
+      'responds with 422 to %j, which cannot be null',
       async (body) => {
         const agent = await create();
         expect((await api.v2.patch(`/agents/${agent.id}`, body)).status).toBe(422);
       },
     );
 
-    test('with an If-Match of another revision is a 412, after the checks of the body', async () => {
+    test('with an If-Match of another revision is 412, after the checks of the body', async () => {
       const agent = await create();
       const stale = { headers: { 'if-match': '"7"' } };
       expect((await api.v2.patch(`/agents/${agent.id}`, { name: 'B' }, stale)).status).toBe(412);
@@ -157,7 +157,7 @@ eachDatabase((_name, open) => {
       expect((await api.v2.patch(`/agents/${agent.id}`, { name: 'B' }, fresh)).status).toBe(200);
     });
 
-    test('by many at once loses none of them', async () => {
+    test('by many clients at once loses none of the changes', async () => {
       const agent = await create();
       await Promise.all(
         ['max_concurrency', 'max_attempts', 'timeout_seconds', 'max_steps'].map((name) =>
@@ -177,7 +177,7 @@ eachDatabase((_name, open) => {
     expect((await api.v2.delete(path)).status).toBe(404);
   });
 
-  test('delete answers 204, then 404, and tells the others once the agent is gone', async () => {
+  test('delete responds with 204, then 404, and notifies other features once the agent is gone', async () => {
     const { id } = await create();
     expect((await api.v2.delete(`/agents/${id}`)).status).toBe(204);
     expect((await api.v2.delete(`/agents/${id}`)).status).toBe(404);
@@ -194,7 +194,7 @@ eachDatabase((_name, open) => {
     expect(rows.map((row) => row.action)).toEqual(['agent.create', 'agent.update', 'agent.delete']);
   });
 
-  test('pages hold all agents, newest first, whatever is made meanwhile', async () => {
+  test('pages hold all agents, newest first, whatever is made in the meantime', async () => {
     const made: string[] = [];
     for (let i = 0; i < 5; i++) made.push((await create()).id);
     const seen: string[] = [];

@@ -7,7 +7,7 @@ import { expectError, faults, newKey, ok, onEachDatabase, query, time, uuid } fr
 
 describe('API keys', () => {
   onEachDatabase((at) => {
-    test('a key is shown once, answered with 201, and works with its role', async () => {
+    test('a key is shown once, in a 201 response, and works with its role', async () => {
       const made = await newKey(at(), 'builder');
       expect(made).toEqual({
         id: expect.stringMatching(uuid),
@@ -85,7 +85,7 @@ describe('API keys', () => {
       expect(offset.expires_at).toBe('2099-01-01T00:00:00.000Z');
     });
 
-    test('a key is refused for what it cannot be', async () => {
+    test('a create with a missing or wrong field is 400 or 422 and names the field', async () => {
       const { api } = at();
       expectError(await api.post('/api-keys', { name: 'x' }), 400, /role/);
       expectError(await api.post('/api-keys', { role: 'admin' }), 400, /name/);
@@ -101,19 +101,19 @@ describe('API keys', () => {
         [{ role: 'member', expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
         [{ role: 'member', expires_at: '2027-02-30T00:00:00Z' }, 'expires_at'],
       ] as const) {
-        const answer = await api.post('/api-keys', { name: 'x', ...fields });
-        expectError(answer, 422);
-        expect(faults(answer)).toEqual([path]);
+        const response = await api.post('/api-keys', { name: 'x', ...fields });
+        expectError(response, 422);
+        expect(faults(response)).toEqual([path]);
       }
     });
 
-    test('nobody makes a key above their own role, and the attempt is audited', async () => {
+    test('no one makes a key above their own role, and the attempt is audited', async () => {
       for (const own of roles) {
         const { id, value } = await newKey(at(), own);
         for (const wanted of roles) {
-          const answer = await at().as(value).post('/api-keys', { name: 'x', role: wanted });
-          if (roleAllows(own, wanted)) expect(answer.body).toMatchObject({ role: wanted, created_by: id });
-          else expectError(answer, 403, new RegExp(own));
+          const response = await at().as(value).post('/api-keys', { name: 'x', role: wanted });
+          if (roleAllows(own, wanted)) expect(response.body).toMatchObject({ role: wanted, created_by: id });
+          else expectError(response, 403, new RegExp(own));
         }
         if (own === 'admin') continue;
         const refusals = await until(async () => {
@@ -124,7 +124,7 @@ describe('API keys', () => {
       }
     });
 
-    test('everyone sees and revokes the keys they made, an admin all', async () => {
+    test('everyone sees and revokes the keys they made, an admin all keys', async () => {
       const [one, other] = [await newKey(at(), 'member'), await newKey(at(), 'builder')];
       const [a, b] = [at().as(one.value), at().as(other.value)];
       const made = await newKey(at(), 'member', {}, a);
@@ -147,7 +147,7 @@ describe('API keys', () => {
         at(),
         sql`insert into users (id, subject, name, role) values (${user}, 's', 'Ada', 'builder')`,
       );
-      // The value of the first key becomes a personal one's.
+      // The value of the first key becomes that of a personal key.
       await query(
         at(),
         sql`with gone as (delete from api_keys where id = ${model} returning value_hash, prefix)

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Database, sql } from '../../src/database/index.ts';
-import type { Answer, Client, RequestOptions } from '../harness/http.ts';
+import type { Client, ClientResponse, RequestOptions } from '../harness/http.ts';
 import { databases, startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
@@ -11,7 +11,7 @@ export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 export const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const unknownId = '019a0000-0000-7000-8000-000000000000';
 
-/** Whether an answer is what the OpenAPI document says its operation answers: status, body, no field more. */
+/** Checks responses against the OpenAPI document: the operation's status, its body, and no field more. */
 export class Contract {
   readonly document: Json;
   readonly seen = new Set<string>();
@@ -31,21 +31,21 @@ export class Contract {
       .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
   }
 
-  check(method: string, url: string, answer: Answer): void {
+  check(method: string, url: string, response: ClientResponse): void {
     const path = this.#paths.find(({ pattern }) => pattern.test(url.split('?')[0]!))?.path;
     const operation = path && this.document.paths[path][method.toLowerCase()];
     if (!operation) return;
-    const where = `${method} ${url} → ${answer.status} ${answer.text.slice(0, 500)}`;
-    this.seen.add(`${operation.operationId} ${answer.status}`);
-    expect(Object.keys(operation.responses), where).toContain(String(answer.status));
-    const content = operation.responses[answer.status].content?.['application/json'];
+    const where = `${method} ${url} → ${response.status} ${response.text.slice(0, 500)}`;
+    this.seen.add(`${operation.operationId} ${response.status}`);
+    expect(Object.keys(operation.responses), where).toContain(String(response.status));
+    const content = operation.responses[response.status].content?.['application/json'];
     if (!content) {
-      expect(answer.text, where).toBe('');
+      expect(response.text, where).toBe('');
       return;
     }
-    expect(answer.headers.get('content-type'), where).toBe('application/json; charset=utf-8');
-    const validate = this.#validator(path, method.toLowerCase(), answer.status);
-    expect(validate(answer.body) ? null : validate.errors, where).toBeNull();
+    expect(response.headers.get('content-type'), where).toBe('application/json; charset=utf-8');
+    const validate = this.#validator(path, method.toLowerCase(), response.status);
+    expect(validate(response.body) ? null : validate.errors, where).toBeNull();
   }
 
   /** Compiled once, which takes far longer than a check. */
@@ -62,10 +62,14 @@ export class Contract {
     return validator;
   }
 
-  /** `inner`, each of whose answers is checked. */
+  /** Returns `inner` with each of its responses checked. */
   client(inner: Client): Client {
-    const checked = async (method: string, path: string, answer: Promise<Answer>): Promise<Answer> => {
-      const got = await answer;
+    const checked = async (
+      method: string,
+      path: string,
+      response: Promise<ClientResponse>,
+    ): Promise<ClientResponse> => {
+      const got = await response;
       this.check(method, path, got);
       return got;
     };
@@ -80,7 +84,7 @@ export class Contract {
   }
 }
 
-/** The platform under examination; every answer through its clients is checked against the OpenAPI document. */
+/** The platform under test. Every response to its clients is checked against the OpenAPI document. */
 export interface Fixture {
   test: TestPlatform;
   db: Database;
@@ -110,7 +114,7 @@ export const startFixture = async (
   };
 };
 
-/** One platform for a block of tests. */
+/** Runs a block of tests on one platform. */
 export const withPlatform = (
   database: (typeof databases)[number],
   tests: (at: () => Fixture) => void,
@@ -124,7 +128,7 @@ export const withPlatform = (
   tests(() => fixture);
 };
 
-/** The same tests on both databases, each with a platform of its own. */
+/** Runs the same tests on both databases, each with a platform of its own. */
 export const onEachDatabase = (tests: (at: () => Fixture) => void, env: Record<string, string> = {}): void =>
   describe.each(databases)('on the %s database', (database) => withPlatform(database, tests, env));
 
@@ -138,20 +142,20 @@ const codes: Record<number, string> = {
   429: 'too_many_requests',
 };
 
-/** That `answer` is the error of `status`: its body's exact keys, code, a message that matches, context fields. */
+/** Expects the error of `status`: exactly the keys of an error body, its code, a matching message and context fields. */
 export const expectError = (
-  answer: Pick<Answer, 'status' | 'body' | 'text'>,
+  response: Pick<ClientResponse, 'status' | 'body' | 'text'>,
   status: number,
   message: RegExp = /./,
   context: Record<string, unknown> = {},
 ): void => {
-  expect(answer.status, answer.text).toBe(status);
-  expect(Object.keys(answer.body)).toEqual(['error']);
-  const { error_id, code, message: said, details, ...rest } = answer.body.error;
+  expect(response.status, response.text).toBe(status);
+  expect(Object.keys(response.body)).toEqual(['error']);
+  const { error_id, code, message: text, details, ...rest } = response.body.error;
   expect(error_id).toMatch(uuid);
   expect(code).toBe(codes[status]);
-  expect(said).toMatch(message);
-  expect(said).not.toMatch(/select |insert |\bat .*\.ts|node_modules|\/src\//i);
+  expect(text).toMatch(message);
+  expect(text).not.toMatch(/select |insert |\bat .*\.ts|node_modules|\/src\//i);
   expect(rest).toEqual(context);
   if (status === 422) expect(details.length).toBeGreaterThan(0);
   for (const detail of details ?? []) {
@@ -160,18 +164,18 @@ export const expectError = (
 };
 
 /** The paths that an error's details name. */
-export const faults = (answer: Answer): string[] =>
-  (answer.body.error.details ?? []).map((d: { path: string }) => d.path);
+export const faults = (response: ClientResponse): string[] =>
+  (response.body.error.details ?? []).map((d: { path: string }) => d.path);
 
-export const ok = async (answer: Promise<Answer>, status = 200): Promise<Json> => {
-  const got = await answer;
+export const ok = async (response: Promise<ClientResponse>, status = 200): Promise<Json> => {
+  const got = await response;
   expect(got.status, got.text).toBe(status);
   return got.body;
 };
 
-/** A new agent; a Worker agent unless `fields` says otherwise. */
+/** Makes an agent: a Worker agent unless `fields` says otherwise. */
 export const newAgent = (fixture: Fixture, fields: object = {}): Promise<Json> =>
-  ok(fixture.api.post('/agents', { name: 'examined', mode: 'worker', ...fields }));
+  ok(fixture.api.post('/agents', { name: 'tested', mode: 'worker', ...fields }));
 
 export const newKey = async (
   fixture: Fixture,
@@ -190,7 +194,7 @@ export const newSchedule = async (
     fixture.api.post(`/agents/${agentId}/schedules`, { cron_expression: '0 9 * * 1-5', ...fields }, options),
   );
 
-/** One statement of SQL, for what no endpoint can bring about. */
+/** Runs one SQL statement, for what no endpoint can do. */
 export const query = async (fixture: Fixture, statement: ReturnType<typeof sql>): Promise<Json[]> =>
   (await fixture.db.run((reader) => statement.execute(reader))).rows;
 

@@ -9,7 +9,7 @@ import {
   startIntegrations,
 } from './integrations-fixture.ts';
 
-describe('testing a connection', () => {
+describe('the test of a connection', () => {
   let fixture: IntegrationsFixture;
   let receiver: OtlpReceiver;
   beforeAll(async () => {
@@ -26,10 +26,10 @@ describe('testing a connection', () => {
 
   const secretFree = /secret-|c2VjcmV0|hunter2/;
   const run = async (settings: object) => {
-    const answer = await fixture.admin.post(`${integrations}/test`, { settings });
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.text).not.toMatch(secretFree);
-    const { ok, steps } = answer.body;
+    const response = await fixture.admin.post(`${integrations}/test`, { settings });
+    expect(response.status, response.text).toBe(200);
+    expect(response.text).not.toMatch(secretFree);
+    const { ok, steps } = response.body;
     expect(steps.every((step: { ok: boolean }, i: number) => step.ok === (ok || i < steps.length - 1))).toBe(
       true,
     );
@@ -77,7 +77,7 @@ describe('testing a connection', () => {
     [404, 'sample_span'],
     [429, 'sample_span'],
     [503, 'sample_span'],
-  ])('an answer of %i fails at %s, and what the backend repeats is not shown', async (status, step) => {
+  ])('fails on a response of %i at %s, and does not show what the backend repeats', async (status, step) => {
     receiver.respondWith((request) => ({
       status,
       headers: { 'content-type': 'text/plain', location: 'https://elsewhere.example' },
@@ -89,14 +89,14 @@ describe('testing a connection', () => {
     expect(last.detail).toContain(String(status));
   });
 
-  test('a span that the backend rejects fails, though it answers 200', async () => {
+  test('fails if the backend rejects the span in a 200 response', async () => {
     receiver.respondWith({ partialSuccess: { rejectedSpans: 1, errorMessage: 'no such tenant' } });
     const { ok, last } = await run({ ...examples.otlp_basic_auth, url: receiver.url });
     expect([ok, last.step]).toEqual([false, 'sample_span']);
     expect(last.detail).toContain('no such tenant');
   });
 
-  test('says which step failed: the placeholder, the name, the address, the port, TLS, the answer', async () => {
+  test('says which step failed: the placeholder, the name, the address, the port, TLS or the response', async () => {
     const at = async (url: string) => (await run({ ...examples.otlp_basic_auth, url })).last.step;
     expect(await at(`https://\${NOPE}.example.com/`)).toBe('url');
     expect(await at('http://does-not-exist.invalid/')).toBe('name_lookup');
@@ -109,7 +109,7 @@ describe('testing a connection', () => {
     expect(await at(receiver.url)).toBe('sample_span');
   });
 
-  test('answers within 5 s for a backend that never does', async () => {
+  test('ends within 5 s if the backend never responds', async () => {
     const hanging = createServer(() => {});
     await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
     const before = Date.now();
@@ -131,7 +131,7 @@ describe('testing a connection', () => {
     expect((await fixture.admin.post(path, { settings: injected })).status).toBe(422);
   });
 
-  test('of a saved integration: a success resumes its delivery on every replica, a failure does not', async () => {
+  test('of a saved integration resumes its delivery on every replica if it succeeds, and does not if it fails', async () => {
     const settings = { ...examples.otlp_basic_auth, url: receiver.url, is_enabled: false };
     const { id } = (await fixture.admin.post(integrations, { settings, version: '1' })).body;
     const number = fixture.observability.destinations.all().find((d) => d.id === id)!.number;
@@ -147,7 +147,7 @@ describe('testing a connection', () => {
     expect(etag).toBe('"1"');
   });
 
-  test('health is what delivery says; a new integration delivers nothing yet, a disabled one says so', async () => {
+  test('health is what delivery reports; a new integration has delivered nothing, a disabled one says so', async () => {
     const { id } = (await fixture.admin.post(integrations, { settings: examples.llm_tracing, version: '1' }))
       .body;
     const path = `${integrations}/${id}`;

@@ -16,7 +16,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
   });
   afterAll(() => fixture?.close());
 
-  /** A new integration: its scopes' path and its number. */
+  /** Makes an integration. Returns the path of its scopes and its number. */
   const create = async (more: object = {}) => {
     const body = { settings: examples.otlp_basic_auth, version: '1', ...more };
     const { id } = (await fixture.admin.post(integrations, body)).body;
@@ -36,7 +36,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
       row.agent_id,
     ]);
 
-  test('POST answers 201 with the scope, and again with the one that exists', async () => {
+  test('POST responds with 201 and the scope, also if it exists already', async () => {
     const { id, scopes } = await create();
     const agent_id = await fixture.agent();
     const first = await fixture.admin.post(scopes, { scope: 'agent', agent_id });
@@ -55,11 +55,11 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     ]);
   });
 
-  test('equal POSTs at once make one scope', async () => {
+  test('equal POSTs at the same time make one scope', async () => {
     const { scopes } = await create();
     const body = { scope: 'agent', agent_id: await fixture.agent() };
-    const answers = await Promise.all([1, 2, 3, 4].map(() => fixture.admin.post(scopes, body)));
-    expect(new Set(answers.map((answer) => `${answer.status} ${answer.text}`)).size).toBe(1);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => fixture.admin.post(scopes, body)));
+    expect(new Set(responses.map((response) => `${response.status} ${response.text}`)).size).toBe(1);
     expect(await names(scopes)).toHaveLength(2);
   });
 
@@ -71,13 +71,13 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     await expect(twice).rejects.toMatchObject({ code: '23505' });
   });
 
-  test('an agent_id beside global is ignored, whatever it is', async () => {
+  test('an agent_id next to global is ignored, whatever it is', async () => {
     const { scopes } = await create();
     await fixture.admin.delete(`${scopes}?scope=global`);
     for (const agent_id of [newId(), 'nonsense', null, 5]) {
-      const answer = await fixture.admin.post(scopes, { scope: 'global', agent_id });
-      expect(answer.status).toBe(201);
-      expect(answer.body).toMatchObject({ scope: 'global', agent_id: null });
+      const response = await fixture.admin.post(scopes, { scope: 'global', agent_id });
+      expect(response.status).toBe(201);
+      expect(response.body).toMatchObject({ scope: 'global', agent_id: null });
     }
     expect(await names(scopes)).toEqual([['global', null]]);
     const removed = await fixture.admin.delete(`${scopes}?scope=global&agent_id=${newId()}`);
@@ -99,8 +99,8 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     [{ scope: 'agent', agent_id: '' }, 404],
   ])('POST of %j is %i', async (body, status) => {
     const { scopes } = await create();
-    const answer = await fixture.admin.post(scopes, body);
-    expect(answer.status, answer.text).toBe(status);
+    const response = await fixture.admin.post(scopes, body);
+    expect(response.status, response.text).toBe(status);
     expect(await names(scopes)).toHaveLength(1);
   });
 
@@ -116,12 +116,12 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     ['?scope=agent&agent_id=', 404],
   ])('DELETE with "%s" is %i', async (query, status) => {
     const { scopes } = await create();
-    const answer = await fixture.admin.delete(`${scopes}${query}`);
-    expect(answer.status, answer.text).toBe(status);
+    const response = await fixture.admin.delete(`${scopes}${query}`);
+    expect(response.status, response.text).toBe(status);
     expect(await names(scopes)).toHaveLength(1);
   });
 
-  test('DELETE removes one scope, the second time it is 404', async () => {
+  test('DELETE removes one scope, and is 404 the second time', async () => {
     const { scopes } = await create();
     const agent_id = await fixture.agent();
     await fixture.admin.post(scopes, { scope: 'agent', agent_id });
@@ -134,7 +134,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     expect(await names(scopes)).toEqual([]);
   });
 
-  test('changes of scopes are in the audit log, repeated ones are not', async () => {
+  test('changes of scopes are in the audit log, repeated requests are not', async () => {
     const { id, scopes } = await create();
     const agent_id = await fixture.agent();
     for (const _ of [1, 2]) await fixture.admin.post(scopes, { scope: 'agent', agent_id });
@@ -150,7 +150,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     ]);
   });
 
-  test('an integration goes to the agents in its scopes, at once here and within a second elsewhere', async () => {
+  test('an integration receives the agents in its scopes, at once on this replica and within a second on others', async () => {
     const { path, scopes, number } = await create();
     const [mine, others] = [await fixture.agent(), await fixture.agent()];
     const goes = (agentId: string | null, where = fixture.observability) =>
@@ -191,13 +191,13 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     await until(() => fixture.other.destinations.get(number) === undefined, 1_000);
   });
 
-  test('a number is never given twice', async () => {
+  test('the number of an integration is never used again', async () => {
     const { path, number } = await create();
     await fixture.admin.delete(path);
     expect((await create()).number).toBeGreaterThan(number);
   });
 
-  test('a destination says where to, with what headers, and why it cannot be sent to; edits raise its revision', async () => {
+  test('a destination has its address, its headers and why it cannot be reached; edits raise its revision', async () => {
     const { destinations } = fixture.observability;
     const { id, path, number } = await create();
     let heard = 0;

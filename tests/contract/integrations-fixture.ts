@@ -89,7 +89,7 @@ export const startIntegrations = async (kind: Database['kind']): Promise<Integra
   };
 };
 
-/** Valid settings of each provider, each credential a word of its own that must never be seen where it should not. */
+/** Valid settings of each provider. Each credential is a word of its own, so that a test finds it where it must not be. */
 export const examples = {
   hosted_dashboard: {
     provider: 'hosted_dashboard',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
-import type { Answer } from '../harness/http.ts';
+import type { ClientResponse } from '../harness/http.ts';
 import {
   examples,
   type IntegrationsFixture,
@@ -12,8 +12,8 @@ import {
 const basic = examples.otlp_basic_auth;
 
 /** The paths that the details of an error name. */
-const paths = (answer: Answer): string[] =>
-  (answer.body.error.details ?? []).map(({ path }: { path: string }) => path);
+const paths = (response: ClientResponse): string[] =>
+  (response.body.error.details ?? []).map(({ path }: { path: string }) => path);
 
 describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) => {
   let fixture: IntegrationsFixture;
@@ -23,9 +23,9 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   afterAll(() => fixture?.close());
 
   const create = async (settings: object = basic, more: object = {}) => {
-    const answer = await fixture.admin.post(integrations, { settings, version: '1', ...more });
-    expect(answer.status, answer.text).toBe(201);
-    return answer.body;
+    const response = await fixture.admin.post(integrations, { settings, version: '1', ...more });
+    expect(response.status, response.text).toBe(201);
+    return response.body;
   };
   const audits = async (action: string, id: string) => {
     const { rows } = await fixture.db.run((reader) =>
@@ -35,11 +35,11 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     return rows;
   };
 
-  test('create answers 201 with the integration, enabled, global and with defaults', async () => {
-    const answer = await fixture.admin.post(integrations, { settings: basic, version: '1.0' });
-    expect(answer.status).toBe(201);
-    expect(answer.headers.get('etag')).toBe('"1"');
-    expect(answer.body).toEqual({
+  test('create responds with 201 and the integration, enabled, global and with defaults', async () => {
+    const response = await fixture.admin.post(integrations, { settings: basic, version: '1.0' });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('etag')).toBe('"1"');
+    expect(response.body).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       kind: 'observability',
       settings: { ...basic, is_enabled: true },
@@ -49,18 +49,18 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       is_system: false,
       debug: false,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-      updated_at: answer.body.created_at,
+      updated_at: response.body.created_at,
     });
-    const scopes = await fixture.admin.get(`${integrations}/${answer.body.id}/scopes`);
+    const scopes = await fixture.admin.get(`${integrations}/${response.body.id}/scopes`);
     expect(scopes.body).toEqual([
       {
-        integration_id: answer.body.id,
+        integration_id: response.body.id,
         scope: 'global',
         agent_id: null,
         created_at: expect.stringMatching(/Z$/),
       },
     ]);
-    expect((await fixture.admin.get(`${integrations}/${answer.body.id}`)).body).toEqual(answer.body);
+    expect((await fixture.admin.get(`${integrations}/${response.body.id}`)).body).toEqual(response.body);
   });
 
   test.each(Object.values(examples))(
@@ -72,7 +72,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     },
   );
 
-  test('null stands for an optional field that is left out', async () => {
+  test('null is the same as leaving an optional field out', async () => {
     const nulls = { trace_view_url: null, trace_ui_type: null, is_enabled: null };
     const { provider, url, username, password } = basic;
     const created = await create(
@@ -100,19 +100,19 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
         `settings.${field}`,
       ]),
     ),
-    ['what is missing beside what is wrong', { settings: { ...basic, url: 7 } }, 'version'],
+    ['what is missing next to what is wrong', { settings: { ...basic, url: 7 } }, 'version'],
   ])('400 where %s is missing', async (_, body, path) => {
-    const answer = await fixture.admin.post(integrations, body);
-    expect(answer.status).toBe(400);
-    expect(answer.body.error.code).toBe('bad_request');
-    expect(paths(answer)).toContain(path);
+    const response = await fixture.admin.post(integrations, body);
+    expect(response.status).toBe(400);
+    expect(response.body.error.code).toBe('bad_request');
+    expect(paths(response)).toContain(path);
   });
 
   const dashboard = examples.hosted_dashboard;
   const headers = (map: unknown) => ({ provider: 'otlp_custom_headers', url: basic.url, headers: map });
   test.each<[string, object, string]>([
     ['an unknown provider', { ...basic, provider: 'other' }, 'settings.provider'],
-    ['a url that is none', { ...basic, url: 'not a url' }, 'settings.url'],
+    ['text that is not a url', { ...basic, url: 'not a url' }, 'settings.url'],
     ['another scheme', { ...basic, url: 'ftp://example.com' }, 'settings.url'],
     ['credentials in the url', { ...basic, url: 'https://u:hunter2@example.com/' }, 'settings.url'],
     ['a user in the url', { ...basic, url: 'https://u@example.com/' }, 'settings.url'],
@@ -149,14 +149,14 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       'settings.project_name',
     ],
     ['headers that are a list', headers(['a']), 'settings.headers'],
-    ['a header name with a blank', headers({ 'a b': '1' }), 'settings.headers.a b'],
+    ['a header name with a space', headers({ 'a b': '1' }), 'settings.headers.a b'],
     ['a header name with a line break', headers({ 'a\r\nb': '1' }), 'settings.headers.a\r\nb'],
     ['an empty header name', headers({ '': '1' }), 'settings.headers.'],
     ['a header value with a line break', headers({ a: '1\r\nb: 2' }), 'settings.headers.a'],
     ['a header value with NUL', headers({ a: '1\u0000' }), 'settings.headers.a'],
     ['a header value beyond ASCII', headers({ a: 'é' }), 'settings.headers.a'],
-    ['a blank around a header value', headers({ a: ' 1' }), 'settings.headers.a'],
-    ['a header value that is no text', headers({ a: 1 }), 'settings.headers.a'],
+    ['a space around a header value', headers({ a: ' 1' }), 'settings.headers.a'],
+    ['a header value that is not text', headers({ a: 1 }), 'settings.headers.a'],
     ['a header value that is null', headers({ a: null }), 'settings.headers.a'],
     ['a header value of 8 KB', headers({ a: 'x'.repeat(8_192) }), 'settings.headers.a'],
     ['header names equal but for case', headers({ 'x-a': '1', 'X-A': '2' }), 'settings.headers.X-A'],
@@ -187,12 +187,12 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       { ...dashboard, additional_headers: { AUTHORIZATION: 'x' } },
       'settings.additional_headers.AUTHORIZATION',
     ],
-  ])('422 for %s, and no value in the answer', async (_, settings, path) => {
-    const answer = await fixture.admin.post(integrations, { settings, version: '1' });
-    expect(answer.status, answer.text).toBe(422);
-    expect(answer.body.error.code).toBe('unprocessable_entity');
-    expect(paths(answer)).toEqual([path]);
-    expect(answer.text).not.toMatch(/hunter2|secret-|schlüssel/);
+  ])('422 for %s, and no value in the response', async (_, settings, path) => {
+    const response = await fixture.admin.post(integrations, { settings, version: '1' });
+    expect(response.status, response.text).toBe(422);
+    expect(response.body.error.code).toBe('unprocessable_entity');
+    expect(paths(response)).toEqual([path]);
+    expect(response.text).not.toMatch(/hunter2|secret-|schlüssel/);
   });
 
   test.each<[string, object, string]>([
@@ -204,12 +204,12 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     ['description a number', { settings: basic, version: '1', description: 1 }, 'description'],
     ['half a surrogate pair', { settings: basic, version: '1', description: '\ud800' }, 'description'],
   ])('422 for %s', async (_, body, path) => {
-    const answer = await fixture.admin.post(integrations, body);
-    expect(answer.status, answer.text).toBe(422);
-    expect(paths(answer)).toEqual([path]);
+    const response = await fixture.admin.post(integrations, body);
+    expect(response.status, response.text).toBe(422);
+    expect(paths(response)).toEqual([path]);
   });
 
-  test('takes headers that only look odd', async () => {
+  test('create accepts headers that only look odd', async () => {
     const odd = { __proto__: null, 'X-!#$%&': 'a\tb c', empty: '', 'x-api-key': 'k' };
     const created = await create({
       provider: 'otlp_custom_headers',
@@ -262,7 +262,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     await fixture.admin.delete(`${integrations}/${created[0].id}`);
   });
 
-  test('the audit log tells of changes with fingerprints in the place of secrets', async () => {
+  test('the audit log records changes with fingerprints in the place of secrets', async () => {
     const { id } = await create(dashboard);
     await fixture.admin.put(`${integrations}/${id}`, { settings: examples.llm_tracing, description: 'new' });
     await fixture.admin.delete(`${integrations}/${id}`);
@@ -284,7 +284,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect(await audits('integration.delete', id)).toHaveLength(1);
   });
 
-  test('the first read of credentials by a principal in an hour is audited, once under concurrency', async () => {
+  test('the first read of credentials by a principal in an hour is audited, once even if reads come at the same time', async () => {
     const { id } = await create();
     const path = `${integrations}/${id}`;
     const [reader, another] = [fixture.as('reader', 'admin'), fixture.as('another', 'admin')];
@@ -303,7 +303,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect(await by()).toEqual(['reader', 'another', 'reader']);
   });
 
-  test('PUT leaves out what is omitted, replaces settings whole, and clears with null', async () => {
+  test('PUT keeps what is omitted, replaces settings whole, and clears what is null', async () => {
     const { id } = await create(basic, { description: 'd', is_system: true, debug: true });
     const path = `${integrations}/${id}`;
     const { username, password, provider, url } = basic;
@@ -335,7 +335,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect((await fixture.admin.put(path, given)).status).toBe(200);
   });
 
-  test('what GET gave can be sent back by PUT', async () => {
+  test('PUT accepts what GET returned', async () => {
     for (const settings of [...Object.values(examples), { ...basic, url: `https://\${NOPE}.example.com` }]) {
       const created = await create(settings);
       const given = (await fixture.admin.get(`${integrations}/${created.id}`)).body;
@@ -359,16 +359,16 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   ])('%s with %j is %i and changes nothing', async (method, body, status) => {
     const { id } = await create();
     const before = await fixture.admin.get(`${integrations}/${id}`);
-    const answer = await fixture.admin.raw(method, `${integrations}/${id}`, JSON.stringify(body), {
+    const response = await fixture.admin.raw(method, `${integrations}/${id}`, JSON.stringify(body), {
       headers: { 'content-type': 'application/json' },
     });
-    expect(answer.status, answer.text).toBe(status);
+    expect(response.status, response.text).toBe(status);
     const after = await fixture.admin.get(`${integrations}/${id}`);
     expect(after.body).toEqual(before.body);
     expect(after.headers.get('etag')).toBe('"1"');
   });
 
-  test('PATCH switches export and debug each for itself', async () => {
+  test('PATCH switches export and debug independently', async () => {
     const { id } = await create();
     const path = `${integrations}/${id}`;
     expect((await fixture.admin.patch(path, { is_enabled: false })).body.settings).toEqual({
@@ -404,17 +404,17 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   test('one Idempotency-Key makes one integration', async () => {
     const headers = { 'idempotency-key': newId() };
     const body = { settings: basic, version: 'once' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3].map(() => fixture.admin.post(integrations, body, { headers })),
     );
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
-    expect(answers[0]!.headers.get('etag')).toBe('"1"');
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(responses.map((response) => response.text)).size).toBe(1);
+    expect(responses[0]!.headers.get('etag')).toBe('"1"');
     const other = await fixture.admin.post(integrations, { ...body, version: 'other' }, { headers });
     expect(other.status).toBe(422);
   });
 
-  test('DELETE answers 204 without a body, then 404', async () => {
+  test('DELETE responds with 204 without a body, then 404', async () => {
     const { id } = await create();
     const first = await fixture.admin.delete(`${integrations}/${id}`);
     expect([first.status, first.text]).toEqual([204, '']);
@@ -424,7 +424,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   });
 
   test.each([newId(), 'nonsense', '%00', "' or 1=1"])(
-    '404 for the unknown id %s, before the body',
+    'the unknown id %s is 404, before the body is checked',
     async (id) => {
       const path = `${integrations}/${encodeURIComponent(id)}`;
       expect((await fixture.admin.get(path)).status).toBe(404);
@@ -438,7 +438,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     },
   );
 
-  test('every operation is for admins alone', async () => {
+  test('every operation requires the role admin', async () => {
     const operations = fixture.observability.routes!.filter(({ base }) => base !== 'app');
     expect(operations).toHaveLength(12);
     for (const { method, path } of operations) {
@@ -460,9 +460,9 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     await fixture.admin.patch(`${integrations}/${first.id}`, { is_enabled: false });
     const mine = [first.id, own.id, last.id];
     const listed = async (query: string) => {
-      const answer = await fixture.admin.get(`${integrations}${query}`);
-      expect(answer.status, answer.text).toBe(200);
-      return answer.body.map(({ id }: { id: string }) => id).filter((id: string) => mine.includes(id));
+      const response = await fixture.admin.get(`${integrations}${query}`);
+      expect(response.status, response.text).toBe(200);
+      return response.body.map(({ id }: { id: string }) => id).filter((id: string) => mine.includes(id));
     };
     expect(await listed('')).toEqual([last.id, own.id, first.id]);
     expect(await listed('?provider=llm_tracing')).toEqual([own.id, first.id]);
@@ -481,7 +481,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     }
   });
 
-  test('the older address serves the same', async () => {
+  test('/api/v1 serves the same', async () => {
     const { id } = await create();
     const response = await fetch(`${fixture.origin}/api/v1${integrations}/${id}`, {
       headers: { authorization: 'Bearer admin:admin' },

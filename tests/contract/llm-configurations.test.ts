@@ -35,7 +35,7 @@ eachDatabase((_name, open) => {
     llms = createLlmConfigurations(testServices(open(), { vault }), {
       probe: async (llm) => {
         probed = llm;
-        return { ok: false, detail: 'no answer' };
+        return { ok: false, detail: 'no response' };
       },
     });
     const served = await serveRoutes(open(), llms);
@@ -47,8 +47,8 @@ eachDatabase((_name, open) => {
   const create = async (changes: Record<string, unknown> = {}) =>
     (await http.post('/llm-configurations', { ...body, ...changes })).body;
   const fault = async (changes: Record<string, unknown>) => {
-    const answer = await http.post('/llm-configurations', { ...body, ...changes });
-    return `${answer.status} ${answer.body.error.details?.map((d: { path: string }) => d.path)}`;
+    const response = await http.post('/llm-configurations', { ...body, ...changes });
+    return `${response.status} ${response.body.error.details?.map((d: { path: string }) => d.path)}`;
   };
 
   describe('a new installation', () => {
@@ -63,21 +63,21 @@ eachDatabase((_name, open) => {
 
   describe('secrets', () => {
     test('are never returned, are sealed in the database for their row, and audited as fingerprints', async () => {
-      const answer = await http.post('/llm-configurations', body);
-      expect(answer.status).toBe(200);
-      expect(answer.body).toMatchObject({ api_key_set: true, header_names: ['X-Team'] });
+      const response = await http.post('/llm-configurations', body);
+      expect(response.status).toBe(200);
+      expect(response.body).toMatchObject({ api_key_set: true, header_names: ['X-Team'] });
       const list = await http.get('/llm-configurations');
-      const one = await http.get(`/llm-configurations/${answer.body.id}`);
+      const one = await http.get(`/llm-configurations/${response.body.id}`);
       const { rows } = await open().run((executor) =>
         sql<{ api_key: string; headers: string }>`select api_key, headers from llm_configurations
-          where id = ${answer.body.id}`.execute(executor),
+          where id = ${response.body.id}`.execute(executor),
       );
       const audits = await open().run((executor) =>
         sql<{ details: { api_key: string; headers: Record<string, string> } }>`select details from audits
-          where target_id = ${answer.body.id}`.execute(executor),
+          where target_id = ${response.body.id}`.execute(executor),
       );
       const seen = [
-        answer.text,
+        response.text,
         list.text,
         one.text,
         JSON.stringify(rows),
@@ -97,7 +97,7 @@ eachDatabase((_name, open) => {
       await expect(llms.resolve(other.id)).rejects.toThrow();
     });
 
-    test('reach the runtime as they were given', async () => {
+    test('reach the runtime as they were sent', async () => {
       const { id } = await create();
       const llm = (await llms.resolve(id)) as ResolvedLlm & { kind: 'openai_compatible' };
       expect(llm).toMatchObject({ kind: 'openai_compatible', model: 'model-1', base_url: body.base_url });
@@ -108,7 +108,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('validation', () => {
-    test('answers 400 for what is missing and 422 for what is wrong', async () => {
+    test('responds with 400 to what is missing and 422 to what is wrong', async () => {
       expect(await fault({ kind: undefined })).toBe('400 kind');
       expect(await fault({ base_url: undefined })).toBe('400 base_url');
       expect(await fault({ model: null })).toBe('422 model');
@@ -123,15 +123,15 @@ eachDatabase((_name, open) => {
       expect(await fault({ headers: { a: 'x', A: 'y' } })).toBe('422 headers.A');
     });
 
-    test('says of a kind of other releases which ones are supported now', async () => {
-      const answer = await http.post('/llm-configurations', { ...body, kind: 'anthropic' });
-      expect(answer.status).toBe(422);
-      expect(answer.body.error.message).toContain('supported now: openai_compatible, mock');
+    test('names the supported kinds if the kind belongs to another release', async () => {
+      const response = await http.post('/llm-configurations', { ...body, kind: 'anthropic' });
+      expect(response.status).toBe(422);
+      expect(response.body.error.message).toContain('supported now: openai_compatible, mock');
     });
   });
 
   describe('a change', () => {
-    test('leaves what is not named, and clears by null', async () => {
+    test('keeps what is not named, and clears what is null', async () => {
       const { id } = await create();
       const renamed = await http.patch(`/llm-configurations/${id}`, { name: 'New' });
       expect(renamed.body).toMatchObject({ name: 'New', model: 'model-1', api_key_set: true });
@@ -143,7 +143,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('the default', () => {
-    test('can be moved, to what exists only, and cannot be deleted', async () => {
+    test('can be moved only to what exists, and cannot be deleted', async () => {
       const { llm_id: before } = (await http.get('/llm-configurations/defaults')).body;
       const { id } = await create();
       const moved = await http.put('/llm-configurations/defaults', { llm_id: id });
@@ -161,7 +161,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  test('a configuration that an agent uses cannot be deleted until it does no more', async () => {
+  test('a configuration cannot be deleted while an agent uses it', async () => {
     const { id } = await create();
     const agent = newId();
     await open().tx(async (tx) => {
@@ -178,7 +178,7 @@ eachDatabase((_name, open) => {
     expect((await http.delete(`/llm-configurations/${id}`)).status).toBe(204);
   });
 
-  test('what the release before writes into its columns holds, and what this one writes is there for it', async () => {
+  test('this release reads what the release before writes into its columns, and writes there what that release reads', async () => {
     const { id } = await create();
     const column = (name: string, text: string) => vault.seal(text, `llm_configurations:${id}:${name}`);
     await open().tx((tx) =>
@@ -236,10 +236,10 @@ eachDatabase((_name, open) => {
     expect(shown).toEqual({ id, name: 'Ours', kind: 'openai_compatible', model: 'model-1' });
   });
 
-  test('a test asks the model with the opened secrets and tells how it went', async () => {
+  test('a test calls the model with the opened secrets and returns the result', async () => {
     const { id } = await create();
-    const answer = await http.post(`/llm-configurations/${id}/test`);
-    expect(answer.body).toEqual({ ok: false, detail: 'no answer', latency_ms: expect.any(Number) });
+    const response = await http.post(`/llm-configurations/${id}/test`);
+    expect(response.body).toEqual({ ok: false, detail: 'no response', latency_ms: expect.any(Number) });
     expect((probed as unknown as { apiKey: Secret }).apiKey.reveal()).toBe(key);
   });
 });

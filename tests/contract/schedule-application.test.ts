@@ -4,7 +4,7 @@ import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase, time } 
 
 describe('changing, pausing and running schedules', () => {
   onEachDatabase((at) => {
-    test('ETag and If-Match: a change needs the present revision; reads and firings do not raise it', async () => {
+    test('a change with If-Match needs the current revision, which reads and firings do not raise', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id);
       const path = `/agents/${agent.id}/schedules/${made.id}`;
@@ -34,20 +34,20 @@ describe('changing, pausing and running schedules', () => {
       expect((await at().api.delete(path, { headers: { 'if-match': '"5"' } })).status).toBe(204);
     });
 
-    test('of many changes under one ETag one succeeds', async () => {
+    test('of many changes under one ETag, one succeeds', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id);
       const path = `/agents/${agent.id}/schedules/${made.id}`;
       const headers = { 'if-match': '"1"' };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
           at().api.put(path, { cron_expression: `${n} 0 * * *` }, { headers }),
         ),
       );
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(412)]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(412)]);
     });
 
-    test('a paused schedule has no next run; PUT leaves it paused; resuming gives the next occurrence', async () => {
+    test('a paused schedule has no next run; PUT leaves it paused; resuming plans the next occurrence', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id);
       const path = `/agents/${agent.id}/schedules/${made.id}`;
@@ -74,7 +74,7 @@ describe('changing, pausing and running schedules', () => {
       expect((await at().app.post(`${path}/pause`, {})).status).toBe(200);
     });
 
-    test('run makes a Work Item now, also while paused, once per Idempotency-Key, and moves nothing', async () => {
+    test('run makes a Work Item now, also while paused, once per Idempotency-Key, and does not move the next run', async () => {
       const agent = await newAgent(at());
       const fields = { work_item_name: 'by hand', message: 'do it', payload: { a: [1] } };
       const made = await newSchedule(at(), agent.id, fields);
@@ -116,7 +116,7 @@ describe('changing, pausing and running schedules', () => {
       expectError(await at().app.get(`${path}/occurrences?limit=0`), 422);
     });
 
-    test('pausing and resuming are in the application only', async () => {
+    test('pausing and resuming exist in the application API only', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id);
       for (const base of ['/api/v2', '/api/v1'] as const) {

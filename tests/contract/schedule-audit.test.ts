@@ -8,13 +8,13 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const iso = (at: number) => new Date(at).toISOString();
 
-describe('the audit of a schedule', () => {
+describe('the reconciliation of a schedule', () => {
   onEachDatabase(
     (at) => {
       const fire = async () => {
         while ((await at().test.platform.features.schedules.firing.fireDue()) > 0);
       };
-      /** The last full hour, and a schedule that was made `hoursAgo` hours and a half before it, every hour. */
+      /** Makes an hourly schedule, `hoursAgo` hours and a half before the last full hour, which it returns with it. */
       const hourly = async (hoursAgo: number, fields: object = {}) => {
         const { id: agent } = await newAgent(at());
         const { id } = await newSchedule(at(), agent, { cron_expression: '0 * * * *', ...fields });
@@ -28,15 +28,15 @@ describe('the audit of a schedule', () => {
       const auditOf = (path: string, asked = '') => ok(at().app.get(`${path}/audit${asked}`));
       const statuses = ({ data }: { data: { status: string }[] }) => data.map(({ status }) => status);
 
-      test('names each occurrence with what became of it and its Work Item; several skipped together each', async () => {
+      test('names each occurrence with its outcome and its Work Item, also those that were skipped together', async () => {
         const { id, last, path } = await hourly(5);
         await due(id, last - 5 * hour);
         await fire();
-        const answer = await auditOf(path);
+        const response = await auditOf(path);
         const { records } = await ok(at().api.get(`/work-items?schedule_id=${id}`));
         expect(records.length).toBe(1);
-        expect(answer.data.length).toBe(6);
-        expect(answer.data.slice(0, 5)).toEqual(
+        expect(response.data.length).toBe(6);
+        expect(response.data.slice(0, 5)).toEqual(
           [5, 4, 3, 2, 1].map((n) => ({
             scheduled_for: iso(last - n * hour),
             status: 'skipped',
@@ -45,8 +45,8 @@ describe('the audit of a schedule', () => {
             reason: 'missed',
           })),
         );
-        expect(answer.data[5]).toMatchObject({ scheduled_for: iso(last), work_item_id: records[0].id });
-        expect(answer).toMatchObject({
+        expect(response.data[5]).toMatchObject({ scheduled_for: iso(last), work_item_id: records[0].id });
+        expect(response).toMatchObject({
           has_more: false,
           next: '',
           known_from: iso(last - 5.5 * hour),
@@ -67,7 +67,7 @@ describe('the audit of a schedule', () => {
         expect((await auditOf(path)).data).toMatchObject([{ status, lateness_ms: late }]);
       });
 
-      test('an occurrence that was skipped and that fired after all, the clock having gone back, is its Work Item', async () => {
+      test('shows an occurrence as fired if it was skipped and then fired because the clock went back', async () => {
         const { id, last, path } = await hourly(1);
         for (const [time, outcomes] of [
           [last - hour, ['skipped', 'fired']],
@@ -85,7 +85,7 @@ describe('the audit of a schedule', () => {
         expect(statuses(await auditOf(path))).toEqual(['on_time', 'on_time']);
       });
 
-      test('what has come and is not dealt with yet is due; what was passed without a record is missing', async () => {
+      test('shows an occurrence as due until it is handled, and as missing if it was passed without a record', async () => {
         const { id, last, path } = await hourly(3);
         await due(id, last);
         expect(statuses(await auditOf(path))).toEqual(['missing', 'missing', 'missing', 'due']);
@@ -94,14 +94,14 @@ describe('the audit of a schedule', () => {
         expect(statuses(await auditOf(path))).toEqual(['missing', 'missing', 'missing', 'missing']);
       });
 
-      test('a manual run accounts for no occurrence', async () => {
+      test('does not count a manual run as an occurrence', async () => {
         const { id, last, path } = await hourly(0);
         await ok(at().app.post(`${path}/run`));
         await query(at(), sql`update occurrences set scheduled_for = ${iso(last)} where schedule_id = ${id}`);
         expect(statuses(await auditOf(path))).toEqual(['missing']);
       });
 
-      test('each time is judged by the definition of its time, and time spent paused has no occurrence', async () => {
+      test('applies to each time the definition of that time, and finds no occurrence while the schedule was paused', async () => {
         const { id, last, path } = await hourly(6);
         await ok(at().app.post(`${path}/pause`));
         await ok(at().app.post(`${path}/pause`));
@@ -119,7 +119,7 @@ describe('the audit of a schedule', () => {
           { revision: 3, enabled: true, cron_expression: '0 * * * *' },
           { revision: 4, enabled: true, cron_expression: '30 * * * *' },
         ]);
-        // Paused at the instant of an occurrence, which was still its own, and resumed at another's, which was not.
+        // Paused at the instant of an occurrence, which still counts, and resumed at the instant of another, which does not.
         for (const [revision, ago] of [
           [2, 5],
           [3, 3],
@@ -137,7 +137,7 @@ describe('the audit of a schedule', () => {
         );
       });
 
-      test('from is left out and to is not; 10,000 at once and the rest by next; what is no longer kept is not missing', async () => {
+      test('excludes from and includes to, returns 10,000 at once and the rest by next, and reports nothing older than retention as missing', async () => {
         const { path, last } = await hourly(200 * 24, { cron_expression: '* * * * *' });
         const two = await auditOf(path, `?from=${iso(last - 2 * minute)}&to=${iso(last)}`);
         expect(two.data.map((each: { scheduled_for: string }) => each.scheduled_for)).toEqual([
@@ -156,7 +156,7 @@ describe('the audit of a schedule', () => {
         expect(Date.parse(old.known_from)).toBeGreaterThan(last - 91 * day);
       });
 
-      test('422 for windows that cannot be; members may ask; 404 as for the schedule', async () => {
+      test('is 422 for an impossible window, open to members, and 404 when the schedule is', async () => {
         const { path, last } = await hourly(0);
         for (const asked of [
           `?from=${iso(last)}&to=${iso(last - 1)}`,
@@ -164,16 +164,16 @@ describe('the audit of a schedule', () => {
           `?from=${iso(last - 32 * day)}&to=${iso(last)}`,
           '?from=yesterday',
         ]) {
-          const answer = await at().app.get(`${path}/audit${asked}`);
-          expectError(answer, 422);
-          expect(faults(answer)).toEqual(['from']);
+          const response = await at().app.get(`${path}/audit${asked}`);
+          expectError(response, 422);
+          expect(faults(response)).toEqual(['from']);
         }
         const { value } = await newKey(at(), 'member');
         expect((await at().as(value, '/app/api').get(`${path}/audit`)).status).toBe(200);
         expectError(await at().app.get(`${path}x/audit`), 404);
       });
 
-      test('nothing is left of the definitions of a deleted schedule', async () => {
+      test('keeps no definition of a deleted schedule', async () => {
         const { id, path } = await hourly(0);
         await ok(at().api.delete(path), 204);
         expect(await query(at(), sql`select 1 from schedule_definitions where schedule_id = ${id}`)).toEqual(

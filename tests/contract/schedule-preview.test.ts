@@ -7,14 +7,14 @@ describe('a preview', () =>
     const berlin = (cron_expression: string, after: string, count: number) =>
       ok(preview({ cron_expression, timezone: 'Europe/Berlin', after, count }));
 
-    test('a repeated hour: a fixed schedule fires at the first showing', async () => {
+    test('in a repeated hour a fixed schedule fires the first time only', async () => {
       expect((await berlin('30 2 * * *', '2026-10-24T12:00:00Z', 2)).occurrences).toEqual([
         { at: '2026-10-25T00:30:00.000Z', local: '2026-10-25T02:30:00+02:00', dst: 'overlap' },
         { at: '2026-10-26T01:30:00.000Z', local: '2026-10-26T02:30:00+01:00', dst: null },
       ]);
     });
 
-    test('a repeated hour: an elapsed schedule fires in both', async () => {
+    test('in a repeated hour an elapsed schedule fires both times', async () => {
       expect((await berlin('30 * * * *', '2026-10-24T23:45:00Z', 4)).occurrences).toEqual([
         { at: '2026-10-25T00:30:00.000Z', local: '2026-10-25T02:30:00+02:00', dst: 'overlap' },
         { at: '2026-10-25T01:30:00.000Z', local: '2026-10-25T02:30:00+01:00', dst: 'overlap' },
@@ -23,7 +23,7 @@ describe('a preview', () =>
       ]);
     });
 
-    test('a skipped hour: a fixed schedule fires once, at the first instant after it', async () => {
+    test('a fixed schedule in a skipped hour fires once, at the first instant after it', async () => {
       for (const expression of ['30 2 * * *', '*/30 2 * * *', '0,30 2,3 * * *']) {
         const { occurrences } = await berlin(expression, '2027-03-27T12:00:00Z', 2);
         expect(occurrences[0]).toEqual({
@@ -35,14 +35,14 @@ describe('a preview', () =>
       }
     });
 
-    test('a skipped hour: an elapsed schedule does not fire in it', async () => {
+    test('an elapsed schedule does not fire in a skipped hour', async () => {
       expect((await berlin('30 * * * *', '2027-03-28T00:00:00Z', 2)).occurrences).toEqual([
         { at: '2027-03-28T00:30:00.000Z', local: '2027-03-28T01:30:00+01:00', dst: null },
         { at: '2027-03-28T01:30:00.000Z', local: '2027-03-28T03:30:00+02:00', dst: null },
       ]);
     });
 
-    test('the day Samoa left out is skipped altogether', async () => {
+    test('the day that Samoa left out has no occurrence', async () => {
       const body = {
         cron_expression: '0 12 * * *',
         timezone: 'Pacific/Apia',
@@ -55,7 +55,7 @@ describe('a preview', () =>
       ]);
     });
 
-    test('ten by default, one to a hundred, strictly after the instant given, in any offset', async () => {
+    test('has ten occurrences by default, or one to a hundred, all after the given instant, whatever its offset', async () => {
       const body = { cron_expression: '0 0 * * *' };
       const ten = await ok(preview(body));
       expect(ten.occurrences.length).toBe(10);
@@ -80,9 +80,9 @@ describe('a preview', () =>
         [{ after: '2027-01-01' }, 'after'],
         [{ after: '2027-02-30T00:00:00Z' }, 'after'],
       ] as const) {
-        const answer = await preview({ ...body, ...bad });
-        expectError(answer, 422);
-        expect(faults(answer)).toEqual([path]);
+        const response = await preview({ ...body, ...bad });
+        expectError(response, 422);
+        expect(faults(response)).toEqual([path]);
       }
       expectError(await preview({}), 400, /cron_expression/);
       expect((await ok(preview({ ...body, after: '2100-12-30T12:00:00Z' }))).occurrences.length).toBe(1);
@@ -92,7 +92,7 @@ describe('a preview', () =>
       ).toBe(1);
     });
 
-    test('a member may ask, nobody may not', async () => {
+    test('a member may ask for it; without a key it is 401', async () => {
       const member = (await newKey(at(), 'member')).value;
       await ok(at().as(member, '/app/api').post('/schedules/preview', { cron_expression: '* * * * *' }));
       expectError(await at().as(undefined, '/app/api').post('/schedules/preview', {}), 401);

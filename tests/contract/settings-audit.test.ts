@@ -20,7 +20,7 @@ const defaults = { MAX_SCHEDULES_PER_AGENT: 20, MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB
 onEachDatabase((at) => {
   const audits = async (filter: string) => (await ok(at().api.get(`/audits?limit=200&${filter}`))).data;
 
-  test('the settings are one flat record, with the defaults that the description names', async () => {
+  test('the settings are one flat record with the defaults of the product description', async () => {
     const settings = await ok(at().api.get('/advanced-settings'));
     expect(settings).toMatchObject({
       ...defaults,
@@ -38,7 +38,7 @@ onEachDatabase((at) => {
       expect(one).toMatchObject({ default: settings[one.name], description: expect.stringMatching(/\.$/) });
   });
 
-  test('a change answers the whole record, is kept, and leaves the others as they were', async () => {
+  test('a change returns the whole record, is stored, and leaves the other settings alone', async () => {
     const before = await ok(at().api.get('/advanced-settings'));
     const after = await setSettings(at(), { MAX_SCHEDULES_PER_AGENT: 21 });
     expect(after).toEqual({ ...before, MAX_SCHEDULES_PER_AGENT: 21 });
@@ -63,29 +63,29 @@ onEachDatabase((at) => {
     expect(await ok(at().api.get('/advanced-settings'))).toEqual(before);
   });
 
-  test('an array, null and nothing are no settings', async () => {
+  test('an array, null and an empty body are refused', async () => {
     expectError(await at().api.patch('/advanced-settings', []), 422);
     expectError(await at().api.patch('/advanced-settings', null), 422);
     expectError(await at().api.raw('PATCH', '/advanced-settings', undefined), 400);
   });
 
-  test('a limit changed takes effect with the next request', async () => {
+  test('a changed limit takes effect with the next request', async () => {
     const { id } = await newAgent(at());
     const path = `/agents/${id}/schedules`;
     for (const kilobytes of [1, 2, 1]) {
       await setSettings(at(), { MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: kilobytes });
-      const answer = await at().api.post(path, {
+      const response = await at().api.post(path, {
         cron_expression: '0 0 * * *',
         payload: { a: 'x'.repeat(1_500) },
       });
-      if (kilobytes === 2) expect(answer.status).toBe(200);
-      else expectError(answer, 400, /payload.*1 KB/, { setting: 'MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB' });
+      if (kilobytes === 2) expect(response.status).toBe(200);
+      else expectError(response, 400, /payload.*1 KB/, { setting: 'MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB' });
     }
     for (const most of [1, 2]) {
       await setSettings(at(), { MAX_SCHEDULES_PER_AGENT: most });
-      const answer = await at().api.post(path, { cron_expression: '0 0 * * *' });
-      if (most === 2) expect(answer.status).toBe(200);
-      else expectError(answer, 400, /1 schedule/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
+      const response = await at().api.post(path, { cron_expression: '0 0 * * *' });
+      if (most === 2) expect(response.status).toBe(200);
+      else expectError(response, 400, /1 schedule/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
     }
     const { value } = await newKey(at(), 'member');
     for (let n = 0; n < 20; n++) {
@@ -96,7 +96,7 @@ onEachDatabase((at) => {
     await setSettings(at(), { ...defaults, RATE_LIMIT_BURST: 2_000 });
   });
 
-  test('each change is audited with who, what, before and after; a change to the same is none', async () => {
+  test('each change is audited with who, what, before and after; setting the same value is not a change', async () => {
     await setSettings(at(), { ...defaults, RATE_LIMIT_BURST: 2_000 });
     const headers = { 'x-request-id': 'settings-1' };
     await ok(
@@ -127,7 +127,7 @@ onEachDatabase((at) => {
     await setSettings(at(), defaults);
   });
 
-  test('changes are audited, reads are not', async () => {
+  test('every change of a schedule is audited, and no read', async () => {
     const agent = await newAgent(at());
     const schedule = await newSchedule(at(), agent.id);
     const path = `/agents/${agent.id}/schedules/${schedule.id}`;
@@ -167,7 +167,7 @@ onEachDatabase((at) => {
     }
     expect(walk).toEqual(ids);
     const some = await ok(at().api.get('/audits?action=agent.create&limit=2&offset=3'));
-    // The chain may reach a row between the two requests, and then adds its position and hash.
+    // The chain may reach a row between the two requests and add its position and hash.
     const unchained = ({ position: _position, hash: _hash, ...row }: Record<string, unknown>) => row;
     expect((await audits('action=agent.create')).slice(3, 5).map(unchained)).toEqual(
       some.data.map(unchained),
@@ -179,7 +179,7 @@ onEachDatabase((at) => {
     expect(await audits(`target_id=${unknownId}`)).toEqual([]);
   });
 
-  test('the chain holds within a second, and breaks where a row was changed behind it', async () => {
+  test('the chain covers a row within a second, and verification names the first row that was changed afterwards', async () => {
     await newAgent(at());
     const done = await until(async () => {
       const rows = await audits('');

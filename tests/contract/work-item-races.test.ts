@@ -21,9 +21,9 @@ describe('actions at the instant when a worker claims or ends a Work Item', () =
     });
   }));
 
-describe('an agent whose max_concurrency is raised', () =>
+describe('an agent', () =>
   withPlatform('postgres', (at) => {
-    test('executes more Work Items as soon as the setting is changed', async () => {
+    test('executes more Work Items as soon as its max_concurrency is raised', async () => {
       const agent = await newAgent(at(), { settings: { max_concurrency: 1 } });
       const payload = { mock: { steps: [{ text: 'done', delay_ms: 60_000 }] } };
       const make = () => ok(at().api.post('/work-items', { agent_id: agent.id, payload }));

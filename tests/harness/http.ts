@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-export interface Answer {
+export interface ClientResponse {
   status: number;
   headers: Headers;
   /** The parsed JSON; undefined where the body is empty or no JSON. */
@@ -16,14 +16,19 @@ export interface RequestOptions {
 }
 
 export interface Client {
-  get(path: string, options?: RequestOptions): Promise<Answer>;
+  get(path: string, options?: RequestOptions): Promise<ClientResponse>;
   /** `body` is sent as JSON; none is sent where it is undefined. */
-  post(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  put(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  patch(path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
-  delete(path: string, options?: RequestOptions): Promise<Answer>;
+  post(path: string, body?: unknown, options?: RequestOptions): Promise<ClientResponse>;
+  put(path: string, body?: unknown, options?: RequestOptions): Promise<ClientResponse>;
+  patch(path: string, body?: unknown, options?: RequestOptions): Promise<ClientResponse>;
+  delete(path: string, options?: RequestOptions): Promise<ClientResponse>;
   /** Any method, and a body that is sent as it is, without a content type unless `options` gives one. */
-  raw(method: string, path: string, body?: string | Uint8Array, options?: RequestOptions): Promise<Answer>;
+  raw(
+    method: string,
+    path: string,
+    body?: string | Uint8Array,
+    options?: RequestOptions,
+  ): Promise<ClientResponse>;
 }
 
 /**
@@ -37,7 +42,7 @@ export function client(baseUrl: string, key?: string): Client {
     body: string | Uint8Array | undefined,
     own: Record<string, string>,
     options: RequestOptions,
-  ): Promise<Answer> {
+  ): Promise<ClientResponse> {
     const headers = new Headers(own);
     if (key !== undefined) headers.set('authorization', `Bearer ${key}`);
     for (const [name, value] of Object.entries(options.headers ?? {}))
@@ -62,7 +67,7 @@ export function client(baseUrl: string, key?: string): Client {
   }
   const withJson =
     (method: string) =>
-    (path: string, body?: unknown, options: RequestOptions = {}): Promise<Answer> =>
+    (path: string, body?: unknown, options: RequestOptions = {}): Promise<ClientResponse> =>
       body === undefined
         ? send(method, path, undefined, {}, options)
         : send(method, path, JSON.stringify(body), { 'content-type': 'application/json' }, options);
@@ -76,7 +81,7 @@ export function client(baseUrl: string, key?: string): Client {
   };
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   /** Of the first answer; 0 where the connection ended without one. */
   status: number;
   /** Names in lower case; of a repeated one the last. */
@@ -88,7 +93,7 @@ export interface RawAnswer {
 }
 
 /** The status, headers and rest of `data` where its header block is complete. */
-function parse(data: string): Omit<RawAnswer, 'closed'> | null {
+function parse(data: string): Omit<RawResponse, 'closed'> | null {
   const end = data.indexOf('\r\n\r\n');
   if (end === -1) return null;
   const [first, ...lines] = data.slice(0, end).split('\r\n');
@@ -103,7 +108,11 @@ function parse(data: string): Omit<RawAnswer, 'closed'> | null {
  * answer is complete (by its length, its last chunk, or a status without a body) or the server closes; rejects
  * when neither happens within `timeoutMs`.
  */
-export function rawRequest(port: number, bytes: string | Uint8Array, timeoutMs = 10_000): Promise<RawAnswer> {
+export function rawRequest(
+  port: number,
+  bytes: string | Uint8Array,
+  timeoutMs = 10_000,
+): Promise<RawResponse> {
   return new Promise((resolve, reject) => {
     let data = '';
     const socket = connect(port, '127.0.0.1', () => void socket.write(bytes));

@@ -164,11 +164,13 @@ describe('it misbehaves as told', () => {
 
   test('partial success in the encoding of the request, readable by the SDK', async () => {
     receiver.respondWith({ partialSuccess: { rejectedSpans: 300, errorMessage: 'too old' } });
-    const answer = new Uint8Array(await (await send(protobuf)).arrayBuffer());
-    expect(Number(ProtobufTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans)).toBe(
+    const response = new Uint8Array(await (await send(protobuf)).arrayBuffer());
+    expect(Number(ProtobufTraceSerializer.deserializeResponse(response).partialSuccess?.rejectedSpans)).toBe(
       300,
     );
-    expect(ProtobufTraceSerializer.deserializeResponse(answer).partialSuccess?.errorMessage).toBe('too old');
+    expect(ProtobufTraceSerializer.deserializeResponse(response).partialSuccess?.errorMessage).toBe(
+      'too old',
+    );
     expect(await (await send(json, asJson)).json()).toEqual({
       partialSuccess: { rejectedSpans: 300, errorMessage: 'too old' },
     });

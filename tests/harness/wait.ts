@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits until `fn` answers something truthy, and answers that. A throw counts as "not yet".
- * `timeoutMs` and `everyMs` in milliseconds. Throws when the time is over, with the last error of `fn` as cause.
+ * Resolves to the first truthy result of `fn`, which is called every `everyMs` milliseconds. A throw counts as "not
+ * yet". Throws after `timeoutMs` milliseconds, with the last error of `fn` as cause.
  */
 export async function until<T>(
   fn: () => T | Promise<T>,
@@ -13,8 +13,8 @@ export async function until<T>(
   let cause: unknown;
   for (;;) {
     try {
-      const answer = await fn();
-      if (answer) return answer as Exclude<T, undefined | null | false | 0 | ''>;
+      const result = await fn();
+      if (result) return result as Exclude<T, undefined | null | false | 0 | ''>;
       cause = undefined;
     } catch (error) {
       cause = error;

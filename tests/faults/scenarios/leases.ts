@@ -32,7 +32,7 @@ interface ItemRow {
   claims: number;
   lost: number;
   completions: number;
-  answers: number;
+  responses: number;
 }
 
 /**
@@ -98,7 +98,7 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
     100,
   );
   const problems = rows.flatMap((row) => {
-    const once = row.completions === 1 && row.answers === 1 && row.result === 'the answer';
+    const once = row.completions === 1 && row.responses === 1 && row.result === 'the answer';
     const counted = row.claims === row.attempts && row.claims === row.lost + 1;
     return row.status === 'COMPLETED' && once && counted ? [] : [JSON.stringify(row)];
   });
