@@ -1,5 +1,5 @@
 const { readdirSync } = require('node:fs');
-const { join } = require('node:path');
+const { join, relative } = require('node:path');
 
 /** Who may import whom. ARCHITECTURE.md draws it, this file enforces it. */
 
@@ -31,9 +31,17 @@ const everyones = ['access', 'settings', 'audit'];
 const modules = {
   'telemetry/otlp': [],
   'telemetry/log': ['telemetry/otlp/'],
+  'telemetry/log/files': ['telemetry/otlp/', 'telemetry/log/[^/]+\\.ts'],
+  'telemetry/log/jetstream': ['telemetry/otlp/', 'telemetry/log/[^/]+\\.ts'],
   'telemetry/receiver': ['http/index\\.ts', 'telemetry/otlp/', 'telemetry/log/', 'telemetry/routing\\.ts'],
   'telemetry/delivery': ['telemetry/otlp/', 'telemetry/log/', 'telemetry/routing\\.ts'],
   'schedules/cron': [],
+  'schedules/firing': [
+    'schedules/cron/',
+    'schedules/(occurrence-)?store\\.ts',
+    'settings/index\\.ts',
+    'work-items/index\\.ts',
+  ],
 };
 
 /** Each outside library of weight has one importer, a file or a folder. */
@@ -43,6 +51,7 @@ const oneImporter = {
   pg: '^src/database/',
   '@electric-sql/pglite': '^src/database/',
   '@opentelemetry/(sdk-trace|resources|otlp-transformer)': '^src/telemetry/',
+  'ipaddr.js': '^src/lib/egress-addresses\\.ts$',
   undici: '^src/lib/egress(-exchange)?\\.ts$',
   ai: '^src/runtime/model\\.ts$',
   '@ai-sdk/.*': '^src/runtime/model\\.ts$',
@@ -56,9 +65,11 @@ const oneImporter = {
 const notTests = '\\.test\\.ts$';
 const folders = Object.keys(arrows);
 
-const unlisted = readdirSync(join(__dirname, 'src'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory() && !folders.includes(entry.name))
-  .map((entry) => `src/${entry.name}`);
+const unlisted = readdirSync(join(__dirname, 'src'), { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => relative(join(__dirname, 'src'), join(entry.parentPath, entry.name)))
+  .filter((folder) => !folders.includes(folder) && !(folder in modules))
+  .map((folder) => `src/${folder}`);
 if (unlisted.length > 0) {
   throw new Error(`${unlisted.join(', ')}: list it in .dependency-cruiser.cjs, with what it may import`);
 }
@@ -90,8 +101,15 @@ module.exports = {
       from: { path: `^src/${folder}/`, pathNot: notTests },
       to: { path: '^src/', pathNot: allowedFor(folder) },
     })),
+    {
+      name: 'the-root-imports-index-files',
+      comment: 'what joins features uses what they export, and nothing inside them',
+      severity: 'error',
+      from: { path: '^src/[^/]+\\.ts$' },
+      to: { path: '^src/[^/]+/', pathNot: ['^src/lib/', '^src/[^/]+/index\\.ts$'] },
+    },
     ...Object.entries(modules).map(([module, others]) => ({
-      name: `modules-of-${module.replace('/', '-')}`,
+      name: `modules-of-${module.replaceAll('/', '-')}`,
       comment: `${module} may import itself, lib, database and: ${others.join(' ')}`,
       severity: 'error',
       from: { path: `^src/${module}/`, pathNot: notTests },

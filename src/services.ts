@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, ConfigError } from './config.ts';
 import {
@@ -127,7 +127,6 @@ export const openServices = async (
   { log, clock }: { log: Logger; clock: Clock },
   opened: (name: string, close: () => unknown) => void,
 ): Promise<OpenServices> => {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const lock = lockFolder(config.dataDir);
   opened('folder lock', () => lock.release());
   const vault = openVault(config);

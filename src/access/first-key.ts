@@ -3,21 +3,22 @@ import { advisoryLock, type Database } from '../database/index.ts';
 import { fingerprint, sha256 } from '../lib/crypto.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
-import { keyPrefix, newKeyValue } from './key-format.ts';
-import { countKeys, insertKey } from './store.ts';
+import { keyPrefix } from './key-format.ts';
+import { countKeys, findKeyByHash, insertKey } from './store.ts';
 
 const system: Principal = { kind: 'system', id: 'system', name: 'the platform', role: 'admin', keyId: null };
 const actor = { principal: system, requestId: null };
 
 /**
- * At the first start, when there is no key, creates a service-account key of an admin and returns its value, to be
- * printed this once. Returns null at every later start. If replicas start together, one of them creates the key.
+ * At the first start, when there is no key, creates a service-account key of an admin with this value and returns the
+ * value, to be printed this once. Returns null at every later start. If replicas start together, one of them creates the
+ * key. May be called again with the same value: if a commit got no response, the key may exist.
  */
-export const createFirstKey = (db: Database): Promise<string | null> =>
+export const createFirstKey = (db: Database, value: string): Promise<string | null> =>
   db.tx(async (tx) => {
     await advisoryLock(tx, 'first key');
+    if (await findKeyByHash(tx, sha256(value))) return value;
     if ((await countKeys(tx)) > 0) return null;
-    const value = newKeyValue();
     const id = newId();
     await insertKey(tx, {
       id,

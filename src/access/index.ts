@@ -1,6 +1,7 @@
 import type { Feature, Services } from '../feature.ts';
 import type { Principal } from '../lib/principal.ts';
 import { createFirstKey } from './first-key.ts';
+import { newKeyValue } from './key-format.ts';
 import { Authenticator } from './keys.ts';
 import { apiKeyRoutes } from './routes.ts';
 
@@ -15,6 +16,7 @@ export interface Access extends Feature {
 
 /** API keys, and who a request acts as. */
 export const createAccess = ({ config, db, log }: Services): Access => {
+  const firstKey = newKeyValue();
   const authenticator = new Authenticator(db, log, config.bootstrapKey);
   return {
     tag: {
@@ -24,6 +26,6 @@ export const createAccess = ({ config, db, log }: Services): Access => {
     routes: apiKeyRoutes(db, authenticator),
     start: async () => authenticator.start(),
     authenticate: ({ token }) => authenticator.authenticate(token),
-    createFirstKey: async () => (config.bootstrapKey === null ? createFirstKey(db) : null),
+    createFirstKey: async () => (config.bootstrapKey === null ? createFirstKey(db, firstKey) : null),
   };
 };

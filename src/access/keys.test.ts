@@ -3,6 +3,7 @@ import { openMigrated } from '../../tests/harness/database.ts';
 import { sql } from '../database/index.ts';
 import { silentLogger } from '../lib/log.ts';
 import { createFirstKey } from './first-key.ts';
+import { newKeyValue } from './key-format.ts';
 import { Authenticator } from './keys.ts';
 
 afterEach(() => {
@@ -11,7 +12,8 @@ afterEach(() => {
 
 it('a revocation whose notification was lost takes effect after 0.9 s, even if the clock is set back', async () => {
   await using db = await openMigrated('postgres');
-  const key = (await createFirstKey(db))!;
+  const key = newKeyValue();
+  await createFirstKey(db, key);
   const authenticator = new Authenticator(db, silentLogger, null);
   expect(await authenticator.authenticate(key)).toMatchObject({ role: 'admin' });
   await db.run((r) => sql`delete from api_keys`.execute(r));

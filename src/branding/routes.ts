@@ -4,6 +4,7 @@ import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
 import { type Route, route, text, timestamp } from '../http/index.ts';
 import { fingerprint } from '../lib/crypto.ts';
+import { withoutUndefined } from '../lib/objects.ts';
 import { type BrandingFields, findBranding, lockBranding, updateBranding } from './store.ts';
 
 const maxLogoBytes = 256 * 1024;
@@ -99,9 +100,6 @@ const forAudit = (fields: Partial<BrandingFields>) =>
     ]),
   );
 
-const given = (body: z.output<typeof updateBody>): Partial<BrandingFields> =>
-  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-
 export const brandingRoutes = (db: Database): Route[] => [
   route({
     id: 'getBranding',
@@ -130,7 +128,7 @@ export const brandingRoutes = (db: Database): Route[] => [
       transaction(async (tx) => {
         const before = await lockBranding(tx);
         ifMatch(before.revision);
-        const fields = given(body);
+        const fields: Partial<BrandingFields> = withoutUndefined(body);
         const changes = Object.keys(fields).length > 0;
         const after = changes ? await updateBranding(tx, fields) : before;
         if (changes) await audit(tx, actor, 'branding.update', null, forAudit(fields));

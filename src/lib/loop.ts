@@ -75,7 +75,7 @@ export class Loop {
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         sleep = Math.min(maxRetryMs, retryMs * 2 ** Math.min(failures++, 20));
-        log.error({ loop: name, error: messageOf(error), retry_in_ms: sleep }, 'loop turn failed');
+        log.error({ loop: name, error: messageOf(error), retry_in_ms: sleep }, 'loop tick failed');
       }
       if (sleep === 0) await new Promise((resolve) => setImmediate(resolve));
       else await this.#sleep(sleep);

@@ -1,7 +1,5 @@
 import { fingerprint, type SealedColumn, type Vault } from './crypto.ts';
-
-const withoutUndefined = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
+import { withoutUndefined } from './objects.ts';
 
 const masked = (value: unknown): unknown => {
   if (value === null) return null;

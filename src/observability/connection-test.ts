@@ -24,7 +24,7 @@ export interface TestResult {
 const budgetMs = 4_500;
 
 /** Settles as `promise` does, or rejects at `deadline` with an EgressError that names `what`. */
-const within = <T>(promise: Promise<T>, deadline: number, what: string): Promise<T> =>
+const untilDeadline = <T>(promise: Promise<T>, deadline: number, what: string): Promise<T> =>
   withTimeout(
     promise,
     Math.max(0, deadline - Date.now()),
@@ -48,7 +48,7 @@ const connectOnce = (url: URL, addresses: Address[], deadline: number): Promise<
       reject(new EgressError('connect', `no connection (${error.code ?? 'no reason given'})`)),
     );
   });
-  return within(connected, deadline, 'connecting').finally(() => socket.destroy());
+  return untilDeadline(connected, deadline, 'connecting').finally(() => socket.destroy());
 };
 
 /** Returns the step in which a request without a response failed. */
@@ -90,14 +90,16 @@ export const testConnection = async (
     revision: 0,
   };
   try {
-    const addresses = await within(egress.resolve(url.hostname), deadline, 'looking up the name').catch(
-      (error: unknown) => {
-        // A timeout is a failure of this step here, and of the sample span below.
-        throw error instanceof EgressError && error.kind === 'timeout'
-          ? new EgressError('dns', error.message)
-          : error;
-      },
-    );
+    const addresses = await untilDeadline(
+      egress.resolve(url.hostname),
+      deadline,
+      'looking up the name',
+    ).catch((error: unknown) => {
+      // A timeout is a failure of this step here, and of the sample span below.
+      throw error instanceof EgressError && error.kind === 'timeout'
+        ? new EgressError('dns', error.message)
+        : error;
+    });
     passed('name_lookup', `The host has the address ${addresses.map(({ address }) => address).join(', ')}.`);
     await connectOnce(url, addresses, deadline).catch((error: unknown) => {
       throw new EgressError('connect', (error as Error).message);
@@ -106,7 +108,11 @@ export const testConnection = async (
     const body = sampleTrace(Date.now());
     const left = Math.max(1, deadline - Date.now());
     // The time limit of the request does not end a TLS handshake that hangs.
-    response = await within(postSpans(egress, destination, body, left), deadline, 'TLS and the response');
+    response = await untilDeadline(
+      postSpans(egress, destination, body, left),
+      deadline,
+      'TLS and the response',
+    );
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     return failed(failedStep(error), `${error.message}.`);

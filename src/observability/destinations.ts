@@ -48,7 +48,7 @@ export const routingTable = (
 
 interface DestinationParts {
   db: Database;
-  open: Integrations['open'];
+  integrations: Integrations;
   log: Logger;
   requests: RequestConfig;
 }
@@ -77,6 +77,11 @@ export class IntegrationDestinations implements Destinations, Feature {
         return rereadEveryMs;
       },
     });
+  }
+
+  /** Their rules, which the API of integrations uses. */
+  get integrations(): Integrations {
+    return this.#parts.integrations;
   }
 
   /** Resolves when the integrations are loaded. From then on they follow changes. */
@@ -145,7 +150,7 @@ export class IntegrationDestinations implements Destinations, Feature {
   }
 
   #destination(row: DeliveryRow): Destination {
-    const { open, requests, log } = this.#parts;
+    const { integrations, requests, log } = this.#parts;
     const shared = {
       number: row.number,
       id: row.id,
@@ -154,7 +159,7 @@ export class IntegrationDestinations implements Destinations, Feature {
       revision: row.revision,
     };
     try {
-      return { ...shared, ...targetOf(open(row), requests) };
+      return { ...shared, ...targetOf(integrations.open(row), requests) };
     } catch (error) {
       // An integration whose settings cannot be decrypted must not stop the others.
       log.error({ integration_id: row.id, error: messageOf(error) }, 'settings cannot be decrypted');

@@ -9,17 +9,14 @@ import {
   deadLetterRoutes,
 } from './dead-letter-routes.ts';
 import { IntegrationDestinations } from './destinations.ts';
-import { createIntegrations, type Integrations } from './integrations.ts';
+import { createIntegrations } from './integrations.ts';
 import { integrationRoutes } from './routes.ts';
 import { scopeRoutes } from './scope-routes.ts';
 import { reserveNumbersAbove } from './store.ts';
 import { testedChannel, testRoutes } from './test-routes.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 
-/** The integrations as destinations of telemetry. */
-export interface ObservabilityDestinations extends IntegrationDestinations {
-  integrations: Integrations;
-}
+export type { IntegrationDestinations };
 
 const requestsOf = ({ config }: Services) => ({
   placeholders: config.urlPlaceholders,
@@ -27,16 +24,10 @@ const requestsOf = ({ config }: Services) => ({
 });
 
 /** The destinations of telemetry. Telemetry needs them, and the API of the integrations needs telemetry. */
-export const createDestinations = (services: Services): ObservabilityDestinations => {
+export const createDestinations = (services: Services): IntegrationDestinations => {
   const { db, log } = services;
   const integrations = createIntegrations(services);
-  const destinations = new IntegrationDestinations({
-    db,
-    log,
-    open: integrations.open,
-    requests: requestsOf(services),
-  });
-  return Object.assign(destinations, { integrations });
+  return new IntegrationDestinations({ db, log, integrations, requests: requestsOf(services) });
 };
 
 /** What the API of integrations needs of telemetry. */
@@ -59,7 +50,7 @@ export interface Observability extends Feature {
 /** Observability integrations (product, section 8). */
 export const createObservability = (
   services: Services,
-  needs: { destinations: ObservabilityDestinations; telemetry: ObservabilityTelemetry },
+  needs: { destinations: IntegrationDestinations; telemetry: ObservabilityTelemetry },
 ): Observability => {
   const { db, log, egress } = services;
   const { destinations, telemetry } = needs;

@@ -6,6 +6,7 @@ import type { SealedColumn } from '../lib/crypto.ts';
 import { EgressError } from '../lib/egress.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
+import { withoutUndefined } from '../lib/objects.ts';
 import type { Actor } from '../lib/principal.ts';
 import { SealedSettings } from '../lib/sealed-settings.ts';
 import type { ProviderSettings, Settings } from './settings.ts';
@@ -40,9 +41,6 @@ export interface UpdateBody {
   debug?: boolean;
   is_enabled?: boolean;
 }
-
-const withoutUndefined = <T extends object>(value: T): T =>
-  Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as T;
 
 /** The fields that are not credentials. `url` is not among them: its path or query may contain one. */
 const plainSettings = [

@@ -1,7 +1,7 @@
 import { audit } from '../audit/index.ts';
 import { notify } from '../database/index.ts';
 import { type Route, route } from '../http/index.ts';
-import type { Health } from '../telemetry/index.ts';
+import { type Health, unusedHealth } from '../telemetry/index.ts';
 import type { TestResult } from './connection-test.ts';
 import { type IntegrationRouteParts, integrationPath } from './routes.ts';
 import { health, testBody, testResult } from './schemas.ts';
@@ -9,21 +9,6 @@ import type { ProviderSettings } from './settings.ts';
 
 /** The channel that notifies replicas of the number of an integration whose test succeeded. */
 export const testedChannel = 'observability_tested';
-
-/** The health of an integration to which nothing was sent yet. */
-const unused: Omit<Health, 'state'> = {
-  delivered: 0,
-  rejected: 0,
-  dead_lettered: 0,
-  expired: 0,
-  discarded: 0,
-  queued: 0,
-  backlog_bytes: 0,
-  backlog_age_seconds: 0,
-  last_success_at: null,
-  last_error: null,
-  next_attempt_at: null,
-};
 
 /** Tests and health of integrations (product, section 8). */
 export const testRoutes = ({
@@ -79,7 +64,7 @@ export const testRoutes = ({
       find,
       response: health,
       handler: async ({ found }) => {
-        const reported = (await healthOf(found.number)) ?? { ...unused, state: 'delivering' as const };
+        const reported = (await healthOf(found.number)) ?? unusedHealth;
         return found.is_enabled ? reported : { ...reported, state: 'disabled' as const };
       },
     }),

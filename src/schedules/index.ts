@@ -39,6 +39,8 @@ export const createSchedules = ({ db, log }: Services, { tracing }: Needs): Sche
     },
     routes: scheduleRoutes(db),
     retention: [(tx, settings, limit) => deleteOldOccurrences(tx, settings.OCCURRENCE_RETENTION_DAYS, limit)],
+    // Before the loop starts, so that no write is missed between its first look and its first sleep.
+    start: async () => firing.listen(),
     loops: [firing],
     metrics: metrics.list,
     firing,

@@ -48,7 +48,7 @@ const reconciliation = z
   })
   .meta({ id: 'ScheduleAudit' });
 
-/** The span in (from, to] that a request names. 422 if it is upside down or too long. */
+/** Returns the span (from, to] that a request names. Throws 422 if it ends before it begins or is too long. */
 const spanOf = (request: z.output<typeof query>, now: number): { from: number; to: number } => {
   const to = Math.min(request.to === undefined ? now : Date.parse(request.to), now);
   const begin = request.next ?? request.from;

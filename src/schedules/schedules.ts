@@ -23,7 +23,7 @@ import {
   updateScheduleRow,
 } from './store.ts';
 
-/** The occurrences of an expression in a zone; 400 if one of them is refused (description, 7.3). */
+/** Returns the occurrences of an expression in a zone. Throws 400 if one of the two is refused (description, 7.3). */
 const occurrencesOf = (expression: string, timezone: string): Occurrences => {
   try {
     return compileSchedule(expression, timezone);
@@ -34,7 +34,7 @@ const occurrencesOf = (expression: string, timezone: string): Occurrences => {
   }
 };
 
-/** As `occurrencesOf`, for a stored definition; null if its zone has gone since it was accepted. */
+/** Like `occurrencesOf`, for a stored definition; returns null if its zone has gone since it was accepted. */
 const occurrencesOfStored = (row: ScheduleRow): Occurrences | null => {
   try {
     return compileSchedule(row.cron_expression, row.timezone);
@@ -43,25 +43,25 @@ const occurrencesOfStored = (row: ScheduleRow): Occurrences | null => {
   }
 };
 
-/** 400 for times that are refused, checked before the 422s of the schema: 400 wins if both happen. */
+/** Throws 400 for times that are refused. It is called before the 422s of the schema: 400 wins if there are both. */
 export const checkTimes = (body: Record<string, unknown>): void => {
   if (typeof body.cron_expression !== 'string') return;
   const timezone = body.timezone ?? 'UTC';
   if (typeof timezone === 'string') occurrencesOf(body.cron_expression, timezone);
 };
 
-/** 400 for an agent that is not a Worker agent (description, 7.3). */
+/** Throws 400 for an agent that is not a Worker agent (description, 7.3). */
 const checkWorker = (agent: Pick<Agent, 'mode'>): void =>
   requireWorker(agent, 'Schedules can only be created for worker agents.');
 
-/** The agent of a schedule's path. 404 if there is none, 400 if it is not a Worker agent. */
+/** Returns the agent of a schedule's path. Throws 404 if there is none, 400 if it is not a Worker agent. */
 export const getWorker = async (executor: Executor, agentId: string): Promise<Agent> => {
   const agent = await getAgent(executor, agentId);
   checkWorker(agent);
   return agent;
 };
 
-/** The schedule that a path names. 404 for the agent, 400 for its kind, 404 for the schedule. */
+/** Returns the schedule that a path names. Throws 404 for the agent, 400 for its mode, 404 for the schedule. */
 export const getSchedule = async (
   executor: Executor,
   agentId: string,
@@ -79,7 +79,7 @@ export const getSchedule = async (
   return found.schedule;
 };
 
-/** The schedule, locked until the transaction ends. 404 if it is gone. */
+/** Returns the schedule, locked until the transaction ends. Throws 404 if it is gone. */
 export const lockSchedule = async (tx: Tx, id: string): Promise<ScheduleRow> => {
   const row = await findLockedSchedule(tx, id);
   if (!row) throw notFound('schedule');

@@ -1,5 +1,5 @@
 import type { DeliveryReport, DeliveryState } from './delivery/report.ts';
-import { countNames, type DeliveryCounters } from './log/counts.ts';
+import { countNames, type DeliveryCounters, zeroCounts } from './log/counts.ts';
 
 /** What another replica last reported. `silent_ms`: how long ago. */
 export interface OtherReport extends DeliveryReport {
@@ -14,6 +14,18 @@ export interface Health extends DeliveryCounters {
   last_error: string | null;
   next_attempt_at: string | null;
 }
+
+/** The health of an integration to which nothing was sent yet. */
+export const unusedHealth: Health = {
+  state: 'delivering',
+  ...zeroCounts(),
+  queued: 0,
+  backlog_bytes: 0,
+  backlog_age_seconds: 0,
+  last_success_at: null,
+  last_error: null,
+  next_attempt_at: null,
+};
 
 /** Every replica reports each integration this often, so that a replica that is gone differs from an idle one. */
 export const reportAgainMs = 60_000;

@@ -68,7 +68,7 @@ export const createTelemetry = (services: Services, { destinations }: TelemetryN
       name: 'Telemetry',
       description: 'Traces of any OpenTelemetry SDK, taken in and passed on to the integrations.',
     },
-    rawRoutes: [telemetryRoute(() => path.receiver)],
+    rawRoutes: [telemetryRoute(path.receiver)],
     metrics: telemetryMetrics(path, (number) => destinations.idOf(number)),
     start: async () => {
       await path.open();

@@ -11,7 +11,7 @@ import { type Action, actions, allowedActions, type Status } from './states.ts';
 import { findWorkItem, insertWorkItems, type WorkItem } from './store.ts';
 import { moveAllBy, moveBy } from './transitions.ts';
 
-/** The Work Item. 404 if there is none, also for a malformed id. */
+/** Returns the Work Item. Throws 404 if there is none, also for a malformed id. */
 export const getWorkItem = async (executor: Executor, id: string): Promise<WorkItem> => {
   const item = isId(id) ? await findWorkItem(executor, id) : undefined;
   if (!item) throw notFound('Work Item');
@@ -19,8 +19,8 @@ export const getWorkItem = async (executor: Executor, id: string): Promise<WorkI
 };
 
 /**
- * The faults of a create body that come before those of its schema: 404 for the agent, 400 for its mode, 400 for
- * a payload over MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB.
+ * Throws the faults of a create body that come before those of its schema: 404 for an unknown agent, 400 for its mode,
+ * 400 for a payload over MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB.
  */
 export const checkNewWorkItem = async (db: Database, body: Record<string, unknown>): Promise<void> => {
   const { agent_id, payload } = body;
@@ -33,7 +33,7 @@ export const checkNewWorkItem = async (db: Database, body: Record<string, unknow
   await checkPayloadSize(db, payload);
 };
 
-/** 400 for a payload over MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB, measured as compact UTF-8 JSON. */
+/** Throws 400 for a payload over MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB, measured as compact UTF-8 JSON. */
 export const checkPayloadSize = async (db: Database, payload: unknown): Promise<void> => {
   if (payload === undefined || payload === null) return;
   const bytes = Buffer.byteLength(JSON.stringify(payload));
@@ -44,7 +44,7 @@ export const checkPayloadSize = async (db: Database, payload: unknown): Promise<
   });
 };
 
-/** Creates a Work Item, PENDING or DRAFT. 404 if the agent is gone. The caller audits what it did. */
+/** Creates a Work Item, PENDING or DRAFT. Throws 404 if the agent is gone. The caller audits it. */
 export const createWorkItem = async (
   tx: Tx,
   item: {
@@ -82,8 +82,8 @@ const refusal = (item: WorkItem, action: Action): ApiError => {
 };
 
 /**
- * What a person does to a Work Item, audited. 412 with `status` and `allowed_actions` if the table of states does not
- * allow it. `message` is added to the conversation (continue).
+ * Does what a person wants done to a Work Item, and audits it. Throws 412 with `status` and `allowed_actions` if the
+ * table of states does not allow it. `message` is added to the conversation (continue).
  */
 export const act = async (
   tx: Tx,

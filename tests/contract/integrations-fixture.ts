@@ -5,8 +5,8 @@ import { newId } from '../../src/lib/ids.ts';
 import {
   createDestinations,
   createObservability,
+  type IntegrationDestinations,
   type Observability,
-  type ObservabilityDestinations,
 } from '../../src/observability/index.ts';
 import type { Health } from '../../src/telemetry/index.ts';
 import { type ServedRoutes, serveRoutes } from '../harness/api.ts';
@@ -15,7 +15,7 @@ import type { Client } from '../harness/http.ts';
 import { testServices } from '../harness/services.ts';
 import { makeAgent } from '../harness/work-items.ts';
 
-type Replica = Observability & { destinations: ObservabilityDestinations };
+type Replica = Observability & { destinations: IntegrationDestinations };
 
 /** The API of integrations on a database of its own, with a telemetry that only reports what the test sets. */
 export interface IntegrationsFixture extends Pick<ServedRoutes, 'as' | 'withoutKey' | 'origin' | 'document'> {

@@ -12,10 +12,10 @@ export class RowsNotMoved extends Error {
  *
  * These are listed, and not the others, because the two mistakes differ in cost. If a row's fault is missing here,
  * firing stops, says so every two seconds, and goes on as after any outage when it is fixed. If a fault of the
- * deployment stood here, every occurrence that is due in every schedule would be skipped. So these stay out: a missing privilege,
- * table or column (42), a missing database or schema (3D, 3F), a refused login (28), a cached plan that a migration
- * outdated (0A), transactions and locks (25, 40, 55), connections, resources and shutdowns (08, 53, 57, 58), and
- * corruption (XX), which may lie in a table that all rows go to.
+ * deployment stood here, every occurrence that is due in every schedule would be skipped. So these stay out: a missing
+ * privilege, table or column (42), a missing database or schema (3D, 3F), a refused login (28), a cached plan that a
+ * migration outdated (0A), transactions and locks (25, 40, 55), connections, resources and shutdowns (08, 53, 57, 58),
+ * and corruption (XX), which may lie in a table that all rows go to.
  */
 const rowFault = /^(22|23|54|P0)...$/;
 

@@ -97,16 +97,23 @@ export class Firing {
           throw describeFault(error);
         }),
     });
-    deps.db.listen(schedulesChannel, (payload) => {
-      const due = payload === null || payload === '' ? Number.NaN : Number(payload);
-      if (Number.isNaN(due)) this.#loop.wake();
-      else this.#loop.wakeWithin(due - (Date.now() + this.#skewMs));
-    });
+  }
+
+  /** Follows the times that writes set. A second call changes nothing. */
+  listen(): void {
+    this.#deps.db.listen(schedulesChannel, this.#onWrite);
   }
 
   start(): void {
+    this.listen();
     this.#loop.start();
   }
+
+  readonly #onWrite = (payload: string | null): void => {
+    const due = payload === null || payload === '' ? Number.NaN : Number(payload);
+    if (Number.isNaN(due)) this.#loop.wake();
+    else this.#loop.wakeWithin(due - (Date.now() + this.#skewMs));
+  };
 
   stop(): Promise<void> {
     return this.#loop.stop();

@@ -27,7 +27,7 @@ const status = {
 };
 
 /** OTLP/HTTP for traces: any API key may send; errors are `Status` bodies in the request's encoding. */
-export const telemetryRoute = (receiver: () => Receiver): RawRoute => ({
+export const telemetryRoute = (receiver: Receiver): RawRoute => ({
   paths: ['/api/v2/telemetry/v1/traces', '/api/v1/telemetry/v1/traces', '/v1/traces'],
   document: {
     path: '/telemetry/v1/traces',
@@ -83,7 +83,7 @@ export const telemetryRoute = (receiver: () => Receiver): RawRoute => ({
       return toRaw(errorResponse(encoding, 405, 'Traces are sent with POST.'), { allow: 'POST' });
     }
     return toRaw(
-      await receiver().receive({
+      await receiver.receive({
         contentType,
         contentEncoding: one(headers['content-encoding']),
         contentLength: Number(headers['content-length'] ?? 0),

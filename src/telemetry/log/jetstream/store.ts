@@ -120,7 +120,7 @@ export class StreamStore {
    * `fence` any more, or if the counts do not lead to `through` passed spans: expired or removed in the meantime.
    */
   async commit(
-    tx: Executor,
+    tx: Tx,
     number: number,
     fence: number,
     through: number,
@@ -141,7 +141,7 @@ export class StreamStore {
   }
 
   /** Adds deltas that sum to 0; null for a removed integration. */
-  async move(tx: Executor, number: number, deltas: Partial<Counts>): Promise<Cursor | null> {
+  async move(tx: Tx, number: number, deltas: Partial<Counts>): Promise<Cursor | null> {
     const { rows } = await sql<Cursor>`update telemetry_cursors set ${add(deltas)}, version = version + 1
       where stream_id = ${this.id} and number = ${number} and not removed returning ${columns}`.execute(tx);
     return rows[0] ?? null;
