@@ -143,22 +143,22 @@ const rate = async (
   const until = performance.now() + forSeconds * 1_000;
   const { method, paths, body } = request;
   let sent = 0;
-  let answered = 0;
+  let succeeded = 0;
   const begun = performance.now();
   await Promise.all(
     Array.from({ length: connections }, async () => {
       while (performance.now() < until) {
         const path = paths[sent++ % paths.length]!;
-        const answer = await pool.request({ method, path, body: body ?? null, headers });
-        await answer.body.dump();
-        if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode}`);
-        answered++;
+        const response = await pool.request({ method, path, body: body ?? null, headers });
+        await response.body.dump();
+        if (response.statusCode !== 200) throw new Error(`${method} ${path}: ${response.statusCode}`);
+        succeeded++;
       }
     }),
   );
   const took = performance.now() - begun;
   await pool.close();
-  return answered / (took / 1_000);
+  return succeeded / (took / 1_000);
 };
 
 const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;

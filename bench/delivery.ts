@@ -52,14 +52,14 @@ const serve = (delayMs: number): void => {
 
 const startBackend = async (delayMs: number) => {
   const child = fork(fileURLToPath(import.meta.url), ['serve', String(delayMs)]);
-  const answer = <T>(): Promise<T> =>
+  const nextMessage = <T>(): Promise<T> =>
     new Promise((resolve) => child.once('message', (message) => resolve(message as T)));
-  const { port } = await answer<{ port: number }>();
+  const { port } = await nextMessage<{ port: number }>();
   return {
     url: `http://127.0.0.1:${port}/v1/traces`,
     /** Since the last call. */
     count: async () => {
-      const counted = answer<{ requests: number; most: number }>();
+      const counted = nextMessage<{ requests: number; most: number }>();
       child.send('count');
       return counted;
     },

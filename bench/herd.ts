@@ -97,8 +97,8 @@ const read = (platform: PlatformProcess, seeded: Seeded): { stop(): Promise<Read
         if (!ok) reads.failed++;
         resolve();
       };
-      request(`${platform.url}/api/v2${pathOf(seeded, n)}`, { agent, headers }, (answer) => {
-        answer.resume().on('end', () => done(answer.statusCode === 200));
+      request(`${platform.url}/api/v2${pathOf(seeded, n)}`, { agent, headers }, (response) => {
+        response.resume().on('end', () => done(response.statusCode === 200));
       })
         .on('error', () => done(false))
         .end();

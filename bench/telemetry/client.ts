@@ -56,14 +56,14 @@ const requestsOf = (order: LoadOrder): Buffer[] => {
 };
 
 /** Whether an answer of 200 is whole; throws for any other. */
-const isWhole = (answer: string): boolean => {
-  const end = answer.indexOf('\r\n\r\n');
+const isWhole = (response: string): boolean => {
+  const end = response.indexOf('\r\n\r\n');
   if (end < 0) return false;
-  const length = /\r\ncontent-length: *(\d+)/i.exec(answer);
-  if (!answer.startsWith('HTTP/1.1 200 ') || length === null || length.index > end) {
-    throw new Error(`answered ${answer.slice(0, 400)}`);
+  const length = /\r\ncontent-length: *(\d+)/i.exec(response);
+  if (!response.startsWith('HTTP/1.1 200 ') || length === null || length.index > end) {
+    throw new Error(`answered ${response.slice(0, 400)}`);
   }
-  return answer.length >= end + 4 + Number(length[1]);
+  return response.length >= end + 4 + Number(length[1]);
 };
 
 const run = async (order: LoadOrder): Promise<LoadReport> => {
@@ -76,7 +76,7 @@ const run = async (order: LoadOrder): Promise<LoadReport> => {
   const client = (): Promise<void> =>
     new Promise((resolve, reject) => {
       let due = 0;
-      let answer = '';
+      let response = '';
       const next = (): void => {
         const mine = turn++;
         const now = performance.now();
@@ -96,10 +96,10 @@ const run = async (order: LoadOrder): Promise<LoadReport> => {
         onread: {
           buffer: Buffer.alloc(64 * 1024),
           callback: (length, buffer) => {
-            answer += (buffer as Buffer).toString('latin1', 0, length);
+            response += (buffer as Buffer).toString('latin1', 0, length);
             try {
-              if (isWhole(answer)) {
-                answer = '';
+              if (isWhole(response)) {
+                response = '';
                 // From when it was due: a request that had to wait for its turn has waited.
                 latencies.push(performance.now() - due);
                 next();

@@ -15,12 +15,12 @@ export const startPlatform = async (postgres: string, urls: readonly string[]): 
   });
   const headers = { authorization: `Bearer ${platform.key}` };
   const api = async (method: string, path: string, body: object): Promise<void> => {
-    const answer = await fetch(`${platform.url}/api/v2${path}`, {
+    const response = await fetch(`${platform.url}/api/v2${path}`, {
       method,
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    if (!answer.ok) throw new Error(await answer.text());
+    if (!response.ok) throw new Error(await response.text());
   };
   await api('PATCH', '/advanced-settings', { RATE_LIMIT_REQUESTS_PER_SECOND: 0 });
   for (const url of urls) {

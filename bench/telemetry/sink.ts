@@ -19,7 +19,7 @@ export interface SinkCount {
   spans: Record<string, number>;
 }
 
-const answer = Buffer.from(
+const response = Buffer.from(
   'HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n',
 );
 const headEnd = Buffer.from('\r\n\r\n');
@@ -73,7 +73,7 @@ const serve = (socket: Socket): void => {
       if (missing > 0) continue;
       take(path, chunks, length);
       chunks = [];
-      socket.write(answer);
+      socket.write(response);
     }
   });
 };

@@ -23,9 +23,9 @@ describe('authentication', () =>
       ['the key in other case', `Bearer ${adminKey.toUpperCase()}`],
       ['20,000 characters', `Bearer ${'x'.repeat(10_000)}`],
     ])('%s is 401', async (_what, header) => {
-      const answer = await get(header);
-      expectError(answer, 401);
-      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      const response = await get(header);
+      expectError(response, 401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
     });
 
     test('the scheme is read in any case', async () => {
@@ -173,16 +173,16 @@ describe('limits of requests', () =>
     test('over its burst a key waits: 429 with Retry-After; others do not, nor does it a moment later', async () => {
       const { value } = await newKey(at(), 'member');
       await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1, RATE_LIMIT_BURST: 5 });
-      const answers = [];
-      for (let n = 0; n < 7; n++) answers.push(await at().as(value).get('/agents'));
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429]);
-      expectError(answers[6]!, 429);
-      expect(answers[6]!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-      expect(answers[0]!.headers.get('ratelimit-policy')).toBe('"default";q=5;w=5');
-      expect(answers[0]!.headers.get('ratelimit')).toMatch(/^"default";r=4;t=\d+$/);
-      expect(answers[6]!.headers.get('ratelimit')).toMatch(/^"default";r=0;t=[1-9]\d*$/);
+      const responses = [];
+      for (let n = 0; n < 7; n++) responses.push(await at().as(value).get('/agents'));
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429]);
+      expectError(responses[6]!, 429);
+      expect(responses[6]!.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      expect(responses[0]!.headers.get('ratelimit-policy')).toBe('"default";q=5;w=5');
+      expect(responses[0]!.headers.get('ratelimit')).toMatch(/^"default";r=4;t=\d+$/);
+      expect(responses[6]!.headers.get('ratelimit')).toMatch(/^"default";r=0;t=[1-9]\d*$/);
       expect((await at().api.get('/agents')).status).toBe(200);
-      at().test.clock.advance(Number(answers[6]!.headers.get('retry-after')) * 1000);
+      at().test.clock.advance(Number(responses[6]!.headers.get('retry-after')) * 1000);
       expect((await at().as(value).get('/agents')).status).toBe(200);
       at().test.clock.advance(60_000);
       await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 0 });
@@ -205,8 +205,8 @@ describe('limits of requests', () =>
       expect(statuses.slice(0, 200).every((status) => status === 401)).toBe(true);
       expect(statuses).toContain(429);
       const refused = await until(async () => {
-        const answer = await fail();
-        return answer.status === 429 && answer;
+        const response = await fail();
+        return response.status === 429 && response;
       });
       expectError(refused, 429);
       expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);

@@ -24,10 +24,10 @@ describe('addresses', () =>
       '/tenants/api/api/v2',
     ])('GET %s serves the specification without a key, and with a wrong one', async (path) => {
       for (const key of [undefined, 'wrong']) {
-        const answer = await send('GET', path, key);
-        expect(answer.status).toBe(200);
-        expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-        expect(answer.body.openapi).toMatch(/^3\.1\.\d$/);
+        const response = await send('GET', path, key);
+        expect(response.status).toBe(200);
+        expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+        expect(response.body.openapi).toMatch(/^3\.1\.\d$/);
       }
     });
 
@@ -49,8 +49,8 @@ describe('addresses', () =>
       '/api',
       '/nothing',
     ])('%s is no base: 404', async (path) => {
-      const answer = await send('GET', path, adminKey);
-      expectError(answer, 404);
+      const response = await send('GET', path, adminKey);
+      expectError(response, 404);
     });
 
     test.each(['', '/acme', '/tenants/acme', '/%61cme'])(
@@ -141,8 +141,8 @@ describe('addresses', () =>
     });
 
     test('a url of 100,000 characters gets an error body and harms nothing', async () => {
-      const answer = await send('GET', `/api/v2/agents/${'a'.repeat(100_000)}`, adminKey);
-      expectError(answer, 400);
+      const response = await send('GET', `/api/v2/agents/${'a'.repeat(100_000)}`, adminKey);
+      expectError(response, 400);
       expect((await send('GET', '/api/v2/agents', adminKey)).status).toBe(200);
     });
 

@@ -101,9 +101,9 @@ describe('API keys', () => {
         [{ role: 'member', expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
         [{ role: 'member', expires_at: '2027-02-30T00:00:00Z' }, 'expires_at'],
       ] as const) {
-        const answer = await api.post('/api-keys', { name: 'x', ...fields });
-        expectError(answer, 422);
-        expect(faults(answer)).toEqual([path]);
+        const response = await api.post('/api-keys', { name: 'x', ...fields });
+        expectError(response, 422);
+        expect(faults(response)).toEqual([path]);
       }
     });
 
@@ -111,9 +111,9 @@ describe('API keys', () => {
       for (const own of roles) {
         const { id, value } = await newKey(at(), own);
         for (const wanted of roles) {
-          const answer = await at().as(value).post('/api-keys', { name: 'x', role: wanted });
-          if (roleAllows(own, wanted)) expect(answer.body).toMatchObject({ role: wanted, created_by: id });
-          else expectError(answer, 403, new RegExp(own));
+          const response = await at().as(value).post('/api-keys', { name: 'x', role: wanted });
+          if (roleAllows(own, wanted)) expect(response.body).toMatchObject({ role: wanted, created_by: id });
+          else expectError(response, 403, new RegExp(own));
         }
         if (own === 'admin') continue;
         const refusals = await until(async () => {

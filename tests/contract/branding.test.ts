@@ -39,9 +39,9 @@ describe.each(databases)('branding on the %s database', (database) => {
 
   const patch = (body: unknown) => platform.api.patch('/branding', body);
   const faults = async (body: unknown): Promise<string[]> => {
-    const { status, body: answer } = await patch(body);
+    const { status, body: response } = await patch(body);
     expect(status).toBe(422);
-    return answer.error.details.map(({ path }: { path: string }) => path);
+    return response.error.details.map(({ path }: { path: string }) => path);
   };
 
   test('is empty on a new installation, under v2, v1 and, without a key, for the sign-in page', async () => {

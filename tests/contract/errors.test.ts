@@ -10,19 +10,19 @@ describe('an error inside', () =>
   withPlatform('postgres', (at) => {
     test('what goes wrong inside is 500 with an error_id, and nothing of the inside', async () => {
       await query(at(), sql`alter table agents rename to agents_away`);
-      for (const answer of [
+      for (const response of [
         await at().api.get('/agents'),
         await at().api.post('/agents', { name: 'x', mode: 'worker' }),
       ]) {
-        expect(answer.status).toBe(500);
-        expect(answer.body).toEqual({
+        expect(response.status).toBe(500);
+        expect(response.body).toEqual({
           error: {
             error_id: expect.stringMatching(uuid),
             code: 'internal_error',
             message: expect.stringMatching(/^Something went wrong/),
           },
         });
-        expect(answer.text).not.toMatch(/agents|relation|42P01|stack|\.ts/);
+        expect(response.text).not.toMatch(/agents|relation|42P01|stack|\.ts/);
       }
       await query(at(), sql`alter table agents_away rename to agents`);
       expect((await at().api.get('/agents')).status).toBe(200);
@@ -49,7 +49,7 @@ test('an error is found in the logs of a default start by its error_id, with the
     const nobody = await client(`${platform.url}/api/v2`, 'a-wrong-key-of-somebody').get('/agents', {
       headers,
     });
-    for (const [answer, status] of [
+    for (const [response, status] of [
       [unknown, 404],
       [nobody, 401],
     ] as const) {
@@ -57,13 +57,13 @@ test('an error is found in the logs of a default start by its error_id, with the
         platform
           .output()
           .split('\n')
-          .find((text) => text.includes(answer.body.error.error_id)),
+          .find((text) => text.includes(response.body.error.error_id)),
       );
       expect(JSON.parse(line)).toMatchObject({
         request_id: 'find-me',
         status,
         method: 'GET',
-        error: answer.body.error.message,
+        error: response.body.error.message,
       });
     }
     for (const secret of [platform.key, 'a-wrong-key-of-somebody', 'in-the-query'])

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Database, sql } from '../../src/database/index.ts';
-import type { Answer, Client, RequestOptions } from '../harness/http.ts';
+import type { Client, ClientResponse, RequestOptions } from '../harness/http.ts';
 import { databases, startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
@@ -31,21 +31,21 @@ export class Contract {
       .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
   }
 
-  check(method: string, url: string, answer: Answer): void {
+  check(method: string, url: string, response: ClientResponse): void {
     const path = this.#paths.find(({ pattern }) => pattern.test(url.split('?')[0]!))?.path;
     const operation = path && this.document.paths[path][method.toLowerCase()];
     if (!operation) return;
-    const where = `${method} ${url} → ${answer.status} ${answer.text.slice(0, 500)}`;
-    this.seen.add(`${operation.operationId} ${answer.status}`);
-    expect(Object.keys(operation.responses), where).toContain(String(answer.status));
-    const content = operation.responses[answer.status].content?.['application/json'];
+    const where = `${method} ${url} → ${response.status} ${response.text.slice(0, 500)}`;
+    this.seen.add(`${operation.operationId} ${response.status}`);
+    expect(Object.keys(operation.responses), where).toContain(String(response.status));
+    const content = operation.responses[response.status].content?.['application/json'];
     if (!content) {
-      expect(answer.text, where).toBe('');
+      expect(response.text, where).toBe('');
       return;
     }
-    expect(answer.headers.get('content-type'), where).toBe('application/json; charset=utf-8');
-    const validate = this.#validator(path, method.toLowerCase(), answer.status);
-    expect(validate(answer.body) ? null : validate.errors, where).toBeNull();
+    expect(response.headers.get('content-type'), where).toBe('application/json; charset=utf-8');
+    const validate = this.#validator(path, method.toLowerCase(), response.status);
+    expect(validate(response.body) ? null : validate.errors, where).toBeNull();
   }
 
   /** Compiled once, which takes far longer than a check. */
@@ -64,8 +64,12 @@ export class Contract {
 
   /** `inner`, each of whose answers is checked. */
   client(inner: Client): Client {
-    const checked = async (method: string, path: string, answer: Promise<Answer>): Promise<Answer> => {
-      const got = await answer;
+    const checked = async (
+      method: string,
+      path: string,
+      response: Promise<ClientResponse>,
+    ): Promise<ClientResponse> => {
+      const got = await response;
       this.check(method, path, got);
       return got;
     };
@@ -140,14 +144,14 @@ const codes: Record<number, string> = {
 
 /** That `answer` is the error of `status`: its body's exact keys, code, a message that matches, context fields. */
 export const expectError = (
-  answer: Pick<Answer, 'status' | 'body' | 'text'>,
+  response: Pick<ClientResponse, 'status' | 'body' | 'text'>,
   status: number,
   message: RegExp = /./,
   context: Record<string, unknown> = {},
 ): void => {
-  expect(answer.status, answer.text).toBe(status);
-  expect(Object.keys(answer.body)).toEqual(['error']);
-  const { error_id, code, message: said, details, ...rest } = answer.body.error;
+  expect(response.status, response.text).toBe(status);
+  expect(Object.keys(response.body)).toEqual(['error']);
+  const { error_id, code, message: said, details, ...rest } = response.body.error;
   expect(error_id).toMatch(uuid);
   expect(code).toBe(codes[status]);
   expect(said).toMatch(message);
@@ -160,11 +164,11 @@ export const expectError = (
 };
 
 /** The paths that an error's details name. */
-export const faults = (answer: Answer): string[] =>
-  (answer.body.error.details ?? []).map((d: { path: string }) => d.path);
+export const faults = (response: ClientResponse): string[] =>
+  (response.body.error.details ?? []).map((d: { path: string }) => d.path);
 
-export const ok = async (answer: Promise<Answer>, status = 200): Promise<Json> => {
-  const got = await answer;
+export const ok = async (response: Promise<ClientResponse>, status = 200): Promise<Json> => {
+  const got = await response;
   expect(got.status, got.text).toBe(status);
   return got.body;
 };

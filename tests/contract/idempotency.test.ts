@@ -62,20 +62,20 @@ onEachDatabase((at) => {
   test('of 30 equal requests at once one makes the resource, and all get its answer', async () => {
     const agent = await newAgent(at());
     const options = keyed();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, () =>
         at().api.post(`/agents/${agent.id}/schedules`, { cron_expression: '1 1 1 1 *' }, options),
       ),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(200));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === null).length).toBe(1);
+    expect(responses.map(({ status }) => status)).toEqual(Array(30).fill(200));
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect(responses.filter(({ headers }) => headers.get('idempotency-replayed') === null).length).toBe(1);
     expect((await ok(at().api.get(`/agents/${agent.id}/schedules`))).data.length).toBe(1);
     expect(
       (
         await query(
           at(),
-          sql`select 1 from audits where action = 'schedule.create' and target_id = ${answers[0]!.body.id}`,
+          sql`select 1 from audits where action = 'schedule.create' and target_id = ${responses[0]!.body.id}`,
         )
       ).length,
     ).toBe(1);

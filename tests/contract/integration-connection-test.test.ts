@@ -26,10 +26,10 @@ describe('testing a connection', () => {
 
   const secretFree = /secret-|c2VjcmV0|hunter2/;
   const run = async (settings: object) => {
-    const answer = await fixture.admin.post(`${integrations}/test`, { settings });
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.text).not.toMatch(secretFree);
-    const { ok, steps } = answer.body;
+    const response = await fixture.admin.post(`${integrations}/test`, { settings });
+    expect(response.status, response.text).toBe(200);
+    expect(response.text).not.toMatch(secretFree);
+    const { ok, steps } = response.body;
     expect(steps.every((step: { ok: boolean }, i: number) => step.ok === (ok || i < steps.length - 1))).toBe(
       true,
     );

@@ -33,12 +33,12 @@ describe('telemetry of two replicas on one database', () => {
   });
 
   const send = async (to: Fixture, prefix: string, count: number): Promise<void> => {
-    const answer = await fetch(`${to.test.origin}/api/v2/telemetry/v1/traces`, {
+    const response = await fetch(`${to.test.origin}/api/v2/telemetry/v1/traces`, {
       method: 'POST',
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/x-protobuf' },
       body: new Uint8Array(spansNamed(prefix, count, 'agent')),
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
   };
   const health = (of: Fixture) => ok(of.api.get(`/observability/integrations/${integration.id}/health`));
   const letters = (of: Fixture, more = '') =>

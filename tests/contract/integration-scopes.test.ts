@@ -58,8 +58,8 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
   test('equal POSTs at once make one scope', async () => {
     const { scopes } = await create();
     const body = { scope: 'agent', agent_id: await fixture.agent() };
-    const answers = await Promise.all([1, 2, 3, 4].map(() => fixture.admin.post(scopes, body)));
-    expect(new Set(answers.map((answer) => `${answer.status} ${answer.text}`)).size).toBe(1);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => fixture.admin.post(scopes, body)));
+    expect(new Set(responses.map((response) => `${response.status} ${response.text}`)).size).toBe(1);
     expect(await names(scopes)).toHaveLength(2);
   });
 
@@ -75,9 +75,9 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     const { scopes } = await create();
     await fixture.admin.delete(`${scopes}?scope=global`);
     for (const agent_id of [newId(), 'nonsense', null, 5]) {
-      const answer = await fixture.admin.post(scopes, { scope: 'global', agent_id });
-      expect(answer.status).toBe(201);
-      expect(answer.body).toMatchObject({ scope: 'global', agent_id: null });
+      const response = await fixture.admin.post(scopes, { scope: 'global', agent_id });
+      expect(response.status).toBe(201);
+      expect(response.body).toMatchObject({ scope: 'global', agent_id: null });
     }
     expect(await names(scopes)).toEqual([['global', null]]);
     const removed = await fixture.admin.delete(`${scopes}?scope=global&agent_id=${newId()}`);
@@ -99,8 +99,8 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     [{ scope: 'agent', agent_id: '' }, 404],
   ])('POST of %j is %i', async (body, status) => {
     const { scopes } = await create();
-    const answer = await fixture.admin.post(scopes, body);
-    expect(answer.status, answer.text).toBe(status);
+    const response = await fixture.admin.post(scopes, body);
+    expect(response.status, response.text).toBe(status);
     expect(await names(scopes)).toHaveLength(1);
   });
 
@@ -116,8 +116,8 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     ['?scope=agent&agent_id=', 404],
   ])('DELETE with "%s" is %i', async (query, status) => {
     const { scopes } = await create();
-    const answer = await fixture.admin.delete(`${scopes}${query}`);
-    expect(answer.status, answer.text).toBe(status);
+    const response = await fixture.admin.delete(`${scopes}${query}`);
+    expect(response.status, response.text).toBe(status);
     expect(await names(scopes)).toHaveLength(1);
   });
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
-import type { Answer } from '../harness/http.ts';
+import type { ClientResponse } from '../harness/http.ts';
 import {
   examples,
   type IntegrationsFixture,
@@ -12,7 +12,7 @@ import {
 const basic = examples.otlp_basic_auth;
 
 /** The paths that the details of an error name. */
-const paths = (answer: Answer): string[] =>
+const paths = (answer: ClientResponse): string[] =>
   (answer.body.error.details ?? []).map(({ path }: { path: string }) => path);
 
 describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) => {
@@ -404,12 +404,12 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   test('one Idempotency-Key makes one integration', async () => {
     const headers = { 'idempotency-key': newId() };
     const body = { settings: basic, version: 'once' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3].map(() => fixture.admin.post(integrations, body, { headers })),
     );
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
-    expect(answers[0]!.headers.get('etag')).toBe('"1"');
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(responses.map((answer) => answer.text)).size).toBe(1);
+    expect(responses[0]!.headers.get('etag')).toBe('"1"');
     const other = await fixture.admin.post(integrations, { ...body, version: 'other' }, { headers });
     expect(other.status).toBe(422);
   });

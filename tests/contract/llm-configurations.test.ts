@@ -47,8 +47,8 @@ eachDatabase((_name, open) => {
   const create = async (changes: Record<string, unknown> = {}) =>
     (await http.post('/llm-configurations', { ...body, ...changes })).body;
   const fault = async (changes: Record<string, unknown>) => {
-    const answer = await http.post('/llm-configurations', { ...body, ...changes });
-    return `${answer.status} ${answer.body.error.details?.map((d: { path: string }) => d.path)}`;
+    const response = await http.post('/llm-configurations', { ...body, ...changes });
+    return `${response.status} ${response.body.error.details?.map((d: { path: string }) => d.path)}`;
   };
 
   describe('a new installation', () => {
@@ -63,21 +63,21 @@ eachDatabase((_name, open) => {
 
   describe('secrets', () => {
     test('are never returned, are sealed in the database for their row, and audited as fingerprints', async () => {
-      const answer = await http.post('/llm-configurations', body);
-      expect(answer.status).toBe(200);
-      expect(answer.body).toMatchObject({ api_key_set: true, header_names: ['X-Team'] });
+      const response = await http.post('/llm-configurations', body);
+      expect(response.status).toBe(200);
+      expect(response.body).toMatchObject({ api_key_set: true, header_names: ['X-Team'] });
       const list = await http.get('/llm-configurations');
-      const one = await http.get(`/llm-configurations/${answer.body.id}`);
+      const one = await http.get(`/llm-configurations/${response.body.id}`);
       const { rows } = await open().run((executor) =>
         sql<{ api_key: string; headers: string }>`select api_key, headers from llm_configurations
-          where id = ${answer.body.id}`.execute(executor),
+          where id = ${response.body.id}`.execute(executor),
       );
       const audits = await open().run((executor) =>
         sql<{ details: { api_key: string; headers: Record<string, string> } }>`select details from audits
-          where target_id = ${answer.body.id}`.execute(executor),
+          where target_id = ${response.body.id}`.execute(executor),
       );
       const seen = [
-        answer.text,
+        response.text,
         list.text,
         one.text,
         JSON.stringify(rows),
@@ -124,9 +124,9 @@ eachDatabase((_name, open) => {
     });
 
     test('says of a kind of other releases which ones are supported now', async () => {
-      const answer = await http.post('/llm-configurations', { ...body, kind: 'anthropic' });
-      expect(answer.status).toBe(422);
-      expect(answer.body.error.message).toContain('supported now: openai_compatible, mock');
+      const response = await http.post('/llm-configurations', { ...body, kind: 'anthropic' });
+      expect(response.status).toBe(422);
+      expect(response.body.error.message).toContain('supported now: openai_compatible, mock');
     });
   });
 
@@ -238,8 +238,8 @@ eachDatabase((_name, open) => {
 
   test('a test asks the model with the opened secrets and tells how it went', async () => {
     const { id } = await create();
-    const answer = await http.post(`/llm-configurations/${id}/test`);
-    expect(answer.body).toEqual({ ok: false, detail: 'no answer', latency_ms: expect.any(Number) });
+    const response = await http.post(`/llm-configurations/${id}/test`);
+    expect(response.body).toEqual({ ok: false, detail: 'no answer', latency_ms: expect.any(Number) });
     expect((probed as unknown as { apiKey: Secret }).apiKey.reveal()).toBe(key);
   });
 });

@@ -194,8 +194,8 @@ describe('the OpenAPI document', () =>
                 [200, 400, 412, 422],
               ],
             ] as const) {
-              const answer = await send(body);
-              expect(statuses, `${method} ${path} ${body} ${answer.text}`).toContain(answer.status);
+              const response = await send(body);
+              expect(statuses, `${method} ${path} ${body} ${response.text}`).toContain(response.status);
             }
           }
         }

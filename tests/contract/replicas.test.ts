@@ -39,8 +39,8 @@ describe('two replicas on one database', () => {
     const { id } = await newAgent(a);
     for (const most of [0, 1, 0]) {
       await setSettings(a, { MAX_SCHEDULES_PER_AGENT: most });
-      const answer = await b.api.post(`/agents/${id}/schedules`, { cron_expression: '0 0 * * *' });
-      expect(answer.status).toBe(most === 1 ? 200 : 400);
+      const response = await b.api.post(`/agents/${id}/schedules`, { cron_expression: '0 0 * * *' });
+      expect(response.status).toBe(most === 1 ? 200 : 400);
     }
     await setSettings(b, { RATE_LIMIT_BURST: 1_234 });
     await until(
@@ -58,21 +58,21 @@ describe('two replicas on one database', () => {
         { cron_expression: '0 0 * * *' },
         { headers: { 'idempotency-key': 'both' } },
       );
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => send(n)));
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect((await ok(b.api.get(`/agents/${id}/schedules`))).data).toEqual([answers[0]!.body]);
+    const responses = await Promise.all(Array.from({ length: 30 }, (_, n) => send(n)));
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect((await ok(b.api.get(`/agents/${id}/schedules`))).data).toEqual([responses[0]!.body]);
   });
 
   test('of 30 creates at both exactly 20 succeed', async () => {
     const { id } = await newAgent(a);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 30 }, (_, n) =>
         [a, b][n % 2]!.api.post(`/agents/${id}/schedules`, { cron_expression: '0 0 * * *' }),
       ),
     );
-    expect(answers.filter(({ status }) => status === 200).length).toBe(20);
-    for (const answer of answers.filter(({ status }) => status !== 200)) {
-      expectError(answer, 400, /20/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
+    expect(responses.filter(({ status }) => status === 200).length).toBe(20);
+    for (const response of responses.filter(({ status }) => status !== 200)) {
+      expectError(response, 400, /20/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
     }
   });
 

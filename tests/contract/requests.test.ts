@@ -77,19 +77,19 @@ describe('requests', () =>
       ])('NUL or half a pair in %s of a free-form object is 422 at its path', async (_what, body, path) => {
         const agent = await newAgent(at());
         const text = body.replace('{', '{"cron_expression":"* * * * *",');
-        const answer = await raw(`/agents/${agent.id}/schedules`, text);
-        expectError(answer, 422);
-        expect(faults(answer)).toEqual([path]);
+        const response = await raw(`/agents/${agent.id}/schedules`, text);
+        expectError(response, 422);
+        expect(faults(response)).toEqual([path]);
       });
 
       test('every fault is named, each at its path', async () => {
-        const answer = await at().api.post('/agents', {
+        const response = await at().api.post('/agents', {
           name: 5,
           mode: 'x',
           settings: { max_steps: 0, max_attempts: 'x' },
         });
-        expectError(answer, 422);
-        expect(faults(answer).sort()).toEqual([
+        expectError(response, 422);
+        expect(faults(response).sort()).toEqual([
           'mode',
           'name',
           'settings.max_attempts',
@@ -132,13 +132,13 @@ describe('requests', () =>
         const body = `{"cron_expression":"0 0 1 1 *","payload":${payload},"metadata":${payload}}`;
         const headers = { ...json, 'idempotency-key': `digits of ${agent.id}`.replaceAll(' ', '-') };
         const made = await raw(path, body, headers);
-        for (const answer of [
+        for (const response of [
           made,
           await raw(path, body, headers),
           await at().api.get(`${path}/${made.body.id}`),
           await at().api.raw('PUT', `${path}/${made.body.id}`, made.text, { headers: json }),
         ]) {
-          expect(answer.text).toContain(`"payload":${payload},"metadata":${payload}`);
+          expect(response.text).toContain(`"payload":${payload},"metadata":${payload}`);
         }
         const run = await at().app.post(`${path}/${made.body.id}/run`);
         expect(run.text).toContain(`"payload":${payload}`);
@@ -148,9 +148,9 @@ describe('requests', () =>
       test('numbers that nothing can hold, and integers where none belong, are 422', async () => {
         const path = `/agents/${(await newAgent(at())).id}/schedules`;
         const refused = async (fields: string) => {
-          const answer = await raw(path, `{"cron_expression":"* * * * *",${fields}}`);
-          expectError(answer, 422);
-          return faults(answer);
+          const response = await raw(path, `{"cron_expression":"* * * * *",${fields}}`);
+          expectError(response, 422);
+          return faults(response);
         };
         expect(await refused('"payload":{"a":[1e400]},"metadata":{"b":-1e999}')).toEqual([
           'payload.a[0]',
@@ -188,8 +188,8 @@ describe('requests', () =>
       const headOfLarge = ['POST /api/v2/agents HTTP/1.1', `Content-Length: ${large.length}`];
 
       test('a connection outlives a body over the limit', async () => {
-        const answer = await wire([...headOfLarge, bearer], large);
-        expect([answer.status, answer.closed]).toEqual([400, false]);
+        const response = await wire([...headOfLarge, bearer], large);
+        expect([response.status, response.closed]).toEqual([400, false]);
       });
 
       test.each([
@@ -203,8 +203,8 @@ describe('requests', () =>
           socket.write(`${head.join('\r\n')}\r\n\r\n`);
           socket.write(large);
           // Throws where the connection breaks off, and ends when the server closes it.
-          const answer = Buffer.concat(await socket.toArray()).toString();
-          expect(answer).toContain(`HTTP/1.1 ${status} `);
+          const response = Buffer.concat(await socket.toArray()).toString();
+          expect(response).toContain(`HTTP/1.1 ${status} `);
           expect(socket.bytesWritten).toBeGreaterThan(large.length);
         },
       );
@@ -234,9 +234,9 @@ describe('requests', () =>
         'next=a&next=b',
       ])('?%s is 422 naming the parameter', async (query) => {
         for (const path of ['/agents', '/api-keys', '/audits']) {
-          const answer = await at().api.get(`${path}?${query}`);
-          expectError(answer, 422);
-          expect(faults(answer)).toEqual([query.split('=')[0]]);
+          const response = await at().api.get(`${path}?${query}`);
+          expectError(response, 422);
+          expect(faults(response)).toEqual([query.split('=')[0]]);
         }
       });
 
@@ -259,9 +259,9 @@ describe('requests', () =>
         'status=DONE',
         'agent_id=%00',
       ])('Work Items: ?%s is 422', async (query) => {
-        const answer = await at().api.get(`/work-items?${query}`);
-        expectError(answer, 422);
-        expect(faults(answer)).toEqual([query.split('=')[0]]);
+        const response = await at().api.get(`/work-items?${query}`);
+        expectError(response, 422);
+        expect(faults(response)).toEqual([query.split('=')[0]]);
       });
 
       test('an unknown or malformed id as a filter matches nothing', async () => {
@@ -305,9 +305,9 @@ describe('requests', () =>
       test('nothing that is sent becomes a header of the answer', async () => {
         const inject = '%0d%0aX-Injected:%201';
         for (const path of [`/api/v2/agents/${inject}`, `/${inject}/api/v2/agents`, `/api/v2/${inject}`]) {
-          const answer = await wire([`GET ${path} HTTP/1.1`, bearer, 'X-Request-Id: a\tb']);
-          expect(answer.headers).not.toHaveProperty('x-injected');
-          expect(answer.headers['x-request-id']).toMatch(uuid);
+          const response = await wire([`GET ${path} HTTP/1.1`, bearer, 'X-Request-Id: a\tb']);
+          expect(response.headers).not.toHaveProperty('x-injected');
+          expect(response.headers['x-request-id']).toMatch(uuid);
         }
         const folded = await wire([
           'GET /api/v2/agents HTTP/1.1',
@@ -413,9 +413,9 @@ describe('requests', () =>
         ],
         ['bytes that are no HTTP', '\u0016\u0003\u0001\u0002\u0000'],
       ])('%s is 400 with the error body, on a connection that ends', async (_what, bytes) => {
-        const answer = await rawRequest(at().test.platform.port, bytes);
-        expectError({ status: answer.status, text: answer.text, body: JSON.parse(answer.text) }, 400);
-        expect(answer.closed).toBe(true);
+        const response = await rawRequest(at().test.platform.port, bytes);
+        expectError({ status: response.status, text: response.text, body: JSON.parse(response.text) }, 400);
+        expect(response.closed).toBe(true);
       });
     });
   }));

@@ -39,12 +39,12 @@ describe('changing, pausing and running schedules', () => {
       const made = await newSchedule(at(), agent.id);
       const path = `/agents/${agent.id}/schedules/${made.id}`;
       const headers = { 'if-match': '"1"' };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
           at().api.put(path, { cron_expression: `${n} 0 * * *` }, { headers }),
         ),
       );
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(412)]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(412)]);
     });
 
     test('a paused schedule has no next run; PUT leaves it paused; resuming gives the next occurrence', async () => {

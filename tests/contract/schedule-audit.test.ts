@@ -32,11 +32,11 @@ describe('the audit of a schedule', () => {
         const { id, last, path } = await hourly(5);
         await due(id, last - 5 * hour);
         await fire();
-        const answer = await auditOf(path);
+        const response = await auditOf(path);
         const { records } = await ok(at().api.get(`/work-items?schedule_id=${id}`));
         expect(records.length).toBe(1);
-        expect(answer.data.length).toBe(6);
-        expect(answer.data.slice(0, 5)).toEqual(
+        expect(response.data.length).toBe(6);
+        expect(response.data.slice(0, 5)).toEqual(
           [5, 4, 3, 2, 1].map((n) => ({
             scheduled_for: iso(last - n * hour),
             status: 'skipped',
@@ -45,8 +45,8 @@ describe('the audit of a schedule', () => {
             reason: 'missed',
           })),
         );
-        expect(answer.data[5]).toMatchObject({ scheduled_for: iso(last), work_item_id: records[0].id });
-        expect(answer).toMatchObject({
+        expect(response.data[5]).toMatchObject({ scheduled_for: iso(last), work_item_id: records[0].id });
+        expect(response).toMatchObject({
           has_more: false,
           next: '',
           known_from: iso(last - 5.5 * hour),
@@ -164,9 +164,9 @@ describe('the audit of a schedule', () => {
           `?from=${iso(last - 32 * day)}&to=${iso(last)}`,
           '?from=yesterday',
         ]) {
-          const answer = await at().app.get(`${path}/audit${asked}`);
-          expectError(answer, 422);
-          expect(faults(answer)).toEqual(['from']);
+          const response = await at().app.get(`${path}/audit${asked}`);
+          expectError(response, 422);
+          expect(faults(response)).toEqual(['from']);
         }
         const { value } = await newKey(at(), 'member');
         expect((await at().as(value, '/app/api').get(`${path}/audit`)).status).toBe(200);

@@ -80,9 +80,9 @@ describe('a preview', () =>
         [{ after: '2027-01-01' }, 'after'],
         [{ after: '2027-02-30T00:00:00Z' }, 'after'],
       ] as const) {
-        const answer = await preview({ ...body, ...bad });
-        expectError(answer, 422);
-        expect(faults(answer)).toEqual([path]);
+        const response = await preview({ ...body, ...bad });
+        expectError(response, 422);
+        expect(faults(response)).toEqual([path]);
       }
       expectError(await preview({}), 400, /cron_expression/);
       expect((await ok(preview({ ...body, after: '2100-12-30T12:00:00Z' }))).occurrences.length).toBe(1);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Answer } from '../harness/http.ts';
+import type { ClientResponse } from '../harness/http.ts';
 import { expectError, faults, newAgent, newSchedule, ok, withPlatform } from './fixture.ts';
 
 describe('times of schedules', () =>
@@ -12,7 +12,7 @@ describe('times of schedules', () =>
       existing = `${path}/${(await newSchedule(at(), agent.id)).id}`;
     });
     /** Create, replace and preview, all of which refuse the fields. */
-    const each = async (fields: object, check: (answer: Answer) => void) => {
+    const each = async (fields: object, check: (response: ClientResponse) => void) => {
       check(await at().api.post(path, fields));
       check(await at().api.put(existing, fields));
       check(await at().app.post('/schedules/preview', fields));
@@ -81,7 +81,7 @@ describe('times of schedules', () =>
     ])(
       'the expression %j is 400 and says why, on create, replace and preview',
       async (cron_expression, why) => {
-        await each({ cron_expression }, (answer) => expectError(answer, 400, why));
+        await each({ cron_expression }, (response) => expectError(response, 400, why));
       },
     );
 
@@ -133,8 +133,8 @@ describe('times of schedules', () =>
       {},
       ['UTC'],
     ])('the time zone %j is 400', async (timezone) => {
-      await each({ cron_expression: '0 0 * * *', timezone }, (answer) =>
-        expectError(answer, 400, /timezone|time zone/i),
+      await each({ cron_expression: '0 0 * * *', timezone }, (response) =>
+        expectError(response, 400, /timezone|time zone/i),
       );
     });
 
@@ -171,9 +171,9 @@ describe('times of schedules', () =>
         { metadata: [] },
         { metadata: 5 },
       ]) {
-        const answer = await at().api.post(path, { ...good, ...bad });
-        expectError(answer, 422);
-        expect(faults(answer)).toEqual(Object.keys(bad));
+        const response = await at().api.post(path, { ...good, ...bad });
+        expectError(response, 422);
+        expect(faults(response)).toEqual(Object.keys(bad));
         expectError(await at().api.post(path, { cron_expression: 'x', ...bad }), 400, /cron_expression/);
         expectError(await at().api.post(path, { ...good, timezone: 'PST', ...bad }), 400, /timezone/);
         expectError(await at().api.post(path, { ...good, timezone: 5, ...bad }), 400, /timezone/);

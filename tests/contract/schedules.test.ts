@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
-import type { Answer } from '../harness/http.ts';
+import type { ClientResponse } from '../harness/http.ts';
 import {
   expectError,
   faults,
@@ -21,12 +21,12 @@ describe('schedules', () => {
   onEachDatabase((at) => {
     test('a create answers 200 with the schedule, enabled, its defaults and its first occurrence', async () => {
       const agent = await newAgent(at());
-      const answer = await at().api.post(`/agents/${agent.id}/schedules`, {
+      const response = await at().api.post(`/agents/${agent.id}/schedules`, {
         cron_expression: ' 0\t9  * * MON-FRI ',
       });
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('etag')).toBe('"1"');
-      expect(answer.body).toEqual({
+      expect(response.status).toBe(200);
+      expect(response.headers.get('etag')).toBe('"1"');
+      expect(response.body).toEqual({
         id: expect.stringMatching(uuid),
         agent_id: agent.id,
         cron_expression: ' 0\t9  * * MON-FRI ',
@@ -40,12 +40,14 @@ describe('schedules', () => {
         last_run_at: null,
         next_run_at: expect.stringMatching(/T09:00:00\.000Z$/),
         created_at: expect.stringMatching(time),
-        updated_at: answer.body.created_at,
+        updated_at: response.body.created_at,
       });
-      const next = new Date(answer.body.next_run_at);
+      const next = new Date(response.body.next_run_at);
       expect(next.getTime()).toBeGreaterThan(Date.now());
       expect([1, 2, 3, 4, 5]).toContain(next.getUTCDay());
-      expect(await ok(at().api.get(`/agents/${agent.id}/schedules/${answer.body.id}`))).toEqual(answer.body);
+      expect(await ok(at().api.get(`/agents/${agent.id}/schedules/${response.body.id}`))).toEqual(
+        response.body,
+      );
     });
 
     test('all fields are kept as they were given, and null is the same as leaving one out', async () => {
@@ -187,7 +189,7 @@ describe('schedules', () => {
       expect(await query(at(), sql`select 1 from occurrences where schedule_id = ${made.id}`)).toEqual([]);
     });
 
-    const everyEndpoint = (agent: string, schedule: string): [string, () => Promise<Answer>][] => {
+    const everyEndpoint = (agent: string, schedule: string): [string, () => Promise<ClientResponse>][] => {
       const { api, app } = at();
       const path = `/agents/${agent}/schedules`;
       const one = `${path}/${schedule}`;
@@ -211,9 +213,9 @@ describe('schedules', () => {
       const talker = await newAgent(at(), { mode: 'conversational' });
       for (const id of [unknownId, 'x']) {
         for (const [name, send] of everyEndpoint(talker.id, id)) {
-          const answer = await send();
-          expect([name, answer.status]).toEqual([name, 400]);
-          expectError(answer, 400, workersOnly);
+          const response = await send();
+          expect([name, response.status]).toEqual([name, 400]);
+          expectError(response, 400, workersOnly);
         }
       }
     });
@@ -223,9 +225,9 @@ describe('schedules', () => {
       const made = await newSchedule(at(), agent.id);
       for (const id of [unknownId, 'x', '%00', made.id]) {
         for (const [name, send] of everyEndpoint(id, made.id)) {
-          const answer = await send();
-          expect([name, answer.status]).toEqual([name, 404]);
-          expectError(answer, 404, /agent/);
+          const response = await send();
+          expect([name, response.status]).toEqual([name, 404]);
+          expectError(response, 404, /agent/);
         }
       }
     });
@@ -235,9 +237,9 @@ describe('schedules', () => {
       const made = await newSchedule(at(), agent.id);
       for (const id of [made.id, unknownId, 'x', '%00', other.id]) {
         for (const [name, send] of everyEndpoint(other.id, id).slice(3)) {
-          const answer = await send();
-          expect([name, answer.status]).toEqual([name, 404]);
-          expectError(answer, 404, /schedule/);
+          const response = await send();
+          expect([name, response.status]).toEqual([name, 404]);
+          expectError(response, 404, /schedule/);
         }
       }
       expect(await ok(at().api.get(`/agents/${agent.id}/schedules/${made.id}`))).toEqual(made);
@@ -246,12 +248,12 @@ describe('schedules', () => {
     test('of 30 creates at once exactly 20 succeed, and a deletion makes room for one', async () => {
       const agent = await newAgent(at());
       const path = `/agents/${agent.id}/schedules`;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 30 }, () => at().api.post(path, { cron_expression: '0 0 * * *' })),
       );
-      expect(answers.filter(({ status }) => status === 200).length).toBe(20);
-      for (const answer of answers.filter(({ status }) => status !== 200)) {
-        expectError(answer, 400, /20 schedules/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
+      expect(responses.filter(({ status }) => status === 200).length).toBe(20);
+      for (const response of responses.filter(({ status }) => status !== 200)) {
+        expectError(response, 400, /20 schedules/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
       }
       const { data } = await ok(at().api.get(path));
       expect(data.length).toBe(20);
@@ -313,12 +315,12 @@ describe('schedules', () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id, { message: '😀'.repeat(10_000) });
       expect([...made.message].length).toBe(10_000);
-      const answer = await at().api.post(`/agents/${agent.id}/schedules`, {
+      const response = await at().api.post(`/agents/${agent.id}/schedules`, {
         cron_expression: '0 0 * * *',
         message: '😀'.repeat(10_001),
       });
-      expectError(answer, 422, /10,000/);
-      expect(faults(answer)).toEqual(['message']);
+      expectError(response, 422, /10,000/);
+      expect(faults(response)).toEqual(['message']);
       expectError(
         await at().api.put(`/agents/${agent.id}/schedules/${made.id}`, {
           cron_expression: '0 0 * * *',

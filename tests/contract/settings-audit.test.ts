@@ -74,18 +74,18 @@ onEachDatabase((at) => {
     const path = `/agents/${id}/schedules`;
     for (const kilobytes of [1, 2, 1]) {
       await setSettings(at(), { MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: kilobytes });
-      const answer = await at().api.post(path, {
+      const response = await at().api.post(path, {
         cron_expression: '0 0 * * *',
         payload: { a: 'x'.repeat(1_500) },
       });
-      if (kilobytes === 2) expect(answer.status).toBe(200);
-      else expectError(answer, 400, /payload.*1 KB/, { setting: 'MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB' });
+      if (kilobytes === 2) expect(response.status).toBe(200);
+      else expectError(response, 400, /payload.*1 KB/, { setting: 'MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB' });
     }
     for (const most of [1, 2]) {
       await setSettings(at(), { MAX_SCHEDULES_PER_AGENT: most });
-      const answer = await at().api.post(path, { cron_expression: '0 0 * * *' });
-      if (most === 2) expect(answer.status).toBe(200);
-      else expectError(answer, 400, /1 schedule/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
+      const response = await at().api.post(path, { cron_expression: '0 0 * * *' });
+      if (most === 2) expect(response.status).toBe(200);
+      else expectError(response, 400, /1 schedule/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
     }
     const { value } = await newKey(at(), 'member');
     for (let n = 0; n < 20; n++) {

@@ -7,16 +7,16 @@ import { withPlatform } from './fixture.ts';
 const exchange = (url: string, lines: string[], body = ''): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    let answer = '';
-    socket.setTimeout(10_000, () => socket.destroy(new Error(`no end after: ${answer}`)));
+    let response = '';
+    socket.setTimeout(10_000, () => socket.destroy(new Error(`no end after: ${response}`)));
     socket.on('data', (chunk) => {
-      answer += chunk;
+      response += chunk;
     });
-    socket.on('end', () => resolve(answer)).on('error', reject);
+    socket.on('end', () => resolve(response)).on('error', reject);
     socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
   });
 
-const errorOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))).error;
+const errorOf = (response: string) => JSON.parse(response.slice(response.indexOf('\r\n\r\n'))).error;
 const authorization = `Authorization: Bearer ${adminKey}`;
 
 describe('requests at the edge of HTTP', () =>
@@ -25,9 +25,9 @@ describe('requests at the edge of HTTP', () =>
 
     test('one header Host: none and several are 400 with an error body', async () => {
       for (const hosts of [[], ['Host: a', 'HOST: b']]) {
-        const answer = await send(['GET /api/v2 HTTP/1.1', ...hosts, 'Connection: close']);
-        expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-        expect(errorOf(answer)).toMatchObject({
+        const response = await send(['GET /api/v2 HTTP/1.1', ...hosts, 'Connection: close']);
+        expect(response).toMatch(/^HTTP\/1\.1 400 /);
+        expect(errorOf(response)).toMatchObject({
           code: 'bad_request',
           message: expect.stringMatching(/Host/),
         });
@@ -42,15 +42,15 @@ describe('requests at the edge of HTTP', () =>
         message: expect.stringMatching(/too large/),
       });
       for (const line of ['FOO / HTTP/1.1', 'CONNECT example.com:443 HTTP/1.1', 'PRI * HTTP/2.0']) {
-        const answer = await send([line, 'Host: a']);
-        expect(answer, line).toMatch(/^HTTP\/1\.1 400 /);
-        expect(errorOf(answer).message, line).toBe('The request is not valid HTTP.');
+        const response = await send([line, 'Host: a']);
+        expect(response, line).toMatch(/^HTTP\/1\.1 400 /);
+        expect(errorOf(response).message, line).toBe('The request is not valid HTTP.');
       }
     });
 
     test('an expectation that nobody knows is ignored', async () => {
-      const answer = await send(['GET /healthz HTTP/1.1', 'Host: a', 'Expect: luck', 'Connection: close']);
-      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+      const response = await send(['GET /healthz HTTP/1.1', 'Host: a', 'Expect: luck', 'Connection: close']);
+      expect(response).toMatch(/^HTTP\/1\.1 200 /);
     });
 
     test('traces with a Content-Type that is no media type: 401 without a key, else 415, as a Status', async () => {
@@ -58,7 +58,7 @@ describe('requests at the edge of HTTP', () =>
         [401, 16],
         [415, 3, authorization],
       ] as [number, number, ...string[]][]) {
-        const answer = await send(
+        const response = await send(
           [
             'POST /v1/traces HTTP/1.1',
             'Host: a',
@@ -69,8 +69,8 @@ describe('requests at the edge of HTTP', () =>
           ],
           'x',
         );
-        expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-        expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({
+        expect(response).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+        expect(JSON.parse(response.slice(response.indexOf('\r\n\r\n')))).toEqual({
           code,
           message: expect.any(String),
         });

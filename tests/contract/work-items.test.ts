@@ -19,9 +19,9 @@ eachDatabase((_name, open) => {
   afterAll(() => api?.close());
 
   const create = async (body: Record<string, unknown> = {}) => {
-    const answer = await api.v2.post('/work-items', { agent_id: agent, ...body });
-    expect(answer.status).toBe(200);
-    return answer.body;
+    const response = await api.v2.post('/work-items', { agent_id: agent, ...body });
+    expect(response.status).toBe(200);
+    return response.body;
   };
   const act = (id: string, action: string, body?: unknown) =>
     api.v2.post(`/work-items/${id}/${action}`, body);
@@ -91,10 +91,10 @@ eachDatabase((_name, open) => {
 
     test('with one Idempotency-Key creates one Work Item', async () => {
       const options = { headers: { 'idempotency-key': newId() } };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [1, 2, 3].map(() => api.v2.post('/work-items', { agent_id: agent }, options)),
       );
-      expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
+      expect(new Set(responses.map((response) => response.body.id)).size).toBe(1);
     });
   });
 

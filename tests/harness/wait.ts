@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits until `fn` answers something truthy, and answers that. A throw counts as "not yet".
+ * Waits until `fn` returns something truthy, and returns that. A throw counts as "not yet".
  * `timeoutMs` and `everyMs` in milliseconds. Throws when the time is over, with the last error of `fn` as cause.
  */
 export async function until<T>(
@@ -13,8 +13,8 @@ export async function until<T>(
   let cause: unknown;
   for (;;) {
     try {
-      const answer = await fn();
-      if (answer) return answer as Exclude<T, undefined | null | false | 0 | ''>;
+      const result = await fn();
+      if (result) return result as Exclude<T, undefined | null | false | 0 | ''>;
       cause = undefined;
     } catch (error) {
       cause = error;

@@ -45,10 +45,10 @@ it('brings credentials under the first key, so that the older one can be dropped
   await stop();
   await start({ ENCRYPTION_KEY: `${keyOf(2)},${keyOf(1)}` });
   await stop();
-  const answer = await apiOf(await start({ ENCRYPTION_KEY: keyOf(2) })).get(
+  const response = await apiOf(await start({ ENCRYPTION_KEY: keyOf(2) })).get(
     `/observability/integrations/${body.id}`,
   );
-  expect(answer.body.settings.password).toBe('the-pass');
+  expect(response.body.settings.password).toBe('the-pass');
 });
 
 it('refuses to start without the key that credentials are encrypted with, and says which', async () => {

@@ -90,7 +90,7 @@ test('so it is with the platform itself: a run is told to all, requests, claims 
 
 test('a request is told with its statements, by the names of the conventions and without their values', async () => {
   const secret = `Named ${Date.now()}`;
-  const answer = await platform.api.raw(
+  const response = await platform.api.raw(
     'POST',
     '/agents?x=y',
     JSON.stringify({ name: secret, mode: 'worker' }),
@@ -98,8 +98,8 @@ test('a request is told with its statements, by the names of the conventions and
       headers: { 'content-type': 'application/json' },
     },
   );
-  expect(answer.status).toBe(200);
-  const traceId = answer.headers.get('traceparent')!.split('-')[1];
+  expect(response.status).toBe(200);
+  const traceId = response.headers.get('traceparent')!.split('-')[1];
   const told = () => debugging.spans().filter((span) => span.traceId === traceId);
   const server = () => told().find(({ kind }) => kind === 2);
   await until(() => server() !== undefined);

@@ -34,8 +34,8 @@ describe.skipIf(!linux)(`no request leaves for an address that EGRESS_DENY names
       URL_PLACEHOLDERS: 'TRAP,AT_TRAP',
       TRAP: trapped,
       AT_TRAP: `127.0.0.1@${trapped}`,
-      NODE_OPTIONS: `--import=${join(import.meta.dirname, '../harness/lying-dns.ts')}`,
-      LYING_DNS: JSON.stringify({
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, '../harness/scripted-dns.ts')}`,
+      SCRIPTED_DNS: JSON.stringify({
         [changesItsMind]: [['127.0.0.1'], [trapped], ['127.0.0.1'], [trapped]],
         [answersBoth]: [[trapped, '127.0.0.1', `::ffff:${trapped}`]],
         [answersTrap]: [[trapped]],

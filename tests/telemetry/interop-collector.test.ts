@@ -26,7 +26,7 @@ const post = async (
   { method = 'POST', contentType, contentEncoding, body: content }: OddRequest,
   key?: string,
 ): Promise<number> => {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method,
     headers: {
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
@@ -35,8 +35,8 @@ const post = async (
     },
     ...(method === 'GET' ? {} : { body: new Uint8Array(Buffer.from(content as string)) }),
   });
-  await answer.arrayBuffer();
-  return answer.status;
+  await response.arrayBuffer();
+  return response.status;
 };
 
 /** In an order of its own: who passes spans on may group them anew. */

@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing}
     gzip = false,
   ): Promise<Buffer> => {
     fixture.backend.clear();
-    const answer = await fetch(fixture.platform.tracesUrl, {
+    const response = await fetch(fixture.platform.tracesUrl, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${fixture.platform.process.key}`,
@@ -72,7 +72,7 @@ describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing}
       },
       body: new Uint8Array(gzip ? gzipSync(body) : Buffer.from(body as string)),
     });
-    expect(answer.status, await answer.text()).toBe(200);
+    expect(response.status, await response.text()).toBe(200);
     const [request] = await fixture.backend.waitForRequests(1);
     expect(request!.fault).toBeNull();
     return request!.payload;

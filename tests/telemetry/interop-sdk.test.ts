@@ -142,14 +142,14 @@ for (const encoding of ['protobuf', 'json'] as const) {
       },
     });
     const receiver = createReceiver({ log, routes: () => ({ forAgent: () => [1] }) });
-    const answers: { status: number; at: number }[] = [];
+    const responses: { status: number; at: number }[] = [];
     const server = createServer(async (request, response) => {
       const answer = await receiver.receive({
         contentType: request.headers['content-type'],
         contentEncoding: request.headers['content-encoding'],
         body: request,
       });
-      answers.push({ status: answer.status, at: performance.now() });
+      responses.push({ status: answer.status, at: performance.now() });
       response.writeHead(answer.status, { 'content-type': answer.contentType, ...answer.headers });
       response.end(answer.body);
     });
@@ -159,8 +159,8 @@ for (const encoding of ['protobuf', 'json'] as const) {
     });
     try {
       expect(await exported(exporter, await spansOf('interop'))).toBeNull();
-      expect(answers.map(({ status }) => status)).toEqual([503, 200]);
-      expect(answers[1]!.at - answers[0]!.at).toBeGreaterThan(990);
+      expect(responses.map(({ status }) => status)).toEqual([503, 200]);
+      expect(responses[1]!.at - responses[0]!.at).toBeGreaterThan(990);
       expect(log.counters(1)).toMatchObject({ queued: 2 });
     } finally {
       await exporter.shutdown();

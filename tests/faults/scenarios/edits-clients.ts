@@ -1,5 +1,5 @@
 import { int, pick, type Random } from '../../harness/cron-oracles.ts';
-import type { Answer } from '../../harness/http.ts';
+import type { ClientResponse } from '../../harness/http.ts';
 import type { Change, Deletion } from './edits-verifier.ts';
 import { type Fixture, must } from './fixture.ts';
 import type { Matches, TestSchedule } from './test-schedules.ts';
@@ -16,7 +16,11 @@ export const expressions: [string, Matches][] = [
 const pathOf = ({ agentId, id }: TestSchedule) => `/agents/${agentId}/schedules/${id}`;
 
 /** What a client can read of a schedule, over either replica. */
-export const readOne = (fixture: Fixture, schedule: TestSchedule, random: Random): Promise<Answer> => {
+export const readOne = (
+  fixture: Fixture,
+  schedule: TestSchedule,
+  random: Random,
+): Promise<ClientResponse> => {
   const replica = int(random, 0, 1);
   const [api, app] = [fixture.api(replica), fixture.api(replica, '/app/api')];
   const body = { cron_expression: '* * * * *', count: 5 };
@@ -40,14 +44,14 @@ export const changeOne = async (
   const kind = pick(random, ['put', 'put', 'put', 'pause', 'resume', 'resume'] as const);
   const [text] = pick(random, expressions);
   const askedAt = fixture.now();
-  const answer = await (kind === 'put'
+  const response = await (kind === 'put'
     ? api.put(pathOf(schedule), { cron_expression: text, catch_up: schedule.catchUp })
     : app.post(`${pathOf(schedule)}/${kind}`));
-  const body = await must(Promise.resolve(answer));
+  const body = await must(Promise.resolve(response));
   return {
     scheduleId: schedule.id,
     kind,
-    revision: Number(answer.headers.get('etag')!.replaceAll('"', '')),
+    revision: Number(response.headers.get('etag')!.replaceAll('"', '')),
     expression: body.cron_expression as unknown as string,
     enabled: body.enabled as unknown as boolean,
     askedAt,

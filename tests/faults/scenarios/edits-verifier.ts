@@ -45,9 +45,9 @@ export const definitionsOf = async (
   );
   let [expression, enabled] = ['* * * * *', true];
   for (let revision = 2; revision <= Math.max(...byRevision.keys()); revision++) {
-    const answers = byRevision.get(revision) ?? [];
+    const responses = byRevision.get(revision) ?? [];
     // A pause of what is paused answers the revision that there is: the change is the PUT, or any that fits.
-    const change = answers.find(({ kind }) => kind === 'put') ?? answers[0];
+    const change = responses.find(({ kind }) => kind === 'put') ?? responses[0];
     const say = (problem: string) =>
       problems.push(`schedule ${schedule.id}, revision ${revision}: ${problem}`);
     if (!change) {
@@ -57,8 +57,8 @@ export const definitionsOf = async (
     const before = { expression, enabled };
     if (change.kind === 'put') expression = change.expression;
     else enabled = change.kind === 'resume';
-    if (answers.some((answer) => answer.expression !== expression || answer.enabled !== enabled))
-      say(`answered as ${JSON.stringify(answers)} after ${JSON.stringify(before)}`);
+    if (responses.some((response) => response.expression !== expression || response.enabled !== enabled))
+      say(`answered as ${JSON.stringify(responses)} after ${JSON.stringify(before)}`);
     const after = moments.get(revision);
     moments.delete(revision);
     const changed = before.expression !== expression || before.enabled !== enabled;
@@ -66,7 +66,7 @@ export const definitionsOf = async (
     if (after === undefined) continue;
     const within = ({ askedAt, answeredAt }: Change) =>
       after >= askedAt - toleranceMs && after <= answeredAt + toleranceMs;
-    if (!answers.some(within)) say('made at another time than it was asked for');
+    if (!responses.some(within)) say('made at another time than it was asked for');
     definitions.push({ after, matches: enabled ? meanings.get(expression)! : null });
   }
   for (const revision of moments.keys())

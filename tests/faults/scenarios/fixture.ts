@@ -190,9 +190,9 @@ export class Fixture {
 
 /** The body of a successful answer; throws on any other. */
 export const must = async (
-  answer: Promise<{ status: number; body: unknown; text: string }>,
+  response: Promise<{ status: number; body: unknown; text: string }>,
 ): Promise<Record<string, never>> => {
-  const { status, body, text } = await answer;
+  const { status, body, text } = await response;
   if (status >= 300) throw new Error(`${status} ${text}`);
   return body as Record<string, never>;
 };

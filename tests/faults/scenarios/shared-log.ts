@@ -78,14 +78,14 @@ export class SharedLogFixture {
     padding = 200,
   ): Promise<{ status: number; retryAfter: string | null }> {
     try {
-      const answer = await fetch(`http://127.0.0.1:${this.fixture.replicas[i]!.port}/v1/traces`, {
+      const response = await fetch(`http://127.0.0.1:${this.fixture.replicas[i]!.port}/v1/traces`, {
         method: 'POST',
         headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/x-protobuf' },
         body: new Uint8Array(spansNamed(prefix, spans, 'agent', padding)),
         signal: AbortSignal.timeout(15_000),
       });
-      await answer.arrayBuffer();
-      return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
+      await response.arrayBuffer();
+      return { status: response.status, retryAfter: response.headers.get('retry-after') };
     } catch {
       return { status: 0, retryAfter: null };
     }

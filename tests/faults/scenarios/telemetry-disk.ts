@@ -81,12 +81,12 @@ export const runDiskFull = async (path: string, segmentBytes?: number): Promise<
   /** One request; null where it was acknowledged. */
   const post = async (): Promise<Refusal | null> => {
     const prefix = `r${sent++}`;
-    const answer = await postSpans(port, prefix);
-    const body = await answer.text();
-    if (answer.status === 200) acknowledged.push(prefix);
-    return answer.status === 200
+    const response = await postSpans(port, prefix);
+    const body = await response.text();
+    if (response.status === 200) acknowledged.push(prefix);
+    return response.status === 200
       ? null
-      : { status: answer.status, retryAfter: answer.headers.get('retry-after'), body };
+      : { status: response.status, retryAfter: response.headers.get('retry-after'), body };
   };
   const untilRefused = () => until(post, patienceMs, 0);
   const untilTaken = () => until(async () => (await post()) === null, patienceMs, 20);

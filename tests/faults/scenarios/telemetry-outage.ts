@@ -47,13 +47,13 @@ export const runOutage = async (megabytes: number): Promise<OutageReport> => {
     for (let step = 0; step < steps; step++) {
       for (let i = 0; i < spansAStep; i += spansARequest) {
         const count = Math.min(spansARequest, spansAStep - i);
-        const answer = await fetch(`http://127.0.0.1:${process_.port}/v1/traces`, {
+        const response = await fetch(`http://127.0.0.1:${process_.port}/v1/traces`, {
           method: 'POST',
           headers: { 'content-type': 'application/x-protobuf' },
           body: new Uint8Array(spansNamed(`${step}.${i}`, count, 'agent', padding)),
         });
-        await answer.arrayBuffer();
-        if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
+        await response.arrayBuffer();
+        if (response.status !== 200) throw new Error(`answered ${response.status}`);
       }
       await process_.tell({ advanceMs: stepMs });
       const now = await memoryOf(process_.pid, 'VmRSS');

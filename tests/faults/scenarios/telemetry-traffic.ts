@@ -29,7 +29,7 @@ export class Clients {
       const plain = spansNamed(prefix, spansARequest, 'agent', isLarge(i) ? 1_100 : 60);
       const body = isLarge(i) ? gzipSync(plain, { level: 1 }) : plain;
       try {
-        const answer = await fetch(this.#url, {
+        const response = await fetch(this.#url, {
           method: 'POST',
           headers: {
             'content-type': 'application/x-protobuf',
@@ -38,9 +38,9 @@ export class Clients {
           body: new Uint8Array(body),
           signal: AbortSignal.timeout(10_000),
         });
-        await answer.arrayBuffer();
-        if (answer.status === 200) this.acknowledged.push(prefix);
-        else this.refused.push(`${prefix} was answered ${answer.status}`);
+        await response.arrayBuffer();
+        if (response.status === 200) this.acknowledged.push(prefix);
+        else this.refused.push(`${prefix} was answered ${response.status}`);
       } catch {
         // Killed in the middle: it may be in the log or not.
         this.unanswered.push(prefix);

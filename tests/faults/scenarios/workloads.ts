@@ -51,9 +51,9 @@ export class Writer implements Workload {
         const api = apis[(n + tries) % apis.length]!;
         if (tries === 1) this.repeated++;
         try {
-          const answer = await api.post('/agents', { name, mode: 'worker' }, { headers, ...brief() });
-          if (answer.status === 200) return void this.acknowledged.set(answer.body.id, name);
-          if (answer.status !== 503) return void this.refusals.push(`${answer.status} ${answer.text}`);
+          const response = await api.post('/agents', { name, mode: 'worker' }, { headers, ...brief() });
+          if (response.status === 200) return void this.acknowledged.set(response.body.id, name);
+          if (response.status !== 503) return void this.refusals.push(`${response.status} ${response.text}`);
         } catch {
           // Killed in the middle: whether it was done is not known.
         }
@@ -116,8 +116,8 @@ export class Tracer implements Workload {
       const headers = { 'content-type': 'application/x-protobuf' };
       try {
         const body = spansNamed(prefix, spansARequest, agentId, 100);
-        const answer = await api.raw('POST', '/telemetry/v1/traces', body, { headers, ...brief() });
-        if (answer.status === 200) this.acknowledged.push(prefix);
+        const response = await api.raw('POST', '/telemetry/v1/traces', body, { headers, ...brief() });
+        if (response.status === 200) this.acknowledged.push(prefix);
       } catch {
         // Killed in the middle: an SDK would send it again, this one counts on nothing.
         await sleep(50);
