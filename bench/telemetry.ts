@@ -1,8 +1,8 @@
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { bodyOf, type Format } from './telemetry/bodies.ts';
 import { startCollector } from './telemetry/collector.ts';
-import { type Client, type Sink, startClient, startSink } from './telemetry/processes.ts';
 import { startPlatform } from './telemetry/platform.ts';
+import { type Client, type Sink, startClient, startSink } from './telemetry/processes.ts';
 import { cpuOf, peakOf, type Target } from './telemetry/target.ts';
 
 /**

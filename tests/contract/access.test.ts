@@ -18,7 +18,7 @@ describe('authentication', () =>
       ['no scheme', adminKey],
       ['more than a key', `Bearer ${adminKey} x`],
       ['a wrong key', 'Bearer wrong'],
-      ['one of the right form', `Bearer ap_${'a'.repeat(49)}`],
+      ['a key of the right form', `Bearer ap_${'a'.repeat(49)}`],
       ['a part of the key', `Bearer ${adminKey.slice(0, -1)}`],
       ['the key in other case', `Bearer ${adminKey.toUpperCase()}`],
       ['20,000 characters', `Bearer ${'x'.repeat(10_000)}`],
@@ -28,11 +28,11 @@ describe('authentication', () =>
       expect(response.headers.get('www-authenticate')).toBe('Bearer');
     });
 
-    test('the scheme is read in any case', async () => {
+    test('the scheme may have any case', async () => {
       for (const scheme of ['Bearer', 'bearer', 'BEARER']) await ok(get(`${scheme} ${adminKey}`));
     });
 
-    test('a key in the query or in another header is none', async () => {
+    test('a key in the query or in another header does not count', async () => {
       expectError(
         await at().test.as(undefined).get(`/agents?api_key=${adminKey}&access_token=${adminKey}`),
         401,
@@ -43,7 +43,7 @@ describe('authentication', () =>
       );
     });
 
-    test('of two Authorization headers a wrong one first is refused', async () => {
+    test('with two Authorization headers, a wrong first one is refused', async () => {
       const { port } = at().test.platform;
       const two = await rawRequest(
         port,
@@ -52,7 +52,7 @@ describe('authentication', () =>
       expect(two.status).toBe(401);
     });
 
-    test('401 comes before 403, that before 404, and that before what is wrong with the body', async () => {
+    test('401 comes before 403, 403 before 404, and 404 before faults of the body', async () => {
       const member = at().as((await newKey(at(), 'member')).value);
       const path = `/agents/${unknownId}/schedules`;
       expectError(await at().as(undefined).raw('POST', path, '{'), 401);
@@ -73,7 +73,7 @@ describe('authentication', () =>
 
 describe('roles', () =>
   withPlatform('postgres', (at) => {
-    test('every operation answers 403 exactly to the roles below the one it needs, as the document says', async () => {
+    test('every operation returns 403 exactly to the roles below the one that it requires, as the document says', async () => {
       const keys = new Map<string, string>();
       for (const role of roles) keys.set(role, (await newKey(at(), role)).value);
       const tried = new Set<string>();
@@ -126,7 +126,7 @@ describe('roles', () =>
         /^(create|update|replace|delete|pause|resume|run)(Agent|Schedule)$|^(get|list)LlmConfigurations?$/,
       ],
       ['member', /^(get|list)(Agents?|Schedules?|Occurrences)$|^previewSchedule$|WorkItem|ApiKey/],
-    ])('the table gives %s what the roles of the product say', (role, operations) => {
+    ])('%s may call exactly the operations that the product gives this role', (role, operations) => {
       const named = Object.keys(requiredRoles).filter((operation) => operations.test(operation));
       expect(named.length).toBeGreaterThan(5);
       for (const operation of named) expect([operation, requiredRoles[operation]]).toEqual([operation, role]);
@@ -157,7 +157,7 @@ describe('a proxy', () =>
   withPlatform(
     'postgres',
     (at) => {
-      test('that is trusted says from which address failures come', async () => {
+      test('if it is trusted, says from which address failures come', async () => {
         const fail = (from: string) =>
           at().api.get('/agents', { headers: { authorization: 'Bearer wrong', 'x-forwarded-for': from } });
         const first = await Promise.all(Array.from({ length: 500 }, () => fail('192.0.2.1')));
@@ -170,7 +170,7 @@ describe('a proxy', () =>
 
 describe('limits of requests', () =>
   withPlatform('postgres', (at) => {
-    test('over its burst a key waits: 429 with Retry-After; others do not, nor does it a moment later', async () => {
+    test('a key beyond its burst gets 429 with Retry-After; other keys do not, and it is served again a moment later', async () => {
       const { value } = await newKey(at(), 'member');
       await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1, RATE_LIMIT_BURST: 5 });
       const responses = [];
@@ -192,15 +192,15 @@ describe('limits of requests', () =>
       await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1_000, RATE_LIMIT_BURST: 2_000 });
     });
 
-    test('failed authentication is throttled after 200, and a valid key from there is never refused', async () => {
+    test('failed authentications are throttled after 200; a valid key from the same address is never refused', async () => {
       at().test.clock.advance(60_000);
       const statuses: number[] = [];
-      // Who is no trusted proxy does not say where a request comes from.
+      // The X-Forwarded-For of a proxy that is not trusted does not count.
       const fail = () =>
         at()
           .test.as('wrong')
           .get('/agents', { headers: { 'x-forwarded-for': `192.0.2.${statuses.length}` } });
-      // The bucket gains 10 a second meanwhile, so a slow machine needs more of them.
+      // In the meantime the bucket gains 10 a second, so a slow machine needs more of them.
       while (!statuses.includes(429) && statuses.length < 2_000) statuses.push((await fail()).status);
       expect(statuses.slice(0, 200).every((status) => status === 401)).toBe(true);
       expect(statuses).toContain(429);

@@ -31,7 +31,7 @@ describe('addresses', () =>
       }
     });
 
-    test('each version has its own document, and the server address that it is served at', async () => {
+    test('each version has its own document, with the address at which it is served', async () => {
       const { origin, as } = at().test;
       for (const base of ['/api/v2', '/api/v1', '/app/api']) {
         const { body } = await as(undefined, base).get('');
@@ -48,13 +48,13 @@ describe('addresses', () =>
       '/api/v3',
       '/api',
       '/nothing',
-    ])('%s is no base: 404', async (path) => {
+    ])('%s is not a base: 404', async (path) => {
       const response = await send('GET', path, adminKey);
       expectError(response, 404);
     });
 
     test.each(['', '/acme', '/tenants/acme', '/%61cme'])(
-      'the prefix "%s" leads to the same handlers',
+      'the prefix "%s" reaches the same handlers',
       async (prefix) => {
         const agent = await newAgent(at());
         for (const version of ['v1', 'v2']) {
@@ -90,7 +90,7 @@ describe('addresses', () =>
       expectError(await send(method, path, adminKey), 404);
     });
 
-    test('an unknown method is answered with the methods that are there', async () => {
+    test('the response to an unknown method names the methods that exist', async () => {
       expectError(await send('PUT', '/api/v2/agents', adminKey), 404, /PUT.*GET, POST/);
       expectError(await send('POST', `/api/v2/agents/${unknownId}`, adminKey), 404, /GET, PATCH, DELETE/);
       expectError(await send('PATCH', `/api/v2/agents/x/schedules/y`, adminKey), 404, /GET, PUT, DELETE/);
@@ -124,7 +124,7 @@ describe('addresses', () =>
       unknownId.toUpperCase(),
       `${unknownId}0`,
       `{${unknownId}}`,
-    ])('the id %s is unknown: 404 and no more', async (id) => {
+    ])('the id %s is unknown: 404, without further effect', async (id) => {
       const { api } = at();
       expectError(await api.get(`/agents/${id}`), 404, /^The agent does not exist\.$/);
       expectError(await api.get(`/agents/${id}/schedules`), 404);

@@ -6,7 +6,7 @@ import { serveRoutes } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
 import { testServices } from '../harness/services.ts';
 
-const told: string[] = [];
+const deletedAgents: string[] = [];
 
 eachDatabase((_name, open) => {
   let knownLlm: string;
@@ -20,7 +20,7 @@ eachDatabase((_name, open) => {
       onSettings: async () => {},
       onDelete: async (tx, id) => {
         const { rows } = await sql`select 1 from agents where id = ${id}`.execute(tx);
-        told.push(`${id} ${rows.length}`);
+        deletedAgents.push(`${id} ${rows.length}`);
       },
     });
     api = await serveRoutes(open(), agents);
@@ -34,7 +34,7 @@ eachDatabase((_name, open) => {
   };
 
   describe('create', () => {
-    test('answers 200 with the defaults and an ETag', async () => {
+    test('returns 200 with the defaults and an ETag', async () => {
       const { status, body, headers } = await api.v2.post('/agents', { name: 'A', mode: 'worker' });
       expect(status).toBe(200);
       expect(headers.get('etag')).toBe('"1"');
@@ -55,7 +55,7 @@ eachDatabase((_name, open) => {
       expect((await api.v1.get(`/agents/${body.id}`)).body).toEqual(body);
     });
 
-    test('keeps everything that was given', async () => {
+    test('keeps all fields of the request', async () => {
       const given = {
         name: '名'.repeat(200),
         description: 'd',
@@ -81,9 +81,9 @@ eachDatabase((_name, open) => {
       [422, 'null as mode', { mode: null }],
       [422, '100,001 characters of instructions', { instructions: 'a'.repeat(100_001) }],
       [422, 'a setting below its range', { settings: { max_concurrency: 0 } }],
-      [422, 'a setting that is no whole number', { settings: { max_steps: 1.5 } }],
+      [422, 'a setting that is not a whole number', { settings: { max_steps: 1.5 } }],
       [422, 'a list as settings', { settings: [] }],
-    ])('answers %i to %s', async (status, _what, body) => {
+    ])('returns %i for %s', async (status, _what, body) => {
       expect((await api.v2.post('/agents', { name: 'A', mode: 'worker', ...body })).status).toBe(status);
     });
 
@@ -92,14 +92,14 @@ eachDatabase((_name, open) => {
       ['llm_id', { llm_id: 'nonsense' }],
       ['tool_server_ids[0]', { tool_server_ids: [newId()] }],
       ['semantic_data_model_ids[0]', { semantic_data_model_ids: ['x'] }],
-    ])('names %s where it refers to nothing', async (path, fields) => {
+    ])('names %s if it refers to nothing', async (path, fields) => {
       const { status, body } = await api.v2.post('/agents', { name: 'A', mode: 'worker', ...fields });
       expect(status).toBe(422);
       expect(body.error.details).toEqual([{ path, message: expect.any(String) }]);
       if ('llm_id' in fields) expect(body.error.llm_id).toBe(fields.llm_id);
     });
 
-    test('under one Idempotency-Key makes one agent', async () => {
+    test('under one Idempotency-Key creates one agent', async () => {
       const options = { headers: { 'idempotency-key': newId() } };
       const first = await api.v2.post('/agents', { name: 'A', mode: 'worker' }, options);
       const second = await api.v2.post('/agents', { name: 'A', mode: 'worker' }, options);
@@ -108,7 +108,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('change', () => {
-    test('changes only what it names, merges settings key by key, and null gives a default back', async () => {
+    test('changes only the fields that it names, merges settings key by key, and null restores a default', async () => {
       const agent = await create({ description: 'd', settings: { max_steps: 7, max_attempts: 9 } });
       const { status, body, headers } = await api.v2.patch(`/agents/${agent.id}`, {
         name: 'B',
@@ -127,7 +127,7 @@ eachDatabase((_name, open) => {
       });
     });
 
-    test('takes back what GET gave', async () => {
+    test('accepts what GET returned', async () => {
       const agent = await create({ llm_id: knownLlm });
       const { status, body } = await api.v2.patch(`/agents/${agent.id}`, agent);
       expect([status, body.llm_id, body.created_at]).toEqual([200, knownLlm, agent.created_at]);
@@ -140,14 +140,14 @@ eachDatabase((_name, open) => {
     });
 
     test.each([{ name: null }, { instructions: null }, { settings: null }, { tool_server_ids: null }])(
-      'answers 422 to %j, which cannot be null',
+      'returns 422 for %j, which cannot be null',
       async (body) => {
         const agent = await create();
         expect((await api.v2.patch(`/agents/${agent.id}`, body)).status).toBe(422);
       },
     );
 
-    test('with an If-Match of another revision is a 412, after the checks of the body', async () => {
+    test('with an If-Match of another revision returns 412, after the checks of the body', async () => {
       const agent = await create();
       const stale = { headers: { 'if-match': '"7"' } };
       expect((await api.v2.patch(`/agents/${agent.id}`, { name: 'B' }, stale)).status).toBe(412);
@@ -157,7 +157,7 @@ eachDatabase((_name, open) => {
       expect((await api.v2.patch(`/agents/${agent.id}`, { name: 'B' }, fresh)).status).toBe(200);
     });
 
-    test('by many at once loses none of them', async () => {
+    test('by many clients at once loses no change', async () => {
       const agent = await create();
       await Promise.all(
         ['max_concurrency', 'max_attempts', 'timeout_seconds', 'max_steps'].map((name) =>
@@ -177,11 +177,11 @@ eachDatabase((_name, open) => {
     expect((await api.v2.delete(path)).status).toBe(404);
   });
 
-  test('delete answers 204, then 404, and tells the others once the agent is gone', async () => {
+  test('delete returns 204, then 404, and calls the hooks when the agent is deleted', async () => {
     const { id } = await create();
     expect((await api.v2.delete(`/agents/${id}`)).status).toBe(204);
     expect((await api.v2.delete(`/agents/${id}`)).status).toBe(404);
-    expect(told).toContain(`${id} 0`);
+    expect(deletedAgents).toContain(`${id} 0`);
   });
 
   test('every change is audited in its transaction', async () => {
@@ -194,7 +194,7 @@ eachDatabase((_name, open) => {
     expect(rows.map((row) => row.action)).toEqual(['agent.create', 'agent.update', 'agent.delete']);
   });
 
-  test('pages hold all agents, newest first, whatever is made meanwhile', async () => {
+  test('pages contain all agents, newest first, even if more are created in the meantime', async () => {
     const made: string[] = [];
     for (let i = 0; i < 5; i++) made.push((await create()).id);
     const seen: string[] = [];

@@ -7,7 +7,7 @@ import { expectError, faults, newKey, ok, onEachDatabase, query, time, uuid } fr
 
 describe('API keys', () => {
   onEachDatabase((at) => {
-    test('a key is shown once, answered with 201, and works with its role', async () => {
+    test('a create returns 201 and shows the key once; the key works with its role', async () => {
       const made = await newKey(at(), 'builder');
       expect(made).toEqual({
         id: expect.stringMatching(uuid),
@@ -85,7 +85,7 @@ describe('API keys', () => {
       expect(offset.expires_at).toBe('2099-01-01T00:00:00.000Z');
     });
 
-    test('a key is refused for what it cannot be', async () => {
+    test('a key with impossible fields is refused', async () => {
       const { api } = at();
       expectError(await api.post('/api-keys', { name: 'x' }), 400, /role/);
       expectError(await api.post('/api-keys', { role: 'admin' }), 400, /name/);
@@ -107,7 +107,7 @@ describe('API keys', () => {
       }
     });
 
-    test('nobody makes a key above their own role, and the attempt is audited', async () => {
+    test('no one can create a key above their own role, and the attempt is audited', async () => {
       for (const own of roles) {
         const { id, value } = await newKey(at(), own);
         for (const wanted of roles) {
@@ -124,7 +124,7 @@ describe('API keys', () => {
       }
     });
 
-    test('everyone sees and revokes the keys they made, an admin all', async () => {
+    test('everyone sees and revokes the keys that they created, an admin all keys', async () => {
       const [one, other] = [await newKey(at(), 'member'), await newKey(at(), 'builder')];
       const [a, b] = [at().as(one.value), at().as(other.value)];
       const made = await newKey(at(), 'member', {}, a);
@@ -147,7 +147,7 @@ describe('API keys', () => {
         at(),
         sql`insert into users (id, subject, name, role) values (${user}, 's', 'Ada', 'builder')`,
       );
-      // The value of the first key becomes a personal one's.
+      // The value of the first key now belongs to a personal key.
       await query(
         at(),
         sql`with gone as (delete from api_keys where id = ${model} returning value_hash, prefix)

@@ -6,9 +6,9 @@ import { spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
 import { query, uuid, withPlatform } from './fixture.ts';
 
-describe('an error inside', () =>
+describe('an internal error', () =>
   withPlatform('postgres', (at) => {
-    test('what goes wrong inside is 500 with an error_id, and nothing of the inside', async () => {
+    test('an internal failure is 500 with an error_id and no internal detail', async () => {
       await query(at(), sql`alter table agents rename to agents_away`);
       for (const response of [
         await at().api.get('/agents'),
@@ -28,7 +28,7 @@ describe('an error inside', () =>
       expect((await at().api.get('/agents')).status).toBe(200);
     });
 
-    test('a failure inside a transaction leaves nothing behind, of its Idempotency-Key neither', async () => {
+    test('a failure inside a transaction leaves nothing behind, not even its Idempotency-Key', async () => {
       await query(at(), sql`alter table audits rename to audits_away`);
       const options = { headers: { 'idempotency-key': 'broken' } };
       expect((await at().api.post('/agents', { name: 'half', mode: 'worker' }, options)).status).toBe(500);
@@ -46,12 +46,12 @@ test('an error is found in the logs of a default start by its error_id, with the
     const api = client(`${platform.url}/api/v2`, platform.key);
     const headers = { 'x-request-id': 'find-me' };
     const unknown = await api.get('/agents/x?token=in-the-query', { headers });
-    const nobody = await client(`${platform.url}/api/v2`, 'a-wrong-key-of-somebody').get('/agents', {
+    const anonymous = await client(`${platform.url}/api/v2`, 'a-wrong-key-of-somebody').get('/agents', {
       headers,
     });
     for (const [response, status] of [
       [unknown, 404],
-      [nobody, 401],
+      [anonymous, 401],
     ] as const) {
       const line = await until(() =>
         platform

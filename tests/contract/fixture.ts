@@ -11,7 +11,10 @@ export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 export const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const unknownId = '019a0000-0000-7000-8000-000000000000';
 
-/** Whether an answer is what the OpenAPI document says its operation answers: status, body, no field more. */
+/**
+ * Checks that a response is one that the OpenAPI document declares for its operation: status, body, no additional
+ * field.
+ */
 export class Contract {
   readonly document: Json;
   readonly seen = new Set<string>();
@@ -48,7 +51,7 @@ export class Contract {
     expect(validate(response.body) ? null : validate.errors, where).toBeNull();
   }
 
-  /** Compiled once, which takes far longer than a check. */
+  /** Compiles each schema once, because that takes far longer than a check. */
   #validator(path: string, method: string, status: number): ValidateFunction {
     const key = `${method} ${path} ${status}`;
     let validator = this.#validators.get(key);
@@ -62,7 +65,7 @@ export class Contract {
     return validator;
   }
 
-  /** `inner`, each of whose answers is checked. */
+  /** `inner`, with a check of each response. */
   client(inner: Client): Client {
     const checked = async (
       method: string,
@@ -84,7 +87,7 @@ export class Contract {
   }
 }
 
-/** The platform under examination; every answer through its clients is checked against the OpenAPI document. */
+/** The platform under test; every response through its clients is checked against the OpenAPI document. */
 export interface Fixture {
   test: TestPlatform;
   db: Database;
@@ -142,7 +145,7 @@ const codes: Record<number, string> = {
   429: 'too_many_requests',
 };
 
-/** That `answer` is the error of `status`: its body's exact keys, code, a message that matches, context fields. */
+/** Expects the error of `status`: the exact keys of its body, its code, a message that matches, its context fields. */
 export const expectError = (
   response: Pick<ClientResponse, 'status' | 'body' | 'text'>,
   status: number,
@@ -151,11 +154,11 @@ export const expectError = (
 ): void => {
   expect(response.status, response.text).toBe(status);
   expect(Object.keys(response.body)).toEqual(['error']);
-  const { error_id, code, message: said, details, ...rest } = response.body.error;
+  const { error_id, code, message: text, details, ...rest } = response.body.error;
   expect(error_id).toMatch(uuid);
   expect(code).toBe(codes[status]);
-  expect(said).toMatch(message);
-  expect(said).not.toMatch(/select |insert |\bat .*\.ts|node_modules|\/src\//i);
+  expect(text).toMatch(message);
+  expect(text).not.toMatch(/select |insert |\bat .*\.ts|node_modules|\/src\//i);
   expect(rest).toEqual(context);
   if (status === 422) expect(details.length).toBeGreaterThan(0);
   for (const detail of details ?? []) {
@@ -175,7 +178,7 @@ export const ok = async (response: Promise<ClientResponse>, status = 200): Promi
 
 /** A new agent; a Worker agent unless `fields` says otherwise. */
 export const newAgent = (fixture: Fixture, fields: object = {}): Promise<Json> =>
-  ok(fixture.api.post('/agents', { name: 'examined', mode: 'worker', ...fields }));
+  ok(fixture.api.post('/agents', { name: 'tested', mode: 'worker', ...fields }));
 
 export const newKey = async (
   fixture: Fixture,
@@ -194,7 +197,7 @@ export const newSchedule = async (
     fixture.api.post(`/agents/${agentId}/schedules`, { cron_expression: '0 9 * * 1-5', ...fields }, options),
   );
 
-/** One statement of SQL, for what no endpoint can bring about. */
+/** Runs one statement of SQL, for what no endpoint can do. */
 export const query = async (fixture: Fixture, statement: ReturnType<typeof sql>): Promise<Json[]> =>
   (await fixture.db.run((reader) => statement.execute(reader))).rows;
 

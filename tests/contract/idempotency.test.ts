@@ -9,7 +9,7 @@ onEachDatabase((at) => {
   const count = async (table: string, where = sql`true`) =>
     (await query(at(), sql`select count(*)::int as n from ${sql.table(table)} where ${where}`))[0].n;
 
-  test('the same request again under its key gives the first answer, on every operation that takes one', async () => {
+  test('the same request under the same key gets the first response, on every operation that accepts a key', async () => {
     const agent = await newAgent(at());
     const integration = {
       version: '1',
@@ -40,7 +40,7 @@ onEachDatabase((at) => {
         first.body,
         first.headers.get('etag'),
       ]);
-      // The order of keys is no difference.
+      // The order of keys makes no difference.
       const turned = Object.fromEntries(Object.entries(body).reverse());
       expect((await at().api.post(path, turned, options)).body).toEqual(first.body);
       expect(await count(table)).toBe(before + 1);
@@ -53,13 +53,13 @@ onEachDatabase((at) => {
     }
   });
 
-  test('the answers are kept encrypted', async () => {
+  test('the responses are stored encrypted', async () => {
     const rows = await query(at(), sql`select answer from idempotency_keys`);
     expect(rows.length).toBeGreaterThan(0);
     expect(JSON.stringify(rows)).not.toMatch(/secret-password|created_at|once/);
   });
 
-  test('of 30 equal requests at once one makes the resource, and all get its answer', async () => {
+  test('of 30 equal requests at once one creates the resource, and all get its response', async () => {
     const agent = await newAgent(at());
     const options = keyed();
     const responses = await Promise.all(
@@ -81,7 +81,7 @@ onEachDatabase((at) => {
     ).toBe(1);
   });
 
-  test('another operation, path or body under the same key is 422', async () => {
+  test('another operation, path or body under the same key gets 422', async () => {
     const [agent, other] = [await newAgent(at()), await newAgent(at())];
     const options = keyed();
     const body = { cron_expression: '0 0 * * *' };
@@ -93,11 +93,11 @@ onEachDatabase((at) => {
       422,
       /used before/,
     );
-    // What is wrong with the body comes first.
+    // Faults of the body come first.
     expectError(await at().api.post(`/agents/${agent.id}/schedules`, {}, options), 400);
   });
 
-  test('the key is its principal’s own', async () => {
+  test('each principal has its own keys', async () => {
     const [one, two] = [
       at().as((await newKey(at(), 'builder')).value),
       at().as((await newKey(at(), 'builder')).value),
@@ -111,7 +111,7 @@ onEachDatabase((at) => {
     expect(a.id).not.toBe(b.id);
   });
 
-  test('failures are not kept', async () => {
+  test('failures are not stored', async () => {
     const agent = await newAgent(at());
     const path = `/agents/${agent.id}/schedules`;
     const options = keyed();
@@ -123,7 +123,7 @@ onEachDatabase((at) => {
     expectError(await at().api.post(path, body, options), 400, /20/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
     await ok(at().api.delete(`${path}/${full[0].id}`), 204);
     const made = await ok(at().api.post(path, body, options));
-    // Now it succeeded: the agent is full again, and the answer is still the first.
+    // Now it succeeded: the agent is full again, and the response is still the first one.
     expect(await ok(at().api.post(path, body, options))).toEqual(made);
     await ok(at().api.delete(`${path}/${made.id}`), 204);
     expect(await ok(at().api.post(path, body, options))).toEqual(made);
@@ -145,7 +145,7 @@ onEachDatabase((at) => {
     expect((await ok(at().api.post('/agents', { ...body, name: 'other' }, options))).id).not.toBe(first.id);
   });
 
-  test('agents: each change raises the entity tag, and If-Match is asked after the body', async () => {
+  test('agents: each change raises the entity tag, and If-Match is checked after the body', async () => {
     const agent = await newAgent(at());
     const path = `/agents/${agent.id}`;
     const patch = (ifMatch: string, body: object) =>
@@ -162,7 +162,7 @@ onEachDatabase((at) => {
     expectError(await at().api.delete(path, { headers: { 'if-match': '"2"' } }), 404);
   });
 
-  test('next walks a list once, newest first, whatever is inserted or deleted meanwhile', async () => {
+  test('next walks a list once, newest first, even if rows are inserted or deleted in the meantime', async () => {
     const made: string[] = [];
     for (let i = 0; i < 9; i++) made.unshift((await newAgent(at())).id);
     const walk: string[] = [];

@@ -77,7 +77,7 @@ describe('testing a connection', () => {
     [404, 'sample_span'],
     [429, 'sample_span'],
     [503, 'sample_span'],
-  ])('an answer of %i fails at %s, and what the backend repeats is not shown', async (status, step) => {
+  ])('a response of %i fails at %s, and what the backend repeats is not shown', async (status, step) => {
     receiver.respondWith((request) => ({
       status,
       headers: { 'content-type': 'text/plain', location: 'https://elsewhere.example' },
@@ -89,14 +89,14 @@ describe('testing a connection', () => {
     expect(last.detail).toContain(String(status));
   });
 
-  test('a span that the backend rejects fails, though it answers 200', async () => {
+  test('a span that the backend rejects is a failure, although the response is 200', async () => {
     receiver.respondWith({ partialSuccess: { rejectedSpans: 1, errorMessage: 'no such tenant' } });
     const { ok, last } = await run({ ...examples.otlp_basic_auth, url: receiver.url });
     expect([ok, last.step]).toEqual([false, 'sample_span']);
     expect(last.detail).toContain('no such tenant');
   });
 
-  test('says which step failed: the placeholder, the name, the address, the port, TLS, the answer', async () => {
+  test('says which step failed: the placeholder, the name, the address, the port, TLS, the response', async () => {
     const at = async (url: string) => (await run({ ...examples.otlp_basic_auth, url })).last.step;
     expect(await at(`https://\${NOPE}.example.com/`)).toBe('url');
     expect(await at('http://does-not-exist.invalid/')).toBe('name_lookup');
@@ -109,7 +109,7 @@ describe('testing a connection', () => {
     expect(await at(receiver.url)).toBe('sample_span');
   });
 
-  test('answers within 5 s for a backend that never does', async () => {
+  test('returns within 5 s if the backend never responds', async () => {
     const hanging = createServer(() => {});
     await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
     const before = Date.now();
@@ -131,7 +131,7 @@ describe('testing a connection', () => {
     expect((await fixture.admin.post(path, { settings: injected })).status).toBe(422);
   });
 
-  test('of a saved integration: a success resumes its delivery on every replica, a failure does not', async () => {
+  test('of a saved integration: a success resumes delivery on every replica, a failure does not', async () => {
     const settings = { ...examples.otlp_basic_auth, url: receiver.url, is_enabled: false };
     const { id } = (await fixture.admin.post(integrations, { settings, version: '1' })).body;
     const number = fixture.observability.destinations.all().find((d) => d.id === id)!.number;
@@ -147,7 +147,7 @@ describe('testing a connection', () => {
     expect(etag).toBe('"1"');
   });
 
-  test('health is what delivery says; a new integration delivers nothing yet, a disabled one says so', async () => {
+  test('health is what delivery reports; a new integration has delivered nothing, a disabled one is shown as disabled', async () => {
     const { id } = (await fixture.admin.post(integrations, { settings: examples.llm_tracing, version: '1' }))
       .body;
     const path = `${integrations}/${id}`;
@@ -166,7 +166,7 @@ describe('testing a connection', () => {
       next_attempt_at: null,
     };
     expect((await fixture.admin.get(`${path}/health`)).body).toEqual({ ...nothing, state: 'delivering' });
-    const told = {
+    const health = {
       ...nothing,
       state: 'retrying' as const,
       delivered: 5,
@@ -175,9 +175,9 @@ describe('testing a connection', () => {
       last_error: 'the backend answered 503',
       next_attempt_at: '2026-01-31T08:00:00.000Z',
     };
-    fixture.healthOf.set(number, told);
-    expect((await fixture.admin.get(`${path}/health`)).body).toEqual(told);
+    fixture.healthOf.set(number, health);
+    expect((await fixture.admin.get(`${path}/health`)).body).toEqual(health);
     await fixture.admin.patch(path, { is_enabled: false });
-    expect((await fixture.admin.get(`${path}/health`)).body).toEqual({ ...told, state: 'disabled' });
+    expect((await fixture.admin.get(`${path}/health`)).body).toEqual({ ...health, state: 'disabled' });
   });
 });

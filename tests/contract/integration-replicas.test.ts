@@ -41,42 +41,42 @@ describe('telemetry of two replicas on one database', () => {
     expect(response.status).toBe(200);
   };
   const health = (of: Fixture) => ok(of.api.get(`/observability/integrations/${integration.id}/health`));
-  const letters = (of: Fixture, more = '') =>
+  const deadLetters = (of: Fixture, more = '') =>
     ok(of.app.get(`/observability/integrations/${integration.id}/dead-letters${more}`));
-  /** Both tell the same, and it is this. */
-  const bothTell = async (wanted: object): Promise<void> => {
+  /** Both report the same health, and it is `wanted`. */
+  const bothReport = async (wanted: object): Promise<void> => {
     for (const one of [a, b]) {
       await until(async () => {
-        const told = await health(one);
-        return Object.entries(wanted).every(([name, value]) => told[name] === value);
+        const reported = await health(one);
+        return Object.entries(wanted).every(([name, value]) => reported[name] === value);
       }, 4_000).catch(async () => expect(await health(one)).toMatchObject(wanted));
     }
   };
 
-  test('either tells the counts of both', async () => {
+  test('each reports the counts of both', async () => {
     await send(a, 'a', 3);
     await send(b, 'b', 4);
-    await bothTell({ state: 'delivering', delivered: 7, queued: 0, last_error: null });
+    await bothReport({ state: 'delivering', delivered: 7, queued: 0, last_error: null });
     expect((await health(b)).last_success_at).toMatch(/Z$/);
   });
 
-  test('delivery that is paused on one is paused in the health of either, until an edit', async () => {
+  test('delivery that is paused on one is paused in the health of both, until an edit', async () => {
     backend.respondWith((request) => (request.spans.some(({ name }) => name.startsWith('x')) ? 401 : 200));
     await send(a, 'x', 2);
-    await bothTell({ state: 'paused', delivered: 7, queued: 2 });
+    await bothReport({ state: 'paused', delivered: 7, queued: 2 });
     expect((await health(b)).last_error).toContain('401');
     expect((await health(b)).backlog_bytes).toBeGreaterThan(0);
     backend.respondWith(200);
     await ok(b.api.put(`/observability/integrations/${integration.id}`, { version: '2' }));
-    await bothTell({ state: 'delivering', delivered: 9, queued: 0 });
+    await bothReport({ state: 'delivering', delivered: 9, queued: 0 });
   });
 
-  test('dead letters of one are counted by either, and sent again or purged through either', async () => {
+  test('each counts the dead letters of the other, and can retry or purge them', async () => {
     backend.respondWith((request) => (request.spans.some(({ name }) => /-[12]$/.test(name)) ? 400 : 200));
     await send(a, 'bad', 3);
     await send(b, 'worse', 3);
-    await bothTell({ dead_lettered: 4, delivered: 11, queued: 0 });
-    const page = await letters(a);
+    await bothReport({ dead_lettered: 4, delivered: 11, queued: 0 });
+    const page = await deadLetters(a);
     expect(page).toMatchObject({ has_more: false, next: '', on_other_replicas: 2 });
     expect(page.data).toEqual(
       [1, 2].map(() => ({
@@ -87,32 +87,32 @@ describe('telemetry of two replicas on one database', () => {
         bytes: expect.any(Number),
       })),
     );
-    const first = await letters(a, '?limit=1');
+    const first = await deadLetters(a, '?limit=1');
     expect(first.data).toEqual([page.data[0]]);
-    expect((await letters(a, `?limit=1&next=${first.next}`)).data).toEqual([page.data[1]]);
+    expect((await deadLetters(a, `?limit=1&next=${first.next}`)).data).toEqual([page.data[1]]);
     expect(
       (await b.app.get(`/observability/integrations/${integration.id}/dead-letters?next=${first.next}`))
         .status,
     ).toBe(422);
 
-    // Asked of the other: it does nothing itself, and the one that holds it does it.
+    // The request goes to the other replica, which does nothing itself; the replica that has the dead letter purges it.
     const path = `/observability/integrations/${integration.id}/dead-letters`;
     expect(await ok(b.app.post(`${path}/purge`, { ids: [page.data[0].id] }))).toMatchObject({ discarded: 0 });
-    await bothTell({ dead_lettered: 3, discarded: 1 });
+    await bothReport({ dead_lettered: 3, discarded: 1 });
     expect(await ok(a.app.post(`${path}/retry`))).toMatchObject({ delivered: 0, failed: 1, untried: 0 });
     backend.respondWith(503);
     expect(await ok(a.app.post(`${path}/retry`))).toMatchObject({ delivered: 0, failed: 0, untried: 1 });
     backend.respondWith(200);
     expect(await ok(a.app.post(`${path}/retry`))).toMatchObject({ delivered: 1, on_other_replicas: 2 });
-    await bothTell({ dead_lettered: 0, delivered: 14, discarded: 1 });
-    expect((await letters(b)).data).toEqual([]);
+    await bothReport({ dead_lettered: 0, delivered: 14, discarded: 1 });
+    expect((await deadLetters(b)).data).toEqual([]);
     const audits = await ok(a.api.get(`/audits?target_id=${integration.id}`));
     expect(audits.data.map((row: { action: string }) => row.action)).toEqual(
       expect.arrayContaining(['integration.dead_letters_retry', 'integration.dead_letters_purge']),
     );
   });
 
-  test('ids that are none are 422, and only an admin may', async () => {
+  test('malformed ids are 422, and only an admin may call these operations', async () => {
     const path = `/observability/integrations/${integration.id}/dead-letters`;
     for (const ids of [['x'], [], Array(101).fill(`${integration.id}.${'0'.repeat(16)}`), 'x']) {
       expect((await a.app.post(`${path}/purge`, { ids })).status).toBe(422);
@@ -122,7 +122,7 @@ describe('telemetry of two replicas on one database', () => {
     expect((await a.app.get('/observability/integrations/none/dead-letters')).status).toBe(404);
   });
 
-  test('what a replica said that is gone still counts; its state does not', async () => {
+  test('the counts of a lost replica still count; its state does not', async () => {
     await query(
       a,
       sql`insert into telemetry_accounts (replica_id, number, delivered, rejected, dead_lettered, expired, discarded,
@@ -130,7 +130,7 @@ describe('telemetry of two replicas on one database', () => {
         values (gen_random_uuid(), 1, 100, 1, 0, 0, 0, 5, 50, now() - interval '1 hour', 'paused', 'old',
           platform_now() - interval '1 hour')`,
     );
-    const told = await health(a);
+    const reported = await health(a);
     expect(told).toMatchObject({
       state: 'delivering',
       delivered: 114,

@@ -36,7 +36,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
       row.agent_id,
     ]);
 
-  test('POST answers 201 with the scope, and again with the one that exists', async () => {
+  test('POST returns 201 with the scope, and for an equal one the scope that exists', async () => {
     const { id, scopes } = await create();
     const agent_id = await fixture.agent();
     const first = await fixture.admin.post(scopes, { scope: 'agent', agent_id });
@@ -55,7 +55,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     ]);
   });
 
-  test('equal POSTs at once make one scope', async () => {
+  test('equal POSTs at once create one scope', async () => {
     const { scopes } = await create();
     const body = { scope: 'agent', agent_id: await fixture.agent() };
     const responses = await Promise.all([1, 2, 3, 4].map(() => fixture.admin.post(scopes, body)));
@@ -71,7 +71,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     await expect(twice).rejects.toMatchObject({ code: '23505' });
   });
 
-  test('an agent_id beside global is ignored, whatever it is', async () => {
+  test('an agent_id next to global is ignored, whatever it is', async () => {
     const { scopes } = await create();
     await fixture.admin.delete(`${scopes}?scope=global`);
     for (const agent_id of [newId(), 'nonsense', null, 5]) {
@@ -121,7 +121,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     expect(await names(scopes)).toHaveLength(1);
   });
 
-  test('DELETE removes one scope, the second time it is 404', async () => {
+  test('DELETE removes one scope; a second DELETE is 404', async () => {
     const { scopes } = await create();
     const agent_id = await fixture.agent();
     await fixture.admin.post(scopes, { scope: 'agent', agent_id });
@@ -134,7 +134,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     expect(await names(scopes)).toEqual([]);
   });
 
-  test('changes of scopes are in the audit log, repeated ones are not', async () => {
+  test('changes of scopes are in the audit log; requests that change nothing are not', async () => {
     const { id, scopes } = await create();
     const agent_id = await fixture.agent();
     for (const _ of [1, 2]) await fixture.admin.post(scopes, { scope: 'agent', agent_id });
@@ -150,7 +150,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     ]);
   });
 
-  test('an integration goes to the agents in its scopes, at once here and within a second elsewhere', async () => {
+  test('an integration gets the agents in its scopes, at once on this replica and within a second on others', async () => {
     const { path, scopes, number } = await create();
     const [mine, others] = [await fixture.agent(), await fixture.agent()];
     const goes = (agentId: string | null, where = fixture.observability) =>
@@ -191,17 +191,17 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     await until(() => fixture.other.destinations.get(number) === undefined, 1_000);
   });
 
-  test('a number is never given twice', async () => {
+  test('a number is never used twice', async () => {
     const { path, number } = await create();
     await fixture.admin.delete(path);
     expect((await create()).number).toBeGreaterThan(number);
   });
 
-  test('a destination says where to, with what headers, and why it cannot be sent to; edits raise its revision', async () => {
+  test('a destination has its address, its headers and the reason why it cannot be used; edits raise its revision', async () => {
     const { destinations } = fixture.observability;
     const { id, path, number } = await create();
-    let heard = 0;
-    const off = destinations.onChange(() => void heard++);
+    let changes = 0;
+    const off = destinations.onChange(() => void changes++);
     const before = destinations.get(number)!;
     expect(before).toMatchObject({ id, provider: 'otlp_basic_auth', enabled: true });
     expect(before.problem).toBeUndefined();
@@ -215,11 +215,11 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     expect(after.revision).toBeGreaterThan(before.revision);
     expect(after).toMatchObject({ provider: 'llm_tracing', url: '' });
     expect(after.problem).toContain('URL_PLACEHOLDERS');
-    expect(heard).toBeGreaterThan(0);
+    expect(changes).toBeGreaterThan(0);
     off();
-    const soFar = heard;
+    const soFar = changes;
     await fixture.admin.patch(path, { debug: true });
-    expect(heard).toBe(soFar);
+    expect(changes).toBe(soFar);
     expect(destinations.all().map((destination) => destination.number)).toContain(number);
   });
 

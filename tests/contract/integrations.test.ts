@@ -35,7 +35,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     return rows;
   };
 
-  test('create answers 201 with the integration, enabled, global and with defaults', async () => {
+  test('create returns 201 with the integration, enabled, global and with defaults', async () => {
     const answer = await fixture.admin.post(integrations, { settings: basic, version: '1.0' });
     expect(answer.status).toBe(201);
     expect(answer.headers.get('etag')).toBe('"1"');
@@ -72,7 +72,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     },
   );
 
-  test('null stands for an optional field that is left out', async () => {
+  test('null in an optional field is the same as leaving it out', async () => {
     const nulls = { trace_view_url: null, trace_ui_type: null, is_enabled: null };
     const { provider, url, username, password } = basic;
     const created = await create(
@@ -100,8 +100,8 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
         `settings.${field}`,
       ]),
     ),
-    ['what is missing beside what is wrong', { settings: { ...basic, url: 7 } }, 'version'],
-  ])('400 where %s is missing', async (_, body, path) => {
+    ['a missing field next to a wrong one', { settings: { ...basic, url: 7 } }, 'version'],
+  ])('400 if %s is missing', async (_, body, path) => {
     const answer = await fixture.admin.post(integrations, body);
     expect(answer.status).toBe(400);
     expect(answer.body.error.code).toBe('bad_request');
@@ -112,7 +112,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
   const headers = (map: unknown) => ({ provider: 'otlp_custom_headers', url: basic.url, headers: map });
   test.each<[string, object, string]>([
     ['an unknown provider', { ...basic, provider: 'other' }, 'settings.provider'],
-    ['a url that is none', { ...basic, url: 'not a url' }, 'settings.url'],
+    ['something that is not a url', { ...basic, url: 'not a url' }, 'settings.url'],
     ['another scheme', { ...basic, url: 'ftp://example.com' }, 'settings.url'],
     ['credentials in the url', { ...basic, url: 'https://u:hunter2@example.com/' }, 'settings.url'],
     ['a user in the url', { ...basic, url: 'https://u@example.com/' }, 'settings.url'],
@@ -156,7 +156,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     ['a header value with NUL', headers({ a: '1\u0000' }), 'settings.headers.a'],
     ['a header value beyond ASCII', headers({ a: 'é' }), 'settings.headers.a'],
     ['a blank around a header value', headers({ a: ' 1' }), 'settings.headers.a'],
-    ['a header value that is no text', headers({ a: 1 }), 'settings.headers.a'],
+    ['a header value that is not text', headers({ a: 1 }), 'settings.headers.a'],
     ['a header value that is null', headers({ a: null }), 'settings.headers.a'],
     ['a header value of 8 KB', headers({ a: 'x'.repeat(8_192) }), 'settings.headers.a'],
     ['header names equal but for case', headers({ 'x-a': '1', 'X-A': '2' }), 'settings.headers.X-A'],
@@ -183,11 +183,11 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       `settings.headers.${name}`,
     ]),
     [
-      'Authorization where the provider sets it',
+      'Authorization if the provider sets it',
       { ...dashboard, additional_headers: { AUTHORIZATION: 'x' } },
       'settings.additional_headers.AUTHORIZATION',
     ],
-  ])('422 for %s, and no value in the answer', async (_, settings, path) => {
+  ])('422 for %s, and no value in the response', async (_, settings, path) => {
     const answer = await fixture.admin.post(integrations, { settings, version: '1' });
     expect(answer.status, answer.text).toBe(422);
     expect(answer.body.error.code).toBe('unprocessable_entity');
@@ -209,7 +209,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect(paths(answer)).toEqual([path]);
   });
 
-  test('takes headers that only look odd', async () => {
+  test('accepts headers that only look odd', async () => {
     const odd = { __proto__: null, 'X-!#$%&': 'a\tb c', empty: '', 'x-api-key': 'k' };
     const created = await create({
       provider: 'otlp_custom_headers',
@@ -240,7 +240,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect(JSON.stringify(created)).not.toContain('hunter2');
   });
 
-  test('what is stored holds no credential, and a value cannot be moved to another row', async () => {
+  test('the stored settings contain no credential in clear text, and a value cannot be moved to another row', async () => {
     const created = await Promise.all(Object.values(examples).map((settings) => create(settings)));
     const { rows } = await fixture.db.run((reader) =>
       sql<{ row: string }>`select i::text as row from observability_integrations i
@@ -262,7 +262,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     await fixture.admin.delete(`${integrations}/${created[0].id}`);
   });
 
-  test('the audit log tells of changes with fingerprints in the place of secrets', async () => {
+  test('the audit log records changes, with fingerprints instead of secrets', async () => {
     const { id } = await create(dashboard);
     await fixture.admin.put(`${integrations}/${id}`, { settings: examples.llm_tracing, description: 'new' });
     await fixture.admin.delete(`${integrations}/${id}`);
@@ -303,7 +303,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect(await by()).toEqual(['reader', 'another', 'reader']);
   });
 
-  test('PUT leaves out what is omitted, replaces settings whole, and clears with null', async () => {
+  test('PUT does not change omitted fields, replaces settings as a whole, and clears with null', async () => {
     const { id } = await create(basic, { description: 'd', is_system: true, debug: true });
     const path = `${integrations}/${id}`;
     const { username, password, provider, url } = basic;
@@ -335,7 +335,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect((await fixture.admin.put(path, given)).status).toBe(200);
   });
 
-  test('what GET gave can be sent back by PUT', async () => {
+  test('PUT accepts what GET returned', async () => {
     for (const settings of [...Object.values(examples), { ...basic, url: `https://\${NOPE}.example.com` }]) {
       const created = await create(settings);
       const given = (await fixture.admin.get(`${integrations}/${created.id}`)).body;
@@ -356,7 +356,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     ['PATCH', { is_enabled: 'x' }, 422],
     ['PATCH', { is_enabled: 1, debug: 0 }, 422],
     ['PATCH', null, 422],
-  ])('%s with %j is %i and changes nothing', async (method, body, status) => {
+  ])('%s with %j returns %i and changes nothing', async (method, body, status) => {
     const { id } = await create();
     const before = await fixture.admin.get(`${integrations}/${id}`);
     const answer = await fixture.admin.raw(method, `${integrations}/${id}`, JSON.stringify(body), {
@@ -368,7 +368,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect(after.headers.get('etag')).toBe('"1"');
   });
 
-  test('PATCH switches export and debug each for itself', async () => {
+  test('PATCH switches export and debug independently', async () => {
     const { id } = await create();
     const path = `${integrations}/${id}`;
     expect((await fixture.admin.patch(path, { is_enabled: false })).body.settings).toEqual({
@@ -401,7 +401,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect((await fixture.admin.delete(path, { headers: { 'if-match': '"2"' } })).status).toBe(204);
   });
 
-  test('one Idempotency-Key makes one integration', async () => {
+  test('one Idempotency-Key creates one integration', async () => {
     const headers = { 'idempotency-key': newId() };
     const body = { settings: basic, version: 'once' };
     const responses = await Promise.all(
@@ -414,7 +414,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect(other.status).toBe(422);
   });
 
-  test('DELETE answers 204 without a body, then 404', async () => {
+  test('DELETE returns 204 without a body, then 404', async () => {
     const { id } = await create();
     const first = await fixture.admin.delete(`${integrations}/${id}`);
     expect([first.status, first.text]).toEqual([204, '']);
@@ -450,7 +450,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     }
   });
 
-  test('the list is an array, newest first, narrowed by provider and agent', async () => {
+  test('the list is an array, newest first, filtered by provider and agent', async () => {
     const agent = await fixture.agent();
     const first = await create(examples.llm_tracing);
     const own = await create(examples.llm_tracing);
@@ -481,7 +481,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     }
   });
 
-  test('the older address serves the same', async () => {
+  test('the older address serves the same resources', async () => {
     const { id } = await create();
     const response = await fetch(`${fixture.origin}/api/v1${integrations}/${id}`, {
       headers: { authorization: 'Bearer admin:admin' },

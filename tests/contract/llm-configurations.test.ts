@@ -97,7 +97,7 @@ eachDatabase((_name, open) => {
       await expect(llms.resolve(other.id)).rejects.toThrow();
     });
 
-    test('reach the runtime as they were given', async () => {
+    test('reach the runtime unchanged', async () => {
       const { id } = await create();
       const llm = (await llms.resolve(id)) as ResolvedLlm & { kind: 'openai_compatible' };
       expect(llm).toMatchObject({ kind: 'openai_compatible', model: 'model-1', base_url: body.base_url });
@@ -108,7 +108,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('validation', () => {
-    test('answers 400 for what is missing and 422 for what is wrong', async () => {
+    test('returns 400 for what is missing and 422 for what is wrong', async () => {
       expect(await fault({ kind: undefined })).toBe('400 kind');
       expect(await fault({ base_url: undefined })).toBe('400 base_url');
       expect(await fault({ model: null })).toBe('422 model');
@@ -123,7 +123,7 @@ eachDatabase((_name, open) => {
       expect(await fault({ headers: { a: 'x', A: 'y' } })).toBe('422 headers.A');
     });
 
-    test('says of a kind of other releases which ones are supported now', async () => {
+    test('names the supported kinds if a kind of another release is sent', async () => {
       const response = await http.post('/llm-configurations', { ...body, kind: 'anthropic' });
       expect(response.status).toBe(422);
       expect(response.body.error.message).toContain('supported now: openai_compatible, mock');
@@ -131,7 +131,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('a change', () => {
-    test('leaves what is not named, and clears by null', async () => {
+    test('leaves omitted fields as they are, and clears with null', async () => {
       const { id } = await create();
       const renamed = await http.patch(`/llm-configurations/${id}`, { name: 'New' });
       expect(renamed.body).toMatchObject({ name: 'New', model: 'model-1', api_key_set: true });
@@ -143,7 +143,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('the default', () => {
-    test('can be moved, to what exists only, and cannot be deleted', async () => {
+    test('can be changed only to one that exists, and cannot be deleted', async () => {
       const { llm_id: before } = (await http.get('/llm-configurations/defaults')).body;
       const { id } = await create();
       const moved = await http.put('/llm-configurations/defaults', { llm_id: id });
@@ -161,7 +161,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  test('a configuration that an agent uses cannot be deleted until it does no more', async () => {
+  test('a configuration cannot be deleted while an agent uses it', async () => {
     const { id } = await create();
     const agent = newId();
     await open().tx(async (tx) => {
@@ -178,7 +178,7 @@ eachDatabase((_name, open) => {
     expect((await http.delete(`/llm-configurations/${id}`)).status).toBe(204);
   });
 
-  test('what the release before writes into its columns holds, and what this one writes is there for it', async () => {
+  test('what the previous release writes into its columns is used, and what this release writes is there for it', async () => {
     const { id } = await create();
     const column = (name: string, text: string) => vault.seal(text, `llm_configurations:${id}:${name}`);
     await open().tx((tx) =>
@@ -203,7 +203,7 @@ eachDatabase((_name, open) => {
     expect(JSON.parse(vault.open(headers, `llm_configurations:${id}:headers`))).toEqual({ 'X-Mine': '1' });
   });
 
-  test('a configuration has an ETag; a change or deletion of another version is 412 and changes nothing', async () => {
+  test('a configuration has an ETag; a change or deletion with another version is 412 and changes nothing', async () => {
     const { id } = await create();
     const path = `/llm-configurations/${id}`;
     const { headers } = await http.get(path);
@@ -236,7 +236,7 @@ eachDatabase((_name, open) => {
     expect(shown).toEqual({ id, name: 'Ours', kind: 'openai_compatible', model: 'model-1' });
   });
 
-  test('a test asks the model with the opened secrets and tells how it went', async () => {
+  test('a test calls the model with the decrypted secrets and returns the result', async () => {
     const { id } = await create();
     const response = await http.post(`/llm-configurations/${id}/test`);
     expect(response.body).toEqual({ ok: false, detail: 'no answer', latency_ms: expect.any(Number) });

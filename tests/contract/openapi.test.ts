@@ -58,7 +58,7 @@ describe('the OpenAPI document', () =>
       }
     });
 
-    test('every operation names each status that it can answer, with the schema of its body', async () => {
+    test('every operation names each status that it can return, with the schema of its body', async () => {
       for (const [name, operation, path, method] of await operations()) {
         if (operation.operationId === 'sendTraces') continue;
         const statuses = Object.keys(operation.responses);
@@ -82,7 +82,7 @@ describe('the OpenAPI document', () =>
       }
     });
 
-    test('has the operations and the statuses of success that the description names', async () => {
+    test('has the operations and success statuses that the description names', async () => {
       const { paths } = await documentOf('/api/v2');
       const integrations = '/observability/integrations';
       const schedules = '/agents/{agent_id}/schedules';
@@ -109,7 +109,7 @@ describe('the OpenAPI document', () =>
       }
     });
 
-    test('has the description’s names and fields', async () => {
+    test('has the names and fields of the description', async () => {
       const { schemas } = (await documentOf('/api/v2')).components;
       const fields = (name: string) => Object.keys(schemas[name].properties).sort();
       const schedule =
@@ -124,7 +124,7 @@ describe('the OpenAPI document', () =>
       expect(schemas.PublicSchedule.required.sort()).toEqual(schedule.split(' '));
     });
 
-    test('bodies name what is required, and what is the default of the rest', async () => {
+    test('bodies name the required fields, and the defaults of the others', async () => {
       const { paths, components } = await documentOf('/api/v2');
       const body = (path: string, method: string) => {
         const { schema } = paths[path][method].requestBody.content['application/json'];
@@ -147,7 +147,7 @@ describe('the OpenAPI document', () =>
       });
     });
 
-    test('every operation that exists is described, and answers within its schema', async () => {
+    test('every operation is described, and its responses match its schema', async () => {
       const agent = await newAgent(at());
       const schedule = await newSchedule(at(), agent.id);
       const integration = await ok(

@@ -28,14 +28,14 @@ describe('two replicas on one database', () => {
     await dropDatabase(url);
   });
 
-  test('a revoked key is refused by the other within a second, though it was just used there', async () => {
+  test('a revoked key is refused by the other replica within a second, even if it was just used there', async () => {
     const key = await newKey(a, 'member');
     await ok(b.as(key.value).get('/agents'));
     await ok(a.api.delete(`/api-keys/${key.id}`), 204);
     await until(async () => (await b.as(key.value).get('/agents')).status === 401, 1_000);
   });
 
-  test('a setting holds on both at once', async () => {
+  test('a setting takes effect on both at once', async () => {
     const { id } = await newAgent(a);
     for (const most of [0, 1, 0]) {
       await setSettings(a, { MAX_SCHEDULES_PER_AGENT: most });
@@ -50,7 +50,7 @@ describe('two replicas on one database', () => {
     await setSettings(a, { MAX_SCHEDULES_PER_AGENT: 20, RATE_LIMIT_BURST: 2_000 });
   });
 
-  test('of 30 equal requests to both one makes the resource', async () => {
+  test('of 30 equal requests to both, one creates the resource', async () => {
     const { id } = await newAgent(a);
     const send = (n: number) =>
       [a, b][n % 2]!.api.post(
@@ -76,7 +76,7 @@ describe('two replicas on one database', () => {
     }
   });
 
-  test('3,000 schedules due at once fire once each, by both together', async () => {
+  test('both together fire each of 3,000 schedules that are due at once exactly once', async () => {
     const agent = await newAgent(a, { settings: { max_concurrency: 1 } });
     const { id } = await newSchedule(a, agent.id, { cron_expression: '* * * * *' });
     await query(

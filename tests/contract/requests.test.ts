@@ -29,7 +29,7 @@ describe('requests', () =>
       test.each([
         ['nothing', undefined, json],
         ['an empty text', '', json],
-        ['no JSON', '{', json],
+        ['text that is not JSON', '{', json],
         ['two values', '{} {}', json],
         ['a trailing comma', '{"name":"x",}', json],
         ['NaN', '{"name":NaN}', json],
@@ -45,9 +45,9 @@ describe('requests', () =>
           { 'content-type': 'application/json; charset=latin1' },
         ],
         ['a content encoding', '{"name":"x","mode":"worker"}', { ...json, 'content-encoding': 'gzip' }],
-        ['no UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), json],
-        ['a lack of what is required', '{}', json],
-        ['a lack beside what is wrong', '{"name":5}', json],
+        ['bytes that are not UTF-8', Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), json],
+        ['a missing required field', '{}', json],
+        ['a missing field next to a wrong one', '{"name":5}', json],
       ])('%s is 400', async (_what, body, headers) => {
         expectError(await raw('/agents', body, headers as Record<string, string>), 400);
       });
@@ -59,8 +59,8 @@ describe('requests', () =>
         ['a number', '5'],
         ['true', 'true'],
         ['a wrong type', '{"name":5,"mode":"worker"}'],
-        ['null where it cannot be', '{"name":null,"mode":"worker"}'],
-        ['another value than those allowed', '{"name":"x","mode":"both"}'],
+        ['null in a field that cannot be null', '{"name":null,"mode":"worker"}'],
+        ['a value that is not allowed', '{"name":"x","mode":"both"}'],
         ['an empty name', '{"name":"","mode":"worker"}'],
         ['NUL in a value', '{"name":"a\\u0000b","mode":"worker"}'],
         ['half a surrogate pair', '{"name":"\\ud800","mode":"worker"}'],
@@ -74,15 +74,18 @@ describe('requests', () =>
         ['a nested key', '{"payload":{"a":[{"\\ud800":1}]}}', 'payload.a[0]'],
         ['a nested value', '{"payload":{"a":["ok",{"b":"\\u0000"}]}}', 'payload.a[1].b'],
         ['metadata', '{"metadata":{"a":"\\udfff"}}', 'metadata.a'],
-      ])('NUL or half a pair in %s of a free-form object is 422 at its path', async (_what, body, path) => {
-        const agent = await newAgent(at());
-        const text = body.replace('{', '{"cron_expression":"* * * * *",');
-        const response = await raw(`/agents/${agent.id}/schedules`, text);
-        expectError(response, 422);
-        expect(faults(response)).toEqual([path]);
-      });
+      ])(
+        'NUL or half a surrogate pair in %s of a free-form object is 422 at its path',
+        async (_what, body, path) => {
+          const agent = await newAgent(at());
+          const text = body.replace('{', '{"cron_expression":"* * * * *",');
+          const response = await raw(`/agents/${agent.id}/schedules`, text);
+          expectError(response, 422);
+          expect(faults(response)).toEqual([path]);
+        },
+      );
 
-      test('every fault is named, each at its path', async () => {
+      test('every fault is reported at its path', async () => {
         const response = await at().api.post('/agents', {
           name: 5,
           mode: 'x',
@@ -107,12 +110,12 @@ describe('requests', () =>
         await ok(raw('/agents', '{"name":"x","mode":"worker"}', { 'content-type': type }));
       });
 
-      test('unknown fields are ignored, and names of prototypes are only names', async () => {
+      test('unknown fields are ignored, and names from prototypes have no effect', async () => {
         const text = '{"name":"x","mode":"worker","zzz":1,"__proto__":{"name":"y"},"constructor":1}';
         expect((await ok(raw('/agents', text))).name).toBe('x');
       });
 
-      test('free-form objects keep __proto__, deep nesting, big numbers as JSON has them, and all of Unicode', async () => {
+      test('free-form objects keep __proto__, deep nesting, large numbers as JSON has them, and all of Unicode', async () => {
         const agent = await newAgent(at());
         const payload =
           '{"__proto__":{"a":1},"constructor":null,"":0,"e":1e21,"n":-0.5,"t":"😀\\u001f\\"\\\\/"}';
@@ -125,7 +128,7 @@ describe('requests', () =>
         expect(Object.hasOwn(made.body.payload, '__proto__')).toBe(true);
       });
 
-      test('integers in free-form objects are kept digit for digit, on the way to the Work Item and in repeated answers', async () => {
+      test('integers in free-form objects keep every digit, up to the Work Item and in repeated responses', async () => {
         const agent = await newAgent(at());
         const path = `/agents/${agent.id}/schedules`;
         const payload = '{"ids":[9223372036854775807,-9007199254740993,12345678901234567890]}';
@@ -145,7 +148,7 @@ describe('requests', () =>
         expect((await at().api.get(`/work-items/${run.body.id}`)).text).toContain(`"payload":${payload}`);
       });
 
-      test('numbers that nothing can hold, and integers where none belong, are 422', async () => {
+      test('numbers out of range, and integers in fields of another type, are 422', async () => {
         const path = `/agents/${(await newAgent(at())).id}/schedules`;
         const refused = async (fields: string) => {
           const response = await raw(path, `{"cron_expression":"* * * * *",${fields}}`);
@@ -160,14 +163,14 @@ describe('requests', () =>
         expect(await refused('"message":12345678901234567890')).toEqual(['message']);
       });
 
-      test('200 levels are read, 201 are 400, and so is a million', async () => {
+      test('200 levels of nesting are accepted; 201 and a million are 400', async () => {
         await ok(raw('/agents', nested(200)));
         expectError(await raw('/agents', nested(201)), 400, /200/);
         expectError(await raw('/agents', nested(1_000_000)), 400, /200/);
         await ok(raw('/agents', `{"name":"${'['.repeat(190)}","mode":"worker"}`));
       });
 
-      test('a body over the limit is 400, with its length or in chunks, and needs a key first', async () => {
+      test('a body over the limit is 400, with its length or in chunks; the key is checked first', async () => {
         const body = `{"name":"${'x'.repeat(10 * 1024 * 1024)}","mode":"worker"}`;
         expectError(await raw('/agents', body), 400, /10,485,760 bytes/);
         const head = [
@@ -196,20 +199,20 @@ describe('requests', () =>
         ['over the limit', adminKey, '400'],
         ['without a valid key', 'wrong', '401'],
       ])(
-        'a connection to close is closed after a body %s, so that whoever is still sending gets the answer',
+        'a connection is closed only after a body %s is read, so that a client that is still sending gets the response',
         async (_, key, status) => {
           const socket = connect(at().test.platform.port, '127.0.0.1');
           const head = [...headOfLarge, `Authorization: Bearer ${key}`, 'Connection: close', 'Host: x'];
           socket.write(`${head.join('\r\n')}\r\n\r\n`);
           socket.write(large);
-          // Throws where the connection breaks off, and ends when the server closes it.
+          // Throws if the connection breaks, and ends when the server closes it.
           const response = Buffer.concat(await socket.toArray()).toString();
           expect(response).toContain(`HTTP/1.1 ${status} `);
           expect(socket.bytesWritten).toBeGreaterThan(large.length);
         },
       );
 
-      test('a body where none is read is ignored', async () => {
+      test('a body is ignored if the operation has none', async () => {
         const agent = await newAgent(at());
         expect((await at().api.raw('DELETE', `/agents/${agent.id}`, '{', { headers: json })).status).toBe(
           204,
@@ -241,7 +244,7 @@ describe('requests', () =>
       });
 
       test.each(['limit=1', 'limit=200', 'next=', 'unknown=1&unknown=2', ''])(
-        '?%s is fine',
+        '?%s is accepted',
         async (query) => {
           for (const path of ['/agents', '/api-keys', '/audits', '/work-items']) {
             if (query !== 'next=' || path !== '/work-items') await ok(at().api.get(`${path}?${query}`));
@@ -264,7 +267,7 @@ describe('requests', () =>
         expect(faults(response)).toEqual([query.split('=')[0]]);
       });
 
-      test('an unknown or malformed id as a filter matches nothing', async () => {
+      test('an unknown or malformed id in a filter matches nothing', async () => {
         for (const id of [unknownId, 'x', '%', "'"]) {
           for (const name of ['agent_id', 'schedule_id']) {
             expect(await ok(at().api.get(`/work-items?${name}=${id}`))).toEqual({
@@ -284,7 +287,7 @@ describe('requests', () =>
     });
 
     describe('headers', () => {
-      test('a request id comes back as it was sent, else a new one, also with errors', async () => {
+      test('a request id is returned as it was sent, or a new one if none was, also with errors', async () => {
         const agents = (id: string | null, path = '/agents') =>
           at().api.get(path, { headers: { 'x-request-id': id } });
         expect((await agents('abc-123')).headers.get('x-request-id')).toBe('abc-123');
@@ -302,7 +305,7 @@ describe('requests', () =>
         expect(ids.size).toBe(20);
       });
 
-      test('nothing that is sent becomes a header of the answer', async () => {
+      test('nothing in a request becomes a header of the response', async () => {
         const inject = '%0d%0aX-Injected:%201';
         for (const path of [`/api/v2/agents/${inject}`, `/${inject}/api/v2/agents`, `/api/v2/${inject}`]) {
           const response = await wire([`GET ${path} HTTP/1.1`, bearer, 'X-Request-Id: a\tb']);
@@ -319,7 +322,7 @@ describe('requests', () =>
         expect(lf.headers).not.toHaveProperty('x-injected');
       });
 
-      test('traceparent: the trace goes on under a span of ours, errors included; a wrong one begins another', async () => {
+      test('traceparent: the trace continues under a span of the platform, errors included; an invalid one begins a new trace', async () => {
         const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
         const get = async (value: string | null, path = '/agents') =>
           (await at().api.get(path, { headers: { traceparent: value } })).headers.get('traceparent')!;
@@ -341,7 +344,7 @@ describe('requests', () =>
         }
       });
 
-      test('traceparent: the trace goes on when a later version adds fields that we do not know', async () => {
+      test('traceparent: the trace continues if a later version adds unknown fields', async () => {
         const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
         const headers = { traceparent: `01-${trace}-00f067aa0ba902b7-01-extra` };
         const handled = await at().api.get('/agents', { headers });
@@ -352,7 +355,7 @@ describe('requests', () =>
         expect(refused.headers.get('traceparent')).toBe(`00-${trace}-00f067aa0ba902b7-01`);
       });
 
-      test('traceparent: what is refused before its handler carries the trace that came', async () => {
+      test('traceparent: a request that is refused before its handler keeps the trace of its caller', async () => {
         const parent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
         const headers = { traceparent: parent };
         const refusals = [
@@ -365,7 +368,7 @@ describe('requests', () =>
         expect(refusals.map(({ status }) => status)).toEqual([401, 404]);
       });
 
-      test('a malformed If-Match, or Idempotency-Key, is no server error', async () => {
+      test('a malformed If-Match or Idempotency-Key is not a server error', async () => {
         const agent = await newAgent(at());
         const headers = { 'if-match': 'garbage' };
         expectError(await at().api.patch(`/agents/${agent.id}`, { name: 'y' }, { headers }), 412);
@@ -396,8 +399,8 @@ describe('requests', () =>
 
       test.each([
         ['a header without a colon', 'GET /api/v2 HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n'],
-        ['no Host', 'GET /api/v2 HTTP/1.1\r\nConnection: close\r\n\r\n'],
-        ['no version', 'GET /api/v2 HTTQ\r\n\r\n'],
+        ['without Host', 'GET /api/v2 HTTP/1.1\r\nConnection: close\r\n\r\n'],
+        ['without a version', 'GET /api/v2 HTTQ\r\n\r\n'],
         ['a blank in a name', 'GET /api/v2 HTTP/1.1\r\nHo st: x\r\n\r\n'],
         [
           'two lengths',
@@ -411,8 +414,8 @@ describe('requests', () =>
           'too many bytes of headers',
           `GET /api/v2 HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(100_000)}\r\n\r\n`,
         ],
-        ['bytes that are no HTTP', '\u0016\u0003\u0001\u0002\u0000'],
-      ])('%s is 400 with the error body, on a connection that ends', async (_what, bytes) => {
+        ['bytes that are not HTTP', '\u0016\u0003\u0001\u0002\u0000'],
+      ])('%s is 400 with the error body, and the connection is closed', async (_what, bytes) => {
         const response = await rawRequest(at().test.platform.port, bytes);
         expectError({ status: response.status, text: response.text, body: JSON.parse(response.text) }, 400);
         expect(response.closed).toBe(true);

@@ -4,7 +4,7 @@ import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase, time } 
 
 describe('changing, pausing and running schedules', () => {
   onEachDatabase((at) => {
-    test('ETag and If-Match: a change needs the present revision; reads and firings do not raise it', async () => {
+    test('ETag and If-Match: a change needs the current revision; reads and firings do not raise it', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id);
       const path = `/agents/${agent.id}/schedules/${made.id}`;
@@ -34,7 +34,7 @@ describe('changing, pausing and running schedules', () => {
       expect((await at().api.delete(path, { headers: { 'if-match': '"5"' } })).status).toBe(204);
     });
 
-    test('of many changes under one ETag one succeeds', async () => {
+    test('of many changes with one ETag, exactly one succeeds', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id);
       const path = `/agents/${agent.id}/schedules/${made.id}`;
@@ -74,7 +74,7 @@ describe('changing, pausing and running schedules', () => {
       expect((await at().app.post(`${path}/pause`, {})).status).toBe(200);
     });
 
-    test('run makes a Work Item now, also while paused, once per Idempotency-Key, and moves nothing', async () => {
+    test('run creates a Work Item now, also while paused, once per Idempotency-Key, and does not move the next run', async () => {
       const agent = await newAgent(at());
       const fields = { work_item_name: 'by hand', message: 'do it', payload: { a: [1] } };
       const made = await newSchedule(at(), agent.id, fields);
@@ -116,7 +116,7 @@ describe('changing, pausing and running schedules', () => {
       expectError(await at().app.get(`${path}/occurrences?limit=0`), 422);
     });
 
-    test('pausing and resuming are in the application only', async () => {
+    test('pausing and resuming exist only in the application API', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id);
       for (const base of ['/api/v2', '/api/v1'] as const) {

@@ -14,7 +14,7 @@ describe('the audit of a schedule', () => {
       const fire = async () => {
         while ((await at().test.platform.features.schedules.firing.fireDue()) > 0);
       };
-      /** The last full hour, and a schedule that was made `hoursAgo` hours and a half before it, every hour. */
+      /** The last full hour, and an hourly schedule that was created `hoursAgo` hours and a half before it. */
       const hourly = async (hoursAgo: number, fields: object = {}) => {
         const { id: agent } = await newAgent(at());
         const { id } = await newSchedule(at(), agent, { cron_expression: '0 * * * *', ...fields });
@@ -28,7 +28,7 @@ describe('the audit of a schedule', () => {
       const auditOf = (path: string, asked = '') => ok(at().app.get(`${path}/audit${asked}`));
       const statuses = ({ data }: { data: { status: string }[] }) => data.map(({ status }) => status);
 
-      test('names each occurrence with what became of it and its Work Item; several skipped together each', async () => {
+      test('lists each occurrence with its status and its Work Item, also each of several that were skipped together', async () => {
         const { id, last, path } = await hourly(5);
         await due(id, last - 5 * hour);
         await fire();
@@ -57,7 +57,7 @@ describe('the audit of a schedule', () => {
         [2_000, 'fired', 'on_time'],
         [20_000, 'fired', 'late'],
         [7_200_000, 'caught_up', 'caught_up'],
-      ])('one that was dealt with %d ms late as %s is %s', async (late, outcome, status) => {
+      ])('one that was handled %d ms late as %s is %s', async (late, outcome, status) => {
         const { id, last, path } = await hourly(0);
         await query(
           at(),
@@ -67,7 +67,7 @@ describe('the audit of a schedule', () => {
         expect((await auditOf(path)).data).toMatchObject([{ status, lateness_ms: late }]);
       });
 
-      test('an occurrence that was skipped and that fired after all, the clock having gone back, is its Work Item', async () => {
+      test('an occurrence that was skipped and then fired, because the clock went back, has its Work Item', async () => {
         const { id, last, path } = await hourly(1);
         for (const [time, outcomes] of [
           [last - hour, ['skipped', 'fired']],
@@ -85,7 +85,7 @@ describe('the audit of a schedule', () => {
         expect(statuses(await auditOf(path))).toEqual(['on_time', 'on_time']);
       });
 
-      test('what has come and is not dealt with yet is due; what was passed without a record is missing', async () => {
+      test('an occurrence that is not handled yet is due; one that was passed without a record is missing', async () => {
         const { id, last, path } = await hourly(3);
         await due(id, last);
         expect(statuses(await auditOf(path))).toEqual(['missing', 'missing', 'missing', 'due']);
@@ -94,14 +94,14 @@ describe('the audit of a schedule', () => {
         expect(statuses(await auditOf(path))).toEqual(['missing', 'missing', 'missing', 'missing']);
       });
 
-      test('a manual run accounts for no occurrence', async () => {
+      test('a manual run is not counted as an occurrence', async () => {
         const { id, last, path } = await hourly(0);
         await ok(at().app.post(`${path}/run`));
         await query(at(), sql`update occurrences set scheduled_for = ${iso(last)} where schedule_id = ${id}`);
         expect(statuses(await auditOf(path))).toEqual(['missing']);
       });
 
-      test('each time is judged by the definition of its time, and time spent paused has no occurrence', async () => {
+      test('each nominal time is computed from the definition of that time, and time spent paused has no occurrence', async () => {
         const { id, last, path } = await hourly(6);
         await ok(at().app.post(`${path}/pause`));
         await ok(at().app.post(`${path}/pause`));
@@ -119,7 +119,8 @@ describe('the audit of a schedule', () => {
           { revision: 3, enabled: true, cron_expression: '0 * * * *' },
           { revision: 4, enabled: true, cron_expression: '30 * * * *' },
         ]);
-        // Paused at the instant of an occurrence, which was still its own, and resumed at another's, which was not.
+        // Paused at the instant of an occurrence, which still counted, and resumed at the instant of another, which did
+        // not.
         for (const [revision, ago] of [
           [2, 5],
           [3, 3],
@@ -137,7 +138,7 @@ describe('the audit of a schedule', () => {
         );
       });
 
-      test('from is left out and to is not; 10,000 at once and the rest by next; what is no longer kept is not missing', async () => {
+      test('from is exclusive and to is inclusive; a page has 10,000 and next continues; what is no longer kept is not missing', async () => {
         const { path, last } = await hourly(200 * 24, { cron_expression: '* * * * *' });
         const two = await auditOf(path, `?from=${iso(last - 2 * minute)}&to=${iso(last)}`);
         expect(two.data.map((each: { scheduled_for: string }) => each.scheduled_for)).toEqual([
@@ -156,7 +157,7 @@ describe('the audit of a schedule', () => {
         expect(Date.parse(old.known_from)).toBeGreaterThan(last - 91 * day);
       });
 
-      test('422 for windows that cannot be; members may ask; 404 as for the schedule', async () => {
+      test('422 for impossible windows; members may call it; 404 as for the schedule', async () => {
         const { path, last } = await hourly(0);
         for (const asked of [
           `?from=${iso(last)}&to=${iso(last - 1)}`,
@@ -173,7 +174,7 @@ describe('the audit of a schedule', () => {
         expectError(await at().app.get(`${path}x/audit`), 404);
       });
 
-      test('nothing is left of the definitions of a deleted schedule', async () => {
+      test('deleting a schedule deletes its definitions', async () => {
         const { id, path } = await hourly(0);
         await ok(at().api.delete(path), 204);
         expect(await query(at(), sql`select 1 from schedule_definitions where schedule_id = ${id}`)).toEqual(

@@ -18,7 +18,7 @@ import {
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** An expression that occurs every hour, last about five minutes ago, and that occurrence. */
+/** An expression that occurs every hour, last about five minutes ago, and that last occurrence. */
 const hourly = (): { cron_expression: string; last: number } => {
   const last = Math.floor((Date.now() - 5 * minute) / minute) * minute;
   return { cron_expression: `${new Date(last).getUTCMinutes()} * * * *`, last };
@@ -26,7 +26,7 @@ const hourly = (): { cron_expression: string; last: number } => {
 
 const iso = (at: number) => new Date(at).toISOString();
 
-/** A schedule whose next run lies at `due`, in the past. */
+/** A schedule whose next run is at `due`, in the past. */
 const backdated = async (
   fixture: Fixture,
   due: number,
@@ -39,7 +39,7 @@ const backdated = async (
 };
 
 describe('firing', () => {
-  // No loop fires here: each test says when.
+  // No loop runs here: each test fires when it chooses.
   onEachDatabase(
     (at) => {
       const fire = async () => {
@@ -123,7 +123,7 @@ describe('firing', () => {
         [true, 1],
         [false, 0],
       ])(
-        'of many missed the latest is decided and the others are one row with their count (catch_up %s)',
+        'of many missed occurrences, catch_up decides about the latest, and the others are one row with their count (catch_up %s)',
         async (catch_up, made) => {
           const { cron_expression, last } = hourly();
           const due = last - 24 * 365 * hour;
@@ -199,7 +199,7 @@ describe('firing', () => {
         },
       );
 
-      test('pausing while an occurrence is due records it as skipped; time spent paused is not missed', async () => {
+      test('a pause while an occurrence is due records it as skipped; time spent paused is not missed', async () => {
         const { cron_expression, last } = hourly();
         const { path, id } = await backdated(at(), last, { cron_expression });
         expect(await ok(at().app.post(`${path}/pause`))).toMatchObject({ enabled: false, next_run_at: null });
@@ -225,7 +225,7 @@ describe('firing', () => {
         expect((await items(id)).length).toBe(1);
       });
 
-      test('an occurrence that has its Work Item already makes no second, though next_run_at went back', async () => {
+      test('an occurrence that already has its Work Item gets no second one, even if next_run_at went back', async () => {
         const { cron_expression, last } = hourly();
         const { path, id } = await backdated(at(), last, { cron_expression });
         await fire();
@@ -236,11 +236,11 @@ describe('firing', () => {
         expect((await read(path)).next_run_at).toBe(iso(last + hour));
       });
 
-      test('when the clock has gone back, PUT with the same times goes on after what has fired', async () => {
+      test('when the clock has gone back, PUT with the same times continues after what has fired', async () => {
         const { cron_expression, last } = hourly();
         const { path, id } = await backdated(at(), last, { cron_expression });
         await fire();
-        // As after two hours back: what has fired lies ahead.
+        // As after the clock went back by two hours: what has fired lies in the future.
         await query(
           at(),
           sql`update schedules set last_occurrence = ${iso(last + 2 * hour)}, next_run_at = ${iso(last + 3 * hour)}
@@ -249,7 +249,7 @@ describe('firing', () => {
         expect((await ok(at().api.put(path, { cron_expression }))).next_run_at).toBe(iso(last + 3 * hour));
       });
 
-      test('a schedule that cannot fire delays no other, and says why', async () => {
+      test('a schedule that cannot fire delays no other schedule, and records why', async () => {
         const { cron_expression, last } = hourly();
         const broken = await backdated(at(), last - hour, { cron_expression });
         const good = await backdated(at(), last, { cron_expression });
@@ -264,7 +264,7 @@ describe('firing', () => {
         expect((await ok(at().api.put(broken.path, { cron_expression }))).next_run_at).toBe(iso(last + hour));
       });
 
-      test('a next run that older zone rules made is recomputed; newer ones and what is due are left alone', async () => {
+      test('a next run from older time-zone rules is recomputed; one from newer rules, or one that is due, is not changed', async () => {
         const { cron_expression, last } = hourly();
         const wrong = last + 10 * hour + 7 * minute;
         const [older, newer] = [
@@ -285,7 +285,7 @@ describe('firing', () => {
         await ok(at().api.delete(due.path), 204);
       });
 
-      test('deleting a schedule or its agent while an occurrence is due: nothing fires', async () => {
+      test('a schedule does not fire if it or its agent is deleted while an occurrence is due', async () => {
         const { cron_expression, last } = hourly();
         const [one, other] = [
           await backdated(at(), last, { cron_expression }),
@@ -297,7 +297,7 @@ describe('firing', () => {
         expect([await items(one.id), await items(other.id)]).toEqual([[], []]);
       });
 
-      test('deleting an agent leaves the Work Items of its schedules, cancelled where they are open', async () => {
+      test('deleting an agent keeps the Work Items of its schedules and cancels the open ones', async () => {
         const { cron_expression, last } = hourly();
         const { id, agent } = await backdated(at(), last, { cron_expression, message: 'stays' });
         await fire();
@@ -331,7 +331,7 @@ describe('firing', () => {
 
 describe('the running platform', () =>
   withPlatform('postgres', (at) => {
-    test('fires within a moment of what is due, woken by the write', async () => {
+    test('fires within a moment after a write makes a schedule due', async () => {
       const { path, id } = await backdated(at(), Date.now() + 24 * hour, { cron_expression: '* * * * *' });
       const due = Date.now() + 700;
       await query(at(), sql`update schedules set next_run_at = ${iso(due)} where id = ${id}`);
@@ -341,7 +341,7 @@ describe('the running platform', () =>
       expect(Date.parse(row.at) - due).toBeLessThan(1_000);
     });
 
-    test('fires by itself what is due, and its Worker agent carries the Work Item out', async () => {
+    test('fires what is due by itself, and the Worker agent executes the Work Item', async () => {
       const { cron_expression, last } = hourly();
       const { path, id } = await backdated(at(), last, { cron_expression, message: 'hello' });
       at().test.platform.features.schedules.firing.wake();

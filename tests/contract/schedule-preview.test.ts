@@ -7,14 +7,14 @@ describe('a preview', () =>
     const berlin = (cron_expression: string, after: string, count: number) =>
       ok(preview({ cron_expression, timezone: 'Europe/Berlin', after, count }));
 
-    test('a repeated hour: a fixed schedule fires at the first showing', async () => {
+    test('a repeated hour: a fixed schedule fires the first time', async () => {
       expect((await berlin('30 2 * * *', '2026-10-24T12:00:00Z', 2)).occurrences).toEqual([
         { at: '2026-10-25T00:30:00.000Z', local: '2026-10-25T02:30:00+02:00', dst: 'overlap' },
         { at: '2026-10-26T01:30:00.000Z', local: '2026-10-26T02:30:00+01:00', dst: null },
       ]);
     });
 
-    test('a repeated hour: an elapsed schedule fires in both', async () => {
+    test('a repeated hour: an elapsed schedule fires both times', async () => {
       expect((await berlin('30 * * * *', '2026-10-24T23:45:00Z', 4)).occurrences).toEqual([
         { at: '2026-10-25T00:30:00.000Z', local: '2026-10-25T02:30:00+02:00', dst: 'overlap' },
         { at: '2026-10-25T01:30:00.000Z', local: '2026-10-25T02:30:00+01:00', dst: 'overlap' },
@@ -42,7 +42,7 @@ describe('a preview', () =>
       ]);
     });
 
-    test('the day Samoa left out is skipped altogether', async () => {
+    test('the day that Samoa left out has no occurrence', async () => {
       const body = {
         cron_expression: '0 12 * * *',
         timezone: 'Pacific/Apia',
@@ -55,7 +55,7 @@ describe('a preview', () =>
       ]);
     });
 
-    test('ten by default, one to a hundred, strictly after the instant given, in any offset', async () => {
+    test('returns ten by default, one to a hundred, strictly after the given instant, in any offset', async () => {
       const body = { cron_expression: '0 0 * * *' };
       const ten = await ok(preview(body));
       expect(ten.occurrences.length).toBe(10);
@@ -92,7 +92,7 @@ describe('a preview', () =>
       ).toBe(1);
     });
 
-    test('a member may ask, nobody may not', async () => {
+    test('a member may call it; without a key it is refused', async () => {
       const member = (await newKey(at(), 'member')).value;
       await ok(at().as(member, '/app/api').post('/schedules/preview', { cron_expression: '* * * * *' }));
       expectError(await at().as(undefined, '/app/api').post('/schedules/preview', {}), 401);

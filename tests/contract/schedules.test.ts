@@ -19,7 +19,7 @@ const workersOnly = /schedules can only be created for worker agents/i;
 
 describe('schedules', () => {
   onEachDatabase((at) => {
-    test('a create answers 200 with the schedule, enabled, its defaults and its first occurrence', async () => {
+    test('a create returns 200 with the schedule, enabled, its defaults and its first occurrence', async () => {
       const agent = await newAgent(at());
       const response = await at().api.post(`/agents/${agent.id}/schedules`, {
         cron_expression: ' 0\t9  * * MON-FRI ',
@@ -50,7 +50,7 @@ describe('schedules', () => {
       );
     });
 
-    test('all fields are kept as they were given, and null is the same as leaving one out', async () => {
+    test('all fields are kept as sent, and null is the same as leaving a field out', async () => {
       const agent = await newAgent(at());
       const fields = {
         cron_expression: '*/5 * * * *',
@@ -95,7 +95,7 @@ describe('schedules', () => {
       expect(made.id).not.toBe(unknownId);
     });
 
-    test('the list is one page with all of an agent’s, newest first, and of no other', async () => {
+    test('the list is one page with all schedules of the agent, newest first, and of no other agent', async () => {
       const [agent, other] = [await newAgent(at()), await newAgent(at())];
       expect(await ok(at().api.get(`/agents/${agent.id}/schedules`))).toEqual({
         data: [],
@@ -114,7 +114,7 @@ describe('schedules', () => {
       });
     });
 
-    test('PUT replaces the whole definition: what it leaves out goes back to its default', async () => {
+    test('PUT replaces the whole definition: a field that it leaves out gets its default', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id, {
         timezone: 'Europe/Berlin',
@@ -145,7 +145,7 @@ describe('schedules', () => {
       expect(await ok(at().api.get(path))).toEqual(replaced);
     });
 
-    test('what GET gave can be sent back by PUT, and changes nothing but updated_at', async () => {
+    test('PUT accepts what GET returned, and changes nothing but updated_at', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id, {
         timezone: 'America/New_York',
@@ -158,7 +158,7 @@ describe('schedules', () => {
       expect({ ...put, updated_at: '' }).toEqual({ ...read, updated_at: '' });
     });
 
-    test('a schedule is gone after DELETE, 404 the second time, and its Work Items remain', async () => {
+    test('DELETE removes a schedule, a second DELETE is 404, and its Work Items remain', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id, { message: 'once' });
       const path = `/agents/${agent.id}/schedules/${made.id}`;
@@ -209,10 +209,10 @@ describe('schedules', () => {
       ];
     };
 
-    test('an agent that is no Worker agent is 400 on every endpoint, whatever else is wrong', async () => {
-      const talker = await newAgent(at(), { mode: 'conversational' });
+    test('an agent that is not a Worker agent is 400 on every endpoint, whatever else is wrong', async () => {
+      const conversationalAgent = await newAgent(at(), { mode: 'conversational' });
       for (const id of [unknownId, 'x']) {
-        for (const [name, send] of everyEndpoint(talker.id, id)) {
+        for (const [name, send] of everyEndpoint(conversationalAgent.id, id)) {
           const response = await send();
           expect([name, response.status]).toEqual([name, 400]);
           expectError(response, 400, workersOnly);
@@ -232,7 +232,7 @@ describe('schedules', () => {
       }
     });
 
-    test('a schedule that is unknown, malformed or another agent’s is 404', async () => {
+    test('an unknown or malformed schedule id, or one of another agent, is 404', async () => {
       const [agent, other] = [await newAgent(at()), await newAgent(at())];
       const made = await newSchedule(at(), agent.id);
       for (const id of [made.id, unknownId, 'x', '%00', other.id]) {
@@ -294,7 +294,7 @@ describe('schedules', () => {
         setting,
       );
       expect((await at().api.put(`${path}/${made.id}`, { ...body, payload: fits })).status).toBe(200);
-      // Blanks of the request do not count, nor the way characters were escaped.
+      // Blanks in the request and escaped characters do not count.
       const text = `{"cron_expression":"0 0 * * *","payload":${' '.repeat(50_000)}${JSON.stringify(fits).replaceAll('é', '\\u00e9')}}`;
       const spaced = await at().api.raw('POST', path, text, {
         headers: { 'content-type': 'application/json' },
@@ -307,7 +307,7 @@ describe('schedules', () => {
         /payload/,
         setting,
       );
-      // Metadata has no limit of its own.
+      // Metadata has no separate limit.
       expect((await at().api.post(path, { ...body, metadata: { t: 'x'.repeat(200_000) } })).status).toBe(200);
     });
 

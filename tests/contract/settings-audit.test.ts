@@ -38,7 +38,7 @@ onEachDatabase((at) => {
       expect(one).toMatchObject({ default: settings[one.name], description: expect.stringMatching(/\.$/) });
   });
 
-  test('a change answers the whole record, is kept, and leaves the others as they were', async () => {
+  test('a change returns the whole record, is stored, and changes no other setting', async () => {
     const before = await ok(at().api.get('/advanced-settings'));
     const after = await setSettings(at(), { MAX_SCHEDULES_PER_AGENT: 21 });
     expect(after).toEqual({ ...before, MAX_SCHEDULES_PER_AGENT: 21 });
@@ -49,27 +49,27 @@ onEachDatabase((at) => {
 
   test.each([
     ['an unknown name', { NOTHING: 1 }, 'NOTHING'],
-    ['a name of the prototype', { constructor: 1 }, 'constructor'],
+    ['a name from the prototype', { constructor: 1 }, 'constructor'],
     ['a text', { MAX_SCHEDULES_PER_AGENT: '20' }, 'MAX_SCHEDULES_PER_AGENT'],
     ['null', { MAX_SCHEDULES_PER_AGENT: null }, 'MAX_SCHEDULES_PER_AGENT'],
     ['a fraction', { MAX_SCHEDULES_PER_AGENT: 1.5 }, 'MAX_SCHEDULES_PER_AGENT'],
     ['a negative number', { MAX_SCHEDULES_PER_AGENT: -1 }, 'MAX_SCHEDULES_PER_AGENT'],
     ['a number for a boolean', { CAPTURE_MESSAGE_CONTENT: 1 }, 'CAPTURE_MESSAGE_CONTENT'],
     ['an object', { RATE_LIMIT_BURST: {} }, 'RATE_LIMIT_BURST'],
-    ['one wrong of two', { MAX_SCHEDULES_PER_AGENT: 7, RATE_LIMIT_BURST: -1 }, 'RATE_LIMIT_BURST'],
-  ])('%s is 422 naming the setting, and nothing changes', async (_what, body, setting) => {
+    ['one wrong setting of two', { MAX_SCHEDULES_PER_AGENT: 7, RATE_LIMIT_BURST: -1 }, 'RATE_LIMIT_BURST'],
+  ])('%s is 422 that names the setting, and nothing changes', async (_what, body, setting) => {
     const before = await ok(at().api.get('/advanced-settings'));
     expectError(await at().api.patch('/advanced-settings', body), 422, new RegExp(setting), { setting });
     expect(await ok(at().api.get('/advanced-settings'))).toEqual(before);
   });
 
-  test('an array, null and nothing are no settings', async () => {
+  test('an array, null and an empty body are not settings', async () => {
     expectError(await at().api.patch('/advanced-settings', []), 422);
     expectError(await at().api.patch('/advanced-settings', null), 422);
     expectError(await at().api.raw('PATCH', '/advanced-settings', undefined), 400);
   });
 
-  test('a limit changed takes effect with the next request', async () => {
+  test('a changed limit takes effect with the next request', async () => {
     const { id } = await newAgent(at());
     const path = `/agents/${id}/schedules`;
     for (const kilobytes of [1, 2, 1]) {
@@ -96,7 +96,7 @@ onEachDatabase((at) => {
     await setSettings(at(), { ...defaults, RATE_LIMIT_BURST: 2_000 });
   });
 
-  test('each change is audited with who, what, before and after; a change to the same is none', async () => {
+  test('each change is audited with who, what, before and after; setting the same value is not a change', async () => {
     await setSettings(at(), { ...defaults, RATE_LIMIT_BURST: 2_000 });
     const headers = { 'x-request-id': 'settings-1' };
     await ok(
@@ -150,7 +150,7 @@ onEachDatabase((at) => {
     ]);
   });
 
-  test('filters, limit with offset, and next walk through the same list, newest first', async () => {
+  test('filters, limit with offset, and next page through the same list, newest first', async () => {
     for (let n = 0; n < 7; n++) await newAgent(at());
     const all = await audits('action=agent.create');
     const ids = all.map((row: { id: string }) => row.id);
@@ -167,7 +167,7 @@ onEachDatabase((at) => {
     }
     expect(walk).toEqual(ids);
     const some = await ok(at().api.get('/audits?action=agent.create&limit=2&offset=3'));
-    // The chain may reach a row between the two requests, and then adds its position and hash.
+    // The chain may reach a row between the two requests; the row then has its position and hash in addition.
     const unchained = ({ position: _position, hash: _hash, ...row }: Record<string, unknown>) => row;
     expect((await audits('action=agent.create')).slice(3, 5).map(unchained)).toEqual(
       some.data.map(unchained),
@@ -179,7 +179,7 @@ onEachDatabase((at) => {
     expect(await audits(`target_id=${unknownId}`)).toEqual([]);
   });
 
-  test('the chain holds within a second, and breaks where a row was changed behind it', async () => {
+  test('the chain is complete within a second, and is broken at a row that was changed directly in the table', async () => {
     await newAgent(at());
     const done = await until(async () => {
       const rows = await audits('');
@@ -195,7 +195,7 @@ onEachDatabase((at) => {
     await expect(query(at(), sql`delete from audits where position = 2`)).rejects.toThrow('append-only');
     await query(at(), sql`alter table audits disable trigger audits_append_only`);
     const [{ principal_name }] = await query(at(), sql`select principal_name from audits where position = 2`);
-    await query(at(), sql`update audits set principal_name = 'somebody else' where position = 2`);
+    await query(at(), sql`update audits set principal_name = 'someone else' where position = 2`);
     expect(await ok(at().api.get('/audits/verify'))).toMatchObject({ ok: false, broken_at: 2, checked: 1 });
     await query(at(), sql`update audits set principal_name = ${principal_name} where position = 2`);
     await query(at(), sql`alter table audits enable trigger audits_append_only`);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { adminKey } from '../harness/process.ts';
 import { withPlatform } from './fixture.ts';
 
-/** Sends `lines` and a blank one as they are, and answers all that comes back until the server closes. */
+/** Sends `lines` and a blank line as they are, and resolves to all that arrives until the server closes. */
 const exchange = (url: string, lines: string[], body = ''): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -19,11 +19,11 @@ const exchange = (url: string, lines: string[], body = ''): Promise<string> =>
 const errorOf = (response: string) => JSON.parse(response.slice(response.indexOf('\r\n\r\n'))).error;
 const authorization = `Authorization: Bearer ${adminKey}`;
 
-describe('requests at the edge of HTTP', () =>
+describe('malformed and unusual HTTP requests', () =>
   withPlatform('embedded', (at) => {
     const send = (lines: string[], body?: string) => exchange(at().test.platform.url, lines, body);
 
-    test('one header Host: none and several are 400 with an error body', async () => {
+    test('a request must have one header Host: none and several are 400 with an error body', async () => {
       for (const hosts of [[], ['Host: a', 'HOST: b']]) {
         const response = await send(['GET /api/v2 HTTP/1.1', ...hosts, 'Connection: close']);
         expect(response).toMatch(/^HTTP\/1\.1 400 /);
@@ -35,7 +35,7 @@ describe('requests at the edge of HTTP', () =>
       expect(await send(['GET /healthz HTTP/1.0'])).toMatch(/^HTTP\/1\.1 200 /);
     });
 
-    test('what is too large or no HTTP is 400 with an error body that says which', async () => {
+    test('what is too large or not HTTP is 400 with an error body that says which', async () => {
       const large = await send(['GET /api/v2 HTTP/1.1', 'Host: a', `X-Large: ${'a'.repeat(20_000)}`]);
       expect(errorOf(large)).toMatchObject({
         code: 'bad_request',
@@ -48,12 +48,12 @@ describe('requests at the edge of HTTP', () =>
       }
     });
 
-    test('an expectation that nobody knows is ignored', async () => {
+    test('an unknown expectation is ignored', async () => {
       const response = await send(['GET /healthz HTTP/1.1', 'Host: a', 'Expect: luck', 'Connection: close']);
       expect(response).toMatch(/^HTTP\/1\.1 200 /);
     });
 
-    test('traces with a Content-Type that is no media type: 401 without a key, else 415, as a Status', async () => {
+    test('traces with a Content-Type that is not a media type: 401 without a key, else 415, as a Status', async () => {
       for (const [status, code, ...headers] of [
         [401, 16],
         [415, 3, authorization],
