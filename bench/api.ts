@@ -15,7 +15,7 @@ import { startPostgres } from '../tests/harness/postgres.ts';
 import { spawnPlatform } from '../tests/harness/process.ts';
 import { interceptStatements } from '../tests/harness/statements.ts';
 
-/** Requests under way at once, seconds of one measurement, and how many of each server, in turns. */
+/** Requests in flight at once, seconds of one measurement, and how many measurements of each server, alternating. */
 const connections = 16;
 const seconds = Number(process.env.API_SECONDS ?? 4);
 const rounds = 3;
@@ -29,15 +29,15 @@ interface Statement {
 export interface Operation {
   name: string;
   method: 'GET' | 'POST';
-  /** Asked for in turns. */
+  /** Requested in rotation. */
   paths: string[];
   body?: string;
   statements: Statement[];
-  /** The value in `statements` that must be another id each time. */
+  /** The value in `statements` that must be a different id each time. */
   newId?: string;
 }
 
-/** The statements that `fn` sends, as the driver is given them; those of a transaction's frame left out. */
+/** The statements that `fn` sends, as the driver gets them, without BEGIN and COMMIT. */
 const statementsOf = async (fn: () => Promise<unknown>): Promise<Statement[]> => {
   const seen: Statement[] = [];
   using _intercepted = interceptStatements((statement, send) => {
@@ -49,7 +49,9 @@ const statementsOf = async (fn: () => Promise<unknown>): Promise<Statement[]> =>
   return seen;
 };
 
-/** Agents with 20 schedules each, and 2,000 Work Items of the first; answers the agents' ids and one schedule's. */
+/**
+ * Creates agents with 20 schedules each, and 2,000 Work Items of the first. Returns the agents' ids and one schedule's.
+ */
 const seed = async (api: ReturnType<typeof client>, url: string) => {
   const settings = { RATE_LIMIT_REQUESTS_PER_SECOND: 0, MAX_SCHEDULES_PER_AGENT: 100_000 };
   if ((await api.patch('/advanced-settings', settings)).status !== 200) throw new Error('no settings');
@@ -121,7 +123,7 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
     {
       name: 'create-schedule',
       method: 'POST',
-      // Of many agents: creates of one agent wait for each other, or they could exceed its number of schedules.
+      // Of many agents: creates for one agent wait for each other, so that it cannot exceed its number of schedules.
       paths: agents.slice(1).map((id) => `/agents/${id}/schedules`),
       body: JSON.stringify(definition),
       statements: insertion,
@@ -132,7 +134,7 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
   return operations;
 };
 
-/** Requests a second, of as many as are answered 200 within `forSeconds`. */
+/** Requests per second that get 200 within `forSeconds`. */
 const rate = async (
   origin: string,
   request: { method: 'GET' | 'POST'; paths: string[]; body?: string | undefined; key: string },
@@ -143,7 +145,7 @@ const rate = async (
   const until = performance.now() + forSeconds * 1_000;
   const { method, paths, body } = request;
   let sent = 0;
-  let answered = 0;
+  let succeeded = 0;
   const begun = performance.now();
   await Promise.all(
     Array.from({ length: connections }, async () => {
@@ -158,14 +160,15 @@ const rate = async (
   );
   const took = performance.now() - begun;
   await pool.close();
-  return answered / (took / 1_000);
+  return succeeded / (took / 1_000);
 };
 
 const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /**
- * Operations of the API on a real platform process, against bare Fastify with the same statements, prepared, on the
- * same PostgreSQL: the two in turns, from one client on the same machine. `API_SECONDS` is how long each turn is.
+ * Operations of the API on a real platform process, compared with bare Fastify that runs the same prepared statements
+ * on the same PostgreSQL. The two alternate; one client on the same machine measures both. `API_SECONDS` is the length
+ * of each measurement.
  */
 export const run = async (): Promise<void> => {
   await using server = await startPostgres({ durable: true });

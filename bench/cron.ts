@@ -4,8 +4,8 @@ import { parseCron } from '../src/schedules/cron/cron.ts';
 import { compileSchedule, Occurrences } from '../src/schedules/cron/occurrences.ts';
 import { openZone, zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 
-// The cron engine beside croner and cron-parser: the same expressions, zones and starting instants for all three.
-// Each peer is asked in the way that it is fastest in: objects made beforehand, one call for the next occurrence.
+// The cron engine next to croner and cron-parser: the same expressions, zones and starting instants for all three.
+// Each peer is used in its fastest way: objects created beforehand, one call for the next occurrence.
 
 const typical = [
   '* * * * *',
@@ -19,7 +19,7 @@ const typical = [
   '0 0 1 * *',
   '0 12 1 */3 *',
 ];
-/** What takes the longest search: few days in a century, minutes at the far end of the sets. */
+/** The expressions that need the longest search: few days in a century, minutes at the far end of the sets. */
 const rare = [
   '0 0 29 2 */7',
   '* * 29 2 */7',
@@ -33,7 +33,9 @@ const rare = [
 const from = Date.UTC(2026, 0, 1);
 const to = Date.UTC(2036, 0, 1);
 
-/** Runs `round`, which answers how many operations it did, for `seconds` after a warm-up; operations a second. */
+/**
+ * Runs `round`, which returns how many operations it did, for `seconds` after a warm-up. Returns operations per second.
+ */
 const rate = (seconds: number, round: () => number): number => {
   const measure = (limit: number) => {
     const start = performance.now();
@@ -176,21 +178,24 @@ const countCost = (): number => {
   return 1e6 / rounds;
 };
 
-/** What a firing loop does with many different schedules: find each compiled, ask it once, at no instant asked before. */
+/**
+ * What a firing loop does with many different schedules: find each compiled one and ask it once, each time at a new
+ * instant.
+ */
 const scattered = (zones: string[]): number => {
   const schedules = zones.flatMap((zone) => typical.map((expression) => [expression, zone] as const));
   const starts = instants(10_007);
-  let turn = 0;
+  let index = 0;
   return rate(2, () => {
     for (const [expression, zone] of schedules) {
-      compileSchedule(expression, zone).next(starts[turn]!);
-      turn = (turn + 1) % starts.length;
+      compileSchedule(expression, zone).next(starts[index]!);
+      index = (index + 1) % starts.length;
     }
     return schedules.length;
   });
 };
 
-/** Compiling schedules that are not kept, in a zone that is loaded. */
+/** Compiles schedules that are not cached, in a zone that is loaded. */
 const compiling = (): number => {
   let n = 0;
   return rate(1, () => {
@@ -205,7 +210,10 @@ const compiling = (): number => {
   });
 };
 
-/** Prints one table: parsing and the next occurrence, ours, croner and cron-parser; and our slowest cases. */
+/**
+ * Prints one table: parsing and the next occurrence for the engine, croner and cron-parser, then the engine's slowest
+ * cases.
+ */
 export async function run(): Promise<void> {
   const zones = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC');
   const loading = performance.now();

@@ -17,10 +17,10 @@ import { encodeRequest } from '../tests/harness/otlp-encode.ts';
 import { until } from '../tests/harness/wait.ts';
 
 /**
- * Delivery alone: gzip requests of 50 spans that are forwarded as they came, from the log to a backend in another
- * process that answers after 0, 20 and 100 ms. Once a backlog that does not grow, for the CPU of a request; then
- * `DELIVERY_RATE` requests a second (default 1,000) for `DELIVERY_SECONDS` (default 4), for what is delivered
- * meanwhile and how many requests were under way at once.
+ * Delivery alone: gzip requests of 50 spans that are forwarded as they arrived, from the log to a backend in another
+ * process that responds after 0, 20 and 100 ms. It runs twice: with a backlog that does not grow, for the CPU of a
+ * request; then with `DELIVERY_RATE` requests per second (default 1,000) for `DELIVERY_SECONDS` (default 4), for what
+ * is delivered in that time and how many requests were in flight at once.
  */
 const rate = Number(process.env.DELIVERY_RATE ?? 1_000);
 const seconds = Number(process.env.DELIVERY_SECONDS ?? 4);
@@ -52,14 +52,14 @@ const serve = (delayMs: number): void => {
 
 const startBackend = async (delayMs: number) => {
   const child = fork(fileURLToPath(import.meta.url), ['serve', String(delayMs)]);
-  const answer = <T>(): Promise<T> =>
+  const nextMessage = <T>(): Promise<T> =>
     new Promise((resolve) => child.once('message', (message) => resolve(message as T)));
-  const { port } = await answer<{ port: number }>();
+  const { port } = await nextMessage<{ port: number }>();
   return {
     url: `http://127.0.0.1:${port}/v1/traces`,
     /** Since the last call. */
     count: async () => {
-      const counted = answer<{ requests: number; most: number }>();
+      const counted = nextMessage<{ requests: number; most: number }>();
       child.send('count');
       return counted;
     },
@@ -137,7 +137,7 @@ const measure = async (delayMs: number) => {
     }
     const { requests, most } = await backend.count();
     return {
-      'answers after ms': delayMs,
+      'responds after ms': delayMs,
       'CPU µs/request': Math.round((user + system) / first),
       'backlog requests/s': Math.round((first / ms) * 1_000),
       'at once': alone,

@@ -5,12 +5,13 @@ import { type Database, migrate, openEmbedded, openPostgres } from '../src/datab
 import { silentLogger } from '../src/lib/log.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { type CpuMeter, cpuMeter, type Herd, medianHerd, processMicros } from './firings/measure.ts';
-import { floorHerd, ourHerd } from './firings/ours.ts';
 import { measurePeers, type PeerResult } from './firings/peers.ts';
+import { floorHerd, platformHerd } from './firings/platform.ts';
 
 /**
- * Herds: N schedules due at one instant, each with its own identity and payload, each making one job. How late each
- * is, is when PostgreSQL committed it minus the instant: rows that one statement made all say the time it began.
+ * Herds: N schedules due at one instant, each with its own identity and payload, each creating one job. The lateness of
+ * each is the time when PostgreSQL committed it minus the instant. (All rows that one statement creates have the time
+ * at which the statement began.)
  */
 const herds = 5;
 
@@ -39,7 +40,7 @@ const embedded = async (size: number): Promise<Row[]> => {
   await migrate(db, silentLogger);
   const cpu = cpuMeter(() => null);
   const rows = [
-    await repeated(`${ours}, embedded`, size, () => ourHerd(db, size, cpu)),
+    await repeated(`${ours}, embedded`, size, () => platformHerd(db, size, cpu)),
     await repeated(`${floor}, embedded`, size, () => floorHerd(db, size, false, cpu)),
   ];
   await db.close();
@@ -48,7 +49,7 @@ const embedded = async (size: number): Promise<Row[]> => {
 };
 
 const postgres = async (db: Database, size: number, cpu: CpuMeter): Promise<Row[]> => [
-  await repeated(ours, size, () => ourHerd(db, size, cpu)),
+  await repeated(ours, size, () => platformHerd(db, size, cpu)),
   await repeated(floor, size, () => floorHerd(db, size, false, cpu)),
   await repeated(fullFloor, size, () => floorHerd(db, size, true, cpu)),
 ];
@@ -82,10 +83,10 @@ const print = (rows: readonly Row[]): void => {
   );
 };
 
-/** CPU of the engine and of its database: on a busy machine it tells more than time does. */
+/** CPU of the engine and of its database: on a busy machine it says more than time does. */
 const micros = ({ engineMicros, databaseMicros }: Herd): number => engineMicros + (databaseMicros ?? 0);
 
-/** Ours against the best peer that has a schedule for each job and made all of them, and against the floors. */
+/** The platform against the best peer that has a schedule for each job and created all jobs, and against the floors. */
 const printRatios = (rows: readonly Row[], peers: readonly PeerResult[], sizes: readonly number[]): void => {
   for (const size of sizes) {
     const of = (what: string): Herd => rows.find((row) => row.what === what && row.schedules === size)!.herd;
@@ -93,12 +94,12 @@ const printRatios = (rows: readonly Row[], peers: readonly PeerResult[], sizes: 
     console.log(
       `${size} schedules: ${percent(floor)} of the floor, ${percent(fullFloor)} of all four tables'.`,
     );
-    const rivals = peers.filter(
+    const peersWithSchedules = peers.filter(
       ({ peer, schedules, median }) => schedules === size && median.made === size && !peer.noSchedules,
     );
-    if (rivals.length === 0) continue;
-    const fastest = rivals.reduce((a, b) => (b.median.last < a.median.last ? b : a));
-    const leanest = rivals.reduce((a, b) => (micros(b.median) < micros(a.median) ? b : a));
+    if (peersWithSchedules.length === 0) continue;
+    const fastest = peersWithSchedules.reduce((a, b) => (b.median.last < a.median.last ? b : a));
+    const leanest = peersWithSchedules.reduce((a, b) => (micros(b.median) < micros(a.median) ? b : a));
     console.log(
       `  ${(fastest.median.last / of(ours).last).toFixed(1)} × the fastest peer, ${rowOf(fastest).what};\n` +
         `  ${(micros(leanest.median) / micros(of(ours))).toFixed(1)} × less CPU than the leanest, ${rowOf(leanest).what}.`,
@@ -107,8 +108,8 @@ const printRatios = (rows: readonly Row[], peers: readonly PeerResult[], sizes: 
 };
 
 /**
- * Prints one table. `FIRINGS_HERDS=1000,10000` chooses other sizes; `PEERS_DIR` names where peers are installed, which
- * get the sizes up to 10,000.
+ * Prints one table. `FIRINGS_HERDS=1000,10000` chooses other sizes. `PEERS_DIR` is the folder where peers are
+ * installed; they get the sizes up to 10,000.
  */
 export const run = async (): Promise<void> => {
   const sizes = (process.env.FIRINGS_HERDS ?? '1000,10000,100000').split(',').map(Number);
@@ -130,8 +131,8 @@ export const run = async (): Promise<void> => {
   );
   await server.stop();
   console.log(
-    '\nSchedules due at one instant, on PostgreSQL with fsync unless said otherwise, all on this machine: the herd\n' +
-      'with the median last one. `last created_at` is what the rows themselves say.\n',
+    '\nSchedules due at one instant, on PostgreSQL with fsync unless noted, all on this machine: the herd\n' +
+      'with the median last one. `last created_at` is by the times in the rows.\n',
   );
   print([...rows, ...peers.map(rowOf)]);
   printRatios(rows, peers, sizes);

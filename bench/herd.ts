@@ -11,11 +11,11 @@ import { type PlatformProcess, spawnPlatform } from '../tests/harness/process.ts
 import { until } from '../tests/harness/wait.ts';
 
 /**
- * What a herd does to everything else: many schedules of many agents due at one instant on a platform that runs as a
- * process of its own, while clients read at a steady rate and one unrelated schedule falls due in the middle.
- * A read's time counts from when it was to be sent, so that none is left out because the one before it was slow; the
- * clients share the machine, and the last column is how late their own timers were.
- * `HERD_SCHEDULES` (100,000), `HERD_READS` a second (200), `HERD_ROUNDS` (3), `HERD_ROLES` of the platform.
+ * How a herd affects everything else: many schedules of many agents are due at one instant on a platform that runs as a
+ * process of its own, while clients read at a steady rate and one unrelated schedule falls due in the middle. A read's
+ * time counts from when it was to be sent, so that none is left out because the one before it was slow. The clients
+ * share the machine, and the last column is how late their own timers were.
+ * `HERD_SCHEDULES` (100,000), `HERD_READS` per second (200), `HERD_ROUNDS` (3), `HERD_ROLES` of the platform.
  */
 const schedules = Number(process.env.HERD_SCHEDULES ?? 100_000);
 const readsPerSecond = Number(process.env.HERD_READS ?? 200);
@@ -27,17 +27,17 @@ const quietMs = 5_000;
 interface Seeded {
   agents: string[];
   schedules: string[];
-  /** Work Items that were there before the herd. */
+  /** Work Items that existed before the herd. */
   items: string[];
-  /** The schedule that is no part of the herd. */
-  apart: string;
+  /** The schedule that is not part of the herd. */
+  unrelated: string;
 }
 
 const seed = async (client: pg.Client): Promise<Seeded> => {
   const agents = Array.from({ length: Math.ceil(schedules / schedulesOfAgent) }, newId);
   const ids = Array.from({ length: schedules }, newId);
   const items = Array.from({ length: 1_000 }, newId);
-  const apart = newId();
+  const unrelated = newId();
   await insertAgents(client, agents);
   // Ten expressions in four zones, as a night's herd has them.
   await client.query(
@@ -50,7 +50,7 @@ const seed = async (client: pg.Client): Promise<Seeded> => {
   );
   await client.query(
     `insert into schedules (id, agent_id, cron_expression, timezone, zone_rules) values ($1, $2, '0 0 1 1 *', 'UTC', $3)`,
-    [apart, agents[0], zoneRulesVersion],
+    [unrelated, agents[0], zoneRulesVersion],
   );
   await client.query(
     `insert into work_items (id, agent_id, message, payload, status, created_by, conversation_id)
@@ -59,10 +59,10 @@ const seed = async (client: pg.Client): Promise<Seeded> => {
     [items, agents],
   );
   await client.query('vacuum analyze schedules, agents, work_items');
-  return { agents, schedules: ids, items, apart };
+  return { agents, schedules: ids, items, unrelated };
 };
 
-/** A schedule, the schedules of an agent, a Work Item, and the Work Items of an agent, in turn. */
+/** Paths in rotation: a schedule, the schedules of an agent, a Work Item, the Work Items of an agent. */
 const pathOf = (seeded: Seeded, n: number): string => {
   const pick = <T>(list: T[]): T => list[(n * 7_919) % list.length]!;
   const agent = (n * 7_919) % seeded.agents.length;
@@ -79,12 +79,12 @@ const pathOf = (seeded: Seeded, n: number): string => {
 };
 
 interface Reads {
-  /** How long each took from when it was to be sent, in milliseconds. */
+  /** The duration of each from when it was to be sent, in milliseconds. */
   took: number[];
   failed: number;
 }
 
-/** Reads at a steady rate until `stop` is called, which answers them once all have ended. */
+/** Reads at a steady rate until `stop` is called, which resolves to the results when all reads have ended. */
 const read = (platform: PlatformProcess, seeded: Seeded): { stop(): Promise<Reads> } => {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   const reads: Reads = { took: [], failed: 0 };
@@ -130,7 +130,7 @@ const percentile = (values: number[], p: number): number =>
 const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 
-/** Delays of the platform's event loop since this was last asked, in milliseconds. */
+/** Delays of the platform's event loop since the last call, in milliseconds. */
 const loopDelays = async (platform: PlatformProcess): Promise<{ p99: number; max: number }> => {
   const text = await (await fetch(`${platform.url}/metrics`)).text();
   const of = (name: string): number =>
@@ -192,7 +192,7 @@ const round = async (
   const due = new Date(Date.now() + 20_000);
   await client.query(
     `update schedules set next_run_at = case when id = $1 then $2::timestamptz + interval '1 second' else $2 end`,
-    [seeded.apart, due],
+    [seeded.unrelated, due],
   );
   await client.query('vacuum analyze schedules');
   await client.query('checkpoint');
@@ -207,16 +207,16 @@ const round = async (
   });
   const late = await client.query(
     `select max(extract(epoch from created_at - occurrence) * 1000) filter (where schedule_id <> $1)::float8 as last,
-      max(extract(epoch from created_at - occurrence) * 1000) filter (where schedule_id = $1)::float8 as apart,
+      max(extract(epoch from created_at - occurrence) * 1000) filter (where schedule_id = $1)::float8 as unrelated,
       count(*)::int as n from work_items where schedule_id is not null`,
-    [seeded.apart],
+    [seeded.unrelated],
   );
-  const { last, apart, n: made } = late.rows[0];
+  const { last, unrelated, n: made } = late.rows[0];
   if (made !== schedules + 1) throw new Error(`${made} Work Items of ${schedules + 1} schedules`);
   const after = await phase(`${n} after`, platform, seeded, client, at(Date.now() + quietMs));
   return [
     before,
-    { ...during, 'last ms': last, 'firings/s': schedules / (last / 1000), 'unrelated ms': apart },
+    { ...during, 'last ms': last, 'firings/s': schedules / (last / 1000), 'unrelated ms': unrelated },
     after,
   ];
 };
@@ -253,7 +253,7 @@ export const run = async (): Promise<void> => {
     if (platform.output()) console.log(platform.output().slice(-2_000));
   } finally {
     await client.end();
-    // A profile that HERD_NODE_OPTIONS asks for is written at its end.
+    // A profile that HERD_NODE_OPTIONS requests is written at its end.
     await platform.kill('SIGTERM');
     await platform.stop();
     await postgres.stop();

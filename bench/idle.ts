@@ -12,7 +12,7 @@ import { startPostgres } from '../tests/harness/postgres.ts';
 const schedules = Number(process.env.IDLE_SCHEDULES ?? 1_000_000);
 const rounds = 200;
 
-/** Milliseconds that the database has spent on statements so far. A connection tells it once a second, at most. */
+/** Milliseconds that the database has spent on statements so far. A connection reports them at most once a second. */
 const activeMs = async (db: Database): Promise<number> => {
   await sleep(1_100);
   await db.run((reader) => sql`select 1`.execute(reader));
@@ -24,9 +24,9 @@ const activeMs = async (db: Database): Promise<number> => {
 };
 
 /**
- * What a replica costs while nothing is due: the statements of one wake, by the database's own account of the time
- * it was active, and by this process's clock around them, which counts the round trips as well; and this process's
- * memory before and after thousands of turns.
+ * The cost of a replica while nothing is due: the statements of one wake, by the database's own measure of its active
+ * time, and by this process's clock, which includes the round trips; and this process's memory before and after
+ * thousands of wakes.
  */
 export const run = async (): Promise<void> => {
   const server = await startPostgres({ durable: true });
@@ -48,17 +48,17 @@ export const run = async (): Promise<void> => {
 
   const statements: Record<string, () => Promise<unknown>> = {
     'look ahead (every wake)': () => db.run(lookAhead),
-    'claim what is due (only where something is)': () => db.tx((tx) => claimDue(tx, 1_000)),
+    'claim what is due (only if something is)': () => db.tx((tx) => claimDue(tx, 1_000)),
     'older time-zone rules (every minute)': () => db.tx((tx) => claimOlderRules(tx, zoneRulesVersion, 1_000)),
     'overdue, for the metrics (every scrape)': () => db.run(countOverdue),
   };
   const rows = [];
-  for (const [what, ask] of Object.entries(statements)) {
+  for (const [what, run] of Object.entries(statements)) {
     const before = await activeMs(db);
     const took: number[] = [];
     for (let i = 0; i < rounds; i++) {
       const begun = performance.now();
-      await ask();
+      await run();
       took.push(performance.now() - begun);
     }
     took.sort((a, b) => a - b);
@@ -73,7 +73,7 @@ export const run = async (): Promise<void> => {
   }
   const firing = new Firing({ db, log: silentLogger });
   firing.start();
-  const turns = async (n: number): Promise<number> => {
+  const heapAfterWakes = async (n: number): Promise<number> => {
     for (let i = 0; i < n; i++) {
       firing.wake();
       await sleep(1);
@@ -81,7 +81,7 @@ export const run = async (): Promise<void> => {
     globalThis.gc?.();
     return process.memoryUsage().heapUsed / 2 ** 20;
   };
-  const heap = [await turns(500), await turns(2_000), await turns(2_000)];
+  const heap = [await heapAfterWakes(500), await heapAfterWakes(2_000), await heapAfterWakes(2_000)];
   await firing.stop();
   await db.close();
   await server.stop();

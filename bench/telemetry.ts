@@ -1,17 +1,18 @@
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { bodyOf, type Format } from './telemetry/bodies.ts';
 import { startCollector } from './telemetry/collector.ts';
-import { type Client, type Sink, startClient, startSink } from './telemetry/helpers.ts';
 import { startPlatform } from './telemetry/platform.ts';
+import { type Client, type Sink, startClient, startSink } from './telemetry/processes.ts';
 import { cpuOf, peakOf, type Target } from './telemetry/target.ts';
 
 /**
- * Traces from 8 connections through the receiver, the log and delivery to a sink that counts: the whole platform as
- * a process of its own, load and sink in two others. CPU and memory are the platform's alone: the helpers share its
- * cores, so spans/s says less than CPU. `TELEMETRY_SECONDS` (default 2) of load a measurement;
- * `TELEMETRY_SIZES=50,500`, `TELEMETRY_DESTINATIONS=1,2,5`, `TELEMETRY_IN=gzip,plain`,
- * `TELEMETRY_FORMATS=protobuf,JSON`: only these rows; `TELEMETRY_PROFILE`: a folder for CPU profiles of the
- * platform; `OTELCOL_BIN`: the OpenTelemetry Collector beside it, as it is and tuned.
+ * Traces from 8 connections through the receiver, the log and delivery to a sink that counts: the whole platform as a
+ * process of its own, load and sink in two others. CPU and memory are the platform's alone. The other processes share
+ * its cores, so spans/s says less than CPU.
+ * `TELEMETRY_SECONDS` (default 2) of load for each measurement; `TELEMETRY_SIZES=50,500`,
+ * `TELEMETRY_DESTINATIONS=1,2,5`, `TELEMETRY_IN=gzip,plain`, `TELEMETRY_FORMATS=protobuf,JSON`: only these rows;
+ * `TELEMETRY_PROFILE`: a folder for CPU profiles of the platform; `OTELCOL_BIN`: measures the OpenTelemetry Collector
+ * too, with its defaults and tuned.
  */
 const connections = 8;
 const seconds = Number(process.env.TELEMETRY_SECONDS ?? 2);
@@ -32,7 +33,7 @@ const cases = (): Case[] => {
   for (const format of list('TELEMETRY_FORMATS', 'protobuf,JSON') as Format[]) {
     for (const spans of sizes) {
       for (const encoding of list('TELEMETRY_IN', 'gzip,plain')) {
-        // What comes in as JSON goes on as protobuf: one destination shows the difference.
+        // What comes in as JSON is delivered as protobuf: one destination shows the difference.
         for (const count of format === 'JSON' ? destinations.slice(0, 1) : destinations) {
           found.push({ spans, format, gzip: encoding === 'gzip', destinations: count });
         }
@@ -57,9 +58,9 @@ const measure = async (target: Target, client: Client, sink: Sink, one: Case) =>
   const received = await sink.received(total, destinations);
   const after = cpuOf(pid);
   const ms = received.lastAt - begun;
-  /** What its time was spent on: all that it took, less what it did not get to deliver. */
-  const carried = received.whole ? total : received.spans / destinations;
-  const half = received.whole
+  /** The spans that its time was spent on: all of them, without those that it did not deliver. */
+  const carried = received.complete ? total : received.spans / destinations;
+  const half = received.complete
     ? await client.load({ ...order, seconds, perSecond: (peak.requests / ms) * 500 })
     : null;
   if (half) await sink.received(half.requests * spans, destinations);
@@ -71,12 +72,12 @@ const measure = async (target: Target, client: Client, sink: Sink, one: Case) =>
     'acknowledged/s': Math.round((total / peak.ms) * 1_000),
     'delivered/s': Math.round((carried / ms) * 1_000),
     'CPU µs/span': round((after.all - before.all) / carried),
-    // Go spreads what it does over all its threads.
+    // Go spreads its work over all its threads.
     'main thread': target.oneMainThread ? round((after.main - before.main) / carried) : null,
     'p50, p99 ms': `${round(peak.p50)}, ${round(peak.p99)}`,
     'at half': half ? `${round(half.p50)}, ${round(half.p99)}` : 'never drained',
     'peak MB': Math.round(peakOf(pid)),
-    'sent twice': received.whole ? received.spans - total * destinations : null,
+    'sent twice': received.complete ? received.spans - total * destinations : null,
   };
 };
 
@@ -121,7 +122,7 @@ export const run = async (): Promise<void> => {
     `\nSpans of ${Math.round(bodyOf(100, 'protobuf', false).length / 100)} bytes from ${connections} connections, durable before 200, out in gzip; load and sink on the same machine.\n`,
   );
   console.table(rows);
-  if (!binary) console.log('OTELCOL_BIN is not set: the OpenTelemetry Collector was not measured beside it.');
+  if (!binary) console.log('OTELCOL_BIN is not set: the OpenTelemetry Collector was not measured.');
 };
 
 if (import.meta.main) await run();

@@ -5,7 +5,7 @@ import type { Operation } from '../api.ts';
 
 /**
  * The peer of the API: bare Fastify that runs the statements of an operation as they are, prepared, and sends their
- * rows. It asks for no key, validates nothing and shapes nothing. `OPERATIONS` has them, as JSON.
+ * rows. It requires no key, validates nothing and shapes nothing. `OPERATIONS` has the operations, as JSON.
  */
 const operations: Operation[] = JSON.parse(process.env.OPERATIONS!);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 16 });

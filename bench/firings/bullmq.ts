@@ -1,12 +1,12 @@
 import pg from 'pg';
-import type { Made } from './measure.ts';
-import { message } from './ours.ts';
+import type { Job } from './measure.ts';
 import { cronAt, type Module, type Peer, type Store } from './peer.ts';
+import { message } from './platform.ts';
 import { jobsIn } from './postgres-jobs.ts';
 
 const queueName = 'fire';
 
-/** Does `task` for 0 to n - 1, 100 of them at a time. */
+/** Runs `task` for 0 to n - 1, 100 of them at a time. */
 const inHundreds = async (n: number, task: (k: number) => Promise<unknown>): Promise<void> => {
   for (let k = 0; k < n; k += 100)
     await Promise.all(Array.from({ length: Math.min(100, n - k) }, (_, i) => task(k + i)));
@@ -14,20 +14,20 @@ const inHundreds = async (n: number, task: (k: number) => Promise<unknown>): Pro
 
 interface Backend {
   store: Peer['store'];
-  /** Makes the place ready; answers options of a connection, and the factory that BullMQ wants beside them. */
+  /** Prepares the store. Resolves to the options of a connection, and the factory that BullMQ also needs. */
   connect(store: Store): Promise<{ connection: unknown; factory: unknown[] }>;
-  /** The jobs made for occurrences after `due`. */
-  made(queue: Module, store: Store, due: Date, n: number): Promise<Made[]>;
+  /** The jobs created for occurrences after `due`. */
+  made(queue: Module, store: Store, due: Date, n: number): Promise<Job[]>;
 }
 
 const redis: Backend = {
   store: 'redis',
   connect: async ({ url, load }) => {
     const Redis = load('ioredis');
-    // It waits on connections of its own, and says that it wants no limit of retries there.
+    // BullMQ blocks on connections of its own, and requires that they have no limit of retries.
     return { connection: new Redis(url, { maxRetriesPerRequest: null }), factory: [] };
   },
-  // When BullMQ asked Redis to make it, by this machine's clock, which is Redis's too.
+  // The time when BullMQ sent the job to Redis, by this machine's clock, which Redis uses too.
   made: async (queue, _store, due, n) => {
     const delayed: { timestamp: number }[] = await queue.getDelayed(0, n);
     return delayed
@@ -58,9 +58,9 @@ const postgres: Backend = {
 };
 
 /**
- * A job scheduler each. It makes the job of an occurrence when a worker takes the one before, and that one is not
- * taken before it is due; so workers run here, with nothing to do, and a firing is the making of the job of the next
- * occurrence: exactly one for each schedule, as for the others.
+ * One job scheduler for each schedule. It creates the job of an occurrence when a worker takes the one before, which is
+ * not taken before it is due. So workers run here, with nothing to do, and a firing is the creation of the next
+ * occurrence's job: exactly one for each schedule, as for the others.
  */
 const bullmqWith = (
   backend: Backend,
@@ -69,7 +69,7 @@ const bullmqWith = (
 ): Peer => ({
   name: 'bullmq',
   settings: `${backend.store}, ${settings}`,
-  untuned: settings === 'default',
+  defaultsOnly: settings === 'default',
   store: backend.store,
   resolutionMs: 1_000,
   start: async (store, n, due) => {
@@ -90,7 +90,7 @@ const bullmqWith = (
     const running = Array.from({ length: workers }, () => {
       const worker = new Worker(queueName, async () => {}, options, ...factory);
       worker.on('error', () => {});
-      // Said once the job of the next occurrence is made.
+      // Emitted when the job of the next occurrence is created.
       worker.on('active', () => taken++);
       return worker;
     });
@@ -106,7 +106,7 @@ const bullmqWith = (
   },
 });
 
-/** Several workers and a concurrency of 50 are what its documentation shows. */
+/** Its documentation shows several workers and a concurrency of 50. */
 const tuned = {
   workers: 4,
   concurrency: 50,

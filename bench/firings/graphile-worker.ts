@@ -1,5 +1,5 @@
-import { message } from './ours.ts';
 import type { Peer } from './peer.ts';
+import { message } from './platform.ts';
 import { jobsIn } from './postgres-jobs.ts';
 
 const from = `from graphile_worker._private_jobs job
@@ -7,11 +7,14 @@ const from = `from graphile_worker._private_jobs job
 
 const quiet = () => () => {};
 
-/** A cron item each. Its documentation has no setting that bears on crons: they are one statement a minute. */
+/**
+ * One cron item for each schedule. Its documentation has no setting that affects crons: they are one statement a
+ * minute.
+ */
 const cronItems: Peer = {
   name: 'graphile-worker',
   settings: 'default',
-  untuned: false,
+  defaultsOnly: false,
   store: 'postgres',
   resolutionMs: 60_000,
   start: async ({ url, load }, n, due) => {
@@ -24,7 +27,7 @@ const cronItems: Peer = {
     }));
     const runner = await run({
       connectionString: url,
-      // A task of another name: the jobs are made and stay.
+      // A task with another name, so that the jobs are created and stay.
       taskList: { other: async () => {} },
       parsedCronItems: parseCronItems(items),
       noHandleSignals: true,
@@ -36,13 +39,13 @@ const cronItems: Peer = {
 };
 
 /**
- * What its documentation advises instead of a cron item for each user: one, whose task adds the jobs, all by one
- * call. They have no schedules then, only a list that something else must keep.
+ * What its documentation advises instead of a cron item for each user: one item whose task adds all jobs by one call.
+ * Then there are no schedules, only a list that something else must keep.
  */
 const oneTask: Peer = {
   name: 'graphile-worker',
   settings: 'one cron item whose task adds all jobs by one call: no schedules',
-  untuned: false,
+  defaultsOnly: false,
   store: 'postgres',
   resolutionMs: 60_000,
   noSchedules: true,

@@ -1,33 +1,36 @@
 import { readFileSync } from 'node:fs';
 
-/** When one job of a herd came to be, in milliseconds since 1970. */
-export interface Made {
-  /** When it was committed: by the database's clock where that tells, as PostgreSQL does. */
+/** When one job of a herd was created, in milliseconds since 1970. */
+export interface Job {
+  /** When it was committed: by the database's clock if the database keeps that time, as PostgreSQL does. */
   committed: number;
-  /** What its row says of when it was made; null where it says nothing. */
+  /** The time of creation in its row; null if the row has none. */
   created: number | null;
 }
 
-/** One herd. Milliseconds after the instant at which all of it was due, microseconds of CPU for each job made. */
+/** One herd. Times are milliseconds after the instant at which all of it was due; CPU is microseconds for each job. */
 export interface Herd {
   made: number;
   median: number;
   p99: number;
   last: number;
-  /** The last one, by what the rows say. Rows made in one statement say the same, however late that was committed. */
+  /**
+   * The last one, by the times in the rows. Rows created in one statement have the same time, however late that was
+   * committed.
+   */
   lastCreated: number | null;
   engineMicros: number;
-  /** Of the database's server; null where it cannot be told from the engine's. */
+  /** Of the database's server; null if it cannot be separated from the engine's. */
   databaseMicros: number | null;
 }
 
-/** CPU used since `start` by this process, which is the engine's, and by the database's server, in microseconds. */
+/** CPU since `start` of this process, which is the engine's, and of the database's server, in microseconds. */
 export interface CpuMeter {
   start(): Promise<void>;
   stop(): Promise<{ engine: number; database: number | null }>;
 }
 
-/** `databaseMicros` answers what the server has used so far. */
+/** `databaseMicros` returns what the server has used so far. */
 export const cpuMeter = (databaseMicros: () => Promise<number | null> | number | null): CpuMeter => {
   let engine = process.cpuUsage();
   let database: number | null = null;
@@ -47,19 +50,19 @@ export const cpuMeter = (databaseMicros: () => Promise<number | null> | number |
 /** Linux counts in hundredths of a second. */
 const microsPerTick = 10_000;
 
-/** The fields of /proc/PID/stat after the command, which may hold blanks: field N of proc(5) is at N - 3. */
+/** The fields of /proc/PID/stat after the command, which may contain blanks: field N of proc(5) is at N - 3. */
 const stat = (pid: number | string): number[] =>
   readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ').map(Number);
 
-/** User and system time of one process; of its ended children too where `withEnded`. */
+/** User and system time of one process; if `withEnded`, of its ended children too. */
 const ticks = (pid: number | string, withEnded: boolean): number => {
   const fields = stat(pid);
   return fields.slice(11, withEnded ? 15 : 13).reduce((sum, n) => sum + n, 0);
 };
 
 /**
- * Microseconds of CPU that a process and its direct children have used, ended ones included: a PostgreSQL server is
- * its postmaster and one process for each connection. Null where there is no /proc.
+ * Microseconds of CPU that a process and its direct children have used, ended ones included: a PostgreSQL server is its
+ * postmaster and one process for each connection. Null if there is no /proc.
  */
 export const processMicros = (pid: number): number | null => {
   try {
@@ -73,10 +76,10 @@ export const processMicros = (pid: number): number | null => {
 const at = (sorted: readonly number[], share: number): number =>
   sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 
-/** What a herd that was due at `due` (milliseconds since 1970) came to. */
+/** The figures of a herd that was due at `due` (milliseconds since 1970). */
 export const herdOf = (
   due: number,
-  jobs: readonly Made[],
+  jobs: readonly Job[],
   cpu: { engine: number; database: number | null },
 ): Herd => {
   const late = jobs.map((job) => job.committed - due).sort((a, b) => a - b);
@@ -96,7 +99,10 @@ export const herdOf = (
   };
 };
 
-/** The herd with the median last one: these machines are shared. Of herds that were not all made, the fullest. */
+/**
+ * The herd with the median last job, because the machine is shared. If not all herds were completed, the one with the
+ * most jobs.
+ */
 export const medianHerd = (herds: readonly Herd[]): Herd => {
   const full = Math.max(...herds.map((herd) => herd.made));
   const complete = herds.filter((herd) => herd.made === full).sort((a, b) => a.last - b.last);

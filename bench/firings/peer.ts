@@ -1,40 +1,43 @@
-import type { Made } from './measure.ts';
+import type { Job } from './measure.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the peers are not dependencies, so their types are not known here
 export type Module = any;
 
 /** Where a peer keeps its schedules and jobs. */
 export interface Store {
-  /** Of a database, or of a Redis, that nobody else uses and that is empty. */
+  /** The url of an empty database or Redis that no one else uses. */
   url: string;
   /** Loads a package from the folder of the peers. */
   load(name: string): Module;
 }
 
-/** A peer at work: `n` schedules of its own, all due at one instant. */
+/** A running peer: `n` schedules of its own, all due at one instant. */
 export interface RunningPeer {
-  /** How many jobs of that instant there are. Asked four times a second, so it must cost little. */
+  /** How many jobs of that instant there are. Called four times a second, so it must cost little. */
   count(): Promise<number>;
   /** All of them. */
-  jobs(): Promise<Made[]>;
+  jobs(): Promise<Job[]>;
   stop(): Promise<void>;
 }
 
 export interface Peer {
-  /** The package, which is also what the table calls it. */
+  /** The name of the package, which is also its name in the table. */
   name: string;
-  /** What was set, for the table. */
+  /** Its settings, for the table. */
   settings: string;
-  /** True for the defaults where settings help: shown for the smallest herd only. */
-  untuned: boolean;
+  /** True for the default settings of a peer that can be tuned: measured with the smallest herd only. */
+  defaultsOnly: boolean;
   store: 'postgres' | 'redis';
-  /** The finest time that its crons know, in milliseconds. */
+  /** The finest resolution of its crons, in milliseconds. */
   resolutionMs: number;
-  /** True where its jobs come of something less than a schedule each: shown beside, never compared with. */
+  /** True if its jobs come from less than one schedule each: shown, but not compared with. */
   noSchedules?: boolean;
-  /** Starts it with `n` schedules that are due at `due`; jobs are made and not carried out. */
+  /** Starts it with `n` schedules that are due at `due`. Jobs are created and not executed. */
   start(store: Store, n: number, due: Date): Promise<RunningPeer>;
 }
 
-/** Every hour at that minute and second, with seconds as both peers with such crons write them: first at `due`. */
+/**
+ * A cron expression for every hour at that minute and second; both peers with such crons accept seconds. First due at
+ * `due`.
+ */
 export const cronAt = (due: Date): string => `${due.getUTCSeconds()} ${due.getUTCMinutes()} * * * *`;

@@ -12,10 +12,10 @@ import { openRedis, type Redis } from './redis.ts';
 
 const peers: readonly Peer[] = [...pgBoss, ...graphileWorker, ...bullmq];
 
-/** How long a herd may take: at the next full minute the next one is due. */
+/** The limit for a herd: at the next full minute the next one is due. */
 const herdMs = 55_000;
 
-/** What a peer's herds of one size came to. */
+/** The results of a peer's herds of one size. */
 export interface PeerResult {
   peer: Peer;
   version: string;
@@ -24,7 +24,10 @@ export interface PeerResult {
   median: Herd;
 }
 
-/** Waits for the herd that is due at `due`, at most its minute; null where its schedules were not made by then. */
+/**
+ * Waits for the herd that is due at `due`, at most its minute. Resolves to null if its schedules were not created by
+ * then.
+ */
 const watch = async (peer: Peer, store: Store, n: number, due: Date, cpu: CpuMeter): Promise<Herd | null> => {
   const running = await peer.start(store, n, due);
   try {
@@ -42,14 +45,14 @@ const watch = async (peer: Peer, store: Store, n: number, due: Date, cpu: CpuMet
   }
 };
 
-interface Place {
+interface Servers {
   server: Postgres;
   redis: Redis | undefined;
   load: Store['load'];
 }
 
-/** One herd on a store that nobody has used, due as soon as the schedules can be made by then. */
-const herd = async (peer: Peer, { server, redis, load }: Place, n: number): Promise<Herd> => {
+/** One herd on an unused store, due as soon as the schedules can be created by then. */
+const herd = async (peer: Peer, { server, redis, load }: Servers, n: number): Promise<Herd> => {
   const onRedis = peer.store === 'redis';
   const cpu = cpuMeter(onRedis ? () => redis!.cpuMicros() : () => processMicros(server.pid!));
   for (let lead = 3_000 + n; ; lead *= 2) {
@@ -66,19 +69,19 @@ const herd = async (peer: Peer, { server, redis, load }: Place, n: number): Prom
 };
 
 const herds = 5;
-/** No herd of a size is begun after this: a peer whose crons know whole minutes takes one for each herd. */
+/** No herd of a size begins after this: a peer whose crons have whole minutes needs one for each herd. */
 const budgetMs = Number(process.env.FIRINGS_PEER_SECONDS ?? 75) * 1_000;
 
 const measure = async (
   peer: Peer,
-  place: Place,
+  servers: Servers,
   n: number,
 ): Promise<Omit<PeerResult, 'peer' | 'version'>> => {
   const all: Herd[] = [];
   const until = Date.now() + budgetMs;
-  do all.push(await herd(peer, place, n));
+  do all.push(await herd(peer, servers, n));
   while (
-    // What did not come about in its minute will not in the next.
+    // What was not created in its minute will not be in the next.
     all.length < herds &&
     all.at(-1)!.made === n &&
     Date.now() < until
@@ -87,8 +90,9 @@ const measure = async (
 };
 
 /**
- * The peers that are installed in the folder `PEERS_DIR` (`npm install pg-boss graphile-worker bullmq ioredis` there):
- * they are no dependencies of ours. `FIRINGS_PEERS` chooses some by name. What is left out is said, with the reason.
+ * Measures the peers that are installed in the folder `PEERS_DIR` (`npm install pg-boss graphile-worker bullmq ioredis`
+ * there); they are not dependencies of the project. `FIRINGS_PEERS` chooses some by name. What is left out is printed,
+ * with the reason.
  */
 export const measurePeers = async (server: Postgres, sizes: readonly number[]): Promise<PeerResult[]> => {
   const folder = process.env.PEERS_DIR;
@@ -108,7 +112,7 @@ export const measurePeers = async (server: Postgres, sizes: readonly number[]): 
       if (peer.store === 'redis' && !redis)
         throw new Error('no REDIS_URL, and no redis-server on this machine');
       const version = versionOf(peer.name);
-      for (const n of peer.untuned ? sizes.slice(0, 1) : sizes) {
+      for (const n of peer.defaultsOnly ? sizes.slice(0, 1) : sizes) {
         const result = await measure(peer, { server, redis, load }, n);
         results.push({ peer, version, ...result });
         console.log(

@@ -1,9 +1,12 @@
 import pg from 'pg';
-import { message } from './ours.ts';
 import { cronAt, type Peer } from './peer.ts';
+import { message } from './platform.ts';
 import { jobsIn } from './postgres-jobs.ts';
 
-/** The schedule `schedule-0` as `n` more: the rows that as many calls would make, which take minutes on a busy machine. */
+/**
+ * Copies the schedule `schedule-0` `n` times: the rows that as many calls would create, which take minutes on a busy
+ * machine.
+ */
 const copySchedule = async (url: string, n: number): Promise<void> => {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -24,7 +27,7 @@ const copySchedule = async (url: string, n: number): Promise<void> => {
 const pgBossWith = (settings: string, instances: number, options: Record<string, number>): Peer => ({
   name: 'pg-boss',
   settings,
-  untuned: settings === 'default',
+  defaultsOnly: settings === 'default',
   store: 'postgres',
   resolutionMs: 1_000,
   start: async ({ url, load }, n, due) => {
@@ -51,7 +54,7 @@ const pgBossWith = (settings: string, instances: number, options: Record<string,
   },
 });
 
-/** One instance forwards 50 a second at most. */
+/** One instance forwards at most 50 a second. */
 const fastest = { cronMonitorIntervalSeconds: 1, cronWorkerIntervalSeconds: 1, max: 4 };
 
 export const pgBoss: readonly Peer[] = [

@@ -1,10 +1,11 @@
 import pg from 'pg';
-import type { Made } from './measure.ts';
+import type { Job } from './measure.ts';
 import type { RunningPeer } from './peer.ts';
 
 /**
- * Counts and reads a peer's jobs in PostgreSQL. `from` is the end of a query, from its FROM on, whose table is called
- * `job`; `$1` in it is the instant that they were due at. `created` is the expression of when a row says it was made.
+ * Counts and reads a peer's jobs in PostgreSQL. `from` is the end of a query, beginning with its FROM, whose table is
+ * called `job`; `$1` in it is the instant at which they were due. `created` is the expression for the creation time of
+ * a row.
  */
 export const jobsIn = async (
   url: string,
@@ -19,7 +20,7 @@ export const jobsIn = async (
     count: async () => (await client.query(`select count(*)::int as n ${from}`, [due])).rows[0].n,
     jobs: async () =>
       (
-        await client.query<Made>(
+        await client.query<Job>(
           `select extract(epoch from pg_xact_commit_timestamp(job.xmin))::float8 * 1000 as committed,
             extract(epoch from ${created})::float8 * 1000 as created ${from}`,
           [due],

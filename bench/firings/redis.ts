@@ -9,14 +9,14 @@ import type { Module } from './peer.ts';
 
 export interface Redis {
   url: string;
-  /** Removes all that is in it. */
+  /** Removes everything in it. */
   clear(): Promise<void>;
   /** Microseconds of CPU that the server has used so far. */
   cpuMicros(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Starts `redis-server` from the path; undefined where there is none. It never outlives this process. */
+/** Starts `redis-server` from the path; undefined if there is none. It never outlives this process. */
 const startServer = async (): Promise<{ url: string; stop(): Promise<void> } | undefined> => {
   const directory = mkdtempSync(join(tmpdir(), 'ap-bench-redis-'));
   const port = await freePort();
@@ -50,8 +50,8 @@ const startServer = async (): Promise<{ url: string; stop(): Promise<void> } | u
 };
 
 /**
- * The Redis at `REDIS_URL`, whose database must be empty and is emptied after each herd, or one of our own where
- * `redis-server` is installed; undefined where neither is. `load` finds `ioredis` among the peers.
+ * The Redis at `REDIS_URL`, whose database must be empty and is emptied after each herd; or a new one if `redis-server`
+ * is installed; else undefined. `load` loads `ioredis` from the folder of the peers.
  */
 export const openRedis = async (load: (name: string) => Module): Promise<Redis | undefined> => {
   const given = process.env.REDIS_URL;

@@ -5,7 +5,7 @@ export type Format = 'protobuf' | 'JSON';
 
 const words =
   'order customer invoice the of agent was asked to look up price stock and answer in Berlin'.split(' ');
-/** Text as models write it: words at random, so that it compresses as text does. */
+/** Text like that of models: words at random, so that it compresses as text does. */
 const prose = (length: number): string => {
   let text = '';
   while (text.length < length)
@@ -36,7 +36,7 @@ const jsonAttributes = (attributes: NonNullable<TestSpan['attributes']>) =>
     value: typeof value === 'number' ? { intValue: value } : { stringValue: value },
   }));
 
-/** A request with spans of about 2 KB of one agent, as it goes over the wire. */
+/** A request with spans of about 2 KB of one agent, as it is sent. */
 export const bodyOf = (spans: number, format: Format, gzip: boolean): Buffer => {
   const made = Array.from({ length: spans }, (_, i) => spanOf(i));
   const plain =

@@ -1,6 +1,6 @@
 /**
- * The load, in a process of its own that does as little as can be: requests are made before, written whole to bare
- * sockets, and of an answer only status and length are read. Driven over the parent's channel.
+ * The load, in a process of its own that does as little as possible: requests are created beforehand and written whole
+ * to bare sockets, and of a response only status and length are read. Its parent controls it over the channel.
  */
 import { connect } from 'node:net';
 import { bodyOf, type Format } from './bodies.ts';

@@ -2,11 +2,11 @@ import { runCollector } from '../../tests/harness/collector.ts';
 import type { Target } from './target.ts';
 
 /**
- * The OpenTelemetry Collector as the peer, as durable as it can be told to be: no batch processor (which would answer
- * 200 before anything is stored), one exporter for each destination, each with a persistent queue that is synced for
- * every request before that is answered. It drops what a destination refuses for good, and by default what could not
- * be delivered for 5 minutes. `tuned`: gzip at level 1 instead of its default. Tried with release 0.162, built of the
- * receiver `otlp`, the exporter `otlphttp` and the extension `file_storage`.
+ * The OpenTelemetry Collector as the peer, configured to be as durable as possible: no batch processor (which would
+ * respond with 200 before anything is stored), one exporter for each destination, each with a persistent queue that is
+ * synced for every request before the response. It drops what a destination refuses for good, and by default what could
+ * not be delivered for 5 minutes. `tuned`: gzip at level 1 instead of its default. Tried with release 0.162, built from
+ * the receiver `otlp`, the exporter `otlphttp` and the extension `file_storage`.
  */
 export const startCollector = async (
   binary: string,

@@ -2,7 +2,7 @@ import { createDatabase, dropDatabase } from '../../tests/harness/postgres.ts';
 import { spawnPlatform } from '../../tests/harness/process.ts';
 import type { Target } from './target.ts';
 
-/** The platform with a PostgreSQL beside it (the embedded database alone holds several hundred MB). */
+/** The platform with a PostgreSQL next to it (the embedded database alone takes several hundred MB). */
 export const startPlatform = async (postgres: string, urls: readonly string[]): Promise<Target> => {
   const databaseUrl = await createDatabase(postgres);
   const profile = process.env.TELEMETRY_PROFILE;
@@ -34,7 +34,7 @@ export const startPlatform = async (postgres: string, urls: readonly string[]): 
     headers,
     oneMainThread: true,
     stop: async () => {
-      // A profile is written at a clean end.
+      // A profile is written when the process exits cleanly.
       if (profile) await platform.kill('SIGTERM');
       await platform.stop();
       await dropDatabase(databaseUrl);

@@ -1,15 +1,15 @@
 /**
- * A tracing backend that costs as little as can be while it is measured against: it answers 200 and counts the spans
- * of every body that came. It inflates each different body once, and only when it is asked for the count: bodies
- * with the same length and the same gzip trailer (checksum and size) are the same. A process of its own, driven
- * over the parent's channel.
+ * A tracing backend that costs as little as possible during a measurement: it responds with 200 and counts the spans of
+ * every body. It inflates each distinct body once, and only when it is asked for the count: bodies with the same length
+ * and the same gzip trailer (checksum and size) are the same. It is a process of its own; its parent controls it over
+ * the channel.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { scan } from '../../src/telemetry/otlp/wire.ts';
 
 export interface SinkState {
-  /** Requests since the last count, and when the last of them came (ms since 1970). */
+  /** Requests since the last count, and when the last one arrived (ms since 1970). */
   requests: number;
   lastAt: number;
 }
@@ -56,7 +56,7 @@ const serve = (socket: Socket): void => {
         if (end < 0) return;
         const text = head.toString('latin1', 0, end);
         const found = /\r\ncontent-length: *(\d+)/i.exec(text);
-        // Nobody here sends in chunks; one that did would hang the benchmark, so it says so.
+        // No one here sends in chunks. Such a request would hang the benchmark, so it throws.
         if (found === null) throw new Error(`a request without content-length: ${text}`);
         path = text.split(' ', 2)[1]!;
         length = Number(found[1]);

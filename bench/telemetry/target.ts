@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** A process that takes traces at `url` and forwards them. */
+/** A process that receives traces at `url` and forwards them. */
 export interface Target {
   what: string;
   pid: number;
   url: string;
   headers: Record<string, string>;
-  /** Its first thread does most of what is not the kernel's or zlib's. */
+  /** The first thread does most of the work outside the kernel and zlib. */
   oneMainThread: boolean;
   stop: () => Promise<unknown>;
 }

@@ -63,7 +63,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
       responseModel: 'model-1-2026-01-01',
       responseId: 'chatcmpl-1',
     });
-    const [asked] = endpoint.asked;
+    const [asked] = endpoint.requests;
     expect(asked!.path).toBe('/v1/chat/completions');
     expect(asked!.headers).toMatchObject({ authorization: `Bearer ${apiKey}`, 'x-team': 'team-secret' });
     expect(asked!.body).toMatchObject({
@@ -107,7 +107,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
       { role: 'tool', tool_call_id: 'c1', tool_name: 'current_time', text: '12:00', is_error: false },
       { role: 'tool', tool_call_id: 'c2', tool_name: 'absent', text: 'no such tool', is_error: true },
     ]);
-    expect(endpoint.asked[1]!.body.messages.slice(2)).toMatchObject([
+    expect(endpoint.requests[1]!.body.messages.slice(2)).toMatchObject([
       { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function' }, { id: 'c2' }] },
       { role: 'tool', tool_call_id: 'c1', content: '12:00' },
       { role: 'tool', tool_call_id: 'c2', content: 'no such tool' },
@@ -192,9 +192,9 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     await using endpoint = await startEndpoint(() => 'hang');
     const abort = new AbortController();
     const asking = ask(endpoint.url, hello, abort.signal).catch((error) => error);
-    await endpoint.heard(1);
+    await endpoint.waitForRequests(1);
     abort.abort(new Error('cancelled'));
     expect((await asking).message).toBe('cancelled');
-    await until(() => endpoint.hungUp, 2_000);
+    await until(() => endpoint.aborted, 2_000);
   });
 });

@@ -284,7 +284,7 @@ eachDatabase((_name, open) => {
     const done = await ends('COMPLETED', undefined, { llm_id });
     expect(done).toMatchObject({ result: 'Paid.', usage: { input_tokens: 42, output_tokens: 14 } });
     expect(runs[0]!.args).toEqual({ amount: 3 });
-    expect(endpoint.asked[0]!.headers.authorization).toBe('Bearer sk-secret-1');
+    expect(endpoint.requests[0]!.headers.authorization).toBe('Bearer sk-secret-1');
     expect(JSON.stringify(runtime.tracing.spans.map((span) => span.attributes))).not.toContain('sk-secret');
   });
 });

@@ -109,7 +109,7 @@ eachDatabase((_name, open) => {
       const { id } = await makeItem(open(), agent);
       const second = await make();
       const first = await start();
-      await endpoint.heard(2);
+      await endpoint.waitForRequests(2);
       await first.stop();
       expect(await itemOf(open(), id)).toMatchObject({ status: 'PENDING', attempts: 0, error: null });
       expect((await historyOf(open(), id)).at(-1)).toBe('hand_back→PENDING');
@@ -155,7 +155,7 @@ eachDatabase((_name, open) => {
       const { id } = await makeItem(open(), agent);
       // A long lease: its heartbeat does not notice the loss before the reply comes.
       await start({ settings: { WORK_ITEM_LEASE_SECONDS: 3_600 } });
-      await endpoint.heard(1);
+      await endpoint.waitForRequests(1);
       await loseLease(open(), id);
       const done = await becomes(open(), id, 'COMPLETED');
       release({ body: completion({ content: 'Too late.' }) });

@@ -18,7 +18,7 @@ describe('authentication', () =>
       ['no scheme', adminKey],
       ['more than a key', `Bearer ${adminKey} x`],
       ['a wrong key', 'Bearer wrong'],
-      ['one of the right form', `Bearer ap_${'a'.repeat(49)}`],
+      ['a key of the right form', `Bearer ap_${'a'.repeat(49)}`],
       ['a part of the key', `Bearer ${adminKey.slice(0, -1)}`],
       ['the key in other case', `Bearer ${adminKey.toUpperCase()}`],
       ['20,000 characters', `Bearer ${'x'.repeat(10_000)}`],
@@ -28,7 +28,7 @@ describe('authentication', () =>
       expect(response.headers.get('www-authenticate')).toBe('Bearer');
     });
 
-    test('the scheme is read in any case', async () => {
+    test('the scheme may have any case', async () => {
       for (const scheme of ['Bearer', 'bearer', 'BEARER']) await ok(get(`${scheme} ${adminKey}`));
     });
 
@@ -126,7 +126,7 @@ describe('roles', () =>
         /^(create|update|replace|delete|pause|resume|run)(Agent|Schedule)$|^(get|list)LlmConfigurations?$/,
       ],
       ['member', /^(get|list)(Agents?|Schedules?|Occurrences)$|^previewSchedule$|WorkItem|ApiKey/],
-    ])('the table gives %s what the roles of the product say', (role, operations) => {
+    ])('%s may call exactly the operations that the product gives this role', (role, operations) => {
       const named = Object.keys(requiredRoles).filter((operation) => operations.test(operation));
       expect(named.length).toBeGreaterThan(5);
       for (const operation of named) expect([operation, requiredRoles[operation]]).toEqual([operation, role]);

@@ -54,7 +54,7 @@ describe('addresses', () =>
     });
 
     test.each(['', '/acme', '/tenants/acme', '/%61cme'])(
-      'the prefix "%s" leads to the same handlers',
+      'the prefix "%s" reaches the same handlers',
       async (prefix) => {
         const agent = await newAgent(at());
         for (const version of ['v1', 'v2']) {
@@ -124,7 +124,7 @@ describe('addresses', () =>
       unknownId.toUpperCase(),
       `${unknownId}0`,
       `{${unknownId}}`,
-    ])('the id %s is unknown: 404 and no more', async (id) => {
+    ])('the id %s is unknown: 404, without further effect', async (id) => {
       const { api } = at();
       expectError(await api.get(`/agents/${id}`), 404, /^The agent does not exist\.$/);
       expectError(await api.get(`/agents/${id}/schedules`), 404);

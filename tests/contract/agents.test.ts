@@ -6,7 +6,7 @@ import { serveRoutes } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
 import { testServices } from '../harness/services.ts';
 
-const told: string[] = [];
+const deletedAgents: string[] = [];
 
 eachDatabase((_name, open) => {
   let knownLlm: string;
@@ -20,7 +20,7 @@ eachDatabase((_name, open) => {
       onSettings: async () => {},
       onDelete: async (tx, id) => {
         const { rows } = await sql`select 1 from agents where id = ${id}`.execute(tx);
-        told.push(`${id} ${rows.length}`);
+        deletedAgents.push(`${id} ${rows.length}`);
       },
     });
     api = await serveRoutes(open(), agents);
@@ -81,7 +81,7 @@ eachDatabase((_name, open) => {
       [422, 'null as mode', { mode: null }],
       [422, '100,001 characters of instructions', { instructions: 'a'.repeat(100_001) }],
       [422, 'a setting below its range', { settings: { max_concurrency: 0 } }],
-      [422, 'a setting that is no whole number', { settings: { max_steps: 1.5 } }],
+      [422, 'a setting that is not a whole number', { settings: { max_steps: 1.5 } }],
       [422, 'a list as settings', { settings: [] }],
     ])('responds with %i to %s', async (status, _what, body) => {
       expect((await api.v2.post('/agents', { name: 'A', mode: 'worker', ...body })).status).toBe(status);
@@ -92,7 +92,7 @@ eachDatabase((_name, open) => {
       ['llm_id', { llm_id: 'nonsense' }],
       ['tool_server_ids[0]', { tool_server_ids: [newId()] }],
       ['semantic_data_model_ids[0]', { semantic_data_model_ids: ['x'] }],
-    ])('names %s where it refers to nothing', async (path, fields) => {
+    ])('names %s if it refers to nothing', async (path, fields) => {
       const { status, body } = await api.v2.post('/agents', { name: 'A', mode: 'worker', ...fields });
       expect(status).toBe(422);
       expect(body.error.details).toEqual([{ path, message: expect.any(String) }]);
@@ -181,7 +181,7 @@ eachDatabase((_name, open) => {
     const { id } = await create();
     expect((await api.v2.delete(`/agents/${id}`)).status).toBe(204);
     expect((await api.v2.delete(`/agents/${id}`)).status).toBe(404);
-    expect(told).toContain(`${id} 0`);
+    expect(deletedAgents).toContain(`${id} 0`);
   });
 
   test('every change is audited in its transaction', async () => {

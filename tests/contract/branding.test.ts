@@ -50,7 +50,7 @@ describe.each(databases)('branding on the %s database', (database) => {
     expect((await platform.as(undefined, '/app/api').get('/branding')).body).toEqual(unset);
   });
 
-  test('keeps what is set, gives the color in lower case, and leaves the rest alone', async () => {
+  test('keeps what is set, returns the color in lower case, and changes nothing else', async () => {
     const set = await patch({ workspace_name: '🌙 Night shift', primary_color: '#1F6FEB' });
     expect(set.status).toBe(200);
     const expected = {
@@ -89,8 +89,8 @@ describe.each(databases)('branding on the %s database', (database) => {
     ['a name of a color', { primary_color: 'red' }],
     ['an SVG', { logo_data_url: `data:image/svg+xml;base64,${btoa('<svg/>')}` }],
     ['a GIF', { logo_data_url: `data:image/gif;base64,${btoa('GIF89a')}` }],
-    ['an SVG that calls itself PNG', { logo_data_url: `data:image/png;base64,${btoa('<svg/>')}` }],
-    ['a PNG that calls itself JPEG', { logo_data_url: png().replace('png', 'jpeg') }],
+    ['an SVG declared as PNG', { logo_data_url: `data:image/png;base64,${btoa('<svg/>')}` }],
+    ['a PNG declared as JPEG', { logo_data_url: png().replace('png', 'jpeg') }],
     ['an address', { logo_data_url: 'https://example.com/logo.png' }],
     ['a data URL with parameters', { logo_data_url: png().replace('png;', 'png;charset=utf-8;') }],
     ['base64 with a line break', { logo_data_url: png().replace(',', ',\n') }],
@@ -98,7 +98,7 @@ describe.each(databases)('branding on the %s database', (database) => {
       'base64 without padding',
       { logo_data_url: `data:image/png;base64,${btoa('\x89PNG\r\n\x1a\n').replaceAll('=', '')}` },
     ],
-    ['base64 with bits behind its end', { logo_data_url: 'data:image/png;base64,iVBORw0KGgp=' }],
+    ['base64 with bits after its end', { logo_data_url: 'data:image/png;base64,iVBORw0KGgp=' }],
     ['2,049 pixels', { logo_data_url: png(2_049, 10) }],
     ['no pixels', { logo_data_url: png(0, 10) }],
     ['more than 256 KiB', { logo_data_url: png(10, 10, 256 * 1024) }],
@@ -107,7 +107,7 @@ describe.each(databases)('branding on the %s database', (database) => {
     expect(await faults(body)).toEqual([Object.keys(body)[0]]);
   });
 
-  test('takes a logo of exactly 2,048 pixels a side', async () => {
+  test('accepts a logo of exactly 2,048 pixels a side', async () => {
     expect((await patch({ logo_data_url: png(2_048, 2_048) })).status).toBe(200);
   });
 
@@ -124,14 +124,14 @@ describe.each(databases)('branding on the %s database', (database) => {
     expect(JSON.stringify(body)).not.toContain('data:image');
   });
 
-  test('has an ETag, and 412 for a change of another version', async () => {
+  test('has an ETag, and refuses a change of another version with 412', async () => {
     const { headers } = await platform.api.get('/branding');
     const etag = headers.get('etag')!;
     const withTag = (body: unknown) =>
       platform.api.patch('/branding', body, { headers: { 'if-match': etag } });
     expect((await withTag({ workspace_name: 'D' })).status).toBe(200);
     expect((await withTag({ workspace_name: 'E' })).status).toBe(412);
-    // Nothing is changed, so the version stays.
+    // Nothing changed, so the version stays.
     const before = (await platform.api.get('/branding')).headers.get('etag');
     expect((await patch({})).headers.get('etag')).toBe(before);
   });

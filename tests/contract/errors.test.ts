@@ -46,12 +46,12 @@ test('an error is found in the logs of a default start by its error_id, with the
     const api = client(`${platform.url}/api/v2`, platform.key);
     const headers = { 'x-request-id': 'find-me' };
     const unknown = await api.get('/agents/x?token=in-the-query', { headers });
-    const nobody = await client(`${platform.url}/api/v2`, 'a-wrong-key-of-somebody').get('/agents', {
+    const anonymous = await client(`${platform.url}/api/v2`, 'a-wrong-key-of-somebody').get('/agents', {
       headers,
     });
     for (const [response, status] of [
       [unknown, 404],
-      [nobody, 401],
+      [anonymous, 401],
     ] as const) {
       const line = await until(() =>
         platform

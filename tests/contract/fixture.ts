@@ -48,7 +48,7 @@ export class Contract {
     expect(validate(response.body) ? null : validate.errors, where).toBeNull();
   }
 
-  /** Compiled once, which takes far longer than a check. */
+  /** Compiles each schema once, because that takes far longer than a check. */
   #validator(path: string, method: string, status: number): ValidateFunction {
     const key = `${method} ${path} ${status}`;
     let validator = this.#validators.get(key);

@@ -81,7 +81,7 @@ onEachDatabase((at) => {
     ).toBe(1);
   });
 
-  test('another operation, path or body under the same key is 422', async () => {
+  test('another operation, path or body under the same key gets 422', async () => {
     const [agent, other] = [await newAgent(at()), await newAgent(at())];
     const options = keyed();
     const body = { cron_expression: '0 0 * * *' };
@@ -93,7 +93,7 @@ onEachDatabase((at) => {
       422,
       /used before/,
     );
-    // What is wrong with the body comes first.
+    // Faults of the body come first.
     expectError(await at().api.post(`/agents/${agent.id}/schedules`, {}, options), 400);
   });
 

@@ -166,7 +166,7 @@ describe('the test of a connection', () => {
       next_attempt_at: null,
     };
     expect((await fixture.admin.get(`${path}/health`)).body).toEqual({ ...nothing, state: 'delivering' });
-    const told = {
+    const health = {
       ...nothing,
       state: 'retrying' as const,
       delivered: 5,
@@ -175,9 +175,9 @@ describe('the test of a connection', () => {
       last_error: 'the backend answered 503',
       next_attempt_at: '2026-01-31T08:00:00.000Z',
     };
-    fixture.healthOf.set(number, told);
-    expect((await fixture.admin.get(`${path}/health`)).body).toEqual(told);
+    fixture.healthOf.set(number, health);
+    expect((await fixture.admin.get(`${path}/health`)).body).toEqual(health);
     await fixture.admin.patch(path, { is_enabled: false });
-    expect((await fixture.admin.get(`${path}/health`)).body).toEqual({ ...told, state: 'disabled' });
+    expect((await fixture.admin.get(`${path}/health`)).body).toEqual({ ...health, state: 'disabled' });
   });
 });

@@ -41,7 +41,7 @@ describe('telemetry of two replicas on one database', () => {
     expect(response.status).toBe(200);
   };
   const health = (of: Fixture) => ok(of.api.get(`/observability/integrations/${integration.id}/health`));
-  const letters = (of: Fixture, more = '') =>
+  const deadLetters = (of: Fixture, more = '') =>
     ok(of.app.get(`/observability/integrations/${integration.id}/dead-letters${more}`));
   /** Waits until both replicas report `wanted`. */
   const bothReport = async (wanted: object): Promise<void> => {
@@ -87,9 +87,9 @@ describe('telemetry of two replicas on one database', () => {
         bytes: expect.any(Number),
       })),
     );
-    const first = await letters(a, '?limit=1');
+    const first = await deadLetters(a, '?limit=1');
     expect(first.data).toEqual([page.data[0]]);
-    expect((await letters(a, `?limit=1&next=${first.next}`)).data).toEqual([page.data[1]]);
+    expect((await deadLetters(a, `?limit=1&next=${first.next}`)).data).toEqual([page.data[1]]);
     expect(
       (await b.app.get(`/observability/integrations/${integration.id}/dead-letters?next=${first.next}`))
         .status,

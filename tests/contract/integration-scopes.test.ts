@@ -200,8 +200,8 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
   test('a destination has its address, its headers and why it cannot be reached; edits raise its revision', async () => {
     const { destinations } = fixture.observability;
     const { id, path, number } = await create();
-    let heard = 0;
-    const off = destinations.onChange(() => void heard++);
+    let changes = 0;
+    const off = destinations.onChange(() => void changes++);
     const before = destinations.get(number)!;
     expect(before).toMatchObject({ id, provider: 'otlp_basic_auth', enabled: true });
     expect(before.problem).toBeUndefined();
@@ -215,11 +215,11 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     expect(after.revision).toBeGreaterThan(before.revision);
     expect(after).toMatchObject({ provider: 'llm_tracing', url: '' });
     expect(after.problem).toContain('URL_PLACEHOLDERS');
-    expect(heard).toBeGreaterThan(0);
+    expect(changes).toBeGreaterThan(0);
     off();
-    const soFar = heard;
+    const soFar = changes;
     await fixture.admin.patch(path, { debug: true });
-    expect(heard).toBe(soFar);
+    expect(changes).toBe(soFar);
     expect(destinations.all().map((destination) => destination.number)).toContain(number);
   });
 

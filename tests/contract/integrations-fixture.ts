@@ -25,9 +25,9 @@ export interface IntegrationsFixture extends Pick<ServedRoutes, 'as' | 'withoutK
   observability: Replica;
   /** A second replica on the same database. */
   other: Replica;
-  /** Makes a Worker agent and returns its id. */
+  /** Creates a Worker agent and returns its id. */
   agent(): Promise<string>;
-  /** The integrations whose delivery was to resume, by number. */
+  /** The numbers of the integrations whose delivery was resumed. */
   resumed: number[];
   healthOf: Map<number, Health>;
   close(): Promise<void>;

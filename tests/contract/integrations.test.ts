@@ -183,7 +183,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       `settings.headers.${name}`,
     ]),
     [
-      'Authorization where the provider sets it',
+      'Authorization if the provider sets it',
       { ...dashboard, additional_headers: { AUTHORIZATION: 'x' } },
       'settings.additional_headers.AUTHORIZATION',
     ],
@@ -240,7 +240,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect(JSON.stringify(created)).not.toContain('hunter2');
   });
 
-  test('what is stored holds no credential, and a value cannot be moved to another row', async () => {
+  test('the stored settings contain no credential in clear text, and a value cannot be moved to another row', async () => {
     const created = await Promise.all(Object.values(examples).map((settings) => create(settings)));
     const { rows } = await fixture.db.run((reader) =>
       sql<{ row: string }>`select i::text as row from observability_integrations i
@@ -356,7 +356,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     ['PATCH', { is_enabled: 'x' }, 422],
     ['PATCH', { is_enabled: 1, debug: 0 }, 422],
     ['PATCH', null, 422],
-  ])('%s with %j is %i and changes nothing', async (method, body, status) => {
+  ])('%s with %j returns %i and changes nothing', async (method, body, status) => {
     const { id } = await create();
     const before = await fixture.admin.get(`${integrations}/${id}`);
     const response = await fixture.admin.raw(method, `${integrations}/${id}`, JSON.stringify(body), {
@@ -401,7 +401,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     expect((await fixture.admin.delete(path, { headers: { 'if-match': '"2"' } })).status).toBe(204);
   });
 
-  test('one Idempotency-Key makes one integration', async () => {
+  test('one Idempotency-Key creates one integration', async () => {
     const headers = { 'idempotency-key': newId() };
     const body = { settings: basic, version: 'once' };
     const responses = await Promise.all(
@@ -450,7 +450,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
     }
   });
 
-  test('the list is an array, newest first, narrowed by provider and agent', async () => {
+  test('the list is an array, newest first, filtered by provider and agent', async () => {
     const agent = await fixture.agent();
     const first = await create(examples.llm_tracing);
     const own = await create(examples.llm_tracing);

@@ -203,7 +203,7 @@ eachDatabase((_name, open) => {
     expect(JSON.parse(vault.open(headers, `llm_configurations:${id}:headers`))).toEqual({ 'X-Mine': '1' });
   });
 
-  test('a configuration has an ETag; a change or deletion of another version is 412 and changes nothing', async () => {
+  test('a configuration has an ETag; a change or deletion with another version is 412 and changes nothing', async () => {
     const { id } = await create();
     const path = `/llm-configurations/${id}`;
     const { headers } = await http.get(path);

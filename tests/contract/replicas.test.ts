@@ -76,7 +76,7 @@ describe('two replicas on one database', () => {
     }
   });
 
-  test('3,000 schedules due at once fire once each, by both together', async () => {
+  test('both together fire each of 3,000 schedules that are due at once exactly once', async () => {
     const agent = await newAgent(a, { settings: { max_concurrency: 1 } });
     const { id } = await newSchedule(a, agent.id, { cron_expression: '* * * * *' });
     await query(

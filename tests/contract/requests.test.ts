@@ -29,7 +29,7 @@ describe('requests', () =>
       test.each([
         ['nothing', undefined, json],
         ['an empty text', '', json],
-        ['no JSON', '{', json],
+        ['text that is not JSON', '{', json],
         ['two values', '{} {}', json],
         ['a trailing comma', '{"name":"x",}', json],
         ['NaN', '{"name":NaN}', json],
@@ -241,7 +241,7 @@ describe('requests', () =>
       });
 
       test.each(['limit=1', 'limit=200', 'next=', 'unknown=1&unknown=2', ''])(
-        '?%s is fine',
+        '?%s is accepted',
         async (query) => {
           for (const path of ['/agents', '/api-keys', '/audits', '/work-items']) {
             if (query !== 'next=' || path !== '/work-items') await ok(at().api.get(`${path}?${query}`));
@@ -264,7 +264,7 @@ describe('requests', () =>
         expect(faults(response)).toEqual([query.split('=')[0]]);
       });
 
-      test('an unknown or malformed id as a filter matches nothing', async () => {
+      test('an unknown or malformed id in a filter matches nothing', async () => {
         for (const id of [unknownId, 'x', '%', "'"]) {
           for (const name of ['agent_id', 'schedule_id']) {
             expect(await ok(at().api.get(`/work-items?${name}=${id}`))).toEqual({

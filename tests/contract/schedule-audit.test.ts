@@ -57,7 +57,7 @@ describe('the reconciliation of a schedule', () => {
         [2_000, 'fired', 'on_time'],
         [20_000, 'fired', 'late'],
         [7_200_000, 'caught_up', 'caught_up'],
-      ])('one that was dealt with %d ms late as %s is %s', async (late, outcome, status) => {
+      ])('one that was handled %d ms late as %s is %s', async (late, outcome, status) => {
         const { id, last, path } = await hourly(0);
         await query(
           at(),

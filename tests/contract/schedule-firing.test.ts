@@ -199,7 +199,7 @@ describe('firing', () => {
         },
       );
 
-      test('pausing while an occurrence is due records it as skipped; time spent paused is not missed', async () => {
+      test('a pause while an occurrence is due records it as skipped; time spent paused is not missed', async () => {
         const { cron_expression, last } = hourly();
         const { path, id } = await backdated(at(), last, { cron_expression });
         expect(await ok(at().app.post(`${path}/pause`))).toMatchObject({ enabled: false, next_run_at: null });

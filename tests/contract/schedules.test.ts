@@ -232,7 +232,7 @@ describe('schedules', () => {
       }
     });
 
-    test('a schedule that is unknown, malformed or another agent’s is 404', async () => {
+    test('an unknown or malformed schedule id, or one of another agent, is 404', async () => {
       const [agent, other] = [await newAgent(at()), await newAgent(at())];
       const made = await newSchedule(at(), agent.id);
       for (const id of [made.id, unknownId, 'x', '%00', other.id]) {
@@ -307,7 +307,7 @@ describe('schedules', () => {
         /payload/,
         setting,
       );
-      // Metadata has no limit of its own.
+      // Metadata has no separate limit.
       expect((await at().api.post(path, { ...body, metadata: { t: 'x'.repeat(200_000) } })).status).toBe(200);
     });
 

@@ -49,15 +49,15 @@ onEachDatabase((at) => {
 
   test.each([
     ['an unknown name', { NOTHING: 1 }, 'NOTHING'],
-    ['a name of the prototype', { constructor: 1 }, 'constructor'],
+    ['a name from the prototype', { constructor: 1 }, 'constructor'],
     ['a text', { MAX_SCHEDULES_PER_AGENT: '20' }, 'MAX_SCHEDULES_PER_AGENT'],
     ['null', { MAX_SCHEDULES_PER_AGENT: null }, 'MAX_SCHEDULES_PER_AGENT'],
     ['a fraction', { MAX_SCHEDULES_PER_AGENT: 1.5 }, 'MAX_SCHEDULES_PER_AGENT'],
     ['a negative number', { MAX_SCHEDULES_PER_AGENT: -1 }, 'MAX_SCHEDULES_PER_AGENT'],
     ['a number for a boolean', { CAPTURE_MESSAGE_CONTENT: 1 }, 'CAPTURE_MESSAGE_CONTENT'],
     ['an object', { RATE_LIMIT_BURST: {} }, 'RATE_LIMIT_BURST'],
-    ['one wrong of two', { MAX_SCHEDULES_PER_AGENT: 7, RATE_LIMIT_BURST: -1 }, 'RATE_LIMIT_BURST'],
-  ])('%s is 422 naming the setting, and nothing changes', async (_what, body, setting) => {
+    ['one wrong setting of two', { MAX_SCHEDULES_PER_AGENT: 7, RATE_LIMIT_BURST: -1 }, 'RATE_LIMIT_BURST'],
+  ])('%s is 422 that names the setting, and nothing changes', async (_what, body, setting) => {
     const before = await ok(at().api.get('/advanced-settings'));
     expectError(await at().api.patch('/advanced-settings', body), 422, new RegExp(setting), { setting });
     expect(await ok(at().api.get('/advanced-settings'))).toEqual(before);
@@ -150,7 +150,7 @@ onEachDatabase((at) => {
     ]);
   });
 
-  test('filters, limit with offset, and next walk through the same list, newest first', async () => {
+  test('filters, limit with offset, and next page through the same list, newest first', async () => {
     for (let n = 0; n < 7; n++) await newAgent(at());
     const all = await audits('action=agent.create');
     const ids = all.map((row: { id: string }) => row.id);
@@ -195,7 +195,7 @@ onEachDatabase((at) => {
     await expect(query(at(), sql`delete from audits where position = 2`)).rejects.toThrow('append-only');
     await query(at(), sql`alter table audits disable trigger audits_append_only`);
     const [{ principal_name }] = await query(at(), sql`select principal_name from audits where position = 2`);
-    await query(at(), sql`update audits set principal_name = 'somebody else' where position = 2`);
+    await query(at(), sql`update audits set principal_name = 'someone else' where position = 2`);
     expect(await ok(at().api.get('/audits/verify'))).toMatchObject({ ok: false, broken_at: 2, checked: 1 });
     await query(at(), sql`update audits set principal_name = ${principal_name} where position = 2`);
     await query(at(), sql`alter table audits enable trigger audits_append_only`);

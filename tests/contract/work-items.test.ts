@@ -52,7 +52,7 @@ eachDatabase((_name, open) => {
       expect((await api.v1.get(`/work-items/${item.id}`)).body).toEqual(item);
     });
 
-    test('keeps what it is given, and null is the same as nothing', async () => {
+    test('keeps what is sent, and null is the same as leaving a field out', async () => {
       const given = { message: 'm'.repeat(10_000), payload: { a: [1] }, work_item_name: 'N', draft: true };
       const { draft: _draft, ...kept } = given;
       expect(await create(given)).toMatchObject({

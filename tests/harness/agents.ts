@@ -13,7 +13,7 @@ export interface AgentFields {
   max_steps?: number;
 }
 
-/** Inserts agents into the table, past the API: Worker agents unless `fields` says otherwise. */
+/** Inserts agents into the table, without the API: Worker agents unless `fields` says otherwise. */
 export const insertAgents = async (
   to: Executor | pg.Client,
   ids: readonly string[],

@@ -16,8 +16,8 @@ export interface Collector extends AsyncDisposable {
 }
 
 /**
- * An OpenTelemetry Collector. `binary` has the receiver `otlp` and what `configOf` names; that is given a folder to
- * keep things in, which goes with it.
+ * An OpenTelemetry Collector. `binary` has the receiver `otlp` and what `configOf` names. `configOf` gets a folder for
+ * what it stores; the folder is removed with the Collector.
  */
 export const runCollector = async (
   binary: string,
@@ -42,8 +42,8 @@ export const runCollector = async (
       await server.start({
         command: binary,
         args: ['--config', config],
-        // Any answer will do.
-        answers: () => fetch(url, { method: 'POST' }).then(() => true),
+        // Any response will do.
+        isReady: () => fetch(url, { method: 'POST' }).then(() => true),
         withinMs: 20_000,
       });
     });
@@ -61,7 +61,7 @@ export interface CollectorTarget {
   compression?: 'gzip' | 'none';
 }
 
-/** One that passes on what it gets, by its exporter `otlphttp`. */
+/** A Collector that forwards what it receives, with its exporter `otlphttp`. */
 export const startCollector = (
   binary: string,
   { url, headers = {}, encoding = 'proto', compression = 'gzip' }: CollectorTarget,

@@ -1,8 +1,8 @@
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-// Two slow definitions of what an expression means in a zone, for comparison with the engine, of which nothing is
-// used here: one walks real time and reads a clock, one walks the calendar and asks for the instants of local times.
+// Two slow definitions of what an expression means in a zone, to compare with the engine. They use nothing of the
+// engine: one walks real time and reads a clock, one walks the calendar and looks up the instants of local times.
 
 export type Random = () => number;
 export const seeded = (seed: number): Random => {
@@ -18,7 +18,7 @@ export const int = (random: Random, low: number, high: number) =>
   low + Math.floor(random() * (high - low + 1));
 export const pick = <T>(random: Random, of: readonly T[]): T => of[int(random, 0, of.length - 1)]!;
 
-/** An expression with the sets that it means, made together so that the parser has no part in the oracle. */
+/** An expression with the sets that it means, created together, so that the oracle needs no parser. */
 export interface Sample {
   text: string;
   sets: Set<number>[];
@@ -81,7 +81,7 @@ export const sample = (random: Random, near: number[][]): Sample => {
   return { text: texts.join(' '), sets, both };
 };
 
-/** A local time as the five fields see it. Read once for each row, because an oracle asks for it for each expression. */
+/** A local time as the five fields see it. Read once for each row, because an oracle needs it for each expression. */
 interface Fields {
   minute: number;
   hour: number;
@@ -113,7 +113,7 @@ export const matches = (expression: Sample, local: number): boolean =>
   matchesFields(expression, fieldsOf(local));
 const isElapsed = ({ sets }: Sample) => sets[1]!.size === 24;
 
-/** What an oracle finds: instants with what is to be said of them. */
+/** What an oracle finds: instants with a note for each. */
 export type Found = Map<number, { local: number; dst: 'gap' | 'overlap' | null }>;
 
 /** First oracle: reads the clock at every step of real time. */
@@ -167,7 +167,7 @@ export const intlClock = (zone: string) => {
   };
 };
 
-/** Second oracle: asks for the instants of every local time on the calendar. */
+/** Second oracle: looks up the instants of every local time on the calendar. */
 export const calendarOracle = (zone: string, fromLocal: number, toLocal: number) => {
   const rows: {
     local: number;

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Sets the clock of a database to real time plus `offsetMs`, without touching its schema: `platform_now()` adds
- * `platform.clock_offset_ms`, which the file of ALTER SYSTEM may give, on PostgreSQL and on the embedded database
- * alike. A server reads it at its start, and again in every session on SIGHUP (`serverPid`).
+ * Sets the clock of a database to real time plus `offsetMs`, without a change of its schema: `platform_now()` adds
+ * `platform.clock_offset_ms`, which the file of ALTER SYSTEM can set, on PostgreSQL and on the embedded database. A
+ * server reads it at its start, and again in every session on SIGHUP (`serverPid`).
  */
 export async function setDatabaseClock(
   databaseDir: string,

@@ -40,8 +40,8 @@ export async function openMigrated(kind: Database['kind']): Promise<Database & A
 }
 
 /**
- * The same tests on the embedded database and on PostgreSQL. `open` returns the one database of the block, which
- * is made before its tests and removed after them.
+ * The same tests on the embedded database and on PostgreSQL. `open` returns the one database of the block, which is
+ * created before its tests and removed after them.
  */
 export function eachDatabase(tests: (name: Database['kind'], open: () => Database) => void): void {
   describe.each(['embedded', 'postgres'] as const)('on the %s database', (kind) => {

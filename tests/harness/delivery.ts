@@ -11,8 +11,8 @@ import { spansNamed } from './otlp-encode.ts';
 import { TestDestinations } from './test-destinations.ts';
 
 /**
- * Delivery on its own telemetry log, without the receiver: what is appended is gzip, so that each record is a
- * request of its own and several can be under way.
+ * Delivery on its own telemetry log, without the receiver. What is appended is gzip, so each record is a request of its
+ * own and several can be in flight.
  */
 export const startDelivery = async (options: Partial<DeliveryOptions> & { segmentBytes?: number } = {}) => {
   const directory = await mkdtemp(join(tmpdir(), 'ap-window-'));

@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A process that dies in the middle of its writing to files, without ending it: `dieAt(n)` lets the first `n - 1`
- * changes of files go through, makes half of the next one if it writes bytes, and fails it and all after it, until
- * `revive`.
+ * Simulates a process that dies while it writes files, without ending it. `dieAt(n)` lets the first `n - 1` changes of
+ * files succeed, writes half of the next one if it writes bytes, and fails it and all later ones, until `revive`.
  */
 let left = Number.POSITIVE_INFINITY;
 
-/** Whether this change goes through; `last`: it is the one in the middle of which the process dies. */
-const fate = (): { lives: boolean; last: boolean } => {
+/** Whether this change succeeds. `last`: it is the change during which the process dies. */
+const outcome = (): { lives: boolean; last: boolean } => {
   left--;
   return { lives: left > 0, last: left === 0 };
 };
@@ -19,7 +18,7 @@ const fate = (): { lives: boolean; last: boolean } => {
 type Change = (...args: never[]) => Promise<unknown>;
 const guarded = <T extends Change>(change: T, half?: (...args: Parameters<T>) => Parameters<T>): T =>
   async function (this: unknown, ...args: Parameters<T>) {
-    const { lives, last } = fate();
+    const { lives, last } = outcome();
     if (lives) return change.apply(this, args);
     if (last && half) await change.apply(this, half(...args));
     throw new Error('the process is dead');

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 
-/** The outside of a platform, for the harness's own tests: not ready at first, ends with 0 on SIGTERM. */
+/**
+ * Behaves like a platform from the outside, for the harness's own tests: not ready at first, exits with 0 on SIGTERM.
+ */
 let asked = 0;
 const server = createServer((request, response) => {
   const ready = request.url === '/readyz' && asked++ > 2;

@@ -49,7 +49,10 @@ const embeddedTemplate = async (): Promise<string> => {
   return join(folder, 'database');
 };
 
-/** One real PostgreSQL for the whole run, and a template of each kind of database: a copy takes a tenth of a new one. */
+/**
+ * One real PostgreSQL for the whole run, and a template of each kind of database: a copy takes a tenth of the time of a
+ * new one.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const [postgres, embedded] = await Promise.all([startPostgres(), embeddedTemplate()]);
   await migratePostgres(postgres);

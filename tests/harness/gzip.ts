@@ -16,8 +16,8 @@ function headerLength(body: Buffer): number {
 }
 
 /**
- * The contents of a body that is exactly one gzip member, with nothing after it. `zlib.gunzip` reads on into a
- * second member and passes over trailing bytes; backends that read only the first would lose spans in silence.
+ * The contents of a body that is exactly one gzip member, with nothing after it. `zlib.gunzip` also reads a second
+ * member and ignores trailing bytes; a backend that reads only the first would lose spans in silence.
  */
 export function gunzipOneMember(body: Buffer): Buffer {
   const start = headerLength(body);

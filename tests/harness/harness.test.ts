@@ -30,7 +30,7 @@ const alive = (pid: number): boolean => {
 };
 
 describe('PostgreSQL', () => {
-  test('the one of the run is a real PostgreSQL, 18 unless another is asked for, in UTF-8, with room for 200 connections', async () => {
+  test('the one of the run is a real PostgreSQL, 18 unless another is chosen, in UTF-8, with room for 200 connections', async () => {
     const [row] = await rows(
       inject('postgresUrl'),
       `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_encoding') as encoding,
@@ -40,7 +40,7 @@ describe('PostgreSQL', () => {
     expect(row).toEqual({ major, encoding: 'UTF8', connections: '200', fsync: 'off' });
   });
 
-  test('a database made from a template holds what the template holds', async () => {
+  test('a database created from a template contains what the template contains', async () => {
     const template = await createDatabase(inject('postgresUrl'));
     await rows(template, 'create table things as select 42 as n');
     const copy = await createDatabase(inject('postgresUrl'), undefined, new URL(template).pathname.slice(1));
@@ -84,7 +84,7 @@ describe('PostgreSQL', () => {
 describe('a platform process', () => {
   const program = 'tests/harness/fixture-server.ts';
 
-  test('is ready when it is handed over, ends on a signal, and leaves no folder', async () => {
+  test('is ready when it is returned, ends on a signal, and leaves no folder', async () => {
     const platform = await spawnPlatform({ program });
     expect((await client(platform.url).get('/readyz')).status).toBe(200);
     expect(platform.output()).toContain('listening');
@@ -111,7 +111,7 @@ describe('a platform process', () => {
 });
 
 describe('HTTP', () => {
-  /** Answers with what it was sent. */
+  /** Responds with what it was sent. */
   async function echo() {
     const server = createServer((request, response) => {
       request.setEncoding('utf8');
@@ -130,7 +130,7 @@ describe('HTTP', () => {
     return { server, port: (server.address() as AddressInfo).port };
   }
 
-  test('the client sends JSON with the key, answers any status, and lets headers be changed', async () => {
+  test('the client sends JSON with the key, returns any status, and lets headers be changed', async () => {
     const { server, port } = await echo();
     const api = client(`http://127.0.0.1:${port}/api/v2`, 'secret');
     const made = await api.post('/agents?x=1', { name: 'é' }, { headers: { 'if-match': '"1"' } });
@@ -160,13 +160,13 @@ describe('HTTP', () => {
       false,
     ]);
     expect(good.text).toContain('"url":"/a"');
-    await expect(rawRequest(port, 'GET /never', 50)).rejects.toThrow('no complete answer');
+    await expect(rawRequest(port, 'GET /never', 50)).rejects.toThrow('no complete response');
     server.closeAllConnections();
     server.close();
   });
 });
 
-test('waiting ends with the answer, and otherwise says why it did not come', async () => {
+test('waiting ends with the result, and otherwise says why there was none', async () => {
   let n = 0;
   expect(await until(() => ++n > 3 && n, 1_000, 1)).toBe(4);
   await expect(

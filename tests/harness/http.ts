@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 export interface ClientResponse {
   status: number;
   headers: Headers;
-  /** The parsed JSON; undefined where the body is empty or no JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads the body as the contract has it, and fails where it is not
+  /** The parsed JSON; undefined if the body is empty or no JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the body as the contract has it, and fails if it is not
   body: any;
   text: string;
 }
@@ -32,8 +32,8 @@ export interface Client {
 }
 
 /**
- * Requests to the paths below `baseUrl` (`http://127.0.0.1:8080/api/v2`), with `key` as bearer. Every status is an
- * answer; only a connection that fails, or no answer within 30 s, throws.
+ * Requests to the paths below `baseUrl` (`http://127.0.0.1:8080/api/v2`), with `key` as bearer. Every status is a
+ * response; only a failed connection, or no response within 30 s, throws.
  */
 export function client(baseUrl: string, key?: string): Client {
   async function send(
@@ -51,7 +51,7 @@ export function client(baseUrl: string, key?: string): Client {
     const response = await fetch(baseUrl + path, {
       method,
       headers,
-      // Bytes, because fetch would name a content type of its own for a string.
+      // Bytes, because fetch would add a content type of its own for a string.
       body: typeof body === 'string' ? Buffer.from(body) : (body as Uint8Array<ArrayBuffer> | undefined),
       redirect: 'manual',
       signal: options.signal ?? AbortSignal.timeout(30_000),
@@ -61,7 +61,7 @@ export function client(baseUrl: string, key?: string): Client {
     try {
       parsed = JSON.parse(text);
     } catch {
-      // Not every answer is JSON: a test that wants it sees undefined.
+      // Not every response is JSON: a test that expects JSON sees undefined.
     }
     return { status: response.status, headers: response.headers, body: parsed, text };
   }
@@ -84,11 +84,11 @@ export function client(baseUrl: string, key?: string): Client {
 export interface RawResponse {
   /** Of the first answer; 0 where the connection ended without one. */
   status: number;
-  /** Names in lower case; of a repeated one the last. */
+  /** Names in lower case; the last value of a repeated one. */
   headers: Record<string, string>;
-  /** What follows the first header block, as it came: a chunked body with its chunk sizes, later answers too. */
+  /** What follows the first header block, as it arrived: a chunked body with its chunk sizes, later responses too. */
   text: string;
-  /** Whether the server closed the connection; else the first answer was complete. */
+  /** Whether the server closed the connection. If not, the first response is complete. */
   closed: boolean;
 }
 
@@ -105,8 +105,8 @@ function parse(data: string): Omit<RawResponse, 'closed'> | null {
 
 /**
  * Sends `bytes` as they are to `port` on 127.0.0.1, for what no HTTP client would send. Resolves when the first
- * answer is complete (by its length, its last chunk, or a status without a body) or the server closes; rejects
- * when neither happens within `timeoutMs`.
+ * response is complete (by its length, its last chunk, or a status without a body) or the server closes; rejects when
+ * neither happens within `timeoutMs`.
  */
 export function rawRequest(
   port: number,
@@ -119,7 +119,7 @@ export function rawRequest(
     const timer = setTimeout(() => {
       socket.destroy();
       reject(
-        new Error(`no complete answer within ${timeoutMs} ms, only ${JSON.stringify(data.slice(0, 500))}`),
+        new Error(`no complete response within ${timeoutMs} ms, only ${JSON.stringify(data.slice(0, 500))}`),
       );
     }, timeoutMs);
     const finish = (closed: boolean) => {
@@ -130,17 +130,17 @@ export function rawRequest(
     socket.setEncoding('latin1');
     socket.on('data', (chunk: string) => {
       data += chunk;
-      const answer = parse(data);
-      if (!answer || answer.status < 200) return;
-      const length = answer.headers['content-length'];
+      const response = parse(data);
+      if (!response || response.status < 200) return;
+      const length = response.headers['content-length'];
       const complete =
-        answer.headers['transfer-encoding'] === 'chunked'
-          ? answer.text.endsWith('0\r\n\r\n')
+        response.headers['transfer-encoding'] === 'chunked'
+          ? response.text.endsWith('0\r\n\r\n')
           : length !== undefined
-            ? answer.text.length >= Number(length)
-            : answer.status === 204 || answer.status === 304;
-      // A server that means to close does so right after its answer: give it the chance, and tell the two apart.
-      if (complete && answer.headers.connection !== 'close') finish(false);
+            ? response.text.length >= Number(length)
+            : response.status === 204 || response.status === 304;
+      // A server that announces a close closes right after its response: wait for that, so that `closed` is right.
+      if (complete && response.headers.connection !== 'close') finish(false);
     });
     socket.on('close', () => finish(true));
     socket.on('error', (error: NodeJS.ErrnoException) => {

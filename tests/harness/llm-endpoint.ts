@@ -2,25 +2,25 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the endpoint was sent. */
-export interface Asked {
+/** A request that the endpoint received. */
+export interface ChatRequest {
   path: string;
   headers: IncomingHttpHeaders;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads the wire format as it is
   body: any;
 }
 
-/** How it answers: `hang` never does; a string is sent as it is. */
+/** How it responds: `hang` never does; a string is sent as it is. */
 export type Reply = { status?: number; headers?: Record<string, string>; body: unknown } | 'hang';
 
 export interface Endpoint extends AsyncDisposable {
   /** Ends in `/v1`. */
   url: string;
-  asked: Asked[];
-  /** Resolves once `n` requests have come. */
-  heard(n: number): Promise<void>;
-  /** Whether the client hung up on a request that was left hanging. */
-  hungUp: boolean;
+  requests: ChatRequest[];
+  /** Resolves when `n` requests have arrived. */
+  waitForRequests(n: number): Promise<void>;
+  /** Whether the client closed a connection that was left hanging. */
+  aborted: boolean;
 }
 
 /** A chat completion of OpenAI's wire format. */
@@ -33,43 +33,43 @@ export const completion = (message: Record<string, unknown>, finish = 'stop') =>
   usage: { prompt_tokens: 21, completion_tokens: 7, total_tokens: 28 },
 });
 
-/** A tool call as it stands in a completion's `tool_calls`. */
+/** A tool call as a completion's `tool_calls` contains it. */
 export const wireCall = (id: string, name: string, args: unknown) => ({
   id,
   type: 'function',
   function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
 });
 
-/** An OpenAI-compatible endpoint on 127.0.0.1 that gives `reply` of each request, the first numbered 0. */
+/** An OpenAI-compatible endpoint on 127.0.0.1 that sends `reply(request, n)`; the first request has the number 0. */
 export const startEndpoint = async (
-  reply: (asked: Asked, n: number) => Reply | Promise<Reply>,
+  reply: (request: ChatRequest, n: number) => Reply | Promise<Reply>,
 ): Promise<Endpoint> => {
-  const asked: Asked[] = [];
+  const requests: ChatRequest[] = [];
   const waiting: (() => void)[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = JSON.parse(Buffer.concat(chunks).toString());
-    asked.push({ path: request.url!, headers: request.headers, body });
-    for (const tell of waiting.splice(0)) tell();
-    const answer = await reply(asked.at(-1)!, asked.length - 1);
-    if (answer === 'hang') {
+    requests.push({ path: request.url!, headers: request.headers, body });
+    for (const notify of waiting.splice(0)) notify();
+    const scripted = await reply(requests.at(-1)!, requests.length - 1);
+    if (scripted === 'hang') {
       response.on('close', () => {
-        endpoint.hungUp = true;
+        endpoint.aborted = true;
       });
       return;
     }
-    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers });
-    response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
+    response.writeHead(scripted.status ?? 200, { 'content-type': 'application/json', ...scripted.headers });
+    response.end(typeof scripted.body === 'string' ? scripted.body : JSON.stringify(scripted.body));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint: Endpoint = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    asked,
-    hungUp: false,
-    heard: async (n) => {
-      while (asked.length < n) await new Promise<void>((resolve) => waiting.push(resolve));
+    requests,
+    aborted: false,
+    waitForRequests: async (n) => {
+      while (requests.length < n) await new Promise<void>((resolve) => waiting.push(resolve));
     },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();

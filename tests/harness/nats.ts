@@ -16,7 +16,7 @@ export interface Nats extends AsyncDisposable {
   readonly storage: string;
   /** The process id of the server; null while it does not run. */
   readonly pid: number | null;
-  /** Sends the server a signal and waits until it is gone. */
+  /** Sends the server a signal and waits until it has ended. */
   kill(signal: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same port and data. */
   start(): Promise<void>;
@@ -24,7 +24,7 @@ export interface Nats extends AsyncDisposable {
 }
 
 export interface NatsOptions {
-  /** More lines of the block `jetstream` of its configuration. */
+  /** More lines for the block `jetstream` of its configuration. */
   jetstream?: string;
   /** Largest message; the server's default is 1 MiB. */
   maxPayload?: string;
@@ -36,7 +36,7 @@ export interface NatsOptions {
 
 const installed = spawnSync('nats-server', ['--version']).status === 0;
 
-/** Tests that need a nats-server. If the machine has none they are skipped, with the reason in their name. */
+/** Tests that need a nats-server. If the machine has none, they are skipped, with the reason in their name. */
 export const describeWithNats = (name: string, tests: () => void): void => {
   if (installed) describe(name, tests);
   else describe.skip(`${name} (skipped: no nats-server in PATH; .ci/run says how to get one)`, tests);
@@ -64,7 +64,7 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
     server.start({
       command: 'nats-server',
       args: ['-c', config, '-a', '127.0.0.1', '-p', String(port)],
-      answers: () => listens(port),
+      isReady: () => listens(port),
       withinMs: 20_000,
     });
   const stop = () => server.stop('SIGKILL');

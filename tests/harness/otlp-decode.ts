@@ -1,6 +1,6 @@
 /**
- * Reads OTLP trace requests (opentelemetry-proto 1.x, trace_service.proto), protobuf and JSON. Written apart from
- * the product's own scanner and the SDK, so that neither is checked by itself. Unknown fields are passed over.
+ * Reads OTLP trace requests (opentelemetry-proto 1.x, trace_service.proto), protobuf and JSON. Independent of the
+ * product's own scanner and of the SDK, so that neither is checked by itself. Unknown fields are ignored.
  */
 export type AttributeValue =
   | string
@@ -175,7 +175,7 @@ const empty = (): ReceivedSpan => ({
   status: { code: 0, message: '' },
 });
 
-/** All spans of an ExportTraceServiceRequest in protobuf, in order. Throws where the message is malformed. */
+/** All spans of an ExportTraceServiceRequest in protobuf, in order. Throws if the message is malformed. */
 export function decodeProtobuf(body: Uint8Array): ReceivedSpan[] {
   const spans: ReceivedSpan[] = [];
   for (const resourceSpans of fields(body)) {
@@ -220,7 +220,9 @@ function jsonAttributes(list: Json): Attributes {
   return result;
 }
 
-/** All spans of an ExportTraceServiceRequest in OTLP's JSON (ids in hex, enums as numbers). Throws where it is malformed. */
+/**
+ * All spans of an ExportTraceServiceRequest in OTLP's JSON (ids in hex, enums as numbers). Throws if it is malformed.
+ */
 export function decodeJson(body: Uint8Array): ReceivedSpan[] {
   // Integers written as bare numbers keep their digits: a double would round them.
   const request: Json = JSON.parse(text(body), (_key, value, { source }: { source?: string } = {}) =>

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-/** Writes OTLP trace requests in protobuf for tests, apart from the product's own code and the SDK. */
+/** Writes OTLP trace requests in protobuf for tests, independent of the product's own code and of the SDK. */
 export type TestValue = string | number | boolean | TestValue[] | { [key: string]: TestValue };
 
 export interface TestSpan {
-  /** Hex; left out: made from `name`. '' leaves the field out. */
+  /** Hex; made from `name` if left out. '' leaves the field out. */
   traceId?: string;
   spanId?: string;
   name: string;
@@ -14,7 +14,7 @@ export interface TestSpan {
 }
 export interface TestResource {
   attributes?: Record<string, TestValue | undefined>;
-  /** The resource field stands behind the spans. */
+  /** The resource field comes after the spans. */
   resourceLast?: boolean;
   unknown?: Buffer;
   scopes: { name?: string; spans: TestSpan[]; unknown?: Buffer }[];
@@ -95,14 +95,17 @@ export const encodeRequest = (resources: TestResource[]): Buffer =>
     }),
   );
 
-/** Text that does not compress to less than three quarters; the same for the same name. */
+/** Text that does not compress below three quarters of its size; the same text for the same name. */
 const noise = randomBytes(1_500_000).toString('base64');
 const noiseFor = (name: string, length: number): string => {
   const at = Number.parseInt(hash(name, 4), 16) % (noise.length - length);
   return noise.slice(at, at + length);
 };
 
-/** A request with `count` spans `PREFIX-0`, `PREFIX-1`, …; of one agent where it is given. `padding`: so much text in each. */
+/**
+ * A request with `count` spans `PREFIX-0`, `PREFIX-1`, …; of one agent if `agent` is set. `padding` is the length of
+ * the text in each.
+ */
 export const spansNamed = (prefix: string, count: number, agentId?: string, padding = 0): Buffer =>
   encodeRequest([
     {

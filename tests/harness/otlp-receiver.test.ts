@@ -116,7 +116,7 @@ describe('what the SDK sends is read field by field', () => {
   });
 });
 
-describe('what is no valid request is refused and not counted', () => {
+describe('an invalid request is refused and not counted', () => {
   test.each([
     [
       'a second gzip member',
@@ -148,8 +148,8 @@ describe('what is no valid request is refused and not counted', () => {
   });
 });
 
-describe('it misbehaves as told', () => {
-  test('statuses, headers and bodies, by request; only spans answered with 2xx are kept', async () => {
+describe('it misbehaves on request', () => {
+  test('sends scripted statuses, headers and bodies; keeps only the spans of requests that got 2xx', async () => {
     receiver.respondWith((_request, index) =>
       index === 0 ? { status: 429, headers: { 'retry-after': '7' }, body: 'slow' } : index === 1 ? 503 : {},
     );
@@ -162,7 +162,7 @@ describe('it misbehaves as told', () => {
     expect(receiver.requests.map((r) => r.status)).toEqual([429, 503, 200]);
   });
 
-  test('partial success in the encoding of the request, readable by the SDK', async () => {
+  test('sends a partial success in the encoding of the request, which the SDK can read', async () => {
     receiver.respondWith({ partialSuccess: { rejectedSpans: 300, errorMessage: 'too old' } });
     const response = new Uint8Array(await (await send(protobuf)).arrayBuffer());
     expect(Number(ProtobufTraceSerializer.deserializeResponse(response).partialSuccess?.rejectedSpans)).toBe(
@@ -176,7 +176,7 @@ describe('it misbehaves as told', () => {
     });
   });
 
-  test('a dropped connection, a late answer, and one that never comes, which close ends', async () => {
+  test('drops a connection, responds late, or never responds until it is closed', async () => {
     receiver.respondWith({ drop: true });
     await expect(send(protobuf)).rejects.toThrow();
     receiver.respondWith({ delayMs: 30 });

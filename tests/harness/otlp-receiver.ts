@@ -6,18 +6,18 @@ import { decodeJson, decodeProtobuf, type ReceivedSpan } from './otlp-decode.ts'
 
 export type { Attributes, AttributeValue, ReceivedSpan } from './otlp-decode.ts';
 
-/** What the receiver answers. Left out: 200 with an empty ExportTraceServiceResponse in the request's encoding. */
+/** What the receiver responds. Default: 200 with an empty ExportTraceServiceResponse in the request's encoding. */
 export interface Behaviour {
   status?: number;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   /** A 200 that says how many spans were refused (`partial_success`). */
   partialSuccess?: { rejectedSpans: number; errorMessage: string };
-  /** Wait this many milliseconds before answering. */
+  /** Wait this many milliseconds before responding. */
   delayMs?: number;
-  /** Never answer. */
+  /** Never respond. */
   hang?: true;
-  /** Close the connection without an answer. */
+  /** Close the connection without a response. */
   drop?: true;
 }
 
@@ -25,16 +25,16 @@ export interface ReceivedRequest {
   method: string;
   url: string;
   headers: IncomingHttpHeaders;
-  /** As it came. */
+  /** As it arrived. */
   body: Buffer;
   /** Decompressed. */
   payload: Buffer;
   spans: ReceivedSpan[];
-  /** Why the request is no valid OTLP/HTTP (it was answered with 4xx whatever the script says); else null. */
+  /** Why the request is not valid OTLP/HTTP (it gets 4xx whatever the script says); else null. */
   fault: string | null;
-  /** What was answered; null while it was not. */
+  /** The status of the response; null until it is sent. */
   status: number | null;
-  /** When it had come in, in milliseconds since 1970. */
+  /** When it had arrived completely, in milliseconds since 1970. */
   at: number;
 }
 
@@ -44,20 +44,23 @@ export type Script =
   | ((request: ReceivedRequest, index: number) => number | Behaviour | Promise<number | Behaviour>);
 
 export interface OtlpReceiver extends AsyncDisposable {
-  /** The traces endpoint; every other path is taken too. */
+  /** The traces endpoint; every other path is accepted too. */
   readonly url: string;
   readonly port: number;
-  /** Every request, in the order they had come in, refused ones too. */
+  /** Every request, in the order of arrival, refused ones too. */
   readonly requests: ReceivedRequest[];
-  /** The spans of the requests that were answered with 2xx: what a backend has kept. */
+  /** The spans of the requests that got 2xx: what a backend has kept. */
   spans(): ReceivedSpan[];
-  /** What the next requests are answered with: a status, a behaviour, or a function of the request and its index since this call. */
+  /**
+   * How the next requests are answered: a status, a behaviour, or a function of the request and its index since this
+   * call.
+   */
   respondWith(script: Script): void;
   /** Resolves with `spans()` as soon as there are `n` of them; throws after `timeoutMs`. */
   waitForSpans(n: number, timeoutMs?: number): Promise<ReceivedSpan[]>;
-  /** The same for requests, whatever was answered. */
+  /** The same for requests, whatever their response was. */
   waitForRequests(n: number, timeoutMs?: number): Promise<ReceivedRequest[]>;
-  /** Forgets all requests. */
+  /** Removes all requests from its record. */
   clear(): void;
   /** Closes the port and all connections, hanging ones too. */
   close(): Promise<void>;
@@ -71,7 +74,7 @@ class Refusal extends Error {
   }
 }
 
-/** Fills in payload and spans; throws a Refusal where OTLP/HTTP asks for a 4xx. */
+/** Fills in payload and spans; throws a Refusal if OTLP/HTTP requires a 4xx. */
 function decode(request: ReceivedRequest): void {
   if (request.method !== 'POST') throw new Refusal(405, `method ${request.method}`);
   const encoding = request.headers['content-encoding'] ?? 'identity';
@@ -90,7 +93,7 @@ function decode(request: ReceivedRequest): void {
 }
 
 /** ExportTraceServiceResponse {partial_success: {rejected_spans, error_message}} in the encoding of the request. */
-function answerBody(json: boolean, partial: Behaviour['partialSuccess']): Buffer {
+function responseBody(json: boolean, partial: Behaviour['partialSuccess']): Buffer {
   if (json) return Buffer.from(JSON.stringify(partial ? { partialSuccess: partial } : {}));
   if (!partial) return Buffer.alloc(0);
   const varint = (n: number): number[] => (n < 128 ? [n] : [(n % 128) | 128, ...varint(Math.floor(n / 128))]);
@@ -100,9 +103,9 @@ function answerBody(json: boolean, partial: Behaviour['partialSuccess']): Buffer
 }
 
 /**
- * A tracing backend: a real OTLP/HTTP trace receiver on a free port of 127.0.0.1 that keeps all it gets and
- * misbehaves on request. Strict: what is not valid OTLP/HTTP, or is more than one gzip member, is answered with
- * 4xx and has its `fault`. It prints nothing.
+ * A tracing backend: a real OTLP/HTTP trace receiver on a free port of 127.0.0.1 that keeps all it gets and misbehaves
+ * on request. It is strict: what is not valid OTLP/HTTP, or is more than one gzip member, gets 4xx and has its `fault`.
+ * It prints nothing.
  */
 export async function startOtlpReceiver(options: { port?: number } = {}): Promise<OtlpReceiver> {
   const requests: ReceivedRequest[] = [];
@@ -113,7 +116,7 @@ export async function startOtlpReceiver(options: { port?: number } = {}): Promis
     for (const look of [...waiting]) look();
   };
 
-  async function answer(request: ReceivedRequest, response: ServerResponse, index: number): Promise<void> {
+  async function respond(request: ReceivedRequest, response: ServerResponse, index: number): Promise<void> {
     let behaviour: Behaviour;
     try {
       decode(request);
@@ -133,7 +136,7 @@ export async function startOtlpReceiver(options: { port?: number } = {}): Promis
       'content-type': json ? 'application/json' : 'application/x-protobuf',
       ...behaviour.headers,
     });
-    response.end(behaviour.body ?? answerBody(json, behaviour.partialSuccess));
+    response.end(behaviour.body ?? responseBody(json, behaviour.partialSuccess));
     request.status = status;
     changed();
   }
@@ -155,7 +158,7 @@ export async function startOtlpReceiver(options: { port?: number } = {}): Promis
         at: Date.now(),
       };
       requests.push(request);
-      void answer(request, response, count++);
+      void respond(request, response, count++);
     });
   });
   await new Promise<void>((resolve, reject) => {

@@ -23,7 +23,9 @@ function packaged(): string {
 export const releaseOf = (bin: string): number =>
   Number(spawnSync(join(bin, 'postgres'), ['--version'], { encoding: 'utf8' }).stdout.match(/\d+/)?.[0]);
 
-/** npm packages hold no symbolic links; the list of them is a file, and these are made here when npm was told to run no install scripts. */
+/**
+ * npm packages contain no symbolic links; a file lists them, and these are created here if npm ran no install scripts.
+ */
 async function makeLinks(native: string): Promise<void> {
   const list: { source: string; target: string }[] = JSON.parse(
     await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
@@ -42,9 +44,9 @@ const works = (native: string, as: RunAs): boolean =>
   );
 
 /**
- * A folder with `bin/initdb` and `bin/postgres` that `as` can run: that of POSTGRES_FOLDER, to test on another
- * release (`/usr/lib/postgresql/15`); else the package's own, or where that user cannot
- * reach it (a checkout in a private home folder, a read-only disk) a copy below `base`, about 60 MB.
+ * A folder with `bin/initdb` and `bin/postgres` that `as` can run: that of POSTGRES_FOLDER, to test on another release
+ * (`/usr/lib/postgresql/15`), or the package's own. If that user cannot reach it (a checkout in a private home folder,
+ * a read-only disk), a copy below `base`, about 60 MB.
  */
 export async function binaries(base: string, as: RunAs): Promise<string> {
   const given = process.env.POSTGRES_FOLDER;

@@ -1,22 +1,27 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** One statement that a client sends, before it is passed on. */
+/** One statement of a client, before it is forwarded. */
 export interface Statement {
   text: string;
-  /** The statements of its transaction up to and with it, `begin` first; only itself outside of one. */
+  /** The statements of its transaction so far, itself last and `begin` first; only itself outside of one. */
   transaction: readonly string[];
 }
 
-/** What becomes of a statement: passed on; or the connection is cut before it, or after it was carried out and unanswered. */
-export type Verdict = 'pass' | 'cut before' | 'cut after';
+/**
+ * What happens to a statement: it is forwarded, or the connection is cut before it, or after it ran but before its
+ * response.
+ */
+export type Decision = 'pass' | 'cut before' | 'cut after';
 
 export interface PostgresProxy extends AsyncDisposable {
-  /** The database's url, by way of the proxy. */
+  /** The database's url, through the proxy. */
   readonly url: string;
-  /** Asked about every statement; the statement waits for the answer. */
-  judge: (statement: Statement) => Verdict;
-  /** True: nothing is passed on in either direction, and no connection is closed, as where a network is cut in silence. */
+  /** Called for every statement, which waits for the decision. */
+  decide: (statement: Statement) => Decision;
+  /**
+   * True: nothing is forwarded in either direction and no connection is closed, as when a network is cut in silence.
+   */
   silent: boolean;
   /** Called at the moment of a cut, before the connection closes. */
   onCut: () => Promise<void>;
@@ -48,8 +53,8 @@ const cString = (bytes: Buffer, from: number): [text: string, next: number] => {
 };
 
 /**
- * A proxy before PostgreSQL that understands enough of its protocol to know each statement, and can cut the
- * connection at its boundaries: so that a COMMIT is never sent, or is carried out and its acknowledgement lost.
+ * A proxy in front of PostgreSQL that understands enough of its protocol to know each statement. It can cut the
+ * connection at a statement's boundaries, so that a COMMIT is never sent, or runs and its acknowledgement is lost.
  */
 export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise<PostgresProxy> => {
   const target = new URL(databaseUrl);
@@ -95,7 +100,7 @@ export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise
           text = texts.get(cString(bytes, next)[0]) ?? '';
         } else if (type === 'Q') text = cString(bytes, 5)[0];
         else if (type !== 'S') {
-          // Describe and Execute wait for their Sync; all else (start-up, password, end) goes on at once.
+          // Describe and Execute wait for their Sync; all else (start-up, password, end) is forwarded at once.
           if (type === 'D' || type === 'E') return;
           database.write(Buffer.concat(held.splice(0)));
           return;
@@ -104,11 +109,11 @@ export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise
         if (/^\s*(begin|start transaction)/i.test(text)) transaction = [];
         const inside = transaction.length > 0 || /^\s*(begin|start transaction)/i.test(text);
         if (inside) transaction.push(text);
-        const verdict = proxy.judge({ text, transaction: inside ? [...transaction] : [text] });
+        const decision = proxy.decide({ text, transaction: inside ? [...transaction] : [text] });
         if (/^\s*(commit|rollback)/i.test(text)) transaction = [];
         const message = Buffer.concat(held.splice(0));
-        if (verdict === 'cut before') return cut();
-        cutAtReady = verdict === 'cut after';
+        if (decision === 'cut before') return cut();
+        cutAtReady = decision === 'cut after';
         database.write(message);
       }),
     );
@@ -117,7 +122,7 @@ export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise
       framed(false, (type, bytes) => {
         if (cutting || proxy.silent) return;
         if (!cutAtReady) client.write(bytes);
-        // Ready for query: the statement has been carried out.
+        // Ready for query: the statement has run.
         else if (type === 'Z') cut();
       }),
     );
@@ -130,7 +135,7 @@ export const startPostgresProxy = async (databaseUrl: string, port = 0): Promise
   url.port = String((server.address() as AddressInfo).port);
   const proxy: PostgresProxy = {
     url: url.href,
-    judge: () => 'pass',
+    decide: () => 'pass',
     silent: false,
     onCut: async () => {},
     [Symbol.asyncDispose]: async () => {

@@ -9,7 +9,10 @@ import { newServer, onFreePort } from './server.ts';
 import { until } from './wait.ts';
 
 export interface PostgresOptions {
-  /** Keep fsync and full page writes on, for what measures or cuts the power. Off, a killed server still loses nothing. */
+  /**
+   * Keep fsync and full page writes on, for tests that measure or cut the power. Without them a killed server still
+   * loses nothing.
+   */
   durable?: boolean;
   /** More server settings, `{work_mem: '64MB'}`. */
   settings?: Record<string, string>;
@@ -22,9 +25,12 @@ export interface Postgres extends AsyncDisposable {
   readonly dataDir: string;
   /** The process id of the server; null while it does not run. */
   readonly pid: number | null;
-  /** Makes a database and answers its url. See `createDatabase`. */
+  /** Creates a database and returns its url. See `createDatabase`. */
   createDatabase(name?: string, template?: string): Promise<string>;
-  /** Sends the server a signal and waits until it is gone. SIGTERM waits for clients, SIGINT does not, SIGKILL crashes it. */
+  /**
+   * Sends the server a signal and waits until it has ended. SIGTERM waits for clients, SIGINT does not, SIGKILL crashes
+   * it.
+   */
   kill(signal: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same port and data, after `kill` or (cleanly, without waiting for clients) while it runs. */
   restart(): Promise<void>;
@@ -54,8 +60,8 @@ const withDatabase = (url: string, name: string): string => {
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * Makes a database on the server at `adminUrl` and answers its url. Without a `name` it gets a unique one. With
- * `template`, the name of a database that nobody is connected to, it is a copy of that (about 12 ms).
+ * Creates a database on the server at `adminUrl` and returns its url. Without a `name` it gets a unique one. With
+ * `template`, the name of a database that no one is connected to, it is a copy of that (about 12 ms).
  */
 export async function createDatabase(adminUrl: string, name?: string, template?: string): Promise<string> {
   const database = name ?? `test_${randomBytes(8).toString('hex')}`;
@@ -64,13 +70,16 @@ export async function createDatabase(adminUrl: string, name?: string, template?:
   return withDatabase(adminUrl, database);
 }
 
-/** Removes the database of `url`, ending whoever is still connected to it. */
+/** Removes the database of `url` and ends all connections to it. */
 export async function dropDatabase(url: string): Promise<void> {
   const name = decodeURIComponent(new URL(url).pathname.slice(1));
   await execute(withDatabase(url, 'postgres'), `drop database if exists ${quoted(name)} with (force)`);
 }
 
-/** Starts a real PostgreSQL 18 of our own in a temporary folder, on a free port of 127.0.0.1. It never outlives this process. */
+/**
+ * Starts a separate real PostgreSQL 18 in a temporary folder, on a free port of 127.0.0.1. It never outlives this
+ * process.
+ */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const as = unprivileged();
   const server = await newServer('PostgreSQL');
@@ -101,7 +110,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
         ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
       options: environment,
-      answers: () => execute(urlOf(), 'select 1').then(() => true),
+      isReady: () => execute(urlOf(), 'select 1').then(() => true),
       withinMs: 60_000,
     });
   };

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { until } from './wait.ts';
 import { freePort, startWatchdog } from './watchdog.ts';
 
-/** The admin key of platforms started here, unless `env` sets BOOTSTRAP_ADMIN_API_KEY. */
+/** The admin key of platforms that tests start, unless `env` sets BOOTSTRAP_ADMIN_API_KEY. */
 export const adminKey = 'admin-key-of-the-tests-0123456789abcdef';
-/** One for all, so that replicas on one database understand each other. */
+/** One key for all, so that replicas on one database can read what the others wrote. */
 const encryptionKey = Buffer.alloc(32, 7).toString('base64');
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -17,16 +17,16 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export const compileCache = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') };
 
 export interface PlatformProcessOptions {
-  /** Environment variables of the platform; of this process it sees only PATH, HOME and TMPDIR. */
+  /** Environment variables of the platform; of this process's own it gets only PATH, HOME and TMPDIR. */
   env?: Record<string, string>;
   /** Its DATA_DIR: a temporary folder, removed at the end, unless given. */
   dataDir?: string;
   /** Its DATABASE_URL: the embedded database unless given. */
   databaseUrl?: string;
   port?: number;
-  /** How long it may take until `/readyz` answers 200; 60 s unless given. null: do not wait for it. */
+  /** How long it may take until `/readyz` responds with 200; default 60 s. null: do not wait for it. */
   readyWithinMs?: number | null;
-  /** Another program than the platform, below the root of the project. */
+  /** Another program to run instead of the platform, below the root of the project. */
   program?: string;
 }
 

@@ -74,7 +74,7 @@ export interface TestRuntime extends Worker {
   finished: string[];
 }
 
-/** A worker like one replica's, which listens and is not started. */
+/** A worker like that of one replica. It listens and is not started. */
 export const newRuntime = async (
   db: Database,
   {
@@ -111,7 +111,7 @@ export const newRuntime = async (
   return { ...worker, tracing, finished };
 };
 
-/** Inserts a Worker agent with low limits, past the API. Returns its id. */
+/** Inserts a Worker agent with low limits, without the API. Returns its id. */
 export const makeAgent = (db: Database, fields: AgentFields = {}): Promise<string> =>
   makeAnyAgent(db, {
     name: 'Reporter',
@@ -135,7 +135,7 @@ export const makeItem = (db: Database, agentId: string, mock?: unknown): Promise
     }),
   );
 
-/** The Work Item as soon as it has this status. */
+/** Resolves to the Work Item as soon as it has this status. */
 export const becomes = (
   db: Database,
   id: string,
@@ -156,7 +156,7 @@ export const conversationOf = async (db: Database, item: WorkItem): Promise<stri
   });
 };
 
-/** What the history says, oldest first: `action→status`. */
+/** The history, oldest first: `action→status`. */
 export const historyOf = async (db: Database, id: string): Promise<string[]> => {
   const { rows } = await db.run((reader) =>
     sql<{ action: string; to_status: string }>`select action, to_status from work_item_events
@@ -168,7 +168,7 @@ export const historyOf = async (db: Database, id: string): Promise<string[]> => 
 /** Notifies the workers, as a write does. */
 const notifyWorkers = (tx: Tx) => sql`select pg_notify('work_items', '')`.execute(tx);
 
-/** As if the worker had sent no heartbeat for longer than its lease. */
+/** Makes a lease look expired, as if the worker had sent no heartbeat for so long. */
 export const loseLease = async (db: Database, id: string): Promise<void> => {
   await db.tx(async (tx) => {
     await sql`update work_items set lease_expires_at = platform_now() - interval '1 second'
@@ -177,7 +177,7 @@ export const loseLease = async (db: Database, id: string): Promise<void> => {
   });
 };
 
-/** As if the pause before a retry were over. */
+/** Ends the pause before a retry. */
 export const endPause = async (db: Database, id: string): Promise<void> => {
   await db.tx(async (tx) => {
     await sql`update work_items set not_before = null where id = ${id}`.execute(tx);

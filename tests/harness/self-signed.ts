@@ -1,4 +1,4 @@
-/** Made for tests, valid for 127.0.0.1 and localhost until 2126 and signed by nobody. */
+/** Made for tests, valid for 127.0.0.1 and localhost until 2126, self-signed. */
 export const selfSigned = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgu5KGKqmXAQQKGDhI

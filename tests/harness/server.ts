@@ -11,20 +11,20 @@ export interface ServerRun {
   command: string;
   args: string[];
   options?: SpawnOptions;
-  /** Whether it answers; a throw counts as not yet. */
-  answers: () => Promise<unknown>;
+  /** Whether it is ready; a throw counts as not yet. */
+  isReady: () => Promise<unknown>;
   withinMs: number;
 }
 
-/** Some server's program as a child process, in a temporary folder of its own. It never outlives this process. */
+/** A server's program as a child process, in a temporary folder of its own. It never outlives this process. */
 export interface Server {
   /** Its folder. */
   readonly base: string;
-  /** Of the process; null while it does not run. */
+  /** The id of the process; null while it does not run. */
   readonly pid: number | null;
-  /** Resolves when it answers; throws with the end of its log when it gives up. */
+  /** Resolves when it is ready; throws with the end of its log when it gives up. */
   start(run: ServerRun): Promise<void>;
-  /** Sends it a signal and waits until it is gone. */
+  /** Sends it a signal and waits until it has ended. */
   kill(signal: NodeJS.Signals): Promise<void>;
   /** What it has written so far. */
   log(): Promise<string>;
@@ -32,7 +32,7 @@ export interface Server {
   stop(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** `name`: for what is said when it does not start. */
+/** `name` is for the error message if it does not start. */
 export async function newServer(name: string): Promise<Server> {
   const base = await mkdtemp(join(tmpdir(), `ap-${name}-`));
   const watchdog = startWatchdog([base]);
@@ -50,7 +50,7 @@ export async function newServer(name: string): Promise<Server> {
     get pid() {
       return running?.pid ?? null;
     },
-    start: async ({ command, args, options, answers, withinMs }) => {
+    start: async ({ command, args, options, isReady, withinMs }) => {
       const output = openSync(logFile, 'a');
       const child = spawn(command, args, {
         ...options,
@@ -66,7 +66,7 @@ export async function newServer(name: string): Promise<Server> {
       await once(child, 'spawn');
       running = child;
       watchdog.watch(child.pid!);
-      await until(() => running !== child || answers(), withinMs);
+      await until(() => running !== child || isReady(), withinMs);
       if (running !== child) throw new Error(`${name} did not start: ${(await log()).slice(-2_000)}`);
     },
     kill,
@@ -79,7 +79,7 @@ export async function newServer(name: string): Promise<Server> {
   };
 }
 
-/** Starts on a free port; another process may take it between the choice and the start: then on another one. */
+/** Starts on a free port. If another process takes the port before the start, tries another one. */
 export async function onFreePort(start: (port: number) => Promise<void>): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {

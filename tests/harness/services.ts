@@ -11,7 +11,7 @@ import type { RequiredRole } from '../../src/lib/principal.ts';
 import { offlineServices } from '../../src/services.ts';
 import { createSettings } from '../../src/settings/index.ts';
 
-/** Services over `db` for the features under test, with the defaults of the product for what is not given. */
+/** Services over `db` for the features under test; what is not given has the product's defaults. */
 export const testServices = (db: Database, given: Partial<Services> = {}): Services => ({
   config: readConfig({}),
   db,
@@ -23,7 +23,7 @@ export const testServices = (db: Database, given: Partial<Services> = {}): Servi
   ...given,
 });
 
-/** The least role of each operation, as the routes declare it. */
+/** The lowest role for each operation, as the routes declare it. */
 export const requiredRoles: Record<string, RequiredRole> = Object.fromEntries(
   permissionsOf(createFeatures(offlineServices(readConfig({}))).list).map(({ id, role }) => [id, role]),
 );

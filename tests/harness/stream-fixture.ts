@@ -72,7 +72,7 @@ class StreamFixture {
   /** How many messages are in the stream. */
   messages = async (): Promise<number> => (await this.manager.streams.info(this.stream)).state.messages;
 
-  /** `log` takes over everything, as when the owner froze for longer than its lease. */
+  /** `log` takes over everything, as if the owner had frozen for longer than its lease. */
   takeOver = async (log: SharedLog): Promise<void> => {
     await this.db.run((reader) =>
       sql`update telemetry_cursors set owned_until = platform_now() - interval '1 second'`.execute(reader),

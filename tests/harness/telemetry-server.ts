@@ -1,6 +1,6 @@
 /**
- * The telemetry path behind its own port, in a process that tests kill and starve, and whose clock they move:
- * `fork`ed with `ServerOptions` as JSON (`spawnTelemetry` in tests/faults/scenarios/telemetry-process.ts does).
+ * The telemetry path behind its own port, in a process that tests kill and starve, and whose clock they move. It is
+ * `fork`ed with `ServerOptions` as JSON (by `spawnTelemetry` in tests/faults/scenarios/telemetry-process.ts).
  */
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ export interface Command {
   advanceMs?: number;
 }
 
-/** How the spans of every integration that ever was ended, and how many dead letters there are on disk. */
+/** What became of the spans of every integration that ever existed, and how many dead letters are on disk. */
 export type Accounts = Record<number, Health & { removed: boolean; letters: number }>;
 
 const options = JSON.parse(process.argv[2]!) as ServerOptions;
@@ -93,7 +93,7 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = 60_000;
 
-// As the last process left it: delivery has not begun.
+// The state that the last process left: delivery has not begun.
 process.send!(await accounts());
 await new Promise<void>((resolve) => server.listen(options.port, '127.0.0.1', resolve));
 telemetry.startDelivery();

@@ -48,7 +48,7 @@ export class TelemetryFixture {
     this.telemetry.startDelivery();
   }
 
-  /** Checks the counters of every integration: what was accepted is somewhere, to the span. */
+  /** Checks the counters of every integration: every accepted span is in exactly one state. */
   async tearDown(): Promise<void> {
     for (const { number, counters } of this.telemetry.integrations()) {
       const { delivered, rejected, dead_lettered, expired, discarded, queued } = counters;
@@ -105,7 +105,7 @@ export class TelemetryFixture {
 export const names = (requests: ReceivedRequest[]): string[] =>
   requests.flatMap(({ spans }) => spans.map(({ name }) => name));
 
-/** Long enough for a request that must not come. */
+/** Waits long enough for a request that must not arrive. */
 export const quiet = () => new Promise((resolve) => setTimeout(resolve, 60));
 
 /** Responds with `status` to requests with a bad span, with 200 to others. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 
-/** Reads process ids, one a line. When its input ends, the process that started it is gone: clear up after it. */
+/** Reads process ids, one per line. When its input ends, the process that started it has ended: clean up after it. */
 const script = `
 pid=0
 while read -r line; do
@@ -18,14 +18,14 @@ if [ $# -gt 0 ]; then rm -rf -- "$@"; fi
 `;
 
 export interface Watchdog {
-  /** The process to end when this one is gone; null while there is none. */
+  /** The process to end when this one has ended; null while there is none. */
   watch(pid: number | null): void;
-  /** All is cleared up: the watchdog goes without doing anything. */
+  /** Everything is cleaned up: the watchdog ends without doing anything. */
   release(): void;
 }
 
 /**
- * A shell beside this process, holding the other end of a pipe: however this process ends (SIGKILL too, where no
+ * A shell next to this process that holds the other end of a pipe. However this process ends (also by SIGKILL, when no
  * exit handler runs), the pipe closes, and the shell ends the watched process by its id and removes `folders`.
  */
 export function startWatchdog(folders: string[] = []): Watchdog {
@@ -45,8 +45,8 @@ export function startWatchdog(folders: string[] = []): Watchdog {
 }
 
 /**
- * A free TCP port on 127.0.0.1, below the ranges that systems take for outgoing connections, so that none of
- * the many connections of a test run is given it before the one that asked has bound it.
+ * A free TCP port on 127.0.0.1, below the ranges that systems use for outgoing connections, so that none of the many
+ * connections of a test run takes it before the caller has bound it.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries++) {

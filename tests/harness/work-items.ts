@@ -7,7 +7,7 @@ import { createWorkItem } from '../../src/work-items/work-items.ts';
 import { type AgentFields, insertAgents } from './agents.ts';
 import { tester } from './api.ts';
 
-/** Inserts one agent past the API. Returns its id. */
+/** Inserts one agent without the API. Returns its id. */
 export const makeAgent = async (db: Database, fields: AgentFields = {}): Promise<string> => {
   const id = newId();
   await db.tx((tx) => insertAgents(tx, [id], fields));
@@ -45,14 +45,14 @@ export const force = async (db: Database, id: string, status: Status): Promise<v
 export const itemOf = async (db: Database, id: string): Promise<WorkItem> =>
   (await db.run((reader) => findWorkItem(reader, id)))!;
 
-/** A transaction `seconds` from now by the database's clock. */
+/** Runs a transaction whose time is `seconds` from now. */
 export const later = <T>(db: Database, seconds: number, fn: (tx: Tx) => Promise<T>): Promise<T> =>
   db.tx(async (tx) => {
     await sql`select set_config('platform.clock_offset_ms', ${String(seconds * 1000)}, true)`.execute(tx);
     return fn(tx);
   });
 
-/** Cancels what other tests of the same database left to claim. */
+/** Cancels the Work Items that other tests of the same database left open. */
 export const cancelEverything = async (db: Database): Promise<void> => {
   await db.tx((tx) =>
     sql`update work_items set status = 'CANCELLED', lease_expires_at = null

@@ -15,7 +15,7 @@ eachDatabase((_name, open) => {
     ['schedules', () => open().run((reader) => findScheduleOfAgent(reader, anyId, anyId))],
     ['schedules', () => open().tx((tx) => findLockedSchedule(tx, anyId))],
     ['occurrences', () => open().run((reader) => listOccurrences(reader, anyId, page))],
-  ])('goes on reading %s while a newer release adds a column (%#)', async (table, read) => {
+  ])('continues to read %s while a newer release adds a column (%#)', async (table, read) => {
     await read();
     await open().tx((tx) =>
       sql`alter table ${sql.table(table)} add column of_a_newer_release text`.execute(tx),

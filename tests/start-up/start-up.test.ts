@@ -40,7 +40,7 @@ const connect = (platform: Platform, url: string) =>
     settings: { provider: 'otlp_basic_auth', url, username: 'u', password: 'the-pass' },
   });
 
-it('brings credentials under the first key, so that the older one can be dropped', async () => {
+it('encrypts credentials with the first key, so that the older one can be dropped', async () => {
   const { body } = await connect(await start({ ENCRYPTION_KEY: keyOf(1) }), 'http://127.0.0.1:9/v1/traces');
   await stop();
   await start({ ENCRYPTION_KEY: `${keyOf(2)},${keyOf(1)}` });
@@ -59,7 +59,7 @@ it('refuses to start without the key that credentials are encrypted with, and sa
   await expect(refused).rejects.toThrow(/^ENCRYPTION_KEY: lacks the key [0-9a-f]{8}/);
 });
 
-it('delivers to a new integration after an older database was restored beside a newer telemetry log', async () => {
+it('delivers to a new integration after an older database was restored next to a newer telemetry log', async () => {
   await using receiver = await startOtlpReceiver();
   const before = await start();
   const { body } = await connect(before, receiver.url);
@@ -95,7 +95,7 @@ it('delivers to a new integration after an older database was restored beside a 
   expect((await receiver.waitForSpans(1)).map((span) => span.name)).toEqual(['chat']);
 });
 
-it('says that a port is taken before it takes anything up', async () => {
+it('reports a taken port before it starts any work', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const { port } = other.address() as { port: number };
@@ -104,7 +104,7 @@ it('says that a port is taken before it takes anything up', async () => {
   await start();
 });
 
-it('lists all mistakes of the configuration at once', () => {
+it('lists all configuration mistakes at once', () => {
   const read = () =>
     readConfig({ PORT: '70000', ROLES: 'api', DATABASE_URL: 'postgres://db/x', LOG_LEVEL: 'loud' });
   let mistakes: string[] = [];
@@ -121,7 +121,7 @@ it('lists all mistakes of the configuration at once', () => {
   ]);
 });
 
-it('makes the first key once the port is taken, so that it is never lost unseen', async () => {
+it('creates the first key only when it has the port, so that the key is never lost before it is printed', async () => {
   await using other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -134,7 +134,7 @@ it('makes the first key once the port is taken, so that it is never lost unseen'
   expect(status).toBe(200);
 });
 
-it('stops in time though a client is in the middle of a request', async () => {
+it('stops in time even if a client is in the middle of a request', async () => {
   const platform = await start();
   const socket = connectTo(platform.port, '127.0.0.1');
   socket.on('error', () => {});
@@ -153,7 +153,7 @@ it('stops in time though a client is in the middle of a request', async () => {
   socket.destroy();
 });
 
-it('gives a migration all the time it takes, and any other statement 30 s', async () => {
+it('gives a migration all the time that it needs, and any other statement 30 s', async () => {
   const url = inject('postgresUrl');
   const timeouts: string[] = [];
   for (const db of [await openPostgres(url, silentLogger, 1, 0), await openPostgres(url, silentLogger, 1)]) {

@@ -40,7 +40,7 @@ test('an edited integration sends its backlog to the new settings', async () => 
   await done(id);
 });
 
-test('a paused one resumes with the edit that mends it, once and in order', async () => {
+test('a paused one resumes after the edit that fixes it, and delivers once and in order', async () => {
   backend.respondWith((request) => (request.headers.authorization === 'Bearer right' ? 200 : 401));
   const id = await platform.integrate(settings(backend.url, { headers: { Authorization: 'Bearer wrong' } }));
   await platform.send('a', 3);
@@ -53,7 +53,7 @@ test('a paused one resumes with the edit that mends it, once and in order', asyn
   await done(id);
 });
 
-test('a disabled one keeps its backlog, gets nothing new, and sends the old when it is enabled', async () => {
+test('a disabled one keeps its backlog, gets nothing new, and sends the backlog when it is enabled', async () => {
   const id = await platform.integrate(settings(away));
   await platform.send('kept', 4);
   await platform.healthIs(id, { state: 'retrying', queued: 4 });

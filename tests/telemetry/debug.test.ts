@@ -34,7 +34,7 @@ const otlp = { headers: { 'content-type': 'application/x-protobuf' } };
 const agentOf = ({ attributes, resource }: ReceivedSpan) =>
   attributes['gen_ai.agent.id'] ?? resource['gen_ai.agent.id'];
 
-test('of one trace the spans of the agent go to all, application spans to the debug integration only', async () => {
+test('of one trace, the spans of the agent go to all integrations, application spans to the debug integration only', async () => {
   const traceId = randomBytes(16).toString('hex');
   const body = encodeRequest([
     { attributes: { 'gen_ai.agent.id': 'x' }, scopes: [{ spans: [{ name: 'chat', traceId }] }] },
@@ -63,7 +63,7 @@ test('of one trace the spans of the agent go to all, application spans to the de
   expect(inTrace(debugging)).toEqual(expect.arrayContaining(['SELECT', 'chat', 'execute_tool']));
 });
 
-test('so it is with the platform itself: a run is told to all, requests, claims and steps to the debug integration only', async () => {
+test('spans of the platform itself: all integrations get a run; only the debug integration gets requests, claims and steps', async () => {
   const agent = await must(platform.api.post('/agents', { name: 'Traced', mode: 'worker' }));
   const schedule = await must(
     platform.api.post(`/agents/${agent.id}/schedules`, { cron_expression: '0 0 1 1 *' }),
@@ -88,7 +88,7 @@ test('so it is with the platform itself: a run is told to all, requests, claims 
   expect(names(steps)).toContain('store step');
 });
 
-test('a request is told with its statements, by the names of the conventions and without their values', async () => {
+test('a request has its statements as spans, with the names of the conventions and without the values', async () => {
   const secret = `Named ${Date.now()}`;
   const response = await platform.api.raw(
     'POST',
@@ -110,7 +110,7 @@ test('a request is told with its statements, by the names of the conventions and
     'url.scheme': 'http',
     'http.response.status_code': 200,
   });
-  const statements = told().filter(({ kind }) => kind === 3);
+  const statements = spansOfTrace().filter(({ kind }) => kind === 3);
   expect(statements.map(({ name }) => name)).toEqual(expect.arrayContaining(['BEGIN', 'INSERT', 'COMMIT']));
   for (const { attributes, parentSpanId } of statements) {
     expect(attributes['db.system.name']).toBe('postgresql');
@@ -125,12 +125,12 @@ test('a request is told with its statements, by the names of the conventions and
 test('debug is switched on and off within a second on every replica', async () => {
   const replicas = [platform.process.url, second.url];
   const set = (debug: boolean) => must(platform.api.put(`${integrations}/${id}`, { version: '2', debug }));
-  /** Requests to every replica from the change on until well after a second, and when each was sent. */
+  /** Sends requests to every replica from the change until well after a second, and keeps when each was sent. */
   const probe = async (debug: boolean): Promise<{ traceId: string; replica: number; afterMs: number }[]> => {
     const sent: { traceId: string; replica: number; afterMs: number }[] = [];
     await set(debug);
     const changed = performance.now();
-    // However slow the machine is, some are sent when a second has passed.
+    // Some are sent after a second has passed, however slow the machine is.
     for (let after = 0; after < 5; ) {
       if (performance.now() - changed > 1_000) after++;
       for (const [replica, url] of replicas.entries()) {
@@ -141,7 +141,7 @@ test('debug is switched on and off within a second on every replica', async () =
       }
       await sleep(20);
     }
-    // What is sent now comes behind all of that: spans wait 50 ms for others, and the log keeps their order.
+    // What is sent now is delivered after all of that: spans wait 50 ms for others, and the log keeps their order.
     await sleep(150);
     const marker = `marker-${debug}`;
     for (const [replica, url] of replicas.entries()) {

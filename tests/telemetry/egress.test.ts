@@ -5,40 +5,40 @@ import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.t
 import { until } from '../harness/wait.ts';
 import { integrations, startTracedPlatform, type TracedPlatform } from './fixture.ts';
 
-/** A second loopback address, which Linux has and others must be given. */
-const trapped = '127.0.0.2';
+/** A second loopback address. Linux has it; other systems need it added. */
+const trapAddress = '127.0.0.2';
 const linux = process.platform === 'linux';
-const why = linux ? '' : ` (skipped: ${trapped} is local on Linux only)`;
+const why = linux ? '' : ` (skipped: ${trapAddress} is local on Linux only)`;
 
 const placeholder = (name: string): string => `\${${name}}`;
 
-const changesItsMind = 'rebinding.test';
-const answersBoth = 'both.test';
-const answersTrap = 'trap.test';
+const rebindingHost = 'rebinding.test';
+const bothHost = 'both.test';
+const trapHost = 'trap.test';
 
 describe.skipIf(!linux)(`no request leaves for an address that EGRESS_DENY names${why}`, () => {
   let platform: TracedPlatform;
-  /** On 127.0.0.1, which is permitted, and the trap beside it on the same port. */
+  /** On 127.0.0.1, which is permitted. The trap is on the same port of the other address. */
   let backend: OtlpReceiver;
   let trap: Server;
-  let sprung = 0;
+  let trapConnections = 0;
   beforeAll(async () => {
     backend = await startOtlpReceiver();
     trap = createServer((socket) => {
-      sprung++;
+      trapConnections++;
       socket.destroy();
     });
-    await new Promise<void>((resolve) => trap.listen(backend.port, trapped, resolve));
+    await new Promise<void>((resolve) => trap.listen(backend.port, trapAddress, resolve));
     platform = await startTracedPlatform({
-      EGRESS_DENY: `${trapped},169.254.0.0/16,127.0.0.3`,
+      EGRESS_DENY: `${trapAddress},169.254.0.0/16,127.0.0.3`,
       URL_PLACEHOLDERS: 'TRAP,AT_TRAP',
-      TRAP: trapped,
-      AT_TRAP: `127.0.0.1@${trapped}`,
-      NODE_OPTIONS: `--import=${join(import.meta.dirname, '../harness/lying-dns.ts')}`,
-      LYING_DNS: JSON.stringify({
-        [changesItsMind]: [['127.0.0.1'], [trapped], ['127.0.0.1'], [trapped]],
-        [answersBoth]: [[trapped, '127.0.0.1', `::ffff:${trapped}`]],
-        [answersTrap]: [[trapped]],
+      TRAP: trapAddress,
+      AT_TRAP: `127.0.0.1@${trapAddress}`,
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, '../harness/scripted-dns.ts')}`,
+      SCRIPTED_DNS: JSON.stringify({
+        [rebindingHost]: [['127.0.0.1'], [trapAddress], ['127.0.0.1'], [trapAddress]],
+        [bothHost]: [[trapAddress, '127.0.0.1', `::ffff:${trapAddress}`]],
+        [trapHost]: [[trapAddress]],
       }),
     });
   });
@@ -50,14 +50,14 @@ describe.skipIf(!linux)(`no request leaves for an address that EGRESS_DENY names
 
   const settings = (url: string) => ({ provider: 'otlp_custom_headers', url });
 
-  test('the trap works: who connects is seen', async () => {
-    await fetch(`http://${trapped}:${backend.port}/`).catch(() => {});
-    expect(sprung).toBe(1);
-    sprung = 0;
+  test('the trap works: it sees each connection', async () => {
+    await fetch(`http://${trapAddress}:${backend.port}/`).catch(() => {});
+    expect(trapConnections).toBe(1);
+    trapConnections = 0;
   });
 
   test.each([
-    trapped,
+    trapAddress,
     '127.2',
     '127.0.2',
     '2130706434',
@@ -65,29 +65,29 @@ describe.skipIf(!linux)(`no request leaves for an address that EGRESS_DENY names
     '0X7F.0.0.0x2',
     '0177.0.0.2',
     '017700000002',
-    `${trapped}.`,
+    `${trapAddress}.`,
     '127.0.0.02',
     '%31%32%37.0.0.2',
     '127%2e0%2e0%2e2',
     '１２７.０.０.２',
     '127。0。0。2',
     '①②⑦.0.0.②',
-    `[::ffff:${trapped}]`,
+    `[::ffff:${trapAddress}]`,
     '[::ffff:7f00:2]',
     '[0:0:0:0:0:FFFF:7F00:0002]',
     '[64:ff9b::7f00:2]',
-    `user:password@${trapped}`,
-    `127.0.0.1@${trapped}`,
-    `127.0.0.1\\@${trapped}`,
-    `127.0.0.1%00@${trapped}`,
-    `127.0.0.1#@${trapped}`,
-    answersTrap,
-    `${answersTrap}.`,
+    `user:password@${trapAddress}`,
+    `127.0.0.1@${trapAddress}`,
+    `127.0.0.1\\@${trapAddress}`,
+    `127.0.0.1%00@${trapAddress}`,
+    `127.0.0.1#@${trapAddress}`,
+    trapHost,
+    `${trapHost}.`,
     placeholder('TRAP'),
     placeholder('AT_TRAP'),
-  ])('however it is written: %s', async (host) => {
+  ])('in any notation: %s', async (host) => {
     const url = `http://${host}:${backend.port}/v1/traces`;
-    // None gets past 422 at the door, or past the look-up, the port, or the pause of delivery.
+    // Each is stopped by the 422 of the API, by the look-up, by the port, or by the pause of delivery.
     const tested = await platform.api.post(`${integrations}/test`, { settings: settings(url) });
     if (tested.status === 200) expect(tested.body.ok).toBe(false);
     else expect(tested.status).toBe(422);
@@ -102,7 +102,7 @@ describe.skipIf(!linux)(`no request leaves for an address that EGRESS_DENY names
       expect({ delivered, queued }).toEqual({ delivered: 0, queued: 1 });
       await platform.api.delete(`${integrations}/${made.body.id}`);
     }
-    expect(sprung).toBe(0);
+    expect(trapConnections).toBe(0);
   });
 
   test.each([
@@ -123,8 +123,8 @@ describe.skipIf(!linux)(`no request leaves for an address that EGRESS_DENY names
     expect(made.body.error.details[0]).toMatchObject({ path: expect.stringContaining('url') });
   });
 
-  test('a name that resolves to a permitted address first and to a forbidden one later is never followed there', async () => {
-    const id = await platform.integrate(settings(`http://${changesItsMind}:${backend.port}/v1/traces`));
+  test('a name that resolves to a permitted address first and to a forbidden one later is not followed to the forbidden one', async () => {
+    const id = await platform.integrate(settings(`http://${rebindingHost}:${backend.port}/v1/traces`));
     // The permitted address closes each connection, so that every request is a look-up of its own.
     backend.respondWith({ headers: { connection: 'close' } });
     for (let i = 0; i < 6; i++) {
@@ -137,35 +137,35 @@ describe.skipIf(!linux)(`no request leaves for an address that EGRESS_DENY names
     }
     const tested = await platform.api.post(`${integrations}/${id}/test`);
     expect(tested.body.ok).toBe(false);
-    expect(platform.process.output()).toContain(`looked up ${changesItsMind}: ${trapped}`);
+    expect(platform.process.output()).toContain(`looked up ${rebindingHost}: ${trapAddress}`);
     expect(backend.spans().length).toBeGreaterThan(0);
-    expect(sprung).toBe(0);
+    expect(trapConnections).toBe(0);
     await platform.api.delete(`${integrations}/${id}`);
   });
 
-  test('of a name with several addresses only the permitted ones are used', async () => {
+  test('only the permitted addresses of a name with several are used', async () => {
     backend.clear();
     backend.respondWith({ headers: { connection: 'close' } });
-    const id = await platform.integrate(settings(`http://${answersBoth}:${backend.port}/v1/traces`));
+    const id = await platform.integrate(settings(`http://${bothHost}:${backend.port}/v1/traces`));
     for (let i = 0; i < 3; i++) await platform.send(`b${i}`, 2);
     await platform.healthIs(id, { delivered: 6, queued: 0 });
     expect((await platform.api.post(`${integrations}/${id}/test`)).body.ok).toBe(true);
-    expect(sprung).toBe(0);
+    expect(trapConnections).toBe(0);
     await platform.api.delete(`${integrations}/${id}`);
   });
 
   test.each([301, 302, 303, 307, 308])('a redirect is not followed: %i', async (status) => {
     backend.clear();
-    const location = `http://${trapped}:${backend.port}/v1/traces`;
+    const location = `http://${trapAddress}:${backend.port}/v1/traces`;
     backend.respondWith({ status, headers: { location, connection: 'close' } });
     const id = await platform.integrate(settings(backend.url));
     await platform.send('redirected', 1);
     const { last_error } = await platform.healthIs(id, { state: 'paused', queued: 1, delivered: 0 });
     expect(last_error).toContain('redirects are not followed');
-    expect(last_error).not.toContain(trapped);
+    expect(last_error).not.toContain(trapAddress);
     const tested = await platform.api.post(`${integrations}/${id}/test`);
     expect(tested.body.ok).toBe(false);
-    expect(sprung).toBe(0);
+    expect(trapConnections).toBe(0);
     await platform.api.delete(`${integrations}/${id}`);
   });
 });

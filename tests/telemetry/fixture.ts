@@ -13,7 +13,10 @@ type Json = any;
 
 export const integrations = '/observability/integrations';
 
-/** The platform as a process of its own over a PostgreSQL database of its own, and what the tests of traces do with it. */
+/**
+ * The platform as a process of its own, over a PostgreSQL database of its own, with what the tests of traces do with
+ * it.
+ */
 export interface TracedPlatform extends AsyncDisposable {
   process: PlatformProcess;
   databaseUrl: string;
@@ -23,16 +26,16 @@ export interface TracedPlatform extends AsyncDisposable {
   api: Client;
   app: Client;
   as(key: string | undefined, base?: string): Client;
-  /** A new integration's id; every agent's spans go to it. */
+  /** Creates an integration and returns its id; every agent's spans go to it. */
   integrate(settings: object, debug?: boolean): Promise<string>;
   health(id: string): Promise<Health>;
-  /** Waits until the health is so; fails with what it is instead. */
+  /** Waits until the health matches; fails with the health that it found. */
   healthIs(id: string, wanted: Partial<Health>): Promise<Health>;
-  /** Spans `PREFIX-0`, … of an agent, accepted. `padding`: so much text in each. */
+  /** Sends spans `PREFIX-0`, … of an agent, which are accepted. `padding` is the length of the text in each. */
   send(prefix: string, count: number, padding?: number): Promise<void>;
-  /** The account of an integration in /metrics, by its label. */
+  /** The counters of an integration in /metrics, by its label. */
   metrics(label: string): Promise<Record<string, number>>;
-  /** SIGKILL, and a start on the same data. */
+  /** Kills the platform with SIGKILL and starts it again on the same data. */
   restart(): Promise<void>;
 }
 
@@ -91,7 +94,10 @@ export const startTracedPlatform = async (env: Record<string, string> = {}): Pro
   return platform;
 };
 
-/** One platform and one backend for all tests of a file or a block; before each the backend forgets what it got. */
+/**
+ * One platform and one backend for all tests of a file or a block; each test begins with an empty record of the
+ * backend.
+ */
 export const useTracedPlatform = (): { platform: TracedPlatform; backend: OtlpReceiver } => {
   const fixture = {} as { platform: TracedPlatform; backend: OtlpReceiver };
   beforeAll(async () => {

@@ -39,14 +39,14 @@ const post = async (
   return response.status;
 };
 
-/** In an order of its own: who passes spans on may group them anew. */
+/** In a fixed order, because a forwarder may group spans in another way. */
 const sorted = (spans: ReceivedSpan[]) =>
   [...spans].sort((a, b) => (`${a.traceId}${a.spanId}` < `${b.traceId}${b.spanId}` ? -1 : 1));
 
 describe.skipIf(!binary)(`the OpenTelemetry Collector${why}`, () => {
   const fixture = useTracedPlatform();
 
-  /** What a backend gets where the request is sent to it directly. */
+  /** What a backend gets if the request is sent to it directly. */
   const direct = async (): Promise<ReceivedSpan[]> => {
     fixture.backend.clear();
     await post(fixture.backend.url, { contentType: 'application/x-protobuf', body });
@@ -84,7 +84,7 @@ describe.skipIf(!binary)(`the OpenTelemetry Collector${why}`, () => {
     }
   }
 
-  test('as backend: every span that the platform sends is in what it passes on', async () => {
+  test('as backend: it forwards every span that the platform sends', async () => {
     await using collector = await startCollector(binary!, { url: fixture.backend.url });
     const id = await fixture.platform.integrate({ provider: 'otlp_custom_headers', url: collector.url });
     const wanted = await direct();
@@ -119,15 +119,15 @@ describe.skipIf(!binary)(`the OpenTelemetry Collector${why}`, () => {
       oracle: await post(oracle.url, request),
     });
 
-    /** Where the platform decides otherwise. */
+    /** The cases in which the platform decides otherwise. */
     const known: Record<string, { platform: number; oracle: number }> = {
-      // Neither is a JSON object and nothing else.
+      // Neither is a JSON object with nothing after it.
       null: { platform: 400, oracle: 200 },
-      'something behind the JSON': { platform: 400, oracle: 200 },
-      // Invalid spans are rejected one by one, as a partial success: the valid ones beside them are kept.
+      'something after the JSON': { platform: 400, oracle: 200 },
+      // Invalid spans are rejected one by one, as a partial success: the valid ones next to them are kept.
       'an id with an odd digit': { platform: 200, oracle: 400 },
       'an id that is not hex': { platform: 200, oracle: 400 },
-      // What HTTP has 415 for.
+      // HTTP has 415 for this.
       'an encoding that is unknown': { platform: 415, oracle: 400 },
     };
 
@@ -144,7 +144,7 @@ describe.skipIf(!binary)(`the OpenTelemetry Collector${why}`, () => {
       expect(await fixture.backend.waitForSpans(1)).toEqual(await behind.waitForSpans(1));
     });
 
-    test('a body of several gzip members is read as a whole by both', async () => {
+    test('both read all members of a body of several gzip members', async () => {
       behind.clear();
       fixture.backend.clear();
       const half = validJson.length >> 1;

@@ -37,7 +37,7 @@ interface Judged {
   encoding: 'protobuf' | 'json';
   body: Uint8Array | string;
 }
-/** What the official classes read in these requests. */
+/** What the official classes read from these requests. */
 const judge = (requests: Judged[]): Promise<unknown[]> =>
   run(
     'judge.py',
@@ -56,7 +56,7 @@ describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing}
     await fixture.platform.integrate({ provider: 'otlp_custom_headers', url: fixture.backend.url });
   });
 
-  /** Sends one request and answers the payload that the backend got for it. */
+  /** Sends one request and resolves to the payload that the backend got for it. */
   const through = async (
     encoding: Judged['encoding'],
     body: Uint8Array | string,
@@ -109,7 +109,7 @@ describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing}
     });
   }
 
-  test('the official decoder reads in what the backend got what it reads in what was sent, protobuf with unknown fields', async () => {
+  test('the official decoder reads the same from what was sent and from what the backend got: protobuf with unknown fields', async () => {
     const body = encodeRequest([
       {
         attributes: { 'gen_ai.agent.id': 'judge', nested: { list: [1, 'a', true, { deep: 'x' }] } },
@@ -133,17 +133,14 @@ describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing}
     expect(payloads.map((one) => one.equals(body))).toEqual([true, true]);
   });
 
-  test.each(Object.keys(oddJson))(
-    'JSON becomes the protobuf that the official mapping says: %s',
-    async (name) => {
-      const body = JSON.stringify(oddJson[name]);
-      const payload = await through('json', body);
-      const [sent, got] = await judge([
-        { encoding: 'json', body },
-        { encoding: 'protobuf', body: payload },
-      ]);
-      expect(sent).not.toHaveProperty('error');
-      expect(got).toEqual(sent);
-    },
-  );
+  test.each(Object.keys(oddJson))('JSON becomes the protobuf of the official mapping: %s', async (name) => {
+    const body = JSON.stringify(oddJson[name]);
+    const payload = await through('json', body);
+    const [sent, got] = await judge([
+      { encoding: 'json', body },
+      { encoding: 'protobuf', body: payload },
+    ]);
+    expect(sent).not.toHaveProperty('error');
+    expect(got).toEqual(sent);
+  });
 });

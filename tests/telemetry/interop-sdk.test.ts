@@ -25,7 +25,7 @@ beforeAll(async () => {
   await fixture.platform.integrate({ provider: 'otlp_custom_headers', url: fixture.backend.url });
 });
 
-/** Spans with everything that a span can have, made by the SDK. */
+/** Spans with everything that a span can have, created by the SDK. */
 const spansOf = async (agentId: string): Promise<ReadableSpan[]> => {
   const memory = new InMemorySpanExporter();
   const provider = new TracerProvider({
@@ -102,7 +102,7 @@ for (const encoding of ['protobuf', 'json'] as const) {
     });
   }
 
-  test(`the SDK reads a partial success, ${encoding}: it says what was refused and sends nothing again`, async () => {
+  test(`the SDK reads a partial success, ${encoding}: it reports what was refused and sends nothing again`, async () => {
     const warnings: string[] = [];
     const note = (...words: unknown[]) => void warnings.push(words.join(' '));
     const silent = () => {};
@@ -130,7 +130,7 @@ for (const encoding of ['protobuf', 'json'] as const) {
     }
   });
 
-  test(`the SDK waits for the Retry-After of a 503, ${encoding}, and the span is then taken once`, async () => {
+  test(`the SDK waits for the Retry-After of a 503, ${encoding}, and the span is then accepted once`, async () => {
     const directory = await mkdtemp(join(tmpdir(), 'ap-interop-'));
     let broken = true;
     const log = await openFileLog({

@@ -72,7 +72,7 @@ const json = (value: unknown): OddRequest => ({
 });
 export const validJson = JSON.stringify(withSpan({}));
 
-/** Requests at the edges of OTLP/HTTP; what is right is for the oracle to say. */
+/** Unusual OTLP/HTTP requests. The oracle says what is right. */
 export const oddRequests: Record<string, OddRequest> = {
   'an empty protobuf body': { contentType: 'application/x-protobuf', body: '' },
   'an empty JSON body': { contentType: 'application/json', body: '' },
@@ -82,8 +82,8 @@ export const oddRequests: Record<string, OddRequest> = {
   text: json('x'),
   null: json(null),
   'JSON that breaks off': { contentType: 'application/json', body: validJson.slice(0, -3) },
-  'something behind the JSON': { contentType: 'application/json', body: `${validJson}x` },
-  'resourceSpans that is no list': json({ resourceSpans: {} }),
+  'something after the JSON': { contentType: 'application/json', body: `${validJson}x` },
+  'resourceSpans that is not a list': json({ resourceSpans: {} }),
   'a span that is text': json({ resourceSpans: [{ scopeSpans: [{ spans: ['x'] }] }] }),
   'a name that is a number': json(withSpan({ name: 7 })),
   'an id with an odd digit': json(withSpan({ spanId: `${spanId}0` })),
@@ -92,7 +92,7 @@ export const oddRequests: Record<string, OddRequest> = {
   'a kind by name': json(withSpan({ kind: 'SPAN_KIND_SERVER' })),
   'an integer with a fraction': json(withValue({ intValue: 1.5 })),
   'an integer that is too large': json(withValue({ intValue: '9223372036854775808' })),
-  'bytes that are no base64': json(withValue({ bytesValue: '*' })),
+  'bytes that are not base64': json(withValue({ bytesValue: '*' })),
   'two values at once': json(withValue({ stringValue: 'a', intValue: '1' })),
   'protobuf that breaks off': {
     contentType: 'application/x-protobuf',
@@ -111,7 +111,7 @@ export const oddRequests: Record<string, OddRequest> = {
     contentEncoding: 'compress',
     body: validJson,
   },
-  'gzip that is none': { contentType: 'application/json', contentEncoding: 'gzip', body: validJson },
+  'a body that is not gzip': { contentType: 'application/json', contentEncoding: 'gzip', body: validJson },
   GET: { method: 'GET', contentType: 'application/json', body: '' },
   PUT: { method: 'PUT', contentType: 'application/json', body: validJson },
 };

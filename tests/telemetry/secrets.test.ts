@@ -11,14 +11,14 @@ import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.t
 import { until } from '../harness/wait.ts';
 import { integrations, startTracedPlatform, type TracedPlatform } from './fixture.ts';
 
-/** A word that occurs nowhere by chance, with characters that are escaped in JSON, urls and base64 alike. */
+/** Words that occur nowhere by chance, with characters that are escaped in JSON, urls and base64. */
 const secrets: Record<string, string> = {};
 const secret = (name: string): string =>
   (secrets[name] ??= `${randomBytes(6).toString('hex')}"/+ ~${randomBytes(6).toString('hex')}`);
-/** For a url: nothing that would have to be escaped there. */
+/** For a url: characters that need no escape there. */
 const token = (name: string): string => (secrets[name] ??= randomBytes(14).toString('hex'));
 
-/** What repeats a secret or a good part of it, plain or as it may be escaped. */
+/** All strings that would reveal a secret or a good part of it, plain or escaped. */
 const needles = (): [name: string, needle: string][] =>
   Object.entries(secrets).flatMap(([name, plain]) => {
     const forms = new Set([
@@ -28,7 +28,7 @@ const needles = (): [name: string, needle: string][] =>
       Buffer.from(plain).toString('base64').replace(/=+$/, ''),
       Buffer.from(`user:${plain}`).toString('base64').replace(/=+$/, ''),
     ]);
-    // Ten characters of one in a row are no chance.
+    // Ten characters in a row are not a coincidence.
     return [...forms].flatMap((form) =>
       Array.from({ length: Math.max(1, form.length - 9) }, (_, i): [string, string] => [
         name,
@@ -37,7 +37,7 @@ const needles = (): [name: string, needle: string][] =>
     );
   });
 
-/** Where a needle is, as lines for a person; empty where nothing is found. */
+/** Where a needle was found, as readable lines; empty if there is none. */
 const found = (haystacks: [where: string, text: string | Buffer][]): string[] => {
   const all = needles();
   return haystacks.flatMap(([where, text]) => {
@@ -58,7 +58,7 @@ const modes: Mode[] = [
   'unauthorized',
 ];
 
-/** A backend that repeats all it is told wherever an answer has room. */
+/** A backend that repeats everything it receives, wherever a response has room. */
 class Echo {
   mode: Mode = 'partial';
   readonly got: { url: string; headers: IncomingHttpHeaders }[] = [];
@@ -134,7 +134,7 @@ let platform: TracedPlatform;
 let honest: OtlpReceiver;
 let settings: ReturnType<typeof settingsAt>;
 const ids: Record<string, string> = {};
-/** Everything that was answered or written and must hold no secret. */
+/** Everything that was returned or written and must not contain a secret. */
 const haystacks: [string, string | Buffer][] = [];
 
 beforeAll(async () => {
@@ -151,12 +151,12 @@ afterAll(async () => {
   await Promise.all([honest?.close(), echo.close()]);
 });
 
-const look = async (where: string, answer: Promise<{ status: number; text: string }>): Promise<void> => {
+const inspect = async (where: string, answer: Promise<{ status: number; text: string }>): Promise<void> => {
   const { status, text } = await answer;
   haystacks.push([`${where} → ${status}`, text]);
 };
 
-test('credentials are in the answers to an admin, and in the requests to the backend', async () => {
+test('credentials are in the responses to an admin, and in the requests to the backend', async () => {
   for (const [provider, id] of Object.entries(ids)) {
     const { body } = await platform.api.get(`${integrations}/${id}`);
     expect(body.settings).toMatchObject(settings[provider]!);
@@ -181,11 +181,11 @@ test('credentials are in the answers to an admin, and in the requests to the bac
   }
 });
 
-test('whatever a backend echoes, it is in no health, test result, dead letter or refusal', async () => {
+test('what a backend echoes is in no health, test result, dead letter or refusal', async () => {
   for (const mode of modes) {
     echo.mode = mode;
     const before = echo.got.length;
-    // An edit, so that what is paused tries again.
+    // An edit, so that a paused integration tries again.
     for (const id of Object.values(ids)) {
       await must(platform.api.put(`${integrations}/${id}`, { version: '2' }));
     }
@@ -198,62 +198,65 @@ test('whatever a backend echoes, it is in no health, test result, dead letter or
         return now.last_error !== null && now;
       });
       haystacks.push([`health of ${provider}, ${mode}`, JSON.stringify(health)]);
-      await look(`test of ${provider}, ${mode}`, platform.api.post(`${path}/test`));
+      await inspect(`test of ${provider}, ${mode}`, platform.api.post(`${path}/test`));
       const body = { settings: { provider, ...settings[provider] } };
-      await look(`test of settings of ${provider}, ${mode}`, platform.api.post(`${integrations}/test`, body));
-      await look(`retry of dead letters of ${provider}`, platform.app.post(`${path}/dead-letters/retry`));
-      await look(`dead letters of ${provider}, ${mode}`, platform.app.get(`${path}/dead-letters`));
+      await inspect(
+        `test of settings of ${provider}, ${mode}`,
+        platform.api.post(`${integrations}/test`, body),
+      );
+      await inspect(`retry of dead letters of ${provider}`, platform.app.post(`${path}/dead-letters/retry`));
+      await inspect(`dead letters of ${provider}, ${mode}`, platform.app.get(`${path}/dead-letters`));
     }
   }
   const texts = haystacks.map(([, text]) => text.toString()).join('\n');
-  // It did echo: the refusals were read, and what they said was withheld.
+  // The backend did echo: the refusals were read, and their text was withheld.
   expect(texts).toContain('repeats credentials and is not shown');
   expect(texts).toContain('redirects are not followed');
   expect(texts).toMatch(/"status":400/);
   expect(found(haystacks)).toEqual([]);
 });
 
-test('nor in what others are answered, in errors, in /metrics or in the document', async () => {
+test('secrets are not in the responses to other roles, in errors, in /metrics or in the OpenAPI document', async () => {
   for (const role of ['builder', 'member']) {
     const key = await must(platform.api.post('/api-keys', { name: role, role }));
     const client = platform.as(key.value!);
     for (const id of Object.values(ids)) {
       for (const path of ['', '/health', '/scopes']) {
-        await look(`GET ${path} as ${role}`, client.get(`${integrations}/${id}${path}`));
+        await inspect(`GET ${path} as ${role}`, client.get(`${integrations}/${id}${path}`));
       }
-      await look(`test as ${role}`, client.post(`${integrations}/${id}/test`));
+      await inspect(`test as ${role}`, client.post(`${integrations}/${id}/test`));
     }
-    await look(`list as ${role}`, client.get(integrations));
+    await inspect(`list as ${role}`, client.get(integrations));
   }
   for (const [provider, fields] of Object.entries(settings)) {
     for (const key of Object.keys(fields)) {
-      // Each wrong in one field, which holds the secret, and all others right.
+      // Each is wrong in one field, which contains the secret; all others are right.
       for (const wrong of [[fields[key]], { nested: fields[key] }, `${JSON.stringify(fields[key])}\n`]) {
         const body = { version: '1', settings: { provider, ...fields, [key]: wrong } };
-        await look(`create with a wrong ${key}`, platform.api.post(integrations, body));
+        await inspect(`create with a wrong ${key}`, platform.api.post(integrations, body));
       }
     }
-    await look(
+    await inspect(
       'create without a version',
       platform.api.post(integrations, { settings: { provider, ...fields } }),
     );
   }
   const bad = { headers: { 'content-type': 'application/json' } };
-  await look(
+  await inspect(
     'broken JSON',
     platform.api.raw('POST', integrations, JSON.stringify(settings).slice(0, -2), bad),
   );
-  await look('/metrics', platform.as(undefined, '').get('/metrics'));
+  await inspect('/metrics', platform.as(undefined, '').get('/metrics'));
   for (const base of ['/api/v2', '/api/v1', '/app/api'])
-    await look(base, platform.as(undefined, base).get(''));
+    await inspect(base, platform.as(undefined, base).get(''));
   for (let offset = 0; offset < 1_000; offset += 200) {
-    await look('audits', platform.api.get(`/audits?limit=200&offset=${offset}`));
+    await inspect('audits', platform.api.get(`/audits?limit=200&offset=${offset}`));
   }
   expect(haystacks.some(([, text]) => text.includes('integration.create'))).toBe(true);
   expect(found(haystacks)).toEqual([]);
 });
 
-test('nor in the logs, the traces to debug integrations, the database in clear text, or any file', async () => {
+test('secrets are not in the logs, in traces to debug integrations, in the database in clear text, or in any file', async () => {
   const own: [string, string | Buffer][] = [['the logs', platform.process.output()]];
   expect(platform.process.output()).toContain('delivery paused');
   await platform.api.get('/agents');

@@ -48,10 +48,10 @@ test('a thread that ends loses only the body that it was converting', async () =
   try {
     const thread = new JsonThread(pathToFileURL(program));
     const lengths = [100_000, 100_001, 100_002];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       lengths.map((length, i) => thread.convert(Buffer.alloc(length, i === 1 ? 'x' : ' '))),
     );
-    expect(answers).toEqual([{ error: '100000' }, null, { error: '100002' }]);
+    expect(responses).toEqual([{ error: '100000' }, null, { error: '100002' }]);
   } finally {
     rmSync(directory, { recursive: true });
   }

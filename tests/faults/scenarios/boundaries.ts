@@ -1,4 +1,4 @@
-import { startPostgresProxy, type Verdict } from '../../harness/postgres-proxy.ts';
+import { type Decision, startPostgresProxy } from '../../harness/postgres-proxy.ts';
 import { until } from '../../harness/wait.ts';
 import { nothingDue } from './due.ts';
 import { Fixture } from './fixture.ts';
@@ -46,7 +46,7 @@ export const runAtBoundaries = async (schedules: number, killEvery: number): Pro
     }, 20_000);
 
   let statements: string[] = [];
-  proxy.judge = ({ transaction, text }) => {
+  proxy.decide = ({ transaction, text }) => {
     if (text === 'commit' && isFiring(transaction) && transaction.length > statements.length) {
       statements = [...transaction];
     }
@@ -64,15 +64,15 @@ export const runAtBoundaries = async (schedules: number, killEvery: number): Pro
   let place = 0;
   // Of `begin` only its answer: before it nothing tells a firing from the rest.
   for (let k = 1; k < statements.length; k++) {
-    for (const verdict of ['cut before', 'cut after'] satisfies Verdict[]) {
+    for (const decision of ['cut before', 'cut after'] satisfies Decision[]) {
       let done = false;
       // A firing that were committed in two parts could still do the second after a lost acknowledgement: not when killed.
-      const committed = verdict === 'cut after' && k === statements.length - 1;
+      const committed = decision === 'cut after' && k === statements.length - 1;
       const kill = committed || ++place % killEvery === 0;
-      proxy.judge = ({ transaction }) => {
+      proxy.decide = ({ transaction }) => {
         if (done || !isFiring(transaction) || transaction.length !== k + 1) return 'pass';
         done = true;
-        return verdict;
+        return decision;
       };
       let over = false;
       proxy.onCut = async () => {
@@ -80,7 +80,7 @@ export const runAtBoundaries = async (schedules: number, killEvery: number): Pro
         over = true;
       };
       await nextFiring(() => over);
-      cuts.push(`${verdict.slice(4)} ${k}`);
+      cuts.push(`${decision.slice(4)} ${k}`);
       if (kill) {
         kills++;
         await fixture.start(0, { env, databaseUrl: proxy.url });
@@ -88,6 +88,6 @@ export const runAtBoundaries = async (schedules: number, killEvery: number): Pro
       await allFired();
     }
   }
-  proxy.judge = () => 'pass';
+  proxy.decide = () => 'pass';
   return { statements, cuts, kills, account: await closeAccount(fixture, made) };
 };

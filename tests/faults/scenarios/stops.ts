@@ -49,7 +49,7 @@ export const runStops = async (
     const proxy = proxies.use(await startPostgresProxy(fixture.databaseUrl!));
     await fixture.start(n + 1, { ...options, databaseUrl: proxy.url });
     let frozen = false;
-    proxy.judge = ({ transaction, text }) => {
+    proxy.decide = ({ transaction, text }) => {
       if (!frozen && isFiring(transaction) && places[place].test(text)) {
         frozen = true;
         frozenAt = Date.now();

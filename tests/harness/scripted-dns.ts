@@ -1,17 +1,17 @@
 /**
- * For `NODE_OPTIONS=--import`: names look-ups answer by LYING_DNS, `{"HOST": [["ADDRESS", …], …]}`, a list of addresses
- * for each look-up of the host in turn; the last one stays. All other hosts are looked up as ever. What was answered
- * is told on stderr: `looked up HOST: ADDRESS`.
+ * For `NODE_OPTIONS=--import`: name look-ups return what SCRIPTED_DNS lists, `{"HOST": [["ADDRESS", …], …]}`: one list
+ * of addresses for each look-up of the host, in order; the last one stays. Other hosts are looked up as usual. Each
+ * scripted look-up writes `looked up HOST: ADDRESS` to stderr.
  */
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 
-const lies = JSON.parse(process.env.LYING_DNS ?? '{}') as Record<string, string[][]>;
+const script = JSON.parse(process.env.SCRIPTED_DNS ?? '{}') as Record<string, string[][]>;
 const { lookup } = dns;
 type Callback = (error: Error | null, found: LookupAddress[] | string, family?: number) => void;
 
 dns.lookup = ((host: string, options: LookupOptions, callback: Callback) => {
-  const answers = lies[host];
+  const answers = script[host];
   if (answers === undefined) return lookup(host, options as never, callback as never);
   const addresses = answers.length > 1 ? answers.shift()! : answers[0]!;
   process.stderr.write(`looked up ${host}: ${addresses}\n`);

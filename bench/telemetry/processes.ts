@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadOrder, LoadReport } from './client.ts';
 import type { SinkCount, SinkState } from './sink.ts';
 
-/** Asks a child over its channel: one question at a time. */
+/** Sends a question to a child over its channel and resolves to the reply: one question at a time. */
 const ask = <T>(child: ChildProcess, question: object | string): Promise<T> =>
   new Promise((resolve, reject) => {
     const ended = () => reject(new Error('a helper of the benchmark ended'));
@@ -19,7 +19,7 @@ const ask = <T>(child: ChildProcess, question: object | string): Promise<T> =>
 export const startClient = () => {
   const child = fork(new URL('./client.ts', import.meta.url));
   return {
-    /** Throws where anything but 200 was answered. */
+    /** Throws if any response is not 200. */
     load: async (order: LoadOrder): Promise<LoadReport> => {
       const report = await ask<LoadReport>(child, order);
       if (report.error !== undefined) throw new Error(report.error);
@@ -30,10 +30,10 @@ export const startClient = () => {
 };
 export type Client = ReturnType<typeof startClient>;
 
-/** Whoever has not delivered everything after this is told of as it is. */
-const patienceMs = 40_000;
+/** What is not delivered after this is reported as not delivered. */
+const deadlineMs = 40_000;
 
-/** No request for so long: whoever delivers is done, or waits. */
+/** Without a request for this long, the target is done or waits. */
 const idleMs = 300;
 
 /** The process that is delivered to. */
@@ -47,11 +47,11 @@ export const startSink = async () => {
     url: (i: number) => `http://127.0.0.1:${port}/${i}`,
     count,
     /**
-     * Waits until `spans` have come to each of `destinations`, or for `patienceMs`. Answers how many came in all, when
-     * the last came, and whether that is everything.
+     * Waits until `spans` have arrived at each of `destinations`, or for `deadlineMs`. Resolves to how many arrived in
+     * all, when the last one did, and whether that is everything.
      */
     received: async (spans: number, destinations: number) => {
-      const deadline = performance.now() + patienceMs;
+      const deadline = performance.now() + deadlineMs;
       const at: Record<string, number> = {};
       let total = 0;
       for (;;) {
@@ -64,8 +64,8 @@ export const startSink = async () => {
           total += n;
         }
         const counts = Object.values(at);
-        const whole = counts.length === destinations && counts.every((n) => n >= spans);
-        if (whole || late) return { spans: total, lastAt, whole };
+        const complete = counts.length === destinations && counts.every((n) => n >= spans);
+        if (complete || late) return { spans: total, lastAt, complete };
       }
     },
     stop: () => child.disconnect(),

@@ -4,9 +4,9 @@ import { newId } from '../../src/lib/ids.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { Firing } from '../../src/schedules/firing/firing.ts';
 import { insertAgents } from '../../tests/harness/agents.ts';
-import { type CpuMeter, type Herd, herdOf, type Made } from './measure.ts';
+import { type CpuMeter, type Herd, herdOf, type Job } from './measure.ts';
 
-/** What every schedule carries, ours and the peers'; each has a payload of its own. */
+/** What every schedule contains, the platform's and the peers'; each also has a payload of its own. */
 export const message = 'Go through the night’s orders.';
 
 const prepare = async (db: Database, count: number): Promise<void> => {
@@ -24,7 +24,7 @@ const prepare = async (db: Database, count: number): Promise<void> => {
   await db.run((r) => sql`analyze schedules`.execute(r));
 };
 
-/** All schedules due at one instant, `inMs` from now by the database's clock; answers that instant. */
+/** Makes all schedules due at one instant, `inMs` from now by the database's clock. Returns that instant. */
 const makeDue = (db: Database, inMs: number): Promise<Date> =>
   db.tx(async (tx) => {
     const { rows } = await sql<{ due: Date }>`
@@ -37,7 +37,7 @@ const makeDue = (db: Database, inMs: number): Promise<Date> =>
     return due;
   });
 
-const workItems = async (db: Database): Promise<Made[]> => {
+const workItems = async (db: Database): Promise<Job[]> => {
   const { rows } = await db.run((r) =>
     sql<{ committed: number; created: number }>`
       select extract(epoch from pg_xact_commit_timestamp(xmin))::float8 * 1000 as committed,
@@ -46,40 +46,40 @@ const workItems = async (db: Database): Promise<Made[]> => {
   return rows;
 };
 
-/** One herd of this platform's firing loop. */
-export const ourHerd = async (db: Database, count: number, cpu: CpuMeter): Promise<Herd> => {
+/** One herd of the platform's firing loop. */
+export const platformHerd = async (db: Database, count: number, cpu: CpuMeter): Promise<Herd> => {
   await prepare(db, count);
-  // Counted here and not asked of the database, which would be slowed by the question.
-  const heard: Made[] = [];
+  // Counted here, because a query would slow down the database.
+  const committedJobs: Job[] = [];
   const onFired = (reports: unknown[]): void => {
     const committed = Date.now();
-    for (const _ of reports) heard.push({ committed, created: null });
+    for (const _ of reports) committedJobs.push({ committed, created: null });
   };
   const firing = new Firing({ db, log: silentLogger, onFired });
   firing.start();
   await sleep(100);
-  // Long enough that the update is committed by then.
+  // Long enough for the update to be committed by then.
   const due = await makeDue(db, 500 + count / 20);
   await sleep(due.getTime() - Date.now() - 100);
   await cpu.start();
   const until = Date.now() + 120_000;
-  while (heard.length < count) {
+  while (committedJobs.length < count) {
     if (Date.now() > until)
-      throw new Error(`only ${heard.length} of ${count} schedules fired in two minutes`);
+      throw new Error(`only ${committedJobs.length} of ${count} schedules fired in two minutes`);
     await sleep(20);
   }
   const used = await cpu.stop();
   await firing.stop();
-  // The embedded database does not keep the times of commits: there they are what this process heard.
-  const jobs = db.kind === 'postgres' ? await workItems(db) : heard;
+  // The embedded database does not keep the times of commits, so they are the times at which this process was notified.
+  const jobs = db.kind === 'postgres' ? await workItems(db) : committedJobs;
   if (jobs.length !== count) throw new Error(`${jobs.length} Work Items of ${count} schedules`);
   return herdOf(due.getTime(), jobs, used);
 };
 
 /**
- * The floor: the rows of a herd by one statement a table, which no engine that stores them can beat on one
- * connection: Work Items and schedules, and with `history` the first event of each Work Item and the record of each
- * occurrence, which ours writes too.
+ * The floor: the rows of a herd, inserted by one statement a table. No engine that stores these rows is faster on one
+ * connection. They are the Work Items and schedules, and with `history` also the first event of each Work Item and the
+ * record of each occurrence, which the platform writes too.
  */
 export const floorHerd = async (
   db: Database,
