@@ -154,7 +154,7 @@ const rate = async (
         const response = await pool.request({ method, path, body: body ?? null, headers });
         await response.body.dump();
         if (response.statusCode !== 200) throw new Error(`${method} ${path}: ${response.statusCode}`);
-        answered++;
+        succeeded++;
       }
     }),
   );

@@ -76,7 +76,7 @@ describe('telemetry of two replicas on one database', () => {
     await send(a, 'bad', 3);
     await send(b, 'worse', 3);
     await bothReport({ dead_lettered: 4, delivered: 11, queued: 0 });
-    const page = await letters(a);
+    const page = await deadLetters(a);
     expect(page).toMatchObject({ has_more: false, next: '', on_other_replicas: 2 });
     expect(page.data).toEqual(
       [1, 2].map(() => ({
@@ -105,7 +105,7 @@ describe('telemetry of two replicas on one database', () => {
     backend.respondWith(200);
     expect(await ok(a.app.post(`${path}/retry`))).toMatchObject({ delivered: 1, on_other_replicas: 2 });
     await bothReport({ dead_lettered: 0, delivered: 14, discarded: 1 });
-    expect((await letters(b)).data).toEqual([]);
+    expect((await deadLetters(b)).data).toEqual([]);
     const audits = await ok(a.api.get(`/audits?target_id=${integration.id}`));
     expect(audits.data.map((row: { action: string }) => row.action)).toEqual(
       expect.arrayContaining(['integration.dead_letters_retry', 'integration.dead_letters_purge']),

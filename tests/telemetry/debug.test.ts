@@ -100,8 +100,8 @@ test('a request has its statements as spans, with the names of the conventions a
   );
   expect(response.status).toBe(200);
   const traceId = response.headers.get('traceparent')!.split('-')[1];
-  const told = () => debugging.spans().filter((span) => span.traceId === traceId);
-  const server = () => told().find(({ kind }) => kind === 2);
+  const spansOfTrace = () => debugging.spans().filter((span) => span.traceId === traceId);
+  const server = () => spansOfTrace().find(({ kind }) => kind === 2);
   await until(() => server() !== undefined);
   expect(server()!.attributes).toMatchObject({
     'http.request.method': 'POST',
