@@ -35,6 +35,7 @@ const modules = {
   'telemetry/log/jetstream': ['telemetry/otlp/', 'telemetry/log/[^/]+\\.ts'],
   'telemetry/receiver': ['http/index\\.ts', 'telemetry/otlp/', 'telemetry/log/', 'telemetry/routing\\.ts'],
   'telemetry/delivery': ['telemetry/otlp/', 'telemetry/log/', 'telemetry/routing\\.ts'],
+  'telemetry/reports': ['telemetry/log/', 'telemetry/delivery/report\\.ts'],
   'schedules/cron': [],
   'schedules/firing': [
     'schedules/cron/',

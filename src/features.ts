@@ -12,7 +12,7 @@ import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index
 import { cancelOpenWorkItems, createWorkItems, wakeWorkers } from './work-items/index.ts';
 
 export interface Features extends Pick<Access, 'authenticate' | 'createFirstKey'> {
-  /** In the order in which they start. */
+  /** In the order in which they start, and in which the documents show them. */
   list: readonly Feature[];
   tracing: Tracing;
   /** For tests that move a clock. */
@@ -38,18 +38,18 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
 
   return {
     list: [
-      services.settings,
-      access,
-      audit,
-      branding,
+      agents,
+      schedules,
+      workItems,
       destinations,
       telemetry,
       observability,
-      agents,
-      workItems,
-      schedules,
       llms,
       runtime,
+      access,
+      services.settings,
+      branding,
+      audit,
     ],
     authenticate: access.authenticate,
     createFirstKey: access.createFirstKey,

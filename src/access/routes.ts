@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
 import {
   finder,
@@ -13,13 +12,11 @@ import {
   text,
   timestamp,
 } from '../http/index.ts';
-import { fingerprint, sha256 } from '../lib/crypto.ts';
-import { ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
-import { type Principal, roleAllows, roles } from '../lib/principal.ts';
-import { keyPrefix, newKeyValue } from './key-format.ts';
-import { type Authenticator, notifyRevoked } from './keys.ts';
-import { deleteKey, findKey, insertKey, listKeys, type ShownKey } from './store.ts';
+import { badRequest, notFound } from '../lib/errors.ts';
+import { type Principal, roles } from '../lib/principal.ts';
+import { createApiKey, deleteApiKey, mayManage } from './api-keys.ts';
+import type { Authenticator } from './keys.ts';
+import { findKey, listKeys } from './store.ts';
 
 const apiKey = z
   .object({
@@ -51,10 +48,6 @@ const createBody = z
     expires_at: optional(z.iso.datetime({ offset: true })).describe('In the future. Default: never.'),
   })
   .meta({ id: 'CreateApiKeyBody' });
-
-/** Everyone sees and revokes the keys that they created; an admin all keys. */
-const mayManage = (principal: Principal, key: ShownKey): boolean =>
-  principal.role === 'admin' || key.created_by === principal.id;
 
 export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[] => {
   const findAny = finder(db, 'API key', 'api_key_id', findKey);
@@ -93,46 +86,7 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       },
       status: 201,
       response: createdApiKey,
-      handler: ({ body, principal, actor, transaction }) => {
-        const personal = body.kind === 'personal';
-        if (personal && body.role !== undefined) {
-          throw unprocessable([
-            { path: 'role', message: 'a personal key has its person’s role: leave it out' },
-          ]);
-        }
-        if (personal && principal.kind !== 'person') {
-          throw unprocessable([{ path: 'kind', message: 'only a person can have a personal key' }]);
-        }
-        if (!personal && !roleAllows(principal.role, body.role!)) {
-          throw new ApiError('forbidden', `Your role is ${principal.role}: a key above it cannot be made.`);
-        }
-        const expires = body.expires_at === undefined ? null : new Date(body.expires_at);
-        if (expires && expires.getTime() <= Date.now()) {
-          throw unprocessable([{ path: 'expires_at', message: 'must be in the future' }]);
-        }
-        const value = newKeyValue();
-        const key = {
-          id: newId(),
-          name: body.name,
-          kind: body.kind ?? ('service_account' as const),
-          role: personal ? null : body.role!,
-          user_id: personal ? principal.id : null,
-          value_hash: sha256(value),
-          prefix: keyPrefix(value),
-          created_by: principal.id,
-          expires_at: expires,
-        };
-        return transaction(async (tx) => {
-          await insertKey(tx, key);
-          await audit(tx, actor, 'api_key.create', key.id, {
-            name: key.name,
-            kind: key.kind,
-            role: key.role,
-            value: fingerprint(value),
-          });
-          return { ...(await findKey(tx, key.id))!, value };
-        });
-      },
+      handler: ({ body, actor, transaction }) => transaction((tx) => createApiKey(tx, actor, body)),
     }),
     route({
       id: 'getApiKey',
@@ -155,11 +109,7 @@ export const apiKeyRoutes = (db: Database, authenticator: Authenticator): Route[
       find,
       status: 204,
       handler: async ({ found, actor, transaction }) => {
-        await transaction(async (tx) => {
-          if (!(await deleteKey(tx, found.id))) throw notFound('API key');
-          await notifyRevoked(tx);
-          await audit(tx, actor, 'api_key.delete', found.id, { name: found.name, prefix: found.prefix });
-        });
+        await transaction((tx) => deleteApiKey(tx, actor, found));
         authenticator.invalidate();
       },
     }),

@@ -21,12 +21,14 @@ export interface Callers {
   principalOf(headers: IncomingHttpHeaders): Promise<Principal>;
   /** Like `principalOf`, and counts failures against the address of the caller; throws 401 or 429. */
   authenticate(request: FastifyRequest): Promise<Principal>;
+  /** Takes one request without a key from the bucket of its address; throws 429. */
+  limitAddress(request: FastifyRequest): void;
   /** Takes one request from the key's bucket, and sets the RateLimit headers; throws 429. */
   limitRate(principal: Principal, setHeader: SetHeader): void;
 }
 
-/** How many failed authentications one address may have before 429, and how many a second after that. */
-const failures = { burst: 200, perSecond: 10 };
+/** How many requests without a valid key one address may send before 429, and how many a second after that. */
+const withoutKey = { burst: 200, perSecond: 10 };
 
 const tooMany = (message: string, retryAfter: number) =>
   new ApiError('too_many_requests', message, {}, { 'retry-after': String(retryAfter) });
@@ -34,20 +36,24 @@ const tooMany = (message: string, retryAfter: number) =>
 export const createCallers = ({ authenticate, buckets, rateLimit }: CallerParts): Callers => {
   const principalOf = ({ authorization, cookie }: IncomingHttpHeaders): Promise<Principal> =>
     authenticate({ token: bearerToken(authorization), cookie });
+  const limitAddress = ({ ip }: FastifyRequest): void => {
+    const { allowed, retryAfter } = buckets.take(`address ${ip}`, withoutKey.perSecond, withoutKey.burst);
+    if (allowed) return;
+    throw tooMany(
+      'Too many requests without a valid API key came from this address. Wait, and try again.',
+      retryAfter,
+    );
+  };
   return {
     principalOf,
-    authenticate: async ({ headers, ip }) => {
+    limitAddress,
+    authenticate: async (request) => {
       try {
-        return await principalOf(headers);
+        return await principalOf(request.headers);
       } catch (error) {
         // Only failures count, so a valid key is never refused because of others behind the same address.
-        if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
-        const { allowed, retryAfter } = buckets.take(`address ${ip}`, failures.perSecond, failures.burst);
-        if (allowed) throw error;
-        throw tooMany(
-          'Too many requests without a valid API key came from this address. Wait, and try again.',
-          retryAfter,
-        );
+        if (error instanceof ApiError && error.code === 'unauthorized') limitAddress(request);
+        throw error;
       }
     },
     limitRate: (principal, setHeader) => {

@@ -33,6 +33,7 @@ const admit = async (
   reply: FastifyReply,
 ): Promise<void> => {
   if (route.role === 'anyone') {
+    callers.limitAddress(request);
     request.principal = anonymous;
     return;
   }

@@ -153,7 +153,7 @@ const parametersOf = (route: Route, components: Json): Json[] => {
 };
 
 const statusesOf = (route: Route): number[] => {
-  const refusals = route.role === 'anyone' ? [] : [401, 403, 429];
+  const refusals = route.role === 'anyone' ? [429] : [401, 403, 429];
   const statuses = new Set<number>([...refusals, 500, 503, ...(route.otherStatuses ?? [])]);
   if (route.path.includes('{')) statuses.add(404);
   // Every body is checked, also where none is expected: its size and its Content-Type.
@@ -248,7 +248,7 @@ export const describeApi = (api: {
     },
     servers: [{ url: `${api.publicUrl}${api.base}` }],
     security: [{ bearer: [] }],
-    tags: [...used].sort((a, b) => a.name.localeCompare(b.name)),
+    tags: [...used],
     paths,
     components: {
       schemas: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),

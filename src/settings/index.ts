@@ -3,7 +3,8 @@ import type { Feature } from '../feature.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Mutex } from '../lib/semaphore.ts';
-import { settingsChannel, settingsRoutes } from './routes.ts';
+import { settingsChannel } from './change.ts';
+import { settingsRoutes } from './routes.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 import { readSettings } from './store.ts';
 

@@ -1,13 +1,9 @@
 import { z } from 'zod';
-import { audit } from '../audit/index.ts';
-import { type Database, notify } from '../database/index.ts';
+import type { Database } from '../database/index.ts';
 import { jsonObject, type Route, route } from '../http/index.ts';
-import { unprocessable } from '../lib/errors.ts';
-import { type SettingName, settingDefinitions, settingNames } from './settings.ts';
-import { readSettings, upsertSetting } from './store.ts';
-
-/** The channel that notifies replicas of a changed setting. */
-export const settingsChannel = 'advanced_settings';
+import { changeSettings } from './change.ts';
+import { settingDefinitions, settingNames } from './settings.ts';
+import { readSettings } from './store.ts';
 
 const advancedSettings = z
   .object(
@@ -36,17 +32,6 @@ interface SchemaFacts {
   maximum?: number;
 }
 
-const wrong = (setting: string, message: string) => unprocessable([{ path: setting, message }], { setting });
-
-/** Returns the changes of a PATCH. Throws 422 with `setting` for the first wrong one. */
-const checkChanges = (body: Record<string, unknown>): [SettingName, unknown][] =>
-  Object.entries(body).map(([name, value]) => {
-    if (!Object.hasOwn(settingDefinitions, name)) throw wrong(name, 'is not an advanced setting');
-    const parsed = settingDefinitions[name as SettingName][0].safeParse(value);
-    if (!parsed.success) throw wrong(name, parsed.error.issues[0]!.message);
-    return [name as SettingName, parsed.data];
-  });
-
 /** `refresh` runs after each change, so that the change is in effect on this replica when the response is sent. */
 export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Route[] => [
   route({
@@ -64,7 +49,7 @@ export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Rout
     method: 'PATCH',
     path: '/advanced-settings',
     summary: 'Update advanced settings',
-    // Any object is accepted here: `checkChanges` refuses an unknown name with `setting`. The document lists the known
+    // Any object is accepted here: `changeSettings` refuses an unknown name with `setting`. The document lists the known
     // names.
     body: jsonObject.meta({
       openapi: {
@@ -75,17 +60,7 @@ export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Rout
     }),
     response: advancedSettings,
     handler: async ({ body, transaction, actor }) => {
-      const changes = checkChanges(body);
-      const settings = await transaction(async (tx) => {
-        const before = await readSettings(tx);
-        for (const [name, value] of changes) {
-          if (before[name] === value) continue;
-          await upsertSetting(tx, name, value);
-          await audit(tx, actor, 'advanced_setting.update', name, { before: before[name], after: value });
-        }
-        await notify(tx, settingsChannel);
-        return readSettings(tx);
-      });
+      const settings = await transaction((tx) => changeSettings(tx, actor, body));
       await refresh();
       return settings;
     },

@@ -1,6 +1,6 @@
 import { counter, gauge, type Metric } from '../lib/metrics.ts';
-import type { Health } from './health.ts';
 import { countNames } from './log/counts.ts';
+import type { Health } from './reports/health.ts';
 import type { TelemetryPath } from './telemetry-path.ts';
 
 const states = [...countNames, 'queued'] as const;

@@ -5,12 +5,12 @@ import type { Logger } from '../lib/log.ts';
 import type { DeadLetters as OwnDeadLetters } from './delivery/dead-letters.ts';
 import { createDelivery, type Delivery, type Retention } from './delivery/delivery.ts';
 import type { DeliveryReport } from './delivery/report.ts';
-import { type Health, healthOf } from './health.ts';
 import type { DeliveryCounters } from './log/counts.ts';
 import { type TelemetryLog, TelemetryLogError } from './log/log.ts';
 import { createReceiver, type Receiver } from './receiver/receiver.ts';
-import { ReportPublisher } from './report-publisher.ts';
-import type { ReportStore } from './report-store.ts';
+import { type Health, healthOf } from './reports/health.ts';
+import { ReportPublisher } from './reports/report-publisher.ts';
+import type { ReportStore } from './reports/report-store.ts';
 import type { Destinations } from './routing.ts';
 import { createTracing, type Tracing } from './spans.ts';
 

@@ -8,7 +8,7 @@ import { openSharedLog } from './log/jetstream/jetstream-log.ts';
 import { type TelemetryLog, TelemetryLogRefusal } from './log/log.ts';
 import { telemetryMetrics } from './metrics.ts';
 import { telemetryRoute } from './receiver/route.ts';
-import { ReportStore } from './report-store.ts';
+import { ReportStore } from './reports/report-store.ts';
 import type { Destinations, IntegrationDirectory } from './routing.ts';
 import { TelemetryPath } from './telemetry-path.ts';
 

@@ -1,7 +1,7 @@
-import { type Database, json, sql } from '../database/index.ts';
-import type { DeliveryReport } from './delivery/report.ts';
+import { type Database, json, sql } from '../../database/index.ts';
+import type { DeliveryReport } from '../delivery/report.ts';
+import { countNames } from '../log/counts.ts';
 import type { OtherReport } from './health.ts';
-import { countNames } from './log/counts.ts';
 
 const columns = [
   'number',

@@ -1,9 +1,9 @@
-import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/errors.ts';
-import type { Logger } from '../lib/log.ts';
-import { Loop } from '../lib/loop.ts';
-import { withTimeout } from '../lib/with-timeout.ts';
-import type { DeliveryReport } from './delivery/report.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { messageOf } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import { Loop } from '../../lib/loop.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
+import type { DeliveryReport } from '../delivery/report.ts';
 import { reportAgainMs } from './health.ts';
 import type { ReportStore } from './report-store.ts';
 

@@ -1,0 +1,37 @@
+import { audit } from '../audit/index.ts';
+import { notify, type Tx } from '../database/index.ts';
+import { unprocessable } from '../lib/errors.ts';
+import type { Actor } from '../lib/principal.ts';
+import { type SettingName, type Settings, settingDefinitions } from './settings.ts';
+import { readSettings, upsertSetting } from './store.ts';
+
+/** The channel that notifies replicas of a changed setting. */
+export const settingsChannel = 'advanced_settings';
+
+const wrong = (setting: string, message: string) => unprocessable([{ path: setting, message }], { setting });
+
+/** Returns the changes that `body` asks for. Throws 422 with `setting` for the first wrong one. */
+const checkChanges = (body: Record<string, unknown>): [SettingName, unknown][] =>
+  Object.entries(body).map(([name, value]) => {
+    if (!Object.hasOwn(settingDefinitions, name)) throw wrong(name, 'is not an advanced setting');
+    const parsed = settingDefinitions[name as SettingName][0].safeParse(value);
+    if (!parsed.success) throw wrong(name, parsed.error.issues[0]!.message);
+    return [name as SettingName, parsed.data];
+  });
+
+/** Changes the settings that `body` names, on every replica when `tx` commits. Returns all settings. */
+export const changeSettings = async (
+  tx: Tx,
+  actor: Actor,
+  body: Record<string, unknown>,
+): Promise<Settings> => {
+  const changes = checkChanges(body);
+  const before = await readSettings(tx);
+  for (const [name, value] of changes) {
+    if (before[name] === value) continue;
+    await upsertSetting(tx, name, value);
+    await audit(tx, actor, 'advanced_setting.update', name, { before: before[name], after: value });
+  }
+  await notify(tx, settingsChannel);
+  return readSettings(tx);
+};
