@@ -111,6 +111,6 @@ export interface TelemetryLog {
   expire(before: number, maxBytes: number): Promise<void>;
   /** Calls `appended` with the integrations of every durable append. Returns a function that removes the listener. */
   onAppend(appended: (routes: ReadonlySet<number>) => void): () => void;
-  /** Waits for what is under way; later appends reject. */
+  /** Waits for what is in flight; later appends reject. */
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ export interface Scan {
   rejected: number;
   /** Why the first rejected span was refused; empty if none was. */
   rejection: string;
-  /** The distinct agents; null stands for "names no agent". */
+  /** The distinct agents; null means that no agent is named. */
   agents: readonly (string | null)[];
   /** For each span, in order: the index of its agent in `agents`, or -1 for one that is refused. */
   agentOf: readonly number[];

@@ -98,7 +98,7 @@ export class StreamReader {
       }
       const record = { seq: head.seq, start: ordinal - skip, spans };
       for (const part of partsOf(slices, number, record, skip)) {
-        // A gzip body is a batch of its own, to be sent as it came.
+        // A gzip body is a batch of its own, to be sent as it arrived.
         if (parts.length > 0 && (part.gzip || parts[0]!.gzip)) break;
         parts.push(part);
         ordinal += part.spans;

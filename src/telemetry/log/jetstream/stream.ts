@@ -202,7 +202,7 @@ export class LogStream {
     const found = direct ?? (await this.#manager.streams.getMessage(this.name, { seq }));
     if (!found) return null;
     const { data } = found;
-    // A view of what came over the socket: if most of that is something else, it must not be kept for this.
+    // A view into the socket's buffer: if most of that is something else, it must not be kept in memory for this.
     return data.length * 2 < data.buffer.byteLength
       ? Buffer.from(data)
       : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
