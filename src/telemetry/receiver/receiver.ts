@@ -42,9 +42,10 @@ export interface ReceiverOptions {
 }
 
 /**
- * From this size in bytes, a request that goes whole to the same integrations is stored as one gzip member and forwarded
- * as a request of its own: the body as it arrived, or compressed here, once for all. Compressing takes about 10 µs a KB, a
- * request of its own 100 to 150 µs for each integration, so smaller ones are joined with others when they are sent.
+ * From this size in bytes, a request that goes whole to the same integrations is stored as one gzip member and
+ * forwarded as a request of its own: the body as it arrived, or compressed here, once for all. Compressing takes about
+ * 10 µs a KB, a request of its own 100 to 150 µs for each integration, so smaller ones are joined with others when they
+ * are sent.
  */
 const storedGzippedFrom = 32 * 1024;
 

@@ -113,7 +113,9 @@ class Fleet {
   }
 }
 
-/** How far the clock goes: mostly to the next minute, at times past the grace, or back, past minutes that have fired. */
+/**
+ * How far the clock goes: mostly to the next minute, at times past the grace, or back, past minutes that have fired.
+ */
 const step = (random: Random): number => {
   const kind = random();
   if (kind < 0.88) return minute;

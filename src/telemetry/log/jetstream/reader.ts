@@ -8,7 +8,10 @@ import { decodeBody, decodeHead, type Head } from './message.ts';
 import type { Cursor } from './store.ts';
 import type { LogStream } from './stream.ts';
 
-/** A position between two spans of an integration: behind every record up to `seq`, and `recordOffset` spans of its next one. */
+/**
+ * A position between two spans of an integration: behind every record up to `seq`, and `recordOffset` spans of its next
+ * one.
+ */
 export interface StreamPosition {
   seq: number;
   recordOffset: number;
