@@ -34,7 +34,9 @@ export interface Platform {
   stop(): Promise<void>;
 }
 
-/** What was started, to be stopped in the opposite order. A part that fails to stop does not keep the others running. */
+/**
+ * What was started, to be stopped in the opposite order. A part that fails to stop does not keep the others running.
+ */
 class Started {
   readonly #stops: [name: string, stop: () => unknown][] = [];
   readonly #log: Logger;

@@ -9,9 +9,9 @@ import { client } from '../tests/harness/http.ts';
 import { type ReceivedSpan, startOtlpReceiver } from '../tests/harness/otlp-receiver.ts';
 
 /**
- * A demo of what the platform does: a schedule is due every minute, each firing becomes one Work Item, the built-in mock
- * model executes it, and its trace reaches a trace receiver on this machine. Everything is set up through the API, as a
- * user would do it. `--once` ends after the first trace. Ctrl-C ends it, and everything is deleted.
+ * A demo of what the platform does: a schedule is due every minute, each firing becomes one Work Item, the built-in
+ * mock model executes it, and its trace reaches a trace receiver on this machine. Everything is set up through the API,
+ * as a user would do it. `--once` ends after the first trace. Ctrl-C ends it, and everything is deleted.
  */
 const once = process.argv.includes('--once');
 const color = (code: number, text: string) => (process.stdout.isTTY ? `\x1b[${code}m${text}\x1b[0m` : text);

@@ -3,8 +3,8 @@ import { type Database, migrate, openEmbedded, sql } from '../src/database/index
 import { silentLogger } from '../src/lib/log.ts';
 
 /**
- * Writes schema.sql: the schema after all migrations, table by table, as PostgreSQL describes it. With `--check` it writes
- * nothing, and exits with 1 if the committed file differs. The file is for readers and is never executed.
+ * Writes schema.sql: the schema after all migrations, table by table, as PostgreSQL describes it. With `--check` it
+ * writes nothing, and exits with 1 if the committed file differs. The file is for readers and is never executed.
  */
 const file = new URL('../schema.sql', import.meta.url);
 

@@ -22,7 +22,8 @@ const copySchedule = async (url: string, n: number): Promise<void> => {
 
 /**
  * An instance looks for what is due every `cronMonitorIntervalSeconds` (default 30, at least 1); what it finds goes
- * through a queue of its own, from which each instance takes 50 every `cronWorkerIntervalSeconds` (default 5, at least 1).
+ * through a queue of its own, from which each instance takes 50 every `cronWorkerIntervalSeconds` (default 5, at least
+ * 1).
  */
 const pgBossWith = (settings: string, instances: number, options: Record<string, number>): Peer => ({
   name: 'pg-boss',

@@ -11,8 +11,8 @@ const actor = { principal: system, requestId: null };
 
 /**
  * At the first start, when there is no key, creates a service-account key of an admin with this value and returns the
- * value, to be printed this once. Returns null at every later start. If replicas start together, one of them creates the
- * key. May be called again with the same value: if a commit got no response, the key may exist.
+ * value, to be printed this once. Returns null at every later start. If replicas start together, one of them creates
+ * the key. May be called again with the same value: if a commit got no response, the key may exist.
  */
 export const createFirstKey = (db: Database, value: string): Promise<string | null> =>
   db.tx(async (tx) => {

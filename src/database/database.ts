@@ -46,8 +46,8 @@ interface Statement {
 
 /**
  * The only access to the database, the same for the embedded one and for PostgreSQL. Inside `tx`, use only the given
- * `tx`: the embedded database has one connection, so a second use would wait for itself for ever. Both databases throw at
- * once instead.
+ * `tx`: the embedded database has one connection, so a second use would wait for itself for ever. Both databases throw
+ * at once instead.
  */
 export interface Database {
   readonly kind: 'embedded' | 'postgres';
@@ -56,9 +56,9 @@ export interface Database {
   /** Runs single statements, each in a transaction of its own. */
   run<T>(fn: (executor: Executor) => Promise<T>): Promise<T>;
   /**
-   * Calls `listener` with the payload of each `NOTIFY channel`, from every replica. It is also called, with `null`, when
-   * notifications may have been missed: when listening begins on PostgreSQL and when a lost connection is back. A listener that was already added
-   * to the channel is not added again, so that a start step can be run again.
+   * Calls `listener` with the payload of each `NOTIFY channel`, from every replica. It is also called, with `null`,
+   * when notifications may have been missed: when listening begins on PostgreSQL and when a lost connection is back. A
+   * listener that was already added to the channel is not added again, so that a start step can be run again.
    */
   listen(channel: string, listener: (payload: string | null) => void): void;
   /**

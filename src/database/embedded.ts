@@ -8,8 +8,8 @@ import { createDatabase, type Database } from './database.ts';
 import { Listeners } from './listeners.ts';
 
 /**
- * Opens the embedded database in `dataDir`/database, or in memory if it is null. It has one connection. The caller holds
- * the lock of the folder. The database survives a killed process but not a power cut: it does not fsync.
+ * Opens the embedded database in `dataDir`/database, or in memory if it is null. It has one connection. The caller
+ * holds the lock of the folder. The database survives a killed process but not a power cut: it does not fsync.
  */
 export const openEmbedded = async (dataDir: string | null, log: Logger): Promise<Database> => {
   if (dataDir) mkdirSync(join(dataDir, 'database'), { recursive: true });

@@ -10,8 +10,8 @@ const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
 
 /**
  * Brings the schema up to date: applies each file of `migrations/` that the database does not have, in the order of the
- * names. All of them run in one transaction under an advisory lock, so that replicas that start together apply a file once
- * and a failure leaves nothing half done. Forward only; a database of a newer release is left as it is.
+ * names. All of them run in one transaction under an advisory lock, so that replicas that start together apply a file
+ * once and a failure leaves nothing half done. Forward only; a database of a newer release is left as it is.
  */
 export const migrate = async (db: Database, log: Logger): Promise<void> => {
   const files = readdirSync(migrationsFolder)

@@ -11,7 +11,7 @@ const tenantPrefix = /^\/(?:tenants\/)?(?!(?:app|tenants)\/)[^/]+(?=\/api(?:\/|$
 
 /**
  * Returns `url` in the form that the router expects: without a tenant's prefix and trailing slashes. If the path has a
- * `%` that starts no valid escape, every `%` stands for itself, so that such an id is unknown and not malformed HTTP.
+ * `%` that starts no valid escape, every `%` is taken literally, so that such an id is unknown and not malformed HTTP.
  */
 export const normalizeUrl = (url: string): string => {
   const end = url.search(/[?#]/);

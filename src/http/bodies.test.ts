@@ -10,7 +10,7 @@ const response = () => Object.assign(new EventEmitter(), { closed: false }) as u
 
 const megabyte = Buffer.alloc(1024 * 1024, 'x');
 
-/** Begins to read a body of so many megabytes, whose end has not arrived. */
+/** Begins to read a body of this many megabytes, whose end has not arrived. */
 const begin = async (bodies: RequestBodies, megabytes: number) => {
   const [from, to] = [request(), response()];
   const read = bodies.read(from, to);

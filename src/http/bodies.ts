@@ -18,8 +18,8 @@ export class RequestBodies {
   #held = 0;
 
   /**
-   * Resolves to the body of `request`. Its bytes count as held until `response` closes. Throws 400 for a body that is too
-   * large, and 503 while others hold too many bytes; the rest of such a body is read and dropped.
+   * Resolves to the body of `request`. Its bytes count as held until `response` closes. Throws 400 for a body that is
+   * too large, and 503 while others hold too many bytes; the rest of such a body is read and dropped.
    */
   async read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
     if (Number(request.headers['content-length'] ?? 0) > bodyLimit) throw tooLarge();

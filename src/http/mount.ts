@@ -12,7 +12,7 @@ import type { ServerOptions } from './server.ts';
 
 /**
  * A body larger than this may become ten times its size as an object, kept while its handler waits for the database:
- * few are parsed at a time, whatever arrives.
+ * only few are parsed at a time, however many arrive.
  */
 const largeBody = { bytes: 1024 * 1024, atOnce: 2 };
 

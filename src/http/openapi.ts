@@ -156,7 +156,7 @@ const statusesOf = (route: Route): number[] => {
   const refusals = route.role === 'anyone' ? [429] : [401, 403, 429];
   const statuses = new Set<number>([...refusals, 500, 503, ...(route.otherStatuses ?? [])]);
   if (route.path.includes('{')) statuses.add(404);
-  // Every body is checked, also where none is expected: its size and its Content-Type.
+  // The size and Content-Type of every body are checked, even if none is expected.
   if (route.method !== 'GET') statuses.add(400);
   if (route.body) statuses.add(422);
   if (route.query) statuses.add(422);

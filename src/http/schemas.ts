@@ -10,8 +10,8 @@ const described = <S extends z.ZodType>(schema: S, openapi: Record<string, unkno
   schema.meta({ openapi }) as S;
 
 /**
- * An optional field of a create or replace body. null is the same as leaving it out: the value is then `fallback`, which
- * the document names as the default unless it is null.
+ * An optional field of a create or replace body. null is the same as leaving it out: the value is then `fallback`,
+ * which the document names as the default unless it is null.
  */
 export const optional = <S extends z.ZodType, D = undefined>(schema: S, fallback?: D) => {
   const field = schema.nullish().transform((value) => (value ?? fallback) as z.output<S> | D);
@@ -87,7 +87,7 @@ const queryInteger = (min: number, max: number, fallback: number) =>
 const limit = queryInteger(1, 200, 50);
 const offset = queryInteger(0, 1_000_000_000, 0);
 
-/** The id that `?next=` stands for; null at the first page. */
+/** The id in `?next=`; null at the first page. */
 const next = z
   .string()
   .optional()

@@ -62,9 +62,9 @@ const flatten = (issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
   });
 
 /**
- * Parses `value` by `schema` and returns the result. Throws 400 for a missing field, 422 for a wrong one, and 400 if there
- * are both (product, section 3). Every fault of one of `badRequestFields` is a 400 as well. `details` has the first 100
- * faults.
+ * Parses `value` by `schema` and returns the result. Throws 400 for a missing field, 422 for a wrong one, and 400 if
+ * there are both (product, section 3). Every fault of one of `badRequestFields` is a 400 as well. `details` has the
+ * first 100 faults.
  */
 export const validate = <S extends z.ZodType>(
   schema: S,

@@ -1,6 +1,6 @@
 /**
- * Returns JSON with the keys of objects in order, so that equal values have equal text: jsonb does not keep the order of
- * keys. Returns `''` for undefined.
+ * Returns JSON with the keys of objects in order, so that equal values have equal text: jsonb does not keep the order
+ * of keys. Returns `''` for undefined.
  */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_key, v: unknown) =>

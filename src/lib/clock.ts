@@ -1,6 +1,6 @@
 /**
- * The time of this process, in milliseconds since 1970. It is passed to whatever decides by it, so that a test can move
- * it. Times that the database stores come from its own `platform_now()` instead.
+ * The time of this process, in milliseconds since 1970. It is passed to everything that decides by it, so that a test
+ * can move it. Times that the database stores come from its own `platform_now()` instead.
  */
 export interface Clock {
   now(): number;

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { inspect } from 'node:util';
 
 /**
- * A secret value. Printed, logged or as JSON it is `[redacted]`. Only `reveal()` returns the text, so that every use of it
- * is found by that name.
+ * A secret value. Printed, logged or as JSON it is `[redacted]`. Only `reveal()` returns the text, so that every use of
+ * it is found by that name.
  */
 export class Secret {
   readonly #value: string;
@@ -37,8 +37,8 @@ interface Key {
 
 /**
  * Encryption at rest: AES-256-GCM (NIST SP 800-38D) with a data key that HKDF (RFC 5869) derives from the first of the
- * given keys. `boundTo` (table, row, column) is associated data, so that a value cannot be moved to another row. A sealed
- * value is text: `v1.<key id>.<nonce>.<ciphertext and tag>`, in base64url.
+ * given keys. `boundTo` (table, row, column) is associated data, so that a value cannot be moved to another row. A
+ * sealed value is text: `v1.<key id>.<nonce>.<ciphertext and tag>`, in base64url.
  */
 export class Vault {
   readonly #keys: Key[];

@@ -31,7 +31,7 @@ const isIn = (address: ipaddr.IPv4 | ipaddr.IPv6, ranges: Cidr[]): boolean =>
   ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));
 
 /**
- * Returns a function that tells whether packets may go to an address (IPv4 or IPv6, as text). `allow` wins over `deny`,
+ * Returns a function that says whether packets may go to an address (IPv4 or IPv6, as text). `allow` wins over `deny`,
  * whose default is the link-local addresses and metadata services. Throws if a list cannot be parsed.
  */
 export const createAddressFilter = (rules: {

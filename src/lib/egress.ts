@@ -12,7 +12,7 @@ interface EgressRequest {
   body?: Buffer | string;
   /** For the whole exchange, from the look-up of the name to the last byte of the response. */
   timeoutMs: number;
-  /** The body of the response is cut off after so many bytes (`truncated`). Default 64 KiB. */
+  /** The body of the response is cut off after this many bytes (`truncated`). Default 64 KiB. */
   maxBodyBytes?: number;
   signal?: AbortSignal;
 }
@@ -38,9 +38,9 @@ export interface Egress {
 }
 
 /**
- * Makes an Egress with CIDR rules. It looks up the name, checks the addresses, and connects to a checked address, so that
- * a name that changes between check and connect (DNS rebinding) gains nothing. `allow` wins over `deny`. Throws if a list
- * cannot be parsed.
+ * Makes an Egress with CIDR rules. It looks up the name, checks the addresses, and connects to a checked address, so
+ * that a name that changes between check and connect (DNS rebinding) gains nothing. `allow` wins over `deny`. Throws if
+ * a list cannot be parsed.
  */
 export const createEgress = (rules: {
   deny?: readonly string[];

@@ -18,8 +18,8 @@ export interface LoopOptions {
 }
 
 /**
- * A loop in the background: one tick at a time with a sleep between two. No wake-up is lost: after a `wake` during a tick
- * the next tick follows at once. A tick that throws is logged and tried again.
+ * A loop in the background: one tick at a time with a sleep between two. No wake-up is lost: after a `wake` during a
+ * tick the next tick follows at once. A tick that throws is logged and tried again.
  */
 export class Loop {
   readonly #options: LoopOptions;

@@ -6,8 +6,8 @@ import type { Logger } from './log.ts';
 export const retryForMs = 60_000;
 
 /**
- * Runs `attempt` every second until it resolves, for 60 s: what the platform depends on may start a moment later than the
- * platform, or restart. Rejects at once if the error `isPermanent`, and after 60 s with the last error.
+ * Runs `attempt` every second until it resolves, for 60 s: what the platform depends on may start a moment later than
+ * the platform, or restart. Rejects at once if the error `isPermanent`, and after 60 s with the last error.
  */
 export const retryUntilReady = async <T>(
   attempt: () => Promise<T>,

@@ -10,7 +10,8 @@ const masked = (value: unknown): unknown => {
 
 /**
  * The settings of a resource, some of them secret: a discriminated union by kind, in one column `settings` of JSON that
- * the vault seals for its row. Another kind needs no new column, and a new field is masked unless it is listed as plain.
+ * the vault seals for its row. Another kind needs no new column, and a new field is masked unless it is listed as
+ * plain.
  */
 export class SealedSettings<S extends object> {
   readonly column: SealedColumn;

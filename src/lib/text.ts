@@ -17,7 +17,7 @@ const textFault = (text: string): string | null => {
   return null;
 };
 
-/** At most so many faults of one request are reported: its sender has to fix these first anyway. */
+/** At most this many faults of one request are reported: its sender has to fix these first anyway. */
 export const mostFaults = 100;
 
 /** Returns the faults of strings and numbers in `value`, keys included, that cannot be stored: at most `mostFaults`. */

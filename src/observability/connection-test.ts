@@ -31,7 +31,10 @@ const untilDeadline = <T>(promise: Promise<T>, deadline: number, what: string): 
     () => new EgressError('timeout', `no answer in time (${what})`),
   );
 
-/** Opens a TCP connection to one of `addresses` and closes it again: this tells a closed port from a slow backend. */
+/**
+ * Opens a TCP connection to one of `addresses` and closes it again: this distinguishes a closed port from a slow
+ * backend.
+ */
 const connectOnce = (url: URL, addresses: Address[], deadline: number): Promise<void> => {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const socket = connect({

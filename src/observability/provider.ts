@@ -14,7 +14,8 @@ const custom = (headers: Record<string, string> | undefined): Headers =>
 
 /**
  * Returns the headers that a provider's backend needs in addition to the exporter's own (product, section 8). For
- * `llm_tracing` the header `projectHeader` carries `project_name`. Credentials are Secrets, which are redacted if printed.
+ * `llm_tracing` the header `projectHeader` carries `project_name`. Credentials are Secrets, which are redacted if
+ * printed.
  */
 const requestHeaders = (settings: ProviderSettings, projectHeader: string): Headers => {
   switch (settings.provider) {

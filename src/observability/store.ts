@@ -132,9 +132,9 @@ export const deleteIntegration = async (tx: Tx, id: string): Promise<void> => {
 };
 
 /**
- * Writes that `principalId` reads the credentials of these integrations. Returns the ids for which this is the first read
- * in an hour. Exact under concurrency: of two equal reads at once the second waits for the row of the first, and then
- * finds it.
+ * Writes that `principalId` reads the credentials of these integrations. Returns the ids for which this is the first
+ * read in an hour. Exact under concurrency: of two equal reads at once the second waits for the row of the first, and
+ * then finds it.
  */
 export const insertReads = async (tx: Tx, principalId: string, ids: readonly string[]): Promise<string[]> => {
   await sql`delete from observability_credential_reads

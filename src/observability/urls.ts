@@ -42,8 +42,8 @@ export const templateFault = (url: string): string | null => {
 };
 
 /**
- * Returns `url` with its placeholders replaced, or why that is impossible. Only permitted names are looked up, values are
- * not expanded again, and the reason contains no value.
+ * Returns `url` with its placeholders replaced, or why that is impossible. Only permitted names are looked up, values
+ * are not expanded again, and the reason contains no value.
  */
 export const resolveUrl = (
   url: string,

@@ -46,7 +46,7 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     [12.4, 12],
     [-3, 0],
     [1e300, 0],
-  ])('a count of %d tokens is %d, a whole number as the API answers it', async (said, counted) => {
+  ])('a count of %d tokens is reported as %d, a whole number', async (said, counted) => {
     const usage = { prompt_tokens: said, completion_tokens: 7, total_tokens: 7 };
     await using endpoint = await startEndpoint(() => ({ body: { ...completion({ content: 'Hi' }), usage } }));
     expect((await ask(endpoint.url)).usage).toEqual({ input_tokens: counted, output_tokens: 7 });

@@ -223,8 +223,8 @@ const openAiCompatible = (
 };
 
 /**
- * The model of an LLM configuration; if `name` is given, that model instead of the configuration's own. Every connection
- * goes through `fetch`, which is the egress's.
+ * The model of an LLM configuration; if `name` is given, that model instead of the configuration's own. Every
+ * connection goes through `fetch`, which is the egress's.
  */
 export const createModel = (
   llm: ResolvedLlm,

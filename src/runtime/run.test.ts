@@ -85,7 +85,7 @@ eachDatabase((_name, open) => {
       expect(runtime.finished).toEqual(['COMPLETED']);
     });
 
-    test('waits for a person if a tool requests it, makes no further call, and goes on when continued', async () => {
+    test('waits for a person if a tool requests it, makes no further call, and resumes when continued', async () => {
       const reviewed = await ends('NEEDS_REVIEW', {
         steps: [
           {

@@ -194,7 +194,7 @@ const finalize = (
 /**
  * Runs one attempt at a claimed Work Item (product, section 10). The run is one trace of its own, which is durable
  * before the Work Item is reported as finished. Resolves to the status that it left the Work Item in; null if the lease
- * was lost, and another worker goes on. Rejects if the end could not be stored: the lease then expires, with the same
+ * was lost, and another worker continues. Rejects if the end could not be stored: the lease then expires, with the same
  * effect.
  */
 export const runWorkItem = async (

@@ -182,9 +182,9 @@ const outcomeOf = (reply: StepResult): RunOutcome => {
 
 /**
  * The loop of one attempt: a model call, its tool calls, and again, until the model calls no more tools. Every message
- * is stored as it happens, in one transaction a step that only the holder of the lease can commit, so that another
- * attempt goes on where this one was lost. From the reply with a call that must not be repeated until that call's result
- * is stored, the Work Item is marked so. Throws RunEnded and ModelError.
+ * is stored as it happens, in one transaction per step that only the holder of the lease can commit, so that another
+ * attempt can continue from where this one was lost. From the reply with a call that must not be repeated until that
+ * call's result is stored, the Work Item is marked accordingly. Throws RunEnded and ModelError.
  */
 export const runSteps = async (attempt: Attempt): Promise<RunOutcome> => {
   let review = await executeOpenCalls(attempt, true);

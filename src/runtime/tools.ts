@@ -14,7 +14,7 @@ export interface ToolResult {
   text: string;
   /** The call failed in a way that the model can react to. */
   isError?: boolean;
-  /** A person must review the Work Item before it goes on: it becomes NEEDS_REVIEW for this reason. */
+  /** A person must review the Work Item before it continues: it becomes NEEDS_REVIEW for this reason. */
   review?: string;
 }
 

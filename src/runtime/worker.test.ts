@@ -100,7 +100,7 @@ eachDatabase((_name, open) => {
   });
 
   describe('a stop', () => {
-    test('releases what is in flight without counting an attempt, and another worker goes on with it', async () => {
+    test('releases what is in flight without counting an attempt, and another worker continues it', async () => {
       await using endpoint = await startEndpoint((_asked, n): Reply => {
         if (n === 0) return { body: completion({ tool_calls: [wireCall('c1', 'count', {})] }, 'tool_calls') };
         return n === 1 ? 'hang' : { body: completion({ content: 'Done.' }) };

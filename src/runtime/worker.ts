@@ -28,7 +28,9 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** The longest time between two looks at what is due, in case a notification was lost. A look costs a few milliseconds. */
+/**
+ * The longest time between two looks at what is due, in case a notification was lost. A look costs a few milliseconds.
+ */
 const longestSleepMs = 60_000;
 /** How soon a lease that has expired is looked at again if another transaction has locked its row. */
 const retryMs = 100;

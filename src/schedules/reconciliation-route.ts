@@ -30,7 +30,7 @@ const reconciledOccurrence = z
         `\`on_time\`: became a Work Item within ${lateAfterMs / 1000} s; \`late\`: later, within the grace; \`due\`: its time has come and it is not dealt with yet; \`missing\`: nothing was recorded.`,
       ),
     work_item_id: z.string().nullable(),
-    lateness_ms: z.int().nullable().describe('How long after its nominal time it was dealt with.'),
+    lateness_ms: z.int().nullable().describe('How long after its nominal time it was handled.'),
     reason: z.string().nullable().describe('Why it was skipped.'),
   })
   .meta({ id: 'AccountedOccurrence' });

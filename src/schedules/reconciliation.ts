@@ -2,7 +2,7 @@ import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
 import type { DefinitionVersion } from './definition-store.ts';
 import type { OccurrenceRow } from './occurrence-store.ts';
 
-/** What became of one occurrence. `due`: its time has come and no replica has dealt with it yet. */
+/** What became of one occurrence. `due`: its time has come and no replica has handled it yet. */
 type ReconciliationStatus = 'on_time' | 'late' | 'caught_up' | 'skipped' | 'missing' | 'due';
 
 export interface ReconciledOccurrence {
@@ -18,7 +18,7 @@ export interface ReconciliationInput {
   definitions: readonly DefinitionVersion[];
   /** What was recorded of occurrences, in any order, without manual runs. */
   recorded: readonly OccurrenceRow[];
-  /** The stored next run of the schedule: what is due at or after it is still to be dealt with. */
+  /** The stored next run of the schedule: what is due at or after it is still to be handled. */
   nextRunAt: Date | null;
 }
 
@@ -59,7 +59,7 @@ const reconciled = (row: OccurrenceRow): ReconciledOccurrence => {
   return { scheduled_for, status, work_item_id, lateness_ms: lateness, reason };
 };
 
-/** The `count`th nominal occurrence in (from, to], at which a page of so many ends; null if there are fewer. */
+/** The `count`th nominal occurrence in (from, to], at which a page of that size ends; null if there are fewer. */
 export const nominalAt = (
   definitions: readonly DefinitionVersion[],
   from: number,
@@ -72,7 +72,7 @@ export const nominalAt = (
 
 /**
  * Compares the nominal occurrences in (from, to] with what was recorded, oldest first. Each is one of: recorded under
- * its own time; one of several that were skipped together, as many as their row counts; not yet dealt with; or
+ * its own time; one of several that were skipped together, as many as their row counts; not yet handled; or
  * missing. `to` must not lie in the future.
  */
 export const reconcile = (input: ReconciliationInput, from: number, to: number): ReconciledOccurrence[] => {

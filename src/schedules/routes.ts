@@ -164,7 +164,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
       base: 'app',
       path: `${onePath}/resume`,
       summary: 'Resume a schedule',
-      description: 'It goes on with the next occurrence after now.',
+      description: 'It continues with the next occurrence after now.',
       otherStatuses: [400],
       find,
       response: publicSchedule,

@@ -122,7 +122,9 @@ export const createSchedule = async (
   return row;
 };
 
-/** Records what is due and will not fire, because of `reason`, as skipped. Returns the last occurrence dealt with. */
+/**
+ * Records what is due and will not fire, because of `reason`, as skipped. Returns the last occurrence that was handled.
+ */
 const recordSkipped = async (tx: Tx, row: ScheduleRow, now: number, reason: string): Promise<Date | null> => {
   if (!row.next_run_at || row.next_run_at.getTime() > now) return row.last_occurrence;
   const occurrences = occurrencesOfStored(row);

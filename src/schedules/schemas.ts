@@ -48,7 +48,7 @@ export const occurrence = z
     scheduled_for: timestamp.describe('The nominal time; the first one if several were skipped together.'),
     outcome: z.enum(['fired', 'caught_up', 'skipped', 'manual']),
     work_item_id: z.string().nullable(),
-    at: timestamp.describe('When it was dealt with.'),
+    at: timestamp.describe('When it was handled.'),
     lateness_ms: z.int(),
     count: z.int().describe('How many occurrences this record covers.'),
     reason: z.string().nullable().describe('Why it was skipped.'),

@@ -1,6 +1,9 @@
 import { type Executor, type Json, json, notify, sql, type Table, type Tx } from '../database/index.ts';
 
-/** The channel on which a write notifies when the schedule that it made or changed is next due (milliseconds since 1970). */
+/**
+ * The channel on which a write notifies when the schedule that it made or changed is next due (milliseconds since
+ * 1970).
+ */
 export const schedulesChannel = 'schedules';
 
 export interface ScheduleRow {

@@ -11,8 +11,8 @@ import { readSettings } from './store.ts';
 export { readSettings, type Settings };
 
 /**
- * The settings as this replica last read them, for what uses them too often for a query (rate limit, retention). A limit
- * that a transaction enforces calls `readSettings` in that transaction.
+ * The settings as this replica last read them, for what uses them too often for a query (rate limit, retention). A
+ * limit that a transaction enforces calls `readSettings` in that transaction.
  */
 export interface CurrentSettings {
   /** Returns the settings; the defaults before the first read. */

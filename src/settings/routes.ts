@@ -49,8 +49,8 @@ export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Rout
     method: 'PATCH',
     path: '/advanced-settings',
     summary: 'Update advanced settings',
-    // Any object is accepted here: `changeSettings` refuses an unknown name with `setting`. The document lists the known
-    // names.
+    // Any object is accepted here: `changeSettings` refuses an unknown name with `setting`. The document lists the
+    // known names.
     body: jsonObject.meta({
       openapi: {
         type: 'object',

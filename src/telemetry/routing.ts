@@ -10,7 +10,8 @@ type SpanKind = 'agent' | 'application';
  */
 export interface RoutingTable {
   /**
-   * - `(id, 'agent')`: the enabled integrations in scope for the agent (global and its own; of an unknown agent the global ones).
+   * - `(id, 'agent')`: the enabled integrations in scope for the agent (global and its own; of an unknown agent the
+   * global ones).
    * - `(null, 'application')`: the enabled `debug` integrations.
    * - `(id, 'application')`: the enabled `debug` integrations in scope for the agent.
    * - `(null, 'agent')`: does not occur.
@@ -38,10 +39,15 @@ export interface Destination {
 /** The integrations as telemetry sees them, in memory. */
 export interface Destinations {
   table(): RoutingTable;
-  /** Undefined for a deleted integration: its backlog is then discarded and counted. So load them before delivery starts. */
+  /**
+   * Undefined for a deleted integration: its backlog is then discarded and counted. So load them before delivery
+   * starts.
+   */
   get(number: number): Destination | undefined;
   all(): Destination[];
-  /** Calls `changed` after each change of what the other functions return. Returns a function that removes the listener. */
+  /**
+   * Calls `changed` after each change of what the other functions return. Returns a function that removes the listener.
+   */
   onChange(changed: () => void): () => void;
 }
 

@@ -3,7 +3,9 @@ import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace';
 
-/** An ExportTraceServiceRequest with one span that ended at `now` (ms since 1970), as an admin finds it in the backend. */
+/**
+ * An ExportTraceServiceRequest with one span that ended at `now` (ms since 1970), as an admin finds it in the backend.
+ */
 export const sampleTrace = (now: number): Buffer => {
   const ended: ReadableSpan[] = [];
   const provider = new TracerProvider({

@@ -144,8 +144,8 @@ export class TelemetryPath {
   }
 
   /**
-   * Every integration that the log ever knew, with its counters. `own`: this replica reports the integration; if the log
-   * is shared, that is the one that delivers it.
+   * Every integration that the log ever knew, with its counters. `own`: this replica reports the integration; if the
+   * log is shared, that is the one that delivers it.
    */
   integrations(): { number: number; removed: boolean; own: boolean; counters: DeliveryCounters }[] {
     const { telemetryLog } = this.#open;

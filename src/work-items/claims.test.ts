@@ -116,7 +116,7 @@ eachDatabase((name, open) => {
   });
 
   describe('what a claim reads does not depend on', () => {
-    /** Claims beside a backlog of 3,000 and of 9,000 that is older than what there is to claim. */
+    /** Claims next to a backlog of 3,000 and of 9,000 that is older than what there is to claim. */
     const compare = async (more: Partial<Given>, before = async () => {}) => {
       const [busy] = await makeAgents(1, 1);
       const free = await makeAgents(30, 2);

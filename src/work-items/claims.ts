@@ -51,12 +51,12 @@ export const claimableInHead = ({ limit, except }: Search): RawBuilder<Head> =>
         as "retriesDue"`;
 
 /**
- * The oldest that can be claimed, however many older ones cannot: from the queues of the agents. A loose index scan steps
- * from queue to queue, about 10 µs each, however long they are. The `limit` oldest are in the `limit` queues with the
- * oldest first Work Item, so no more queues are read further.
+ * The oldest that can be claimed, however many older ones cannot: from the queues of the agents. A loose index scan
+ * steps from queue to queue, about 10 µs each, however long they are. The `limit` oldest are in the `limit` queues with
+ * the oldest first Work Item, so no more queues are read further.
  *
- * The constant limit never has an effect: it is the maximum of `max_concurrency`. It makes the planner read the index in
- * order; with only a limit that it does not know, it might sort the whole queue instead.
+ * The constant limit never has an effect: it is the maximum of `max_concurrency`. It makes the planner read the index
+ * in order; with only a limit that it does not know, it might sort the whole queue instead.
  */
 export const claimableInQueues = ({ limit, except }: Search): RawBuilder<{ id: string }> => {
   const queued = sql`status = 'PENDING' and not_before is null and id <> all(${except}::uuid[])`;
@@ -83,7 +83,8 @@ export const claimableInQueues = ({ limit, except }: Search): RawBuilder<{ id: s
 
 /**
  * Makes the planner read each index in order, up to the limit, until the end of the transaction. With old statistics,
- * which the embedded database always has, it expects few rows, and would fetch the whole backlog by a bitmap and sort it.
+ * which the embedded database always has, it expects few rows, and would fetch the whole backlog by a bitmap and sort
+ * it.
  */
 const readInOrder = async (tx: Tx): Promise<void> => {
   await sql`select set_config('enable_bitmapscan', 'off', true)`.execute(tx);
@@ -101,7 +102,9 @@ const queueDueRetries = async (tx: Tx): Promise<number> => {
   return Number(numAffectedRows);
 };
 
-/** The ids of what can be claimed now, oldest first, for each agent at most as many as it has room for. Locks nothing. */
+/**
+ * The ids of what can be claimed now, oldest first, for each agent at most as many as it has room for. Locks nothing.
+ */
 const selectClaimable = async (tx: Tx, search: Search): Promise<string[]> => {
   const readHead = async () => (await claimableInHead(search).execute(tx)).rows[0]!;
   let head = await readHead();

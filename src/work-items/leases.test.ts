@@ -255,7 +255,7 @@ eachDatabase((_name, open) => {
     });
   });
 
-  test('the history has no gap, whoever races for a Work Item', async () => {
+  test('the history has no gap, even if several race for a Work Item', async () => {
     const item = await claimed();
     await Promise.all([
       open()

@@ -118,7 +118,10 @@ const lossError = (unsafe: string, otherwise: string) =>
     when 'INDETERMINATE' then ${json({ code: 'indeterminate', message: unsafe })}::jsonb
     when 'ERROR' then ${json({ code: 'lease_lost', message: otherwise })}::jsonb end`;
 
-/** At shutdown: releases the Work Item to another worker; the attempt does not count. Returns null if the lease was lost. */
+/**
+ * At shutdown: releases the Work Item to another worker; the attempt does not count. Returns null if the lease was
+ * lost.
+ */
 export const release = async (tx: Tx, lease: Lease): Promise<WorkItem | null> => {
   const [moved] = await transition(tx, {
     where: holds(lease),

@@ -60,7 +60,7 @@ const actionTexts: Record<Action, { summary: string; description: string }> = {
   },
   continue: {
     summary: 'Continue a Work Item',
-    description: 'The next attempt goes on with the same conversation.',
+    description: 'The next attempt continues the same conversation.',
   },
   restart: { summary: 'Restart a Work Item', description: 'It begins again with a new conversation.' },
   complete: {

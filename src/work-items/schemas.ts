@@ -66,7 +66,7 @@ const messagePart = z
         tool_call_id: z.string().describe('The `tool_call_id` of the call.'),
         tool_name: z.string(),
         text: z.string(),
-        is_error: z.boolean().describe('The call failed; `text` is what the model was told.'),
+        is_error: z.boolean().describe('The call failed; `text` is what the model received.'),
       })
       .meta({ id: 'ToolResultPart' }),
   ])

@@ -105,7 +105,9 @@ export const firedInsertion = (source: RawBuilder<unknown>): RawBuilder<unknown>
 /** Notifies the workers, when the transaction commits, that there may be something to claim. */
 export const wakeWorkers = (tx: Tx): Promise<void> => notify(tx, workItemsChannel);
 
-/** Inserts many at once, with their history, in two statements whatever their number. Returns the ids of those inserted. */
+/**
+ * Inserts many at once, with their history, in two statements whatever their number. Returns the ids of those inserted.
+ */
 export const insertWorkItems = async (
   tx: Tx,
   items: readonly NewWorkItem[],

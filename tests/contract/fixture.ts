@@ -142,7 +142,9 @@ const codes: Record<number, string> = {
   429: 'too_many_requests',
 };
 
-/** Expects the error of `status`: exactly the keys of an error body, its code, a matching message and context fields. */
+/**
+ * Expects the error of `status`: exactly the keys of an error body, its code, a matching message and context fields.
+ */
 export const expectError = (
   response: Pick<ClientResponse, 'status' | 'body' | 'text'>,
   status: number,

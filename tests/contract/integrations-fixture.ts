@@ -89,7 +89,9 @@ export const startIntegrations = async (kind: Database['kind']): Promise<Integra
   };
 };
 
-/** Valid settings of each provider. Each credential is a word of its own, so that a test finds it where it must not be. */
+/**
+ * Valid settings of each provider. Each credential is a word of its own, so that a test finds it where it must not be.
+ */
 export const examples = {
   hosted_dashboard: {
     provider: 'hosted_dashboard',

@@ -119,7 +119,8 @@ describe('the reconciliation of a schedule', () => {
           { revision: 3, enabled: true, cron_expression: '0 * * * *' },
           { revision: 4, enabled: true, cron_expression: '30 * * * *' },
         ]);
-        // Paused at the instant of an occurrence, which still counts, and resumed at the instant of another, which does not.
+        // Paused at the instant of an occurrence, which still counts, and resumed at the instant of another, which does
+        // not.
         for (const [revision, ago] of [
           [2, 5],
           [3, 3],

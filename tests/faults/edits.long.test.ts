@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runEdits } from './scenarios/edits.ts';
 import { size } from './scenarios/fixture.ts';
-import { tell } from './scenarios/totals.ts';
+import { reportTotals } from './scenarios/totals.ts';
 
 const schedules = size('FAULT_EDITED_SCHEDULES', 12);
 const instants = size('FAULT_EDITED_INSTANTS', 60);
@@ -9,9 +9,9 @@ const seed = size('FAULT_SEED', Date.now() % 1_000_000);
 
 test(`clients read, replace, pause, resume and delete at ${instants} due instants`, async () => {
   const options = { schedules, reads: 1_000, instants, seed };
-  const { account, problems, ...numbers } = await runEdits(options);
-  tell('edits', account, { ...options, ...numbers });
+  const { verification, problems, ...numbers } = await runEdits(options);
+  reportTotals('edits', verification, { ...options, ...numbers });
   expect(problems.slice(0, 10)).toEqual([]);
-  expect(account.problems.slice(0, 10)).toEqual([]);
-  expect(account.fired).toBeGreaterThan((schedules * instants) / 4);
+  expect(verification.problems.slice(0, 10)).toEqual([]);
+  expect(verification.fired).toBeGreaterThan((schedules * instants) / 4);
 });

@@ -6,16 +6,16 @@ import { insertAgents } from '../harness/agents.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { interceptStatements } from '../harness/statements.ts';
 import type { TestSchedule } from './scenarios/test-schedules.ts';
-import { accountOf } from './scenarios/verifier.ts';
+import { verifyOccurrences } from './scenarios/verifier.ts';
 
-/** The three guards of a firing, as they stand in its statements. */
+/** The three guards of a firing, as its statements contain them. */
 const guards = {
   rowLock: 'for update of s skip locked',
   compareAndSet: 'and s.next_run_at is not distinct from m.due',
   uniqueKey: 'on conflict (schedule_id, occurrence) do nothing',
 };
 
-/** The guards that are taken out of the statements, and what waits after a claim. */
+/** The guards that are removed from the statements, and what waits after a claim. */
 const without = new Set<keyof typeof guards>();
 let met = (): Promise<void> => Promise.resolve();
 /** Which guards were found in the statements of the test. */
@@ -64,7 +64,10 @@ afterEach(async () => {
   await dropDatabase(url);
 });
 
-/** Two replicas fire at once: both have asked for what is due before either goes on. Answers the account's problems. */
+/**
+ * Fires on two replicas at once: both have queried what is due before either continues. Resolves to the problems that
+ * the verifier finds.
+ */
 const fireTwice = async (): Promise<string[]> => {
   const at = Date.now();
   let waiting = 0;
@@ -81,41 +84,41 @@ const fireTwice = async (): Promise<string[]> => {
   expect([...found].sort()).toEqual(Object.keys(guards).sort());
   return replicas[0]
     .run((reader) =>
-      accountOf(async (text) => (await sql.raw<never>(text).execute(reader)).rows, [schedule], at),
+      verifyOccurrences(async (text) => (await sql.raw<never>(text).execute(reader)).rows, [schedule], at),
     )
     .then(({ problems }) => problems);
 };
 
-test('with all guards, two replicas that fire at once make one Work Item', async () => {
+test('with all guards, two replicas that fire at once create one Work Item', async () => {
   expect(await fireTwice()).toEqual([]);
 });
 
-test('without compare-and-set and unique key, the row lock keeps it one', async () => {
+test('without compare-and-set and unique key, the row lock prevents a second one', async () => {
   without.add('compareAndSet');
   await dropUniqueKey();
   expect(await fireTwice()).toEqual([]);
 });
 
-test('without the row lock, compare-and-set and the unique key keep it one', async () => {
+test('without the row lock, compare-and-set and the unique key prevent a second one', async () => {
   without.add('rowLock');
   expect(await fireTwice()).toEqual([]);
 });
 
-test('without row lock and unique key, compare-and-set keeps it one', async () => {
+test('without row lock and unique key, compare-and-set prevents a second one', async () => {
   without.add('rowLock');
   await dropUniqueKey();
   expect(await fireTwice()).toEqual([]);
 });
 
-test('without row lock and compare-and-set, the unique key keeps it one', async () => {
+test('without row lock and compare-and-set, the unique key prevents a second one', async () => {
   without.add('rowLock').add('compareAndSet');
   expect(await fireTwice()).toEqual([]);
 });
 
-test('without any of them the occurrence is doubled, and the account of these tests says so', async () => {
+test('without any of them the occurrence is doubled, and the verifier of these tests finds it', async () => {
   without.add('rowLock').add('compareAndSet');
   await dropUniqueKey();
-  expect((await fireTwice()).join('\n')).toContain('was dealt with 2 times');
+  expect((await fireTwice()).join('\n')).toContain('was handled 2 times');
 });
 
 const dropUniqueKey = async (): Promise<void> => {

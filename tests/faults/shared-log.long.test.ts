@@ -8,7 +8,7 @@ import { leaseOver, Senders, SharedLogFixture } from './scenarios/shared-log.ts'
 const rounds = size('FAULT_SHARED_LOG_ROUNDS', 30);
 
 describeWithNats('three replicas and a nats-server that die again and again', () => {
-  test(`${rounds} rounds under load: nothing acknowledged is lost, and the account is right to the span`, async () => {
+  test(`${rounds} rounds under load: nothing acknowledged is lost, and every span is counted`, async () => {
     await using one = await SharedLogFixture.open(['api,delivery', 'api,delivery', 'api,delivery', 'api']);
     const all = [0, 1, 2, 3];
     const senders = new Senders(one, 'sent', all, 4);
@@ -35,7 +35,7 @@ describeWithNats('three replicas and a nats-server that die again and again', ()
         await sleep(500);
         await one.nats.start();
       },
-      // Both at once, so that nobody is left who has counted the end of the stream.
+      // Both at once, so that no replica is left that has counted the end of the stream.
       async () => {
         await one.nats.kill('SIGKILL');
         for (const i of all) await one.fixture.kill(i);
@@ -55,7 +55,7 @@ describeWithNats('three replicas and a nats-server that die again and again', ()
     await senders.stop();
     await one.check(senders.acknowledged, all);
     console.log(
-      `shared log: ${rounds} rounds, ${senders.acknowledged.size * 3} spans acknowledged, ${senders.refused} requests refused, ${senders.unanswered} not answered`,
+      `shared log: ${rounds} rounds, ${senders.acknowledged.size * 3} spans acknowledged, ${senders.refused} requests refused, ${senders.unanswered} without a response`,
     );
   });
 });

@@ -19,7 +19,7 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
     for (const prefix of senders.acknowledged) acknowledged.add(prefix);
   };
 
-  test('what any of them accepts is delivered, and all tell the same account', async () => {
+  test('what any of them accepts is delivered, and all report the same counters', async () => {
     for (const i of [0, 1, 2]) {
       expect((await one.send(i, `first.${i}`)).status).toBe(200);
       acknowledged.add(`first.${i}`);
@@ -58,11 +58,11 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
     await one.check(acknowledged, [0, 1, 2]);
   });
 
-  test('a replica that freezes for longer than its lease delivers nothing more of what another took over', async () => {
+  test('a replica that freezes for longer than its lease does not deliver what another took over', async () => {
     const owner = await one.owner();
     const others = [0, 1, 2].filter((i) => i !== owner);
     const frozen = one.fixture.replicas[owner]!.process!.pid;
-    // Half a batch is under way when it freezes.
+    // Half a batch is in flight when it freezes.
     for (const backend of one.backends) backend.respondWith({ delayMs: 100 });
     const senders = new Senders(one, 'frozen', others);
     await sleep(300);
@@ -77,14 +77,14 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
     } finally {
       process.kill(frozen, 'SIGCONT');
     }
-    // Its own clock stood by its lease, so it may think itself the owner until it looks, within 1 s.
+    // Its clock stood still, so it may consider itself the owner until its next check, within 1 s.
     await until(async () => (await one.owner()) !== owner, 5_000);
     await one.check(acknowledged, [0, 1, 2]);
   });
 
-  test('a dead letter is listed by every replica, and sent again through any', async () => {
+  test('every replica lists a dead letter and can retry it', async () => {
     const [first] = one.backends;
-    const letters = (i: number) =>
+    const deadLetters = (i: number) =>
       must(
         one.fixture.api(i, '/app/api').get(`/observability/integrations/${one.integrations[0]}/dead-letters`),
       );
@@ -92,9 +92,9 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
     expect((await one.send(2, 'bad')).status).toBe(200);
     acknowledged.add('bad');
     await until(async () => (await one.health(0)).dead_lettered === 1);
-    const told = await Promise.all([0, 1, 2].map(letters));
-    expect(told[0]!.data).toHaveLength(1);
-    expect([told[1], told[2]]).toEqual([told[0], told[0]]);
+    const lists = await Promise.all([0, 1, 2].map(deadLetters));
+    expect(lists[0]!.data).toHaveLength(1);
+    expect([lists[1], lists[2]]).toEqual([lists[0], lists[0]]);
     first!.respondWith(200);
     const owner = await one.owner();
     const other = [0, 1].find((i) => i !== owner)!;
@@ -103,7 +103,7 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
     await one.check(acknowledged, [0, 1, 2]);
   });
 
-  test('a disabled integration keeps its backlog, an edited one sends it, a deleted one is counted out', async () => {
+  test('a disabled integration keeps its backlog, an edited one sends it, that of a deleted one is discarded and counted', async () => {
     const { fixture, backends, integrations } = one;
     const path = `/observability/integrations/${integrations[1]}`;
     backends[1]!.respondWith(503);
@@ -129,7 +129,7 @@ describeWithNats('two replicas that deliver and one that does not, on one teleme
           return Number.parseInt(after, 10) || 0;
         }),
       );
-    // One of them tells it.
+    // One of them reports it.
     await until(async () => (await discarded()).sort().join() === '0,0,15');
   });
 });

@@ -12,7 +12,7 @@ import { type PlatformProcess, spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
 import { freePort } from '../harness/watchdog.ts';
 
-/** A start that is refused: its exit code, and what it says on standard error and output. */
+/** A refused start: its exit code, and its standard error and output. */
 const refused = async (options: Parameters<typeof spawnPlatform>[0]): Promise<[number | null, string[]]> => {
   await using platform: PlatformProcess = await spawnPlatform({ ...options, readyWithinMs: null });
   const { code } = await platform.exited;
@@ -69,7 +69,7 @@ describe('configuration mistakes', () => {
     ],
     ['a role that is missing', { ROLES: 'api,worker' }, /^configuration: ROLES: .*delivery/],
   ])(
-    '%s is said in one line',
+    '%s is reported in one line',
     async (_what, env, line) => {
       const [code, lines] = await refused({ env });
       expect([code, lines.length]).toEqual([1, 1]);
@@ -78,14 +78,14 @@ describe('configuration mistakes', () => {
     30_000,
   );
 
-  test('a database that does not exist is said in one line', async () => {
+  test('a database that does not exist is reported in one line', async () => {
     const url = new URL(inject('postgresUrl'));
     url.pathname = '/nobody_made_this';
     const [code, lines] = await refused({ databaseUrl: url.href });
     expect([code, lines]).toEqual([1, ['configuration: DATABASE_URL: the database does not exist']]);
   }, 30_000);
 
-  test('a port that is taken is said in one line', async () => {
+  test('a taken port is reported in one line', async () => {
     const port = await freePort();
     const server = createServer().listen(port, '127.0.0.1');
     const databaseUrl = await createDatabase(inject('postgresUrl'));
@@ -100,7 +100,7 @@ describe('configuration mistakes', () => {
   }, 30_000);
 });
 
-test('a database that answers later than the platform starts is waited for', async () => {
+test('the platform waits for a database that becomes ready after its start', async () => {
   const databaseUrl = await createDatabase(inject('postgresUrl'));
   try {
     const port = await freePort();
@@ -116,7 +116,7 @@ test('a database that answers later than the platform starts is waited for', asy
   }
 }, 90_000);
 
-test('a start that loses its database connections again and again goes on when they hold', async () => {
+test('a start that loses its database connections repeatedly continues when they hold', async () => {
   const databaseUrl = await createDatabase(inject('postgresUrl'));
   const cutter = new pg.Client({ connectionString: databaseUrl });
   try {

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   type DiskReport,
   mountSmallDisk,
+  runDeadLetterWithoutRoom,
   runDiskFull,
-  runLetterWithoutRoom,
 } from './scenarios/telemetry-disk.ts';
 
 const probe = await mountSmallDisk();
@@ -16,12 +16,12 @@ const checkFull = ({ refusal, ...report }: DiskReport): void => {
     expect(one.body).toContain('the disk of the telemetry log is full');
   }
   expect(report.beforeFull).toBeGreaterThan(2_000);
-  // What was refused is not there, what was acknowledged is, after a SIGKILL and a start on the full disk.
+  // What was refused is not stored and what was acknowledged is, after a SIGKILL and a start on the full disk.
   expect(report.restarted[1]).toMatchObject({ queued: report.beforeFull, discarded: 0 });
   expect(report.whileFull[1]).toMatchObject({ delivered: report.beforeFull, queued: 0 });
   expect(report.lost).toEqual([]);
   expect(report.kept).toMatchObject({ spans: report.acknowledged, unique: report.acknowledged });
-  expect(report.accounts[1]).toMatchObject({
+  expect(report.counters[1]).toMatchObject({
     delivered: report.acknowledged,
     queued: 0,
     discarded: 0,
@@ -30,21 +30,21 @@ const checkFull = ({ refusal, ...report }: DiskReport): void => {
 };
 
 describe.skipIf(probe === null)(`the disk of the telemetry log is full${why}`, { timeout: 180_000 }, () => {
-  test('503 with Retry-After; delivery goes on, nothing acknowledged is lost, and requests are taken again by themselves', async () => {
+  test('503 with Retry-After; delivery continues, nothing acknowledged is lost, and requests are accepted again without help', async () => {
     await using disk = await mountSmallDisk();
     checkFull(await runDiskFull(disk!.path));
   });
 
-  test('so it is with small segments', async () => {
+  test('the same with small segments', async () => {
     await using disk = await mountSmallDisk();
     checkFull(await runDiskFull(disk!.path, 500_000));
   });
 
-  test('a span that is refused while there is no room for its dead letter waits for it: nothing is lost or sent twice', async () => {
+  test('a refused span waits until there is room for its dead letter: nothing is lost or sent twice', async () => {
     await using disk = await mountSmallDisk();
-    const { without, behind, kept } = await runLetterWithoutRoom(disk!.path);
+    const { without, behind, kept } = await runDeadLetterWithoutRoom(disk!.path);
     expect(without[1]).toMatchObject({ delivered: 257, dead_lettered: 0, queued: 493 });
-    expect(behind[1]).toMatchObject({ delivered: 749, dead_lettered: 1, letters: 1, discarded: 0 });
+    expect(behind[1]).toMatchObject({ delivered: 749, dead_lettered: 1, deadLetterFiles: 1, discarded: 0 });
     expect(kept).toMatchObject({ spans: 749, unique: 749 });
   });
 });

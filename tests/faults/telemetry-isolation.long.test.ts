@@ -10,7 +10,7 @@ describeIsolation(requests, 300_000);
 
 const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-test('measured: the healthy one keeps its throughput among the bad ones', async () => {
+test('the healthy one keeps its throughput among the bad ones (measured)', async () => {
   const pairs = await measureIsolation(rounds, requests);
   const kept = median(pairs.map(({ alone, among }) => among.spansASecond / alone.spansASecond));
   const cpu = (of: 'alone' | 'among') => median(pairs.map((pair) => pair[of].cpuASpan)).toFixed(1);

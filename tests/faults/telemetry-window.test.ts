@@ -9,7 +9,7 @@ import { freePort } from '../harness/watchdog.ts';
 import { spawnTelemetry } from './scenarios/telemetry-process.ts';
 import { Clients, spansARequest } from './scenarios/telemetry-traffic.ts';
 
-test('SIGKILL with several requests under way: only what was in the window is sent again, nothing is lost', async () => {
+test('SIGKILL with several requests in flight: only what was in the window is sent again, nothing is lost', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'ap-window-'));
   const port = await freePort();
   // So slow that the backlog grows.
@@ -37,8 +37,8 @@ test('SIGKILL with several requests under way: only what was in the window is se
 
     await using second = spawnTelemetry(server);
     await second.ready;
-    const accounts = await until(async () => {
-      const now = await second.tell();
+    const counters = await until(async () => {
+      const now = await second.send();
       return now[1]!.queued === 0 && now;
     }, 20_000);
     const kept = new Set(slow.spans().map(({ name }) => name));
@@ -46,7 +46,7 @@ test('SIGKILL with several requests under way: only what was in the window is se
       for (let i = 0; i < spansARequest; i++)
         if (!kept.has(`${prefix}-${i}`)) throw new Error(`${prefix}-${i}`);
     }
-    expect(accounts[1]).toMatchObject({ delivered: kept.size, discarded: 0, expired: 0 });
+    expect(counters[1]).toMatchObject({ delivered: kept.size, discarded: 0, expired: 0 });
     const later = new Set(names(slow.requests.slice(before)));
     const again = slow.requests
       .slice(0, before)

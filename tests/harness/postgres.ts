@@ -32,7 +32,9 @@ export interface Postgres extends AsyncDisposable {
    * it.
    */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same port and data, after `kill` or (cleanly, without waiting for clients) while it runs. */
+  /**
+   * Starts it again on the same port and data, after `kill` or (cleanly, without waiting for clients) while it runs.
+   */
   restart(): Promise<void>;
   /** The server's own log. */
   log(): Promise<string>;

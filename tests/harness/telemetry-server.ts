@@ -34,7 +34,7 @@ export interface Command {
 }
 
 /** What became of the spans of every integration that ever existed, and how many dead letters are on disk. */
-export type Accounts = Record<number, Health & { removed: boolean; letters: number }>;
+export type CountersByIntegration = Record<number, Health & { removed: boolean; deadLetterFiles: number }>;
 
 const options = JSON.parse(process.argv[2]!) as ServerOptions;
 const clock = new ShiftedClock();
@@ -69,12 +69,12 @@ const telemetry = new TelemetryPath({
 });
 await telemetry.open();
 
-const accounts = async (): Promise<Accounts> => {
-  const all: Accounts = {};
+const allCounters = async (): Promise<CountersByIntegration> => {
+  const all: CountersByIntegration = {};
   for (const { number, removed, counters } of telemetry.integrations()) {
     const health = await telemetry.ownHealth(number);
     const letters = await telemetry.deadLetters.list(number, { limit: 1_000_000 });
-    all[number] = { ...health!, ...counters, removed, letters: letters.length };
+    all[number] = { ...health!, ...counters, removed, deadLetterFiles: letters.length };
   }
   return all;
 };
@@ -94,7 +94,7 @@ const server = createServer((request, response) => {
 server.keepAliveTimeout = 60_000;
 
 // The state that the last process left: delivery has not begun.
-process.send!(await accounts());
+process.send!(await allCounters());
 await new Promise<void>((resolve) => server.listen(options.port, '127.0.0.1', resolve));
 telemetry.startDelivery();
 process.send!('ready');
@@ -105,6 +105,6 @@ process.on('message', async ({ integrations, advanceMs }: Command) => {
     clock.advance(advanceMs);
     telemetry.wake();
   }
-  process.send!(await accounts());
+  process.send!(await allCounters());
 });
 process.on('disconnect', () => process.exit());

@@ -20,7 +20,10 @@ export interface Cron {
   readonly months: number;
   /** Bit w is day w of the week; Sunday is 0. */
   readonly weekdays: number;
-  /** Whether a day must be in both `days` and `weekdays`, because one of those fields begins with `*`; else either will do. */
+  /**
+   * Whether a day must be in both `days` and `weekdays`, because one of those fields begins with `*`; else either will
+   * do.
+   */
   readonly bothDays: boolean;
 }
 
@@ -69,7 +72,9 @@ const addItem = (item: string, field: Field, into: Bits): boolean => {
   return true;
 };
 
-/** Returns the bit sets of `expression`, the item at which parsing stopped, or null if it is not five words of ASCII. */
+/**
+ * Returns the bit sets of `expression`, the item at which parsing stopped, or null if it is not five words of ASCII.
+ */
 const parse = (expression: string): Cron | RefusedItem | null => {
   const found = expression.length <= maxLength ? fiveFields.exec(expression) : null;
   if (found === null) return null;

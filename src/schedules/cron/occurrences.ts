@@ -25,7 +25,9 @@ const twoDigits = (n: number): string => String(n).padStart(2, '0');
  * times is decided by how its timeline was cut, not here.
  */
 export class Occurrences {
-  /** `elapsed` if the hour field covers all 24 hours: it follows real time. Else `fixed`: each local time fires once. */
+  /**
+   * `elapsed` if the hour field covers all 24 hours: it follows real time. Else `fixed`: each local time fires once.
+   */
   readonly kind: 'elapsed' | 'fixed';
   private readonly zone: Zone;
   private readonly times: LocalTimes;

@@ -110,8 +110,8 @@ eachDatabase((_name, open) => {
       expect(rows.length).toBe(2_500);
       expect(new Set(rows.map(({ schedule_id }) => schedule_id)).size).toBe(2_500);
       expect((await skips()).map(({ schedule_id }) => ids.indexOf(schedule_id)).sort()).toEqual([10, 2_000]);
-      // A bad one of 500 takes 18 to 20 attempts. A batch takes one more if another slot claims its bad row before it is
-      // bisected; a second bisection of the same row would take 18 more.
+      // A bad one of 500 takes 18 to 20 attempts. A batch takes one more if another slot claims its bad row before it
+      // is bisected; a second bisection of the same row would take 18 more.
       expect(attempts).toBeLessThan(3 * 18);
     });
 

@@ -6,7 +6,9 @@ import { isRowFault, skipReason } from './faults.ts';
 import type { DueRow } from './plan.ts';
 import { claimAgain } from './store.ts';
 
-/** Runs all of `fn` inside `tx`, or nothing of it: null if it failed because of a row, after `onFault` got the error. */
+/**
+ * Runs all of `fn` inside `tx`, or nothing of it: null if it failed because of a row, after `onFault` got the error.
+ */
 const attempt = async <T>(
   tx: Tx,
   fn: () => Promise<T>,
@@ -47,7 +49,7 @@ const skipOne = async (tx: Tx, row: DueRow, fault: unknown, log: Logger): Promis
 const passMs = 500;
 
 interface BisectionPass extends Fired {
-  /** The parts of the batch that the next transaction goes on with. */
+  /** The parts of the batch that the next transaction continues with. */
   left: string[][];
 }
 
@@ -89,8 +91,8 @@ const bisectionPass = async (
 /**
  * Claims schedules again, some of which cannot fire, and bisects them, so that k bad ones of n cost k log n attempts.
  * The others fire, and the bad ones are recorded as skipped. All stay locked within a transaction, so that no other
- * worker slot or replica meets the same ones; if a transaction takes longer than `limitMs`, another goes on. A row
- * that can neither fire nor be skipped stays due, and so does what is left when a later transaction fails.
+ * worker slot or replica meets the same ones; if a transaction takes longer than `limitMs`, another one continues. A
+ * row that can neither fire nor be skipped stays due, and so does what is left when a later transaction fails.
  */
 export const fireByBisection = async (
   db: Database,

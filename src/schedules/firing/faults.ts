@@ -1,6 +1,8 @@
 import { messageOf } from '../../lib/errors.ts';
 
-/** A batch that advanced fewer schedules than it claimed: a trigger held a row back, or another transaction moved it. */
+/**
+ * A batch that advanced fewer schedules than it claimed: a trigger held a row back, or another transaction moved it.
+ */
 export class RowsNotMoved extends Error {
   override readonly name = 'RowsNotMoved';
 }
@@ -11,7 +13,7 @@ export class RowsNotMoved extends Error {
  * (P0).
  *
  * These are listed, and not the others, because the two mistakes differ in cost. If a row's fault is missing here,
- * firing stops, says so every two seconds, and goes on as after any outage when it is fixed. If a fault of the
+ * firing stops, logs that every two seconds, and resumes as after any outage when it is fixed. If a fault of the
  * deployment stood here, every occurrence that is due in every schedule would be skipped. So these stay out: a missing
  * privilege, table or column (42), a missing database or schema (3D, 3F), a refused login (28), a cached plan that a
  * migration outdated (0A), transactions and locks (25, 40, 55), connections, resources and shutdowns (08, 53, 57, 58),

@@ -34,7 +34,7 @@ export const createFiringMetrics = (db: Database): FiringMetrics => {
     list: [occurrences, lateness, overdue],
     observe: (reports) => {
       for (const { outcome, count, latenessMs, reason } of reports) {
-        // The reason of a poison row is free text: one label stands for all of them.
+        // The reason of a poison row is free text: all of them share one label.
         const label = reason === null || reason === 'missed' ? (reason ?? '') : 'cannot fire';
         occurrences.inc({ outcome, reason: label }, count);
         if (outcome !== 'skipped') lateness.observe(latenessMs / 1000);

@@ -29,7 +29,7 @@ export interface FiringPlan {
   due: number;
   /** Null if there is none before 2101, or none can be computed: the schedule then waits until it is edited. */
   next: number | null;
-  /** The latest occurrence that is dealt with. */
+  /** The latest occurrence that is handled. */
   last: number;
   /** The occurrence that becomes a Work Item, with the id of that; null if none does. */
   fire: { workItemId: string; at: number; outcome: 'fired' | 'caught_up' } | null;

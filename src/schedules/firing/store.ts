@@ -4,7 +4,9 @@ import type { DueRow, FiringPlan } from './plan.ts';
 
 /** The SQL of the firing loop. */
 
-/** Milliseconds since 1970 as a number: a Date for every row of a batch costs ten times as much to read and to write. */
+/**
+ * Milliseconds since 1970 as a number: a Date for every row of a batch costs ten times as much to read and to write.
+ */
 const milliseconds = (time: RawBuilder<unknown>) => sql`(date_part('epoch', ${time}) * 1000)::bigint`;
 
 /**
@@ -145,7 +147,9 @@ export const updateRecomputed = async (
 /** The count of overdue schedules ends here: counting a million takes the database 100 ms. */
 const maxCounted = 10_000;
 
-/** How many schedules have been due for more than 5 s, at most 10,000: read from the head of the index of `next_run_at`. */
+/**
+ * How many schedules have been due for more than 5 s, at most 10,000: read from the head of the index of `next_run_at`.
+ */
 export const countOverdue = async (executor: Executor): Promise<number> => {
   const { rows } = await sql<{ n: number }>`
     select count(*) as n from (

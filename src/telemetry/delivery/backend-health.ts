@@ -11,9 +11,9 @@ const refusalsUntilPause = 16;
  */
 export class BackendHealth {
   lastSuccessAt: number | null = null;
-  /** Fit to be shown. */
+  /** It can be shown to users. */
   lastError: string | null = null;
-  /** Nothing is sent but a probe now and then. */
+  /** Only a probe is sent from time to time. */
   paused = false;
   /** 0: at once. */
   nextAttemptAt = 0;
@@ -45,8 +45,8 @@ export class BackendHealth {
   }
 
   /**
-   * A request was accepted. `error`: why the backend did not take some of its spans; `sentAfter`: `incidents` when it
-   * was sent. Returns whether delivery can resume, because nothing went wrong since.
+   * A request was accepted. `error`: why the backend rejected some of its spans; `sentAfter`: `incidents` when it was
+   * sent. Returns whether delivery can resume, because nothing went wrong since.
    */
   accepted(error: string | null, sentAfter: number, now: number): boolean {
     this.acceptedSinceEdit = true;
@@ -71,9 +71,9 @@ export class BackendHealth {
     return begins;
   }
 
-  /** `retryAfterMs`: how long the backend asks to be left alone; `random`: from 0 to 1. */
+  /** `retryAfterMs`: how long the backend asks to wait; `random`: from 0 to 1. */
   retry(error: string, retryAfterMs: number | null, sentAfter: number, now: number, random: number): void {
-    // Requests that were under way together fail together: that is one failure.
+    // Requests that were in flight together fail together: that is one failure.
     if (sentAfter === this.incidents) this.#failures++;
     const waitMs = this.paused ? probeEveryMs : backoffMs(this.#failures, retryAfterMs, random);
     this.#failed(error, now + waitMs);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Concurrency } from './concurrency.ts';
 
-/** Rounds of 100 ms in which as many requests of 10 spans pass as may be under way; `waiting` after each. */
+/** Rounds of 100 ms in which as many requests of 10 spans pass as may be in flight; `waiting` after each. */
 const rounds = (concurrency: Concurrency, waiting: readonly number[], from = 0): number[] =>
   waiting.map((waits, i) => {
     const requests = concurrency.allowed;
@@ -14,7 +14,7 @@ test('a backlog that grows allows one more request each round, a backlog that sh
   expect(rounds(new Concurrency(), [1_000, 990, 980, 970, 960])).toEqual([1, 1, 1, 1, 1]);
 });
 
-test('a backlog that shrinks while less of it is under way does not grow', () => {
+test('a backlog that shrinks while less of it is in flight does not grow', () => {
   const concurrency = new Concurrency();
   for (const [queued, waiting] of [
     [200, 100],

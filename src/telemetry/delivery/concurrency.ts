@@ -4,8 +4,8 @@ const maxRequests = 16;
 const checkEveryMs = 100;
 
 /**
- * How many requests may be under way to one backend: one, and more only while the backlog grows (product, section
- * 9). What is queued is compared with what it was at the last check, and with what was delivered since: a backlog that
+ * How many requests may be in flight to one backend: one, and more only while the backlog grows (product, section
+ * 9). What is queued is compared with what it was at the last check, and with what was delivered since. A backlog that
  * the present pace clears by the next check is none.
  */
 export class Concurrency {

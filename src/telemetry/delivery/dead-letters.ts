@@ -9,9 +9,9 @@ export interface DeadLetters {
   /** Oldest first, after the given id. */
   list(number: number, options?: { limit?: number; after?: string }): Promise<DeadLetter[]>;
   /**
-   * Sends them again (all, or the given ones), for about `withinMs`: what is accepted counts as delivered, the
-   * rest stays. `failed`: refused again, or gone; `untried`: not sent, because time ran out or because the backend
-   * takes nothing now.
+   * Sends them again (all, or the given ones), for about `withinMs`: what is accepted counts as delivered, the rest
+   * stays. `failed`: refused again, or not found; `untried`: not sent, because time ran out or because the backend
+   * accepts nothing now.
    */
   retry(
     number: number,
@@ -55,7 +55,7 @@ export const createDeadLetters = (parts: DeadLetterParts): DeadLetters => {
         if (outcome.kind === 'accepted' && outcome.rejected === 0) {
           result.delivered += await telemetryLog.endDeadLetters(number, [id], 'delivered');
         } else if (outcome.kind === 'retry' || outcome.kind === 'pause') {
-          // The backend takes nothing now: the others would only wait in vain.
+          // The backend accepts nothing now: the others would only wait in vain.
           result.untried = wanted.length - index;
           break;
         } else result.failed++;

@@ -134,7 +134,7 @@ test('a restart continues where delivery stopped, with dead letters and counts',
   expect(await fixture.telemetry.deadLetters.list(1)).toHaveLength(1);
 });
 
-test('a stop waits for the request under way, for a few seconds at most', async () => {
+test('a stop waits for the request in flight, for a few seconds at most', async () => {
   fixture.destinations.set(1, fixture.backend.url);
   fixture.backend.respondWith({ delayMs: 300 });
   await send('a', 1);

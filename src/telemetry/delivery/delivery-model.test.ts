@@ -8,7 +8,7 @@ import { passed } from '../log/counts.ts';
 
 /** More by hand: `DELIVERY_RUNS=500`. */
 const numRuns = Number(process.env.DELIVERY_RUNS ?? 6);
-/** The maximum of requests under way (concurrency.ts). */
+/** The maximum of requests in flight (concurrency.ts). */
 const widest = 16;
 
 /** Long enough for every response on a slow machine: one that came too late would rightly be a duplicate. */

@@ -22,7 +22,7 @@ export interface DeliveryOptions extends Omit<ExporterParts, 'onRemoved' | 'comp
 export interface Delivery {
   start(): void;
   stop(): Promise<void>;
-  /** Everything looks again now: after a change, or when a test has moved the clock. */
+  /** Wakes everything: after a change, or when a test has moved the clock. */
   wake(): void;
   resume(number: number): void;
   /** Undefined for a number that neither the settings nor the log know. */

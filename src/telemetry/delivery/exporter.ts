@@ -21,18 +21,18 @@ export interface ExporterParts extends PostParts {
   onRemoved: (number: number) => void;
 }
 
-/** Uncompressed bytes of a request until a backend says that it wants less. */
+/** Uncompressed bytes of a request until a backend requires less. */
 const firstLimit = 4 * 1024 * 1024;
-/** How long requests under way may still take when the process stops. */
+/** How long requests in flight may still take when the process stops. */
 const stopGraceMs = 3_000;
-/** How long requests under way may still take when an edit names another backend: it takes effect within 1 s. */
+/** How long requests in flight may still take when an edit names another backend: it takes effect within 1 s. */
 const abandonGraceMs = 500;
 
 type BackendReport = Pick<DeliveryReport, 'state' | 'last_success_at' | 'last_error' | 'next_attempt_at'>;
 
 const dateOf = (time: number | null): Date | null => (time === null ? null : new Date(time));
 
-/** The state of an integration as far as its settings tell; undefined: it was deleted. */
+/** The state of an integration by its settings; undefined: it was deleted. */
 export const stateFromSettings = (
   destination: Destination | undefined,
 ): Exclude<DeliveryState, 'retrying'> => {
@@ -41,11 +41,11 @@ export const stateFromSettings = (
 };
 
 /**
- * The delivery of one integration: reads its spans in order, sends them, one request at a time or a few side by
- * side, and moves its cursor. Knows nothing of the others, so none can hold another up.
+ * The delivery of one integration: reads its spans in order, sends them, one or a few requests at a time, and moves its
+ * cursor. It knows nothing of the other integrations, so none can hold up another.
  *
  * Each tick applies the results of requests, commits, and sends what may be sent; every result wakes it. When a request
- * is not accepted, nothing new is sent until all that are under way have a result; those results stand.
+ * is not accepted, nothing new is sent until all requests in flight have a result; those results count.
  */
 export class Exporter {
   readonly number: number;
@@ -55,7 +55,7 @@ export class Exporter {
   readonly #concurrency = new Concurrency();
   readonly #health = new BackendHealth();
   readonly #underWay = new Set<Promise<void>>();
-  /** Aborts the requests under way. */
+  /** Aborts the requests in flight. */
   #abort = new AbortController();
   #abandoning: NodeJS.Timeout | undefined;
   /** There is a result that is not applied yet. */
@@ -63,7 +63,7 @@ export class Exporter {
   #stopping = false;
   #resumed = false;
   #revision: number | null = null;
-  /** Where the requests under way were sent to. */
+  /** Where the requests in flight were sent to. */
   #url: string | null = null;
   #limit = firstLimit;
 
@@ -83,14 +83,17 @@ export class Exporter {
     this.#loop.wake();
   }
 
-  /** A test of the integration has succeeded: a paused delivery resumes, and spans that are refused now are to blame themselves. */
+  /**
+   * A test of the integration has succeeded: a paused delivery resumes, and spans that are refused from now on are at
+   * fault themselves.
+   */
   resume(): void {
     this.#resumed = true;
     this.#resumeBackend();
     this.#loop.wake();
   }
 
-  /** Lets requests under way finish for a few seconds. */
+  /** Lets requests in flight finish for a few seconds. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const timer = setTimeout(() => this.#abort.abort(), stopGraceMs);
@@ -122,7 +125,7 @@ export class Exporter {
     const { destinations, telemetryLog, clock } = this.#parts;
     const destination = destinations.get(this.number);
     if (this.#resumed || destination?.revision !== this.#revision) {
-      // What is under way was sent to the old settings.
+      // What is in flight was sent to the old settings.
       if (this.#underWay.size > 0) {
         if (destination?.url !== this.#url) this.#abandon();
         return null;
@@ -133,7 +136,7 @@ export class Exporter {
       this.#reset(destination);
     }
     if (!telemetryLog.owns(this.number)) {
-      // Another replica delivers it now, from the cursor; it begins with a request of its own.
+      // Another replica delivers it now, from the cursor, and begins with one request.
       if (this.#underWay.size > 0) return null;
       this.#window.clear();
       this.#concurrency.reset();
@@ -179,7 +182,7 @@ export class Exporter {
     for (const batch of this.#window.batches) batch.restart();
   }
 
-  /** Sends as much as may be under way now. */
+  /** Sends as much as may be in flight now. */
   async #send(destination: Destination): Promise<void> {
     const window = this.#window;
     const unsent = () => window.batches.filter(({ isSettled, underWay }) => !isSettled && !underWay);
@@ -209,7 +212,7 @@ export class Exporter {
   /** Sends the next request of a batch, cut to what the backend takes. Resolves to false if nothing was sent now. */
   async #dispatch(destination: Destination, batch: InFlightBatch): Promise<boolean> {
     if (!(await this.#window.load(batch))) {
-      // Damaged since it was read. Wait for what is under way, or it would be sent twice.
+      // Damaged since it was read. Wait for what is in flight, or it would be sent twice.
       if (this.#underWay.size > 0) return false;
       this.#window.clear();
       this.#loop.wake();
@@ -218,7 +221,7 @@ export class Exporter {
     if (this.#health.paused) batch.probe();
     while (batch.spans > 1 && (await batch.size()) > this.#limit) batch.bisect();
     const chunk = batch.isWhole ? null : await batch.chunk();
-    // Chunks are sent when nothing else is under way: then the next result wakes the loop.
+    // Chunks are sent when nothing else is in flight: then the next result wakes the loop.
     if (chunk !== null && this.#underWay.size > 0) return false;
     batch.underWay = true;
     const sentAfter = this.#health.incidents;
@@ -249,7 +252,7 @@ export class Exporter {
     }
     const [head] = this.#window.batches;
     // Until a span was accepted, the settings may be the reason why others were refused. If there are too few of them
-    // to tell, the spans themselves are taken for the bad ones.
+    // to decide, the spans themselves are considered bad.
     if (head !== undefined && (this.#health.acceptedSinceEdit || head.isSettled)) {
       const { telemetryLog, clock } = this.#parts;
       const { batches, spans } = await this.#window.commit();

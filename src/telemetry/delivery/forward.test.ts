@@ -4,7 +4,7 @@ import { names, refuse, useTelemetry } from '../../../tests/harness/telemetry.ts
 import { gunzip } from '../otlp/gzip.ts';
 
 const fixture = useTelemetry();
-/** 600 KB: large enough to be forwarded as it came. */
+/** 600 KB: large enough to be forwarded as it arrived. */
 const large = (prefix: string, gzip = gzipSync as (body: Buffer) => Buffer) =>
   fixture.send(prefix, 30, 20_000, gzip);
 const all = (prefix: string) => Array.from({ length: 30 }, (_, i) => `${prefix}-${i}`);

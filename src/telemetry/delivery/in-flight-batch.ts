@@ -8,7 +8,7 @@ import type { Outcome } from './outcome.ts';
 
 const inflate = promisify(gunzip);
 
-/** What came of a request. A defect: it failed, and not because of the backend. Null: it was aborted. */
+/** The result of a request. A defect: it failed, and not because of the backend. Null: it was aborted. */
 export type RequestResult = Outcome | { kind: 'defect'; error: unknown } | null;
 
 const noBytes = Buffer.alloc(0);
@@ -62,7 +62,7 @@ export class InFlightBatch {
     return this.#ends.length === 0;
   }
 
-  /** Whether the next request is the whole batch, which can be sent as it lies in the log. */
+  /** Whether the next request is the whole batch, which can be sent as it is in the log. */
   get isWhole(): boolean {
     return this.#ends.length === 1 && this.settled === this.#batch.start;
   }

@@ -5,7 +5,7 @@ import { encodingOf, partialSuccess } from '../otlp/messages.ts';
 import { WireReader } from '../otlp/protobuf.ts';
 import type { Destination } from '../routing.ts';
 
-/** The outcome of a request to a backend (product, section 9, Delivery). `error` is fit to be shown. */
+/** The outcome of a request to a backend (product, section 9, Delivery). `error` can be shown to users. */
 export type Outcome =
   | { kind: 'accepted'; rejected: number; error: string | null }
   /** Something in the request was refused: bisect until it is found. */
@@ -42,7 +42,9 @@ export const outcomeOf = (
   return { kind: 'pause', error };
 };
 
-/** The outcome of a request without a response: wrong certificates and forbidden addresses do not heal by themselves. */
+/**
+ * The outcome of a request without a response: wrong certificates and forbidden addresses need a change by a person.
+ */
 export const outcomeOfFailure = (failure: unknown): Outcome => {
   if (!(failure instanceof EgressError)) throw failure;
   return failure.kind === 'tls' || failure.kind === 'denied'
@@ -78,8 +80,8 @@ const messageIn = (contentType: string | undefined, body: Buffer): string => {
 };
 
 /**
- * A backend's message, behind a colon, on one line, cut short. It is withheld as a whole if it repeats any part of
- * what was sent to authenticate, however it is escaped: backends do echo requests.
+ * A backend's message after a colon, on one line, shortened. It is withheld as a whole if it repeats any part of what
+ * was sent to authenticate, however it is escaped: backends do echo requests.
  */
 const quoted = (destination: Destination, message: string): string => {
   const text = message
@@ -102,7 +104,7 @@ const quoted = (destination: Destination, message: string): string => {
 const unescaped = (text: string, pattern: RegExp, digitsAt: number): string =>
   text.replace(pattern, (one) => String.fromCharCode(Number.parseInt(one.slice(digitsAt), 16)));
 
-/** This many characters of a secret in a row are no coincidence. */
+/** This many characters of a secret in a row are not a coincidence. */
 const sharedLength = 8;
 
 const sharesPart = (text: string, secret: string): boolean => {

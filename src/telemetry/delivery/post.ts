@@ -50,8 +50,8 @@ export interface PostParts {
 }
 
 /**
- * Sends a batch, or `chunk` of it, and resolves to the result; null if `signal` aborted it. Never rejects. Of a batch that
- * is sent whole only the compressed bytes are held while the backend works.
+ * Sends a batch, or `chunk` of it, and resolves to the result; null if `signal` aborted it. Never rejects. Of a batch
+ * that is sent whole only the compressed bytes are held while the backend works.
  */
 export const postBatch = async (
   { egress, compressor, clock, requestTimeoutMs }: PostParts,
@@ -63,7 +63,7 @@ export const postBatch = async (
   const { spans } = inFlight;
   try {
     const { parts } = inFlight.batch;
-    // What a client compressed goes as it came; all else is compressed once for all integrations.
+    // What a client compressed is sent as it arrived; all else is compressed once for all integrations.
     const member =
       chunk !== null ? await gzip(chunk) : parts[0]!.gzip ? parts[0]!.bytes : await compressor.member(parts);
     if (chunk === null) inFlight.release(member.length);

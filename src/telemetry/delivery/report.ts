@@ -9,7 +9,7 @@ export interface DeliveryReport extends DeliveryCounters {
   /** When the oldest queued span was accepted. */
   oldest_at: Date | null;
   last_success_at: Date | null;
-  /** Scrubbed: fit to be shown. */
+  /** Scrubbed: it can be shown to users. */
   last_error: string | null;
   next_attempt_at: Date | null;
 }

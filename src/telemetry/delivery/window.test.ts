@@ -65,7 +65,7 @@ test('a backlog that does not grow is delivered one request at a time', async ()
   expect(backend.requests).toHaveLength(60);
 });
 
-test('while the backlog grows more requests are under way, at most 16, and each span arrives once', async () => {
+test('while the backlog grows more requests are in flight, at most 16, and each span arrives once', async () => {
   await using backend = await startOtlpReceiver();
   await using fixture = await startDelivery();
   fixture.destinations.set(1, backend.url);
@@ -87,7 +87,7 @@ test('while the backlog grows more requests are under way, at most 16, and each 
 
 for (const header of ['100', (fixture: Fixture) => new Date(fixture.clock.now() + 100_000).toUTCString()]) {
   const form = typeof header === 'string' ? 'in seconds' : 'as a date';
-  test(`Retry-After ${form} holds back all requests; results of those under way stand, then one is sent at a time`, async () => {
+  test(`Retry-After ${form} holds back all requests; results of those in flight stand, then one is sent at a time`, async () => {
     await using backend = await startOtlpReceiver();
     await using fixture = await startDelivery();
     fixture.destinations.set(1, backend.url);
@@ -109,13 +109,13 @@ for (const header of ['100', (fixture: Fixture) => new Date(fixture.clock.now() 
     });
     await Promise.all(Array.from({ length: 20 }, (_, i) => fixture.append(`next.${i}`, 2)));
     await until(() => refused !== null, 10_000, 5);
-    // Wait for the responses of what was under way when the refusal came.
+    // Wait for the responses of what was in flight when the refusal came.
     let sent = 0;
     while (present(backend) > 0 || sent < backend.requests.length) {
       sent = backend.requests.length;
       await sleep(150);
     }
-    // As many as were allowed may have been under way.
+    // As many as were allowed may have been in flight.
     expect(sent - refused!).toBeLessThan(16);
     fixture.later(95_000);
     await quiet();
@@ -157,7 +157,7 @@ test('a bad span among concurrent requests is found alone, and the others are no
   expect(Math.max(...pieces.slice(1))).toBe(1);
 });
 
-test('an edit while requests are under way waits for them, and sends what they did not deliver', async () => {
+test('an edit while requests are in flight waits for them, and sends what they did not deliver', async () => {
   await using backend = await startOtlpReceiver();
   await using other = await startOtlpReceiver();
   await using fixture = await startDelivery();
@@ -165,7 +165,7 @@ test('an edit while requests are under way waits for them, and sends what they d
   fixture.delivery.start();
   watch(backend, () => ({ delayMs: 15 }));
   const appended = await growUntil(fixture, backend, 6);
-  // Of those under way every other one is refused because of the settings.
+  // Of those in flight every other one is refused because of the settings.
   backend.respondWith((_request, index) => ({ delayMs: 30, status: index % 2 ? 200 : 401 }));
   const seen = backend.requests.length;
   await backend.waitForRequests(seen + 2);
@@ -222,7 +222,7 @@ test('a backend that hangs holds up neither an edit to another backend nor the d
   expect(fixture.telemetryLog.counters(2)).toMatchObject({ delivered: 0, discarded: 3 });
 });
 
-test('an edit that keeps the backend waits for the request under way, and sends nothing twice', async () => {
+test('an edit that keeps the backend waits for the request in flight, and sends nothing twice', async () => {
   await using backend = await startOtlpReceiver();
   await using fixture = await startDelivery();
   backend.respondWith({ delayMs: 800 });

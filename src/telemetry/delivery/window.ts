@@ -38,7 +38,7 @@ export class Window {
   /** Reads the next batch, of about `maxBytes` at most; null if nothing more is queued. */
   async readAhead(maxBytes: number): Promise<InFlightBatch | null> {
     const { telemetryLog, budget } = this.#parts;
-    // Also taken while it is read: all integrations may be reading now.
+    // Also reserved while it is read: all integrations may be reading now.
     const share = Math.min(maxBytes, budget.share());
     budget.take(share);
     try {
@@ -92,7 +92,7 @@ export class Window {
     let dropped = false;
     while (this.#batches.length > 0) {
       const head = this.#batches[0]!;
-      // One that is under way is dropped after its response.
+      // One that is in flight is dropped after its response.
       if (head.underWay || head.committed >= at) break;
       dropped = true;
       if (head.end > at) {

@@ -1,7 +1,7 @@
 import { type Accepted, type AcceptedTotals, nothingAccepted } from './record.ts';
 
 /**
- * About how many bytes of an integration are behind its first `passed` spans. `steps`: what had been accepted at some
+ * About how many bytes of an integration come after its first `passed` spans. `steps`: what had been accepted at some
  * positions of the log, oldest first; between two of them all spans are taken to be equally large.
  */
 export const bytesBehind = (

@@ -11,14 +11,14 @@ export const zeroCounts = (): Counts => ({
   discarded: 0,
 });
 
-/** `state` with `deltas` added to its counts; all else in it stays. */
+/** `state` with `deltas` added to its counts; everything else in it stays. */
 export const addCounts = <T extends Counts>(state: T, deltas: Partial<Counts>): T => {
   const sum: T = { ...state };
   for (const name of countNames) (sum as Counts)[name] += deltas[name] ?? 0;
   return sum;
 };
 
-/** Spans that are behind the cursor. */
+/** Spans after the cursor. */
 export const passed = (state: Counts): number =>
   state.delivered + state.rejected + state.dead_lettered + state.expired + state.discarded;
 

@@ -56,7 +56,7 @@ test('a group is no larger than allowed, unless it is a single append', async ()
   await Promise.all(all);
 });
 
-test('as many groups as allowed are under way at once, and one that fails fails its own appends only', async () => {
+test('as many groups as allowed are in flight at once, and one that fails fails its own appends only', async () => {
   const { groups, append } = collect(2, 10);
   const all = [append(1), append(2), append(3)].map((one) => one.catch((error: Error) => error.message));
   await tick();

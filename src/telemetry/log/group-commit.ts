@@ -13,7 +13,7 @@ interface Waiting extends Append {
 }
 
 interface GroupCommitOptions {
-  /** How many groups may be on their way to the disk at a time. */
+  /** How many groups may be in flight to the disk at a time. */
   concurrency: number;
   /** A group is no larger, unless it is a single append: the first in it must not wait for all others. */
   maxBytes: () => number;
@@ -23,7 +23,7 @@ interface GroupCommitOptions {
   write: (group: readonly Append[]) => Promise<void>;
 }
 
-/** Group commit: what is appended while groups are on their way shares the next one, and its sync. */
+/** Group commit: what is appended while groups are in flight shares the next group, and its sync. */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #waiting: Waiting[] = [];
@@ -46,7 +46,7 @@ export class GroupCommit {
     for (const slice of stored) bytes += slice.bytes.length;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ slices: stored, bytes, resolve, reject });
-      // Else the end of a group that is under way starts the next one.
+      // Else the end of a group that is in flight starts the next one.
       if (this.#scheduled || this.#underWay.size >= this.#options.concurrency) return;
       this.#scheduled = true;
       // What arrives in this tick of the event loop shares the group.

@@ -222,7 +222,7 @@ const conformance = (openFixture: () => Promise<LogFixture>, sequences: number):
     });
   }
 
-  test('a body that a client compressed is read as it came, in a batch of its own', async () => {
+  test('a body that a client compressed is read as it arrived, in a batch of its own', async () => {
     await log.append([slice('a', 1, [1])]);
     await log.append([{ ...slice('b', 1, [1]), gzip: true }]);
     await log.append([slice('c', 1, [1])]);

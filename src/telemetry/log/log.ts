@@ -98,7 +98,10 @@ export interface TelemetryLog {
   listDeadLetters(number: number, limit: number, after?: string): Promise<DeadLetter[]>;
   /** A dead letter and its span; null if it is gone or damaged. */
   getDeadLetter(number: number, id: string): Promise<{ deadLetter: DeadLetter; span: Buffer } | null>;
-  /** Removes dead letters (all, or the given ones) and counts them as `as`, as one change. Resolves to how many there were. */
+  /**
+   * Removes dead letters (all, or the given ones) and counts them as `as`, as one change. Resolves to how many there
+   * were.
+   */
   endDeadLetters(number: number, ids: readonly string[] | undefined, as: DeadLetterEnd): Promise<number>;
 
   counters(number: number): DeliveryCounters;
@@ -111,6 +114,6 @@ export interface TelemetryLog {
   expire(before: number, maxBytes: number): Promise<void>;
   /** Calls `appended` with the integrations of every durable append. Returns a function that removes the listener. */
   onAppend(appended: (routes: ReadonlySet<number>) => void): () => void;
-  /** Waits for what is under way; later appends reject. */
+  /** Waits for what is in flight; later appends reject. */
   close(): Promise<void>;
 }

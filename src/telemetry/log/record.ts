@@ -22,7 +22,7 @@ export const nothingAccepted: Accepted = { spans: 0, bytes: 0 };
  *     u32 crc of all before
  *
  * The running totals make the counters self-checking: if a record is unreadable, header and all, the next one for the
- * integration tells how many spans are missing.
+ * integration says how many spans are missing.
  */
 export interface RecordHead {
   at: number;

@@ -37,7 +37,10 @@ export const writeSlices = (table: Buffer, from: number, slices: readonly Slice[
   return p;
 };
 
-/** Reads `count` slices from offset `from` on, the first of which has its body at `bodyAt`. `end`: the offset behind them. */
+/**
+ * Reads `count` slices from offset `from` on, the first of which has its body at `bodyAt`. `end`: the offset behind
+ * them.
+ */
 export const readSlices = (
   table: Buffer,
   from: number,

@@ -1,7 +1,7 @@
 /**
- * Writes protobuf from the end of a buffer towards its beginning: when a nested message is complete, its length is known
- * and goes in front of it, so nothing is measured twice or moved. Therefore fields, and the items of a list, are written
- * in reverse order.
+ * Writes protobuf from the end of a buffer towards its beginning: when a nested message is complete, its length is
+ * known and goes in front of it, so nothing is measured twice or moved. Therefore fields, and the items of a list, are
+ * written in reverse order.
  */
 export class BackwardWriter {
   #buffer: Buffer;

@@ -1,7 +1,7 @@
 /**
  * Reads protobuf's wire format (https://protobuf.dev/programming-guides/encoding/), as little of it as scanning needs.
- * A reader is a position in a buffer; anything malformed sets `bad` and moves to the end, so that loops end by themselves
- * and nothing throws while a request is received.
+ * A reader is a position in a buffer; anything malformed sets `bad` and moves to the end, so that loops end by
+ * themselves and nothing throws while a request is received.
  */
 export class WireReader {
   buffer: Buffer;

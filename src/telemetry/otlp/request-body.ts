@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Asks for this many bytes of memory; returns false if there are not so many. */
+/** Reserves this many bytes of memory; returns false if there is not enough. */
 export type Reserve = (bytes: number) => boolean;
 
 /** How many bytes to make room for when `needed` do not fit into `room`. */

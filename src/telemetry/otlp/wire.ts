@@ -11,7 +11,7 @@ export interface Scan {
   rejected: number;
   /** Why the first rejected span was refused; empty if none was. */
   rejection: string;
-  /** The distinct agents; null stands for "names no agent". */
+  /** The distinct agents; null means that no agent is named. */
   agents: readonly (string | null)[];
   /** For each span, in order: the index of its agent in `agents`, or -1 for one that is refused. */
   agentOf: readonly number[];
@@ -22,8 +22,8 @@ const agentKey = Buffer.from('gen_ai.agent.id');
 export const maxAttributeDepth = 64;
 
 /**
- * A request with more spans is refused: 20 MiB hold no more valid ones (30 bytes of ids each), but ten million empty ones,
- * which compress to 20 KB and would block all other requests for a second.
+ * A request with more spans is refused: 20 MiB hold no more valid ones (30 bytes of ids each), but ten million empty
+ * ones, which compress to 20 KB and would block all other requests for a second.
  */
 export const mostSpans = 1_000_000;
 
@@ -247,13 +247,14 @@ interface Selection {
 
 /**
  * The request with only the spans that `keep` selects (by their order). Unknown fields and all that surrounds the spans
- * stay as they are; resources and scopes that lose all their spans are left out. The bytes must be a request that `scan`
- * accepted.
+ * stay as they are; resources and scopes that lose all their spans are left out. The bytes must be a request that
+ * `scan` accepted.
  */
 export const selectSpans = (bytes: Buffer, keep: (span: number) => boolean): Buffer => {
   const r = new WireReader(bytes);
   let span = 0;
-  // Levels: 0 request (children are field 1), 1 resource_spans and 2 scope_spans (field 2); the children of 2 are spans.
+  // Levels: 0 request (children are field 1), 1 resource_spans and 2 scope_spans (field 2); the children of 2 are
+  // spans.
   const walk = (end: number, level: number): Selection => {
     const childTag = level === 0 ? 10 : 18;
     const parts: Buffer[] = [];

@@ -13,7 +13,7 @@ interface ReceiveRequest {
   contentEncoding: string | undefined;
   /** In bytes, if the request says so. */
   contentLength?: number | undefined;
-  /** The body as it came over the wire (still encoded). A stream is read up to the limit. */
+  /** The body as it arrived (still encoded). A stream is read up to the limit. */
   body: Buffer | Readable;
 }
 
@@ -42,9 +42,10 @@ export interface ReceiverOptions {
 }
 
 /**
- * From this size in bytes, a request that goes whole to the same integrations is stored as one gzip member and forwarded
- * as a request of its own: the body as it came, or compressed here, once for all. Compressing takes about 10 µs a KB, a
- * request of its own 100 to 150 µs for each integration, so smaller ones are joined with others when they are sent.
+ * From this size in bytes, a request that goes whole to the same integrations is stored as one gzip member and
+ * forwarded as a request of its own: the body as it arrived, or compressed here, once for all. Compressing takes about
+ * 10 µs a KB, a request of its own 100 to 150 µs for each integration, so smaller ones are joined with others when they
+ * are sent.
  */
 const storedGzippedFrom = 32 * 1024;
 
@@ -96,7 +97,7 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
   const overloaded = (encoding: Encoding) =>
     errorResponse(encoding, 503, 'too many requests are waiting; try again', 1);
 
-  /** The body as it came over the wire, or the refusal. */
+  /** The body as it arrived, or the refusal. */
   const read = async (
     { body, contentLength = 0 }: ReceiveRequest,
     encoding: Encoding,
@@ -138,7 +139,7 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     return errorResponse('json', 400, converted.error);
   };
 
-  /** `member`: the body as it came, if that is one gzip member. Everything is durable when it resolves with 200. */
+  /** `member`: the body as it arrived, if that is one gzip member. Everything is durable when it resolves with 200. */
   const store = async (
     bytes: Buffer,
     member: Buffer | null,

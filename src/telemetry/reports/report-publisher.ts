@@ -19,7 +19,9 @@ interface PublisherParts {
   log: Logger;
 }
 
-/** Publishes this replica's reports to the others: at the start, about every second those that changed, and at the end. */
+/**
+ * Publishes this replica's reports to the others: at the start, about every second those that changed, and at the end.
+ */
 export class ReportPublisher {
   readonly #parts: PublisherParts;
   readonly #published = new Map<number, { text: string; at: number }>();

@@ -2,9 +2,9 @@ import { type Decision, startPostgresProxy } from '../../harness/postgres-proxy.
 import { until } from '../../harness/wait.ts';
 import { nothingDue } from './due.ts';
 import { Fixture } from './fixture.ts';
-import { closeAccount } from './product-verifier.ts';
+import { verifyWithProduct } from './product-verifier.ts';
 import { makeSchedules } from './test-schedules.ts';
-import type { Account } from './verifier.ts';
+import type { Verification } from './verifier.ts';
 
 const minute = 60_000;
 const env = { ROLES: 'api,scheduler,delivery' };
@@ -12,10 +12,10 @@ const env = { ROLES: 'api,scheduler,delivery' };
 export interface BoundariesReport {
   /** The statements of a firing transaction, in order. */
   statements: string[];
-  /** Where connections were cut: `before 3`, `after 8`. */
+  /** The places where connections were cut: `before 3`, `after 8`. */
   cuts: string[];
   kills: number;
-  account: Account;
+  verification: Verification;
 }
 
 /** Whether the statements of a transaction so far are those of a firing. */
@@ -23,9 +23,8 @@ export const isFiring = (transaction: readonly string[]): boolean =>
   transaction.some((text) => /from schedules s.*for update of s skip locked/s.test(text));
 
 /**
- * Fires under a connection that is cut before and after each statement of the firing transaction in turn, COMMIT
- * and its acknowledgement among them; at every `killEvery`th of these places, and after COMMIT, the process is killed as
- * well.
+ * Fires over a connection that is cut before and after each statement of the firing transaction in turn, COMMIT and its
+ * acknowledgement included. At every `killEvery`th of these places, and after COMMIT, the process is killed too.
  */
 export const runAtBoundaries = async (schedules: number, killEvery: number): Promise<BoundariesReport> => {
   await using fixture = await Fixture.open('postgres');
@@ -33,7 +32,10 @@ export const runAtBoundaries = async (schedules: number, killEvery: number): Pro
   await fixture.start(0, { env, databaseUrl: proxy.url });
   const made = await makeSchedules(fixture.api(), schedules);
 
-  /** Three minutes later, of which two are missed, so that a firing has all of its statements; the loop is woken. */
+  /**
+   * Moves the clock by three minutes, of which two are missed, so that a firing has all of its statements, and wakes
+   * the loop.
+   */
   const nextFiring = async (done: () => boolean): Promise<void> => {
     await fixture.moveClock(3 * minute);
     await fixture.wake();
@@ -53,7 +55,7 @@ export const runAtBoundaries = async (schedules: number, killEvery: number): Pro
     return 'pass';
   };
   await allFired();
-  // Until one that has fired something, and not found the minute fired by the loop itself.
+  // Repeats until this firing has fired something, and the loop did not fire the minute by itself.
   for (let tries = 0; tries < 5 && !statements.some((text) => /update schedules/.test(text)); tries++) {
     await nextFiring(() => statements.length > 0);
     await allFired();
@@ -62,11 +64,12 @@ export const runAtBoundaries = async (schedules: number, killEvery: number): Pro
   const cuts: string[] = [];
   let kills = 0;
   let place = 0;
-  // Of `begin` only its answer: before it nothing tells a firing from the rest.
+  // Of `begin` only its response is cut: before it nothing distinguishes a firing from other transactions.
   for (let k = 1; k < statements.length; k++) {
     for (const decision of ['cut before', 'cut after'] satisfies Decision[]) {
       let done = false;
-      // A firing that were committed in two parts could still do the second after a lost acknowledgement: not when killed.
+      // A firing that was committed in two parts could still do the second part after a lost acknowledgement, but not
+      // when killed.
       const committed = decision === 'cut after' && k === statements.length - 1;
       const kill = committed || ++place % killEvery === 0;
       proxy.decide = ({ transaction }) => {
@@ -89,5 +92,5 @@ export const runAtBoundaries = async (schedules: number, killEvery: number): Pro
     }
   }
   proxy.decide = () => 'pass';
-  return { statements, cuts, kills, account: await closeAccount(fixture, made) };
+  return { statements, cuts, kills, verification: await verifyWithProduct(fixture, made) };
 };

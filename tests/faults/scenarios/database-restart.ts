@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../harness/wait.ts';
 import { nothingDue } from './due.ts';
 import { Fixture, must } from './fixture.ts';
-import { closeAccount } from './product-verifier.ts';
+import { verifyWithProduct } from './product-verifier.ts';
 import { makeSchedules } from './test-schedules.ts';
-import type { Account } from './verifier.ts';
+import type { Verification } from './verifier.ts';
 
 const minute = 60_000;
 
 export interface RestartReport {
   restarts: number;
-  /** Answers by status. */
+  /** Numbers of responses by status. */
   statuses: Record<number, number>;
-  /** The longest answer, in milliseconds. */
+  /** The slowest response, in milliseconds. */
   slowestMs: number;
-  /** From the database's return to the first 200 of /readyz, and to a firing that a notification asked for. */
+  /** From the database's return to the first 200 of /readyz, and to a firing that a notification caused. */
   readyMs: number[];
   heardMs: number[];
   problems: string[];
-  account: Account;
+  verification: Verification;
 }
 
-/** PostgreSQL goes away under load, cleanly or by a crash, and comes back; the platform is left alone. */
+/** PostgreSQL goes away under load, cleanly or by a crash, and comes back. The platform is not touched. */
 export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): Promise<RestartReport> => {
   await using fixture = await Fixture.open('postgres');
   const postgres = fixture.postgres!;
@@ -39,7 +39,7 @@ export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): P
         report.statuses[status] = (report.statuses[status] ?? 0) + 1;
         if (status !== 200 && status !== 503) report.problems.push(`${status} ${text}`);
       } catch (error) {
-        report.problems.push(`no answer: ${String(error)}`);
+        report.problems.push(`no response: ${String(error)}`);
       }
       report.slowestMs = Math.max(report.slowestMs, Date.now() - begun);
       await sleep(5);
@@ -68,7 +68,7 @@ export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): P
       await until(() => nothingDue(fixture), 20_000);
       await fixture.moveClock(minute);
       begun = Date.now();
-      // The loop sleeps for up to 15 s now: what is due is fired soon only where a notification is heard.
+      // The loop sleeps for up to 15 s now: what is due fires soon only if a notification is received.
       await until(
         async () => {
           await fixture.wake();
@@ -85,6 +85,6 @@ export const runDatabaseRestarts = async (signals: readonly NodeJS.Signals[]): P
   }
   await must(api.get('/agents'));
   if (fixture.replicas[0]!.process !== process) report.problems.push('the platform was started again');
-  const account = await closeAccount(fixture, schedules);
-  return { restarts: signals.length, ...report, readyMs, heardMs, account };
+  const verification = await verifyWithProduct(fixture, schedules);
+  return { restarts: signals.length, ...report, readyMs, heardMs, verification };
 };

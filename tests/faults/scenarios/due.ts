@@ -4,7 +4,7 @@ import { type Fixture, must } from './fixture.ts';
 
 const minute = 60_000;
 
-/** All that a list answers, page after page. `path` has a query already. */
+/** All items of a list, page after page. `path` already has a query. */
 export const pages = async <T>(api: Client, path: string): Promise<T[]> => {
   const all: T[] = [];
   for (let next = ''; ; ) {
@@ -15,7 +15,10 @@ export const pages = async <T>(api: Client, path: string): Promise<T[]> => {
   }
 };
 
-/** No schedule is due any more. On the embedded database the API is asked, for the schedules of every agent. */
+/**
+ * Whether no schedule is due any more. On the embedded database this comes from the API, for the schedules of every
+ * agent.
+ */
 export const nothingDue = async (fixture: Fixture): Promise<boolean> => {
   if (fixture.databaseUrl) {
     return fixture.inspect(async (rows) => {
@@ -31,8 +34,8 @@ export const nothingDue = async (fixture: Fixture): Promise<boolean> => {
 };
 
 /**
- * Moves the clock into the minute after the latest that it has shown, and resolves when all that is due then has been
- * dealt with. Answers that minute's beginning plus one millisecond.
+ * Moves the clock into the minute after the latest that it has shown, and waits until everything that is due then is
+ * handled. Resolves to the beginning of that minute plus one millisecond.
  */
 export const lastMinute = async (fixture: Fixture): Promise<number> => {
   const begin = (Math.floor(fixture.latest() / minute) + 1) * minute + 1;

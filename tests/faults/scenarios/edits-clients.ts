@@ -5,7 +5,7 @@ import { type Fixture, must } from './fixture.ts';
 import type { Matches, TestSchedule } from './test-schedules.ts';
 
 const everyMinute: Matches = () => true;
-/** Some mean the same in other words: for a PUT these are other times, and what is due is passed over. */
+/** Some have the same times in other words. For a PUT these are other times, so what is due is skipped. */
 export const expressions: [string, Matches][] = [
   ['* * * * *', everyMinute],
   ['*/1 * * * *', everyMinute],
@@ -33,7 +33,7 @@ export const readOne = (
   ])();
 };
 
-/** A change of `schedule` over either replica, as it was answered. */
+/** Changes `schedule` over either replica, and resolves to the change with its response. */
 export const changeOne = async (
   fixture: Fixture,
   schedule: TestSchedule,
@@ -59,7 +59,7 @@ export const changeOne = async (
   };
 };
 
-/** A deletion of `schedule` over either replica. */
+/** Deletes `schedule` over either replica. */
 export const remove = async (fixture: Fixture, schedule: TestSchedule, random: Random): Promise<Deletion> => {
   const askedAt = fixture.now();
   await must(fixture.api(int(random, 0, 1)).delete(pathOf(schedule)));

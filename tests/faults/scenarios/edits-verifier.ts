@@ -1,7 +1,7 @@
 import type { Rows } from './fixture.ts';
 import { type Matches, nominalTimes, type TestSchedule } from './test-schedules.ts';
 
-/** A change of a schedule as a client asked for it and was answered. Times by the database's clock. */
+/** A change of a schedule, with its request and its response. Times by the database's clock. */
 export interface Change {
   scheduleId: string;
   kind: 'put' | 'pause' | 'resume';
@@ -12,20 +12,20 @@ export interface Change {
   answeredAt: number;
 }
 
-/** When a deletion was asked for and answered, by the database's clock. */
+/** When a deletion was requested and when its response came, by the database's clock. */
 export interface Deletion {
   schedule: TestSchedule;
   askedAt: number;
   answeredAt: number;
 }
 
-/** How far the clock of the test may be from that of the database, on one machine. */
+/** The largest difference between the clock of the test and that of the database, on one machine. */
 const toleranceMs = 20;
 
 /**
- * When `schedule` was due, by the changes that were answered, in the order of their revisions. The moment of each is
- * the one that the database has of it, which must lie between question and answer. `problems`: where the answers do
- * not follow from one another.
+ * When `schedule` was due, by the acknowledged changes in the order of their revisions. The moment of each change is
+ * the one in the database, which must lie between request and response. `problems` says which responses do not follow
+ * from one another.
  */
 export const definitionsOf = async (
   rows: Rows,
@@ -46,19 +46,19 @@ export const definitionsOf = async (
   let [expression, enabled] = ['* * * * *', true];
   for (let revision = 2; revision <= Math.max(...byRevision.keys()); revision++) {
     const responses = byRevision.get(revision) ?? [];
-    // A pause of what is paused answers the revision that there is: the change is the PUT, or any that fits.
+    // A pause of a paused schedule returns the current revision: the change is the PUT, or any other that fits.
     const change = responses.find(({ kind }) => kind === 'put') ?? responses[0];
     const say = (problem: string) =>
       problems.push(`schedule ${schedule.id}, revision ${revision}: ${problem}`);
     if (!change) {
-      say('nobody asked for it');
+      say('no one requested it');
       continue;
     }
     const before = { expression, enabled };
     if (change.kind === 'put') expression = change.expression;
     else enabled = change.kind === 'resume';
     if (responses.some((response) => response.expression !== expression || response.enabled !== enabled))
-      say(`answered as ${JSON.stringify(responses)} after ${JSON.stringify(before)}`);
+      say(`returned ${JSON.stringify(responses)} after ${JSON.stringify(before)}`);
     const after = moments.get(revision);
     moments.delete(revision);
     const changed = before.expression !== expression || before.enabled !== enabled;
@@ -66,17 +66,17 @@ export const definitionsOf = async (
     if (after === undefined) continue;
     const within = ({ askedAt, answeredAt }: Change) =>
       after >= askedAt - toleranceMs && after <= answeredAt + toleranceMs;
-    if (!responses.some(within)) say('made at another time than it was asked for');
+    if (!responses.some(within)) say('made at another time than requested');
     definitions.push({ after, matches: enabled ? meanings.get(expression)! : null });
   }
   for (const revision of moments.keys())
-    problems.push(`schedule ${schedule.id}: revision ${revision} was not asked for`);
+    problems.push(`schedule ${schedule.id}: revision ${revision} was not requested`);
   return { definitions, problems };
 };
 
 /**
- * Deleted schedules have a Work Item for each of their times until shortly before the deletion was asked for, at most
- * one for those about it, and none for later ones.
+ * A deleted schedule has a Work Item for each of its times until shortly before the request to delete it, at most one
+ * for those around it, and none for later ones.
  */
 export const deletedProblems = async (rows: Rows, deletions: readonly Deletion[]): Promise<string[]> => {
   const problems: string[] = [];
@@ -91,7 +91,7 @@ export const deletedProblems = async (rows: Rows, deletions: readonly Deletion[]
     for (const at of nominalTimes(schedule, answeredAt).due) {
       const n = made.get(at) ?? 0;
       made.delete(at);
-      // What was due and not yet fired goes with the schedule: before these instants all was fired.
+      // What was due and not yet fired is deleted with the schedule. Before these instants everything was fired.
       if (n > 1 || (n === 0 && at < askedAt - 5_000))
         problems.push(`deleted schedule ${schedule.id}: ${new Date(at).toISOString()} has ${n} Work Items`);
     }

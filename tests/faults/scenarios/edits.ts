@@ -6,17 +6,17 @@ import { nothingDue } from './due.ts';
 import { changeOne, expressions, readOne, remove } from './edits-clients.ts';
 import { type Change, type Deletion, definitionsOf, deletedProblems } from './edits-verifier.ts';
 import { Fixture, must } from './fixture.ts';
-import { closeAccount } from './product-verifier.ts';
+import { verifyWithProduct } from './product-verifier.ts';
 import { makeSchedule, type TestSchedule } from './test-schedules.ts';
-import type { Account } from './verifier.ts';
+import type { Verification } from './verifier.ts';
 
 const minute = 60_000;
 export interface EditsOptions {
   /** Of each kind: only read, edited, deleted. */
   schedules: number;
-  /** Requests that read what is due and nobody fires. */
+  /** Requests that read what is due while nothing fires. */
   reads: number;
-  /** Due instants with clients on both sides of them. */
+  /** Due instants during which clients are busy. */
   instants: number;
   seed: number;
 }
@@ -25,12 +25,12 @@ export interface EditsReport {
   reads: number;
   changes: Record<string, number>;
   problems: string[];
-  account: Account;
+  verification: Verification;
 }
 
-/** The due schedules are read by eight clients while nobody fires. Answers whether a row of theirs was written. */
+/** Eight clients read the due schedules while nothing fires. Resolves to whether a row of theirs was written. */
 const readWhileDue = async (fixture: Fixture, schedules: TestSchedule[], reads: number, random: Random) => {
-  // A version of a row has a place and a transaction of its own: any write, even of what was there, shows.
+  // Each version of a row has its own place and transaction, so any write shows, even one that changes nothing.
   const versions = () =>
     fixture.inspect((rows) =>
       rows<{ next: Date }>(
@@ -79,10 +79,10 @@ interface Done {
   deletions: Deletion[];
 }
 
-/** One due instant, with all clients busy before and after it; `doomed` are deleted about then. */
+/** One due instant, with all clients busy before and after it. `toDelete` are deleted around that time. */
 const oneInstant = async (
   fixture: Fixture,
-  { onlyRead, edited, doomed }: Record<'onlyRead' | 'edited' | 'doomed', TestSchedule[]>,
+  { onlyRead, edited, toDelete }: Record<'onlyRead' | 'edited' | 'toDelete', TestSchedule[]>,
   holdFiring: boolean,
   random: Random,
 ): Promise<Done> => {
@@ -100,21 +100,21 @@ const oneInstant = async (
     done.changes.push(await changeOne(fixture, pick(random, edited), random));
   };
   const clients = [meanwhile(2, reading, over), meanwhile(4, changing, over)];
-  // Held for a while, so that changes find what is due.
+  // Held for a while, so that changes meet what is due.
   const { pid } = fixture.replicas[2]!.process!;
   if (holdFiring) {
     process.kill(pid, 'SIGSTOP');
     over.then(() => process.kill(pid, 'SIGCONT'));
   }
   await sleep(130 + random() * 60);
-  for (const schedule of doomed) done.deletions.push(await remove(fixture, schedule, random));
+  for (const schedule of toDelete) done.deletions.push(await remove(fixture, schedule, random));
   await Promise.all(clients);
   return done;
 };
 
 /**
- * Clients of two replicas read schedules that are due; then, at one due instant after another, they read, replace,
- * pause, resume and delete while a third replica fires. Every change is remembered as it was answered.
+ * Clients of two replicas read schedules that are due. Then, at one due instant after another, they read, replace,
+ * pause, resume and delete while a third replica fires. Every change is kept with its response.
  */
 export const runEdits = async (options: EditsOptions): Promise<EditsReport> => {
   const random = seeded(options.seed);
@@ -130,14 +130,14 @@ export const runEdits = async (options: EditsOptions): Promise<EditsReport> => {
   const problems = await readWhileDue(fixture, [...onlyRead, ...edited], options.reads, random);
   await fixture.start(2, env('scheduler,delivery'));
   await until(() => nothingDue(fixture), 30_000);
-  // Of what was due until now several times may have been skipped together, and a deletion forgets that.
+  // Several occurrences that were due until now may have been skipped together, and a deletion removes that record.
   for (const schedule of deleted) schedule.definitions[0]!.after = fixture.now();
 
   const all: Done = { reads: options.reads, changes: [], deletions: [] };
   for (let instant = 0; instant < options.instants; instant++) {
     const last = Math.floor(((instant + 1) * deleted.length) / options.instants);
-    const doomed = deleted.slice(all.deletions.length, last);
-    const done = await oneInstant(fixture, { onlyRead, edited, doomed }, instant % 2 === 1, random);
+    const toDelete = deleted.slice(all.deletions.length, last);
+    const done = await oneInstant(fixture, { onlyRead, edited, toDelete }, instant % 2 === 1, random);
     all.reads += done.reads;
     all.changes.push(...done.changes);
     all.deletions.push(...done.deletions);
@@ -150,8 +150,8 @@ export const runEdits = async (options: EditsOptions): Promise<EditsReport> => {
       problems.push(...found.problems);
     }
   });
-  const account = await closeAccount(fixture, [...onlyRead, ...edited]);
+  const verification = await verifyWithProduct(fixture, [...onlyRead, ...edited]);
   const changes: Record<string, number> = { delete: all.deletions.length };
   for (const { kind } of all.changes) changes[kind] = (changes[kind] ?? 0) + 1;
-  return { reads: all.reads, changes, problems, account };
+  return { reads: all.reads, changes, problems, verification };
 };

@@ -18,7 +18,7 @@ interface Replica {
   dataDir: string;
   port: number;
   process: PlatformProcess | null;
-  /** How it was started last. */
+  /** The options of its last start. */
   options: StartOptions;
 }
 
@@ -28,13 +28,13 @@ export interface StartOptions {
 }
 
 /**
- * Replicas of the platform that die and come back on their port and data folder, over one database whose clock the
- * test moves: a PostgreSQL of its own with fsync on, or the embedded database of the one replica.
+ * Replicas of the platform that die and return on their port and data folder, over one database whose clock the test
+ * moves: a PostgreSQL of its own with fsync on, or the embedded database of the one replica.
  */
 export class Fixture {
   readonly kind: Database['kind'];
   readonly postgres: Postgres | null;
-  /** The platform's database; null where it is embedded. */
+  /** The platform's database; null if it is embedded. */
   readonly databaseUrl: string | null;
   readonly replicas: Replica[];
   readonly #base: string;
@@ -57,7 +57,7 @@ export class Fixture {
 
   static async open(kind: Database['kind'], replicas = 1): Promise<Fixture> {
     const base = await mkdtemp(join(tmpdir(), 'ap-faults-'));
-    // A replica keeps up to 16 connections and one that listens.
+    // A replica has up to 16 connections and one that listens.
     const settings = { max_connections: String(50 + 20 * replicas) };
     const postgres = kind === 'postgres' ? await startPostgres({ durable: true, settings }) : null;
     const databaseUrl = postgres ? await postgres.createDatabase() : null;
@@ -74,9 +74,8 @@ export class Fixture {
   }
 
   /**
-   * Starts replica `i`, through another way to the database where one is given; again as it was last, where nothing
-   * is said. Resolves when it is ready: true, or false where it was killed before that. Rejects where it ended by
-   * itself.
+   * Starts replica `i`, with another url of the database if one is given; without options, again as it was last.
+   * Resolves when it is ready: true, or false if it was killed before that. Rejects if it ended by itself.
    */
   async start(i = 0, options: StartOptions = this.replicas[i]!.options): Promise<boolean> {
     const replica = this.replicas[i]!;
@@ -99,7 +98,7 @@ export class Fixture {
     return !ended;
   }
 
-  /** SIGKILL, where it runs. */
+  /** Sends SIGKILL if it runs. */
   async kill(i = 0): Promise<void> {
     const { process } = this.replicas[i]!;
     this.replicas[i]!.process = null;
@@ -121,8 +120,8 @@ export class Fixture {
   }
 
   /**
-   * Moves the database's clock: on PostgreSQL for new connections and, within moments, in every session, `inspect`
-   * among them when this resolves; on the embedded database from its next start.
+   * Moves the database's clock. On PostgreSQL the move affects new connections and, within moments, every session; when
+   * this resolves, also `inspect`. On the embedded database it takes effect at its next start.
    */
   async moveClock(byMs: number): Promise<void> {
     this.#shown = this.latest();
@@ -141,7 +140,7 @@ export class Fixture {
     );
   }
 
-  /** A connection past all replicas, made again when it was lost. */
+  /** A connection of the test itself, opened again when it was lost. */
   #connected(): Promise<pg.Client> {
     this.#direct ??= (async () => {
       const direct = new pg.Client({ connectionString: this.databaseUrl!, connectionTimeoutMillis: 10_000 });
@@ -159,7 +158,7 @@ export class Fixture {
     return this.#direct;
   }
 
-  /** Looks into the database itself; into the embedded one only while no replica runs. */
+  /** Queries the database directly; the embedded one only while no replica runs. */
   async inspect<T>(fn: (rows: Rows) => Promise<T>): Promise<T> {
     if (this.databaseUrl) {
       const direct = await this.#connected();
@@ -175,7 +174,7 @@ export class Fixture {
     }
   }
 
-  /** What a write to a schedule does on every replica: the firing loops look at once. PostgreSQL only. */
+  /** Wakes the firing loops, as a write to a schedule does on every replica. PostgreSQL only. */
   wake(): Promise<void> {
     return this.inspect(async (rows) => void (await rows(`select pg_notify('schedules', '')`)));
   }
@@ -188,7 +187,7 @@ export class Fixture {
   }
 }
 
-/** The body of a successful answer; throws on any other. */
+/** The body of a successful response; throws on any other. */
 export const must = async (
   response: Promise<{ status: number; body: unknown; text: string }>,
 ): Promise<Record<string, never>> => {

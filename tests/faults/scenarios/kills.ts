@@ -4,13 +4,13 @@ import { startOtlpReceiver } from '../../harness/otlp-receiver.ts';
 import { until } from '../../harness/wait.ts';
 import { nothingDue } from './due.ts';
 import { Fixture, must } from './fixture.ts';
-import { closeAccount } from './product-verifier.ts';
+import { verifyWithProduct } from './product-verifier.ts';
 import { makeSchedules } from './test-schedules.ts';
-import type { Account } from './verifier.ts';
+import type { Verification } from './verifier.ts';
 import { Tracer, Writer } from './workloads.ts';
 
 const minute = 60_000;
-/** Work Items stay PENDING here: what becomes of those that execute is the subject of the leases. */
+/** Work Items stay PENDING here; the scenario of the leases covers those that execute. */
 const env = { ROLES: 'api,scheduler,delivery' };
 
 export interface KillsOptions {
@@ -24,7 +24,7 @@ export interface KillsOptions {
 
 export interface KillsReport {
   kills: number;
-  account: Account;
+  verification: Verification;
   writes: { acknowledged: number; repeated: number; problems: string[] };
   telemetry: { acknowledged: number; spans: number; duplicates: number; problems: string[] };
 }
@@ -36,13 +36,13 @@ const step = (random: Random): number => {
   return kind < 0.85 ? int(random, 2, 11) * minute : -int(random, 1, 90) * 1_000;
 };
 
-/** PostgreSQL: the clock moves under living replicas, and one of them dies within moments of that. */
+/** PostgreSQL: the clock moves while replicas run, and one of them dies within moments of that. */
 const killReplicas = async (fixture: Fixture, options: KillsOptions): Promise<void> => {
   const random = seeded(options.seed);
   const starting: Promise<unknown>[] = fixture.replicas.map(async () => {});
   for (let kills = 0; kills < options.kills; kills++) {
     const victim = int(random, 0, options.replicas - 1);
-    // Now and then one that is just starting.
+    // Sometimes one that is just starting.
     if (random() < 0.85) await starting[victim];
     await fixture.moveClock(step(random));
     await fixture.wake();
@@ -81,7 +81,7 @@ const killEmbedded = async (fixture: Fixture, options: KillsOptions, firstStartM
   }
 };
 
-/** Resolves when no span waits any more; how long that takes is the difficult backend's affair while there is progress. */
+/** Resolves when no span is queued. That may take as long as the difficult backend makes progress. */
 const drained = async (tracer: Tracer, fixture: Fixture): Promise<void> => {
   for (let least = Number.POSITIVE_INFINITY; least > 0; ) {
     least = await until(
@@ -96,7 +96,7 @@ const drained = async (tracer: Tracer, fixture: Fixture): Promise<void> => {
   }
 };
 
-/** Schedules fire, clients write and spans flow while replicas die; then everything is counted. */
+/** Schedules fire, clients write and spans are sent while replicas die; then everything is verified. */
 export const runUnderKills = async (options: KillsOptions): Promise<KillsReport> => {
   await using fixture = await Fixture.open(options.database, options.replicas);
   await using good = await startOtlpReceiver();
@@ -113,7 +113,7 @@ export const runUnderKills = async (options: KillsOptions): Promise<KillsReport>
   );
   try {
     await (options.database === 'postgres' ? killReplicas : killEmbedded)(fixture, options, startMs);
-    // On a busy machine the kills may be over before the clients have done enough to be worth counting.
+    // On a busy machine the kills may be over before the clients have done enough to verify.
     const enough = options.kills + 1;
     await until(() => Math.min(writer.acknowledged.size, tracer.acknowledged.length) >= enough, 30_000);
   } finally {
@@ -122,13 +122,13 @@ export const runUnderKills = async (options: KillsOptions): Promise<KillsReport>
 
   await drained(tracer, fixture);
   const traces = await tracer.problems(fixture.api(), options.kills);
-  // Some more are missed at the end, on whatever path the clock went.
+  // Some more are missed at the end, whichever way the clock moved.
   await fixture.moveClock(4 * minute);
-  const account = await closeAccount(fixture, schedules);
-  // Awaited here, or the database would be gone before.
+  const verification = await verifyWithProduct(fixture, schedules);
+  // Awaited here, because the database is removed afterwards.
   return await fixture.inspect(async (rows) => ({
     kills: options.kills,
-    account,
+    verification,
     writes: {
       acknowledged: writer.acknowledged.size,
       repeated: writer.repeated,

@@ -7,20 +7,20 @@ export type Fault = 'SIGKILL' | 'SIGSTOP';
 
 export interface LeasesReport {
   items: number;
-  /** How often an item was taken from a worker that was lost. */
+  /** How often an item was taken from a lost worker. */
   takenOver: number;
   problems: string[];
 }
 
 const leaseSeconds = 2;
-/** An agent whose items may be tried as often as the faults ask for. */
+/** An agent with enough attempts for all faults. */
 const agentBody = {
   name: 'Patient',
   mode: 'worker',
   settings: { max_attempts: 100, max_concurrency: 100 },
 };
 
-const thinkFor = (milliseconds: number) => ({
+const modelReply = (milliseconds: number) => ({
   mock: { steps: [{ text: 'the answer', delay_ms: milliseconds }] },
 });
 
@@ -36,8 +36,8 @@ interface ItemRow {
 }
 
 /**
- * Two replicas carry out Work Items; at each fault the one that executes is killed and started again, or stopped
- * until its leases have run out and its items are with the other, and then goes on with what it thinks is its own.
+ * Two replicas execute Work Items. At each fault the one that executes is killed and started again, or stopped until
+ * its leases have expired and the other has its items; then it continues with what it still considers its own.
  */
 export const runLeases = async (faults: readonly Fault[], itemsAFault: number): Promise<LeasesReport> => {
   await using fixture = await Fixture.open('postgres', 2);
@@ -53,7 +53,7 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
       items += count;
       await Promise.all(
         Array.from({ length: count }, () =>
-          must(api.post('/work-items', { agent_id: agent.id, payload: thinkFor(1_500) })),
+          must(api.post('/work-items', { agent_id: agent.id, payload: modelReply(1_500) })),
         ),
       );
     };
@@ -72,7 +72,7 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
       await until(async () => !(await held()), 20_000);
       await fixture.start(victim);
     } else {
-      // Where that was inside a transaction, its locks are free only when the server ends it, after 5 s.
+      // If that was inside a transaction, its locks are free only when the server ends it, after 5 s.
       process.kill(pid, 'SIGSTOP');
       try {
         await until(async () => !(await held()), 30_000);
@@ -106,7 +106,10 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
   return { items, takenOver: rows.reduce((sum, { lost }) => sum + lost, 0), problems };
 };
 
-/** SIGTERM while a Work Item executes and a backend hangs: how it exits, and what becomes of the item. */
+/**
+ * Sends SIGTERM while a Work Item executes and a backend hangs. Resolves to how the process exits, and what becomes of
+ * the item.
+ */
 export const runStop = async () => {
   await using fixture = await Fixture.open('embedded');
   await using hanging = await startOtlpReceiver();
@@ -116,7 +119,7 @@ export const runStop = async () => {
   const settings = { provider: 'otlp_custom_headers', url: hanging.url };
   await must(api.post('/observability/integrations', { version: '1', settings }));
   const agent = await must(api.post('/agents', agentBody));
-  const item = await must(api.post('/work-items', { agent_id: agent.id, payload: thinkFor(120_000) }));
+  const item = await must(api.post('/work-items', { agent_id: agent.id, payload: modelReply(120_000) }));
   await until(async () => (await must(api.get(`/work-items/${item.id}`))).status === 'EXECUTING');
   await api.raw('POST', '/telemetry/v1/traces', spansNamed('span', 1, agent.id), {
     headers: { 'content-type': 'application/x-protobuf' },

@@ -3,13 +3,13 @@ import { int, pick, type Random, seeded } from '../../harness/cron-oracles.ts';
 import { until } from '../../harness/wait.ts';
 import { nothingDue } from './due.ts';
 import { Fixture, must } from './fixture.ts';
-import { closeAccount } from './product-verifier.ts';
+import { verifyWithProduct } from './product-verifier.ts';
 import { makeSchedules } from './test-schedules.ts';
-import type { Account } from './verifier.ts';
+import type { Verification } from './verifier.ts';
 
 const minute = 60_000;
 
-/** What replicas are for, in turn: each role alone (with delivery, which none goes without) and together. */
+/** The roles of the replicas in rotation: each role alone (with delivery, which every replica needs) and together. */
 const roles = [
   'api,scheduler,worker,delivery',
   'scheduler,delivery',
@@ -31,18 +31,18 @@ export interface ReplicasOptions {
 
 export interface ReplicasReport {
   kills: number;
-  /** Replicas frozen for some seconds and woken; times that connections were cut, each a part of all. */
+  /** Replicas frozen for some seconds and woken; how often connections were cut, each time a part of all. */
   freezes: number;
   cuts: number;
   /** How often the clock went back past minutes that had fired. */
   backwards: number;
   carriedOut: number;
-  account: Account;
+  verification: Verification;
 }
 
 type Fault = 'kill' | 'freeze' | 'cut';
 
-/** The faults of a run, spread evenly over its moves; at least as many kills as asked for. */
+/** The faults of a run, spread evenly over its moves; at least as many kills as requested. */
 const planFaults = (random: Random, { moves, kills }: ReplicasOptions): Map<number, Fault[]> => {
   const plan = new Map<number, Fault[]>();
   const add = (fault: Fault, count: number) => {
@@ -76,7 +76,7 @@ class Fleet {
     this.up.add(i);
   }
 
-  /** One that is up; at times one that is just starting. Waits where half of them are not up. */
+  /** A replica that is up, sometimes one that is just starting. Waits if half of them are not up. */
   async #victim(random: Random): Promise<number> {
     await until(() => this.up.size > this.ready.length / 2, 120_000);
     return random() < 0.9 ? pick(random, [...this.up]) : int(random, 0, this.ready.length - 1);
@@ -96,7 +96,7 @@ class Fleet {
       this.kills++;
       this.up.delete(victim);
       await this.fixture.kill(victim);
-      // The start that was in the way, if it was just starting, ends now.
+      // If it was just starting, that start ends now.
       await this.ready[victim]!.catch(() => {});
       this.up.delete(victim);
       this.ready[victim] = this.#start(victim);
@@ -113,20 +113,25 @@ class Fleet {
   }
 }
 
-/** How far the clock goes: mostly to the next minute, at times past the grace, or back, past minutes that have fired. */
+/**
+ * How far the clock goes: mostly to the next minute, at times past the grace, or back, past minutes that have fired.
+ */
 const step = (random: Random): number => {
   const kind = random();
   if (kind < 0.88) return minute;
   return kind < 0.94 ? int(random, 2, 11) * minute : -int(random, 30, 300) * 1_000;
 };
 
-/** Replicas of mixed roles on one PostgreSQL are killed, frozen and cut off while its clock jumps; then all is counted. */
+/**
+ * Replicas of mixed roles on one PostgreSQL are killed, frozen and cut off while its clock jumps; then everything is
+ * verified.
+ */
 export const runReplicas = async (options: ReplicasOptions): Promise<ReplicasReport> => {
   const random = seeded(options.seed);
   await using fixture = await Fixture.open('postgres', options.replicas);
   const fleet = new Fleet(fixture);
   await Promise.all(fleet.ready);
-  // Some at a time, and slowly: workers take part, and leave the machine to the firing. Their leases must outlast the
+  // Few at a time, and slowly: workers take part, and leave the machine to the firing. Their leases must outlast the
   // jumps of the clock.
   await must(fixture.api().patch('/advanced-settings', { WORK_ITEM_LEASE_SECONDS: 3_600 }));
   const atOnce = Math.max(1, Math.round(800 / options.schedules));
@@ -153,13 +158,13 @@ export const runReplicas = async (options: ReplicasOptions): Promise<ReplicasRep
     } else if (random() < 0.7) await until(() => nothingDue(fixture), 5_000).catch(() => {});
   }
   await Promise.all(fleet.ready);
-  const account = await closeAccount(fixture, schedules);
+  const verification = await verifyWithProduct(fixture, schedules);
   const problems = await fixture.inspect((rows) =>
     rows<{ id: string; n: number }>(`select work_item_id as id, count(*)::int as n from work_item_events
       where to_status = 'COMPLETED' group by 1`),
   );
   for (const { id, n } of problems)
-    if (n > 1) account.problems.push(`Work Item ${id} was completed ${n} times`);
+    if (n > 1) verification.problems.push(`Work Item ${id} was completed ${n} times`);
   const { kills, freezes, cuts } = fleet;
-  return { kills, freezes, cuts, backwards, carriedOut: problems.length, account };
+  return { kills, freezes, cuts, backwards, carriedOut: problems.length, verification };
 };

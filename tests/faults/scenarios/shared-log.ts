@@ -21,7 +21,7 @@ export interface Health {
   queued: number;
 }
 
-/** Replicas on one PostgreSQL and one nats-server; `roles[i]` of replica i. Two integrations take every span. */
+/** Replicas on one PostgreSQL and one nats-server; replica i has `roles[i]`. Two integrations get every span. */
 export class SharedLogFixture {
   readonly fixture: Fixture;
   readonly nats: Nats;
@@ -70,7 +70,7 @@ export class SharedLogFixture {
     });
   }
 
-  /** Sends one request to replica `i`; the answer's status, or 0 where there is none. */
+  /** Sends one request to replica `i`. Resolves to the status of the response, or 0 if there is none. */
   async send(
     i: number,
     prefix: string,
@@ -97,30 +97,30 @@ export class SharedLogFixture {
     )) as unknown as Health;
   }
 
-  /** The replica that delivers an integration: the one whose metrics tell of it. */
+  /** The replica that delivers an integration: the one whose metrics report it. */
   async owner(integration = 0): Promise<number> {
     return until(async () => {
-      const told = await Promise.all(
+      const delivering = await Promise.all(
         this.fixture.replicas.map(async ({ port, process }) => {
           if (process === null) return false;
           const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
           return text.includes(`_spans{integration="${this.integrations[integration]}",state="queued"}`);
         }),
       );
-      const index = told.indexOf(true);
+      const index = delivering.indexOf(true);
       return index < 0 ? null : { index };
     }, 20_000).then(({ index }) => index);
   }
 
-  /** Kills a replica and lets its leases run out. */
+  /** Kills a replica and lets its leases expire. */
   async kill(i: number): Promise<void> {
     await this.fixture.kill(i);
     await this.fixture.moveClock(leaseOver);
   }
 
   /**
-   * Waits until nothing is queued, and checks to the span: what was acknowledged is at each backend; what a backend
-   * has is what was accepted for it; and every replica in `replicas` tells so.
+   * Waits until nothing is queued, and checks every span: what was acknowledged is at each backend; what a backend has
+   * is what was accepted for it; and every replica in `replicas` reports that.
    */
   async check(acknowledged: ReadonlySet<string>, replicas: number[]): Promise<void> {
     for (const [k, backend] of this.backends.entries()) {
@@ -154,10 +154,10 @@ export class SharedLogFixture {
   }
 }
 
-/** Clients that send requests to the replicas in turn, each with a name of its own, until `stop`. */
+/** Clients that send requests to the replicas in rotation, each with a name of its own, until `stop`. */
 export class Senders {
   readonly acknowledged = new Set<string>();
-  /** Answers 503, all with Retry-After; and requests without an answer. */
+  /** Responses 503, all with Retry-After; and requests without a response. */
   refused = 0;
   unanswered = 0;
   readonly unexpected: string[] = [];
@@ -168,7 +168,7 @@ export class Senders {
     this.#loops = Array.from({ length: clients }, async (_, client) => {
       for (let n = 0; !this.#stopped; n++) {
         const prefix = `${name}.${client}.${n}`;
-        // Now and then one that is larger than a message may be.
+        // Sometimes one that is larger than a message may be.
         const { status, retryAfter } = await fixture.send(
           replicas[(client + n) % replicas.length]!,
           prefix,

@@ -4,14 +4,14 @@ import { until } from '../../harness/wait.ts';
 import { isFiring } from './boundaries.ts';
 import { nothingDue } from './due.ts';
 import { Fixture } from './fixture.ts';
-import { closeAccount } from './product-verifier.ts';
+import { verifyWithProduct } from './product-verifier.ts';
 import { makeSchedules } from './test-schedules.ts';
-import type { Account } from './verifier.ts';
+import type { Verification } from './verifier.ts';
 
 const minute = 60_000;
 const options = { env: { ROLES: 'api,scheduler,delivery', LOG_LEVEL: 'error' } };
 
-/** The statement of a firing whose answer a frozen replica does not live to see, for the moment. */
+/** The statement of a firing after which a replica freezes, before it reads the response. */
 export const places = {
   'the settings, all locked': /from "?advanced_settings/,
   'the firing itself': /update schedules/,
@@ -21,18 +21,18 @@ export const places = {
 export type Place = keyof typeof places;
 
 export interface StopsReport {
-  /** The least time that a replica was frozen, in milliseconds. */
+  /** The shortest time that a replica was frozen, in milliseconds. */
   frozenMs: number;
-  /** How long after the last had frozen the others had fired all that was due then, in milliseconds. */
+  /** How long after the last freeze the others had fired everything that was due then, in milliseconds. */
   heldMs: number;
-  /** How often the clock went on meanwhile. */
+  /** How often the clock advanced in the meantime. */
   meanwhile: number;
-  account: Account;
+  verification: Verification;
 }
 
 /**
- * Replicas that are stopped by SIGSTOP in the middle of a firing, each at another of `at`, while one more goes on and
- * the clock too; after `frozenMs` they wake and go on with what they think is theirs.
+ * Replicas are stopped by SIGSTOP in the middle of a firing, each after another statement of `at`, while one more
+ * replica and the clock continue. After `frozenMs` they wake and continue with what they still consider theirs.
  */
 export const runStops = async (
   at: readonly Place[],
@@ -44,7 +44,7 @@ export const runStops = async (
   await fixture.start(0, { env: { ...options.env, ROLES: 'api,delivery' } });
   const made = await makeSchedules(fixture.api(), schedules);
   let frozenAt = 0;
-  // One after the other: each waits for the locks of those before it, which the server takes from them after 5 s.
+  // One after the other: each waits for the locks of those before it, which the server releases after 5 s.
   for (const [n, place] of at.entries()) {
     const proxy = proxies.use(await startPostgresProxy(fixture.databaseUrl!));
     await fixture.start(n + 1, { ...options, databaseUrl: proxy.url });
@@ -67,7 +67,7 @@ export const runStops = async (
       100,
     );
   }
-  // Replica 0 becomes the one that goes on.
+  // Replica 0 becomes the one that continues.
   await fixture.kill(0);
   await fixture.start(0, options);
   await until(() => nothingDue(fixture), 30_000, 20);
@@ -89,5 +89,5 @@ export const runStops = async (
     await fixture.wake();
     await until(() => nothingDue(fixture), 30_000);
   }
-  return { frozenMs: frozenFor, heldMs, meanwhile, account: await closeAccount(fixture, made) };
+  return { frozenMs: frozenFor, heldMs, meanwhile, verification: await verifyWithProduct(fixture, made) };
 };

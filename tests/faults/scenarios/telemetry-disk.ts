@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { spansNamed } from '../../harness/otlp-encode.ts';
-import type { Accounts } from '../../harness/telemetry-server.ts';
+import type { CountersByIntegration } from '../../harness/telemetry-server.ts';
 import { until } from '../../harness/wait.ts';
 import { freePort } from '../../harness/watchdog.ts';
 import { spawnTelemetry, type TelemetryProcess } from './telemetry-process.ts';
@@ -14,10 +14,10 @@ import { type CountingBackend, startCountingBackend } from './telemetry-tally.ts
 const run = promisify(execFile);
 const diskBytes = 4 * 1_048_576;
 const spansARequest = 250;
-/** Within which everything here happens, however busy the machine is, in ms. */
+/** The limit for everything here, however busy the machine is, in ms. */
 const patienceMs = 60_000;
 
-/** A folder on a disk of its own, of `diskBytes`; null where this process may not mount one. */
+/** A folder on a disk of its own, of `diskBytes`; null if this process may not mount one. */
 export const mountSmallDisk = async (): Promise<({ path: string } & AsyncDisposable) | null> => {
   const base = await mkdtemp(join(tmpdir(), 'ap-disk-'));
   const path = join(base, 'telemetry');
@@ -38,7 +38,7 @@ export const mountSmallDisk = async (): Promise<({ path: string } & AsyncDisposa
 };
 
 const ballastIn = (path: string): string => join(path, 'telemetry', 'ballast');
-/** Takes what room there is to the last byte, besides what it took before. */
+/** Fills the free space to the last byte, in addition to what it filled before. */
 const fill = (path: string) => appendFile(ballastIn(path), Buffer.alloc(diskBytes)).catch(() => {});
 const makeRoom = (path: string) => rm(ballastIn(path));
 
@@ -56,29 +56,31 @@ interface Refusal {
 }
 
 export interface DiskReport {
-  /** The first refusal, when the backlog had filled the disk. */
+  /** The first refusal, after the backlog has filled the disk. */
   refusal: Refusal;
   /** Spans acknowledged before it. */
   beforeFull: number;
   /** After SIGKILL and a start on the full disk. */
-  restarted: Accounts;
-  /** Delivered while the disk was full. */
-  whileFull: Accounts;
-  /** When another has filled the disk. */
+  restarted: CountersByIntegration;
+  /** Spans delivered while the disk was full. */
+  whileFull: CountersByIntegration;
+  /** The state after another process has filled the disk. */
   refusalByBallast: Refusal;
   acknowledged: number;
-  accounts: Accounts;
+  counters: CountersByIntegration;
   kept: CountingBackend['kept'];
   lost: string[];
 }
 
-/** The disk of the telemetry log runs full, by the backlog of a backend that is away and then by somebody else. */
+/**
+ * The disk of the telemetry log runs full, first by the backlog of a backend that is away and then by another process.
+ */
 export const runDiskFull = async (path: string, segmentBytes?: number): Promise<DiskReport> => {
   await using backend = await startCountingBackend();
   const port = await freePort();
   const acknowledged: string[] = [];
   let sent = 0;
-  /** One request; null where it was acknowledged. */
+  /** Sends one request. Resolves to null if it was acknowledged. */
   const post = async (): Promise<Refusal | null> => {
     const prefix = `r${sent++}`;
     const response = await postSpans(port, prefix);
@@ -92,7 +94,7 @@ export const runDiskFull = async (path: string, segmentBytes?: number): Promise<
   const untilTaken = () => until(async () => (await post()) === null, patienceMs, 20);
   const delivered = (process_: TelemetryProcess) =>
     until(async () => {
-      const now = await process_.tell();
+      const now = await process_.send();
       return now[1]!.queued === 0 && now;
     }, patienceMs);
 
@@ -118,9 +120,9 @@ export const runDiskFull = async (path: string, segmentBytes?: number): Promise<
   await using process_ = spawnTelemetry(options);
   const restarted = await process_.found;
   await process_.ready;
-  await process_.tell({ integrations: [{ number: 1, url: backend.url }] });
+  await process_.send({ integrations: [{ number: 1, url: backend.url }] });
   const whileFull = await delivered(process_);
-  // There is the room of what was delivered, and no other.
+  // Only the space of what was delivered is free.
   await untilTaken();
 
   await delivered(process_);
@@ -129,7 +131,7 @@ export const runDiskFull = async (path: string, segmentBytes?: number): Promise<
   await makeRoom(path);
   await untilTaken();
   for (let i = 0; i < 5; i++) await post();
-  const accounts = await delivered(process_);
+  const counters = await delivered(process_);
   const names = acknowledged.flatMap((prefix) =>
     Array.from({ length: spansARequest }, (_, i) => `${prefix}-${i}`),
   );
@@ -140,19 +142,23 @@ export const runDiskFull = async (path: string, segmentBytes?: number): Promise<
     whileFull,
     refusalByBallast,
     acknowledged: names.length,
-    accounts,
+    counters,
     kept: backend.kept,
     lost: names.filter((name) => !backend.kept.has(name)),
   };
 };
 
 /**
- * A span is refused for itself while there is no room for its dead letter; then there is. Answers the accounts before
- * and behind that, and what the backend kept of the 750 spans.
+ * A backend refuses a single span while there is no room for its dead letter; then there is room. Resolves to the
+ * counters before and after that, and to what the backend kept of the 750 spans.
  */
-export const runLetterWithoutRoom = async (
+export const runDeadLetterWithoutRoom = async (
   path: string,
-): Promise<{ without: Accounts; behind: Accounts; kept: CountingBackend['kept'] }> => {
+): Promise<{
+  without: CountersByIntegration;
+  behind: CountersByIntegration;
+  kept: CountingBackend['kept'];
+}> => {
   let refused = false;
   await using backend = await startCountingBackend((names) => {
     refused ||= names.length === 1 && names[0] === 'r1-7';
@@ -164,13 +170,13 @@ export const runLetterWithoutRoom = async (
   await process_.ready;
   for (let i = 0; i < 3; i++) await (await postSpans(port, `r${i}`)).arrayBuffer();
   await fill(path);
-  await process_.tell({ integrations: [{ number: 1, url: backend.url }] });
+  await process_.send({ integrations: [{ number: 1, url: backend.url }] });
   await until(() => refused, patienceMs);
   await setTimeout(300);
-  const without = await process_.tell();
+  const without = await process_.send();
   await makeRoom(path);
   const behind = await until(async () => {
-    const now = await process_.tell();
+    const now = await process_.send();
     return now[1]!.queued === 0 && now;
   }, patienceMs);
   return { without, behind, kept: backend.kept };

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spansNamed } from '../../harness/otlp-encode.ts';
 import { selfSigned } from '../../harness/self-signed.ts';
-import type { Accounts, TestIntegration } from '../../harness/telemetry-server.ts';
+import type { CountersByIntegration, TestIntegration } from '../../harness/telemetry-server.ts';
 import { until } from '../../harness/wait.ts';
 import { inTelemetryProcess } from './telemetry-process.ts';
 import { type CountingBackend, startCountingBackend } from './telemetry-tally.ts';
@@ -16,24 +16,24 @@ const hour = 3_600_000;
 const step = 60_000;
 
 export interface IsolationReport {
-  /** When the load is over: the accounts with the bad backends as they are. */
-  accounts: Accounts;
+  /** After the load: the counters while the backends are still bad. */
+  counters: CountersByIntegration;
   healthy: CountingBackend['kept'];
-  /** Requests that the one with 429 got in its two hours. */
+  /** Requests that the backend with 429 got in its two hours. */
   throttled: number;
-  /** When the bad ones are well again and all is delivered. */
-  healed: { accounts: Accounts; backends: CountingBackend['kept'][] };
+  /** After the bad backends are healthy again and everything is delivered. */
+  healed: { counters: CountersByIntegration; backends: CountingBackend['kept'][] };
 }
 
 interface Speed {
   spansASecond: number;
-  /** Of the whole process, in µs. */
+  /** CPU of the whole process, in µs. */
   cpuASpan: number;
 }
 
 /** The processor time that a process has used, in µs. */
 const cpuOf = async (pid: number): Promise<number> => {
-  // Behind the name in brackets: fields 14 and 15 of proc(5), in hundredths of a second.
+  // After the name in parentheses: fields 14 and 15 of proc(5), in hundredths of a second.
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''))
     .replace(/^.*\) /, '')
     .split(' ');
@@ -65,14 +65,14 @@ const post = async (port: number, bodies: Uint8Array<ArrayBuffer>[], clients = 3
           body,
         });
         await answer.arrayBuffer();
-        if (answer.status !== 200) throw new Error(`answered ${answer.status}`);
+        if (answer.status !== 200) throw new Error(`got ${answer.status}`);
       }
     }),
   );
 };
 
-/** A backend that hangs, one that answers a byte a second, and one whose certificate nobody has signed. */
-const startMute = async () => {
+/** A backend that hangs, one that sends a byte a second, and one with a self-signed certificate. */
+const startSilentBackend = async () => {
   const hanging = await listening(createServer(() => {}));
   const trickling = await listening(
     createServer((_request, response) => {
@@ -95,56 +95,57 @@ const startMute = async () => {
 };
 
 /**
- * One healthy integration (1) among five bad ones: hanging (2), a byte a second (3), a wrong certificate (4), 429
- * for two hours of the clock (5), and one that refuses a single span (6). Then the bad ones become well.
+ * One healthy integration (1) among five bad ones: hanging (2), a byte a second (3), a wrong certificate (4), 429 for
+ * two hours of the clock (5), and one that refuses a single span (6). Then the bad ones become healthy.
  */
 export const runIsolation = async (requests: number): Promise<IsolationReport> => {
   let clockMs = 0;
   await using healthy = await startCountingBackend();
-  await using mute = await startMute();
+  await using silent = await startSilentBackend();
   await using limiting = await startCountingBackend(() =>
     clockMs < 2 * hour ? { status: 429, headers: { 'retry-after': '600' } } : 200,
   );
-  await using picky = await startCountingBackend((names) => (names.includes('r0-250') ? 400 : 200));
-  await using well = await startCountingBackend();
-  const bad = [...mute.urls, limiting.url, picky.url].map((url, i) => ({ number: i + 2, url }));
+  await using rejecting = await startCountingBackend((names) => (names.includes('r0-250') ? 400 : 200));
+  await using healthyBackend = await startCountingBackend();
+  const bad = [...silent.urls, limiting.url, rejecting.url].map((url, i) => ({ number: i + 2, url }));
   return await inTelemetryProcess({ requestTimeoutMs }, async (process_) => {
     const integrations: TestIntegration[] = [{ number: 1, url: healthy.url }, ...bad];
-    await process_.tell({ integrations });
+    await process_.send({ integrations });
     await post(process_.port, bodiesOf(requests));
     const total = requests * spansARequest;
     await healthy.receiver.waitForRequests(1);
     await until(() => healthy.kept.unique === total, 30_000);
-    // Two hours pass; each look of the clock is an attempt of whoever is due.
+    // Two hours pass; each step of the clock lets every integration that is due try.
     while (clockMs <= 2 * hour + 1) {
       clockMs += step;
-      await process_.tell({ advanceMs: step });
+      await process_.send({ advanceMs: step });
       await sleep(5);
     }
-    // A request to the two that do not answer lasts as long as it may.
-    const accounts = await until(async () => {
-      const now = await process_.tell();
+    // A request to the two that do not respond lasts until its timeout.
+    const counters = await until(async () => {
+      const now = await process_.send();
       return now[1]!.queued === 0 && now[2]!.last_error && now[3]!.last_error && now[6]!.queued === 0 && now;
     }, 10_000);
     const throttled = limiting.receiver.requests.filter(({ status }) => status === 429).length;
-    for (const one of integrations.slice(1, 4)) one.url = `${well.url}/${one.number}`;
-    await process_.tell({ integrations });
+    for (const one of integrations.slice(1, 4)) one.url = `${healthyBackend.url}/${one.number}`;
+    await process_.send({ integrations });
     const healed = await until(async () => {
-      const now = await process_.tell({ advanceMs: step });
+      const now = await process_.send({ advanceMs: step });
       return Object.values(now).every(({ queued }) => queued === 0) && now;
     }, 20_000);
     return {
-      accounts,
+      counters,
       healthy: healthy.kept,
       throttled,
-      healed: { accounts: healed, backends: [well, limiting, picky].map(({ kept }) => kept) },
+      healed: { counters: healed, backends: [healthyBackend, limiting, rejecting].map(({ kept }) => kept) },
     };
   });
 };
 
 /**
- * How fast a healthy integration is served beside a second one, both well and then among bad ones (the second refuses
- * a span), alternating: a fresh process each time. Measured from the first request until its backend has all spans.
+ * How fast a healthy integration is served next to a second one. Runs with a healthy second one alternate with runs
+ * among bad ones (the second refuses a span), each in a new process. Measured from the first request until its backend
+ * has all spans.
  */
 export const measureIsolation = async (
   rounds: number,
@@ -153,19 +154,19 @@ export const measureIsolation = async (
   const bodies = bodiesOf(requests);
   const measure = async (crowded: boolean): Promise<Speed> => {
     await using healthy = await startCountingBackend();
-    await using mute = await startMute();
+    await using silent = await startSilentBackend();
     await using limiting = await startCountingBackend(() => ({
       status: 429,
       headers: { 'retry-after': '1' },
     }));
-    // Delivering to a second backend is work that isolation does not save: it is there both times.
+    // Delivery to a second backend is work that isolation does not save, so both kinds of runs have it.
     await using second = await startCountingBackend((names) =>
       crowded && names.includes('r0-250') ? 400 : 200,
     );
-    const well = [healthy, second].map(({ url }, i) => ({ number: i + 1, url }));
-    const bad = [...mute.urls, limiting.url].map((url, i) => ({ number: i + 3, url }));
+    const goodIntegrations = [healthy, second].map(({ url }, i) => ({ number: i + 1, url }));
+    const bad = [...silent.urls, limiting.url].map((url, i) => ({ number: i + 3, url }));
     return await inTelemetryProcess({ requestTimeoutMs }, async (process_) => {
-      await process_.tell({ integrations: [...well, ...(crowded ? bad : [])] });
+      await process_.send({ integrations: [...goodIntegrations, ...(crowded ? bad : [])] });
       const cpu = await cpuOf(process_.pid);
       const began = performance.now();
       await post(process_.port, bodies);
@@ -178,7 +179,7 @@ export const measureIsolation = async (
   const pairs: { alone: Speed; among: Speed }[] = [];
   await measure(true);
   for (let round = 0; round < rounds; round++) {
-    // Whoever goes first has no advantage.
+    // The order alternates, so that neither has an advantage.
     const first = await measure(round % 2 === 0);
     const second = await measure(round % 2 !== 0);
     pairs.push(round % 2 === 0 ? { alone: second, among: first } : { alone: first, among: second });

@@ -5,7 +5,7 @@ import {
   type TelemetryKillsReport,
 } from './telemetry-kills.ts';
 
-/** How many requests an exporter has under way at most, so that a kill makes it send so many again. */
+/** The most requests that an exporter has in flight. A kill makes it send so many again. */
 const requestsUnderWay = 16;
 
 /** The guarantees of the telemetry path under `kill -9` in a loop, each a test over one run. */
@@ -24,7 +24,7 @@ export const describeTelemetryKills = (options: TelemetryKillsOptions, timeoutMs
       expect(report.acknowledged).toBeGreaterThanOrEqual(options.spans);
     });
 
-    test('what is sent again after a kill is at most what was under way', () => {
+    test('what is sent again after a kill is at most what was in flight', () => {
       expect(report.inFlight).toBeLessThanOrEqual(requestsUnderWay);
     });
   });

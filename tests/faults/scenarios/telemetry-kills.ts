@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { int, seeded } from '../../harness/cron-oracles.ts';
-import type { Accounts, ServerOptions, TestIntegration } from '../../harness/telemetry-server.ts';
+import type {
+  CountersByIntegration,
+  ServerOptions,
+  TestIntegration,
+} from '../../harness/telemetry-server.ts';
 import { until } from '../../harness/wait.ts';
 import { freePort } from '../../harness/watchdog.ts';
 import { spawnTelemetry } from './telemetry-process.ts';
@@ -12,7 +16,7 @@ import { Clients, spansARequest } from './telemetry-traffic.ts';
 
 export interface TelemetryKillsOptions {
   kills: number;
-  /** So many at least are acknowledged in all. */
+  /** The least number of spans that are acknowledged in all. */
   spans: number;
   seed: number;
 }
@@ -23,31 +27,34 @@ export interface TelemetryKillsReport {
   atStart: number;
   seconds: number;
   acknowledged: number;
-  /** Requests that a kill left without an answer. */
+  /** Requests that got no response because of a kill. */
   unanswered: number;
   duplicates: number[];
-  /** What there was to send again after a kill at most, in requests. */
+  /** The most that had to be sent again after a kill, in requests. */
   inFlight: number;
-  accounts: Accounts;
-  /** Empty where nothing is lost and every count is right to the span. */
+  counters: CountersByIntegration;
+  /** Empty if nothing is lost and every count is exact. */
   problems: string[];
 }
 
 /** A segment holds about three requests, so that segments are deleted all the time. */
 const segmentBytes = 200_000;
-/** Of the difficult backend, in bytes, when a life begins. */
+/** The backlog of the difficult backend, in bytes, when a life begins. */
 const mostBehind = 4_000_000;
-/** One span of every 16th request is refused by the difficult backend: few, so that it is the spans that are wrong. */
+/**
+ * The difficult backend refuses one span of every 16th request: few, so that the spans are at fault and not the
+ * backend.
+ */
 const isBad = (name: string): boolean => /\.\d*5-250$/.test(name) && /[02468]\d-250$/.test(name);
 
-const sumOf = (one: Accounts[number]): number =>
+const sumOf = (one: CountersByIntegration[number]): number =>
   one.delivered + one.rejected + one.dead_lettered + one.expired + one.discarded + one.queued;
 
 /**
  * SIGKILL in a loop, at start-up, during ingest, delivery and the deletion of segments, with four integrations: a
  * healthy one; a difficult one (503s, 413s, single spans refused); one whose backend is away, so that its backlog
- * runs into the retention, until it is deleted halfway; and one that is added then. Every start must find a right
- * account; at the end everything is counted.
+ * reaches the retention, until it is deleted halfway; and one that is added then. Every start must find exact counters;
+ * at the end everything is verified.
  */
 export const runTelemetryUnderKills = async (
   options: TelemetryKillsOptions,
@@ -80,24 +87,26 @@ export const runTelemetryUnderKills = async (
   const problems: string[] = [];
   const report = { kills: 0, atStart: 0, inFlight: 0 };
   let startMs = 300;
-  let accounts: Accounts = {};
+  let counters: CountersByIntegration = {};
 
-  /** What a start found, against what clients and backends know. */
-  const check = (found: Accounts): void => {
+  /** Compares what a start found with what clients and backends know. */
+  const check = (found: CountersByIntegration): void => {
     const say = (problem: string) => problems.push(`after ${report.kills} kills: ${problem}`);
     const least = traffic.acknowledged.length * spansARequest;
     const most = least + traffic.unanswered.length * spansARequest;
-    // The one that was added has what came after the one that was deleted.
+    // The added one has what arrived after the deletion of the other.
     const [a = 0, b = 0, gone = 0, added = 0] = Object.values(found).map(sumOf);
     const sums = Object.keys(found).length === 0 ? [] : [a, b, gone + added];
     for (const sum of sums) {
-      if (sum !== sums[0]) say(`integrations of the same routes were given ${sums}`);
+      if (sum !== sums[0]) say(`integrations of the same routes got ${sums}`);
       if (sum < least || sum > most) say(`${sum} accepted, and ${least} to ${most} were sent`);
       if (sum % spansARequest !== 0) say(`${sum} accepted are not whole requests`);
     }
     for (const [number, one] of Object.entries(found)) {
-      if (one.dead_lettered !== one.letters)
-        say(`integration ${number}: ${one.dead_lettered} dead letters counted, ${one.letters} on disk`);
+      if (one.dead_lettered !== one.deadLetterFiles)
+        say(
+          `integration ${number}: ${one.dead_lettered} dead letters counted, ${one.deadLetterFiles} on disk`,
+        );
       if (['1', '2', '4'].includes(number) && one.expired + one.discarded + one.rejected > 0)
         say(`integration ${number}: ${JSON.stringify(one)}`);
     }
@@ -134,9 +143,9 @@ export const runTelemetryUnderKills = async (
       check(await process_.found);
       await process_.ready;
       startMs = Date.now() - spawned;
-      // Lives are short, and it shall not run into the retention like the one that is away.
-      if (((await process_.tell())[2]?.backlog_bytes ?? 0) > mostBehind) {
-        await until(async () => (await process_.tell())[2]!.backlog_bytes < mostBehind / 2, 30_000, 50);
+      // Lives are short, and this backlog must not reach the retention.
+      if (((await process_.send())[2]?.backlog_bytes ?? 0) > mostBehind) {
+        await until(async () => (await process_.send())[2]!.backlog_bytes < mostBehind / 2, 30_000, 50);
       }
       const left = Math.max(1, options.kills - report.kills);
       const mean = Math.max(1, (options.spans - acknowledged) / spansARequest / left);
@@ -147,7 +156,7 @@ export const runTelemetryUnderKills = async (
         problems.push(`life ${life}: too little was acknowledged`);
       });
       if (random() < 0.3) {
-        // Nothing comes in: only delivery and deletion go on.
+        // Nothing comes in: only delivery and deletion continue.
         stop.abort();
         await running;
         await sleep(random() * 300);
@@ -164,15 +173,15 @@ export const runTelemetryUnderKills = async (
     for (let least = Number.POSITIVE_INFINITY; least > 0; ) {
       least = await until(
         async () => {
-          accounts = await last.tell();
-          const queued = Object.values(accounts).reduce((sum, one) => sum + one.queued, 0);
+          counters = await last.send();
+          const queued = Object.values(counters).reduce((sum, one) => sum + one.queued, 0);
           return queued < least && { queued };
         },
         30_000,
         50,
       ).then(({ queued }) => queued);
     }
-    problems.push(...traffic.refused, ...finalProblems(traffic, accounts, healthy, difficult, late));
+    problems.push(...traffic.refused, ...finalProblems(traffic, counters, healthy, difficult, late));
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -182,15 +191,15 @@ export const runTelemetryUnderKills = async (
     acknowledged: traffic.acknowledged.length * spansARequest,
     unanswered: traffic.unanswered.length,
     duplicates: [healthy, difficult, late].map(({ kept }) => kept.spans - kept.unique),
-    accounts,
+    counters,
     problems,
   };
 };
 
-/** When nothing is queued any more: what of the acknowledged is missing, and which counts are wrong. */
+/** After nothing is queued any more: which acknowledged spans are missing, and which counts are wrong. */
 const finalProblems = (
   traffic: Clients,
-  accounts: Accounts,
+  counters: CountersByIntegration,
   healthy: CountingBackend,
   difficult: CountingBackend,
   late: CountingBackend,
@@ -207,7 +216,7 @@ const finalProblems = (
       const wanted = arrived.filter((name) => !isBad(name));
       const too = all.filter((name) => difficult.kept.has(name));
       bad += arrived.length - wanted.length;
-      // What got no answer is in the log as a whole or not at all.
+      // What got no response is in the log as a whole or not at all.
       if (arrived.length !== all.length && (acknowledged || arrived.length > 0))
         problems.push(`${prefix}: ${arrived.length} of ${all.length} came to the healthy backend`);
       if (too.length !== wanted.length)
@@ -215,20 +224,20 @@ const finalProblems = (
     }
   }
   const accepted = healthy.kept.unique;
-  const expected: Record<number, Partial<Accounts[number]>> = {
+  const expected: Record<number, Partial<CountersByIntegration[number]>> = {
     1: { delivered: accepted, dead_lettered: 0, expired: 0, discarded: 0 },
-    2: { delivered: accepted - bad, dead_lettered: bad, letters: bad, expired: 0, discarded: 0 },
+    2: { delivered: accepted - bad, dead_lettered: bad, deadLetterFiles: bad, expired: 0, discarded: 0 },
     3: { delivered: 0, dead_lettered: 0, removed: true },
     4: { delivered: late.kept.unique, dead_lettered: 0, expired: 0, discarded: 0 },
   };
   for (const [number, wanted] of Object.entries(expected)) {
-    const is = accounts[Number(number)]!;
+    const is = counters[Number(number)]!;
     for (const [name, value] of Object.entries({ ...wanted, rejected: 0, queued: 0 })) {
       const count = is[name as keyof typeof is];
       if (count !== value) problems.push(`integration ${number}: ${name} is ${count}, not ${value}`);
     }
   }
   if (healthy.receiver.requests.some(({ fault }) => fault !== null))
-    problems.push('a request was no valid OTLP');
+    problems.push('a request was not valid OTLP');
   return problems;
 };

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type OutageReport, runOutage } from './telemetry-outage.ts';
 
-/** Resident memory of the whole process may grow by so much, in MB, however large the backlog is. */
+/** The most that resident memory of the whole process may grow, in MB, however large the backlog is. */
 const mostGrowth = 200;
 
 export const describeOutage = (megabytes: number, timeoutMs = 60_000): void => {
@@ -13,14 +13,14 @@ export const describeOutage = (megabytes: number, timeoutMs = 60_000): void => {
       console.log(JSON.stringify({ megabytes, spansAStep, backlogBytes, memory, seconds }));
     }, timeoutMs);
 
-    test('what is older than the retention of 72 hours expires, counted to the span, and nothing else', () => {
-      expect(report.accounts[1]).toMatchObject({
+    test('exactly what is older than the retention of 72 hours expires, and every span is counted', () => {
+      expect(report.counters[1]).toMatchObject({
         state: 'retrying',
         expired: report.spansAStep * 8,
         queued: report.spansAStep * 72,
         delivered: 0,
       });
-      expect(Math.round(report.accounts[1]!.backlog_age_seconds / 3_590)).toBe(72);
+      expect(Math.round(report.counters[1]!.backlog_age_seconds / 3_590)).toBe(72);
     });
 
     test('the rest is delivered once, oldest first', () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { spansNamed } from '../../harness/otlp-encode.ts';
-import type { Accounts } from '../../harness/telemetry-server.ts';
+import type { CountersByIntegration } from '../../harness/telemetry-server.ts';
 import { until } from '../../harness/wait.ts';
 import { inTelemetryProcess } from './telemetry-process.ts';
 import { type CountingBackend, startCountingBackend } from './telemetry-tally.ts';
@@ -15,13 +15,13 @@ const padding = 1_900;
 const spanBytes = 2_000;
 
 export interface OutageReport {
-  /** Accepted in each step of the clock. */
+  /** Spans accepted in each step of the clock. */
   spansAStep: number;
   /** At the end of the outage. */
-  accounts: Accounts;
+  counters: CountersByIntegration;
   delivered: CountingBackend['kept'];
   outOfOrder: number;
-  after: Accounts;
+  after: CountersByIntegration;
   backlogBytes: number;
   /** Resident memory in MB: after the first step, at most until the end of the outage, and at most of all. */
   memory: { first: number; outage: number; peak: number };
@@ -42,7 +42,7 @@ export const runOutage = async (megabytes: number): Promise<OutageReport> => {
   await using backend = await startCountingBackend(undefined, (name) => Number(name.split('.')[0]));
   return await inTelemetryProcess({}, async (process_) => {
     const began = Date.now();
-    await process_.tell({ integrations: [{ number: 1, url: 'http://127.0.0.1:9' }] });
+    await process_.send({ integrations: [{ number: 1, url: 'http://127.0.0.1:9' }] });
     const memory = { first: 0, outage: 0, peak: 0 };
     for (let step = 0; step < steps; step++) {
       for (let i = 0; i < spansAStep; i += spansARequest) {
@@ -55,23 +55,23 @@ export const runOutage = async (megabytes: number): Promise<OutageReport> => {
         await response.arrayBuffer();
         if (response.status !== 200) throw new Error(`answered ${response.status}`);
       }
-      await process_.tell({ advanceMs: stepMs });
+      await process_.send({ advanceMs: stepMs });
       const now = await memoryOf(process_.pid, 'VmRSS');
       if (step === 0) memory.first = now;
       memory.outage = Math.max(memory.outage, now);
     }
     // The last steps are within the retention.
     const old = (steps - retentionSteps) * spansAStep;
-    const accounts = await until(async () => {
-      const now = await process_.tell();
+    const counters = await until(async () => {
+      const now = await process_.send();
       return now[1]!.expired >= old && now;
     }, 30_000);
-    await process_.tell({ integrations: [{ number: 1, url: backend.url }] });
-    let after = accounts;
+    await process_.send({ integrations: [{ number: 1, url: backend.url }] });
+    let after = counters;
     for (let least = Number.POSITIVE_INFINITY; least > 0; ) {
       least = await until(
         async () => {
-          after = await process_.tell();
+          after = await process_.send();
           return after[1]!.queued < least && { queued: after[1]!.queued };
         },
         30_000,
@@ -81,11 +81,11 @@ export const runOutage = async (megabytes: number): Promise<OutageReport> => {
     memory.peak = await memoryOf(process_.pid, 'VmHWM');
     return {
       spansAStep,
-      accounts,
+      counters,
       delivered: backend.kept,
       outOfOrder: backend.outOfOrder,
       after,
-      backlogBytes: accounts[1]!.backlog_bytes,
+      backlogBytes: counters[1]!.backlog_bytes,
       memory,
       seconds: Math.round((Date.now() - began) / 1_000),
     };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileCache } from '../../harness/process.ts';
-import type { Accounts, Command, ServerOptions } from '../../harness/telemetry-server.ts';
+import type { Command, CountersByIntegration, ServerOptions } from '../../harness/telemetry-server.ts';
 import { freePort } from '../../harness/watchdog.ts';
 
 const program = fileURLToPath(new URL('../../harness/telemetry-server.ts', import.meta.url));
@@ -14,13 +14,13 @@ const program = fileURLToPath(new URL('../../harness/telemetry-server.ts', impor
 export interface TelemetryProcess extends AsyncDisposable {
   pid: number;
   port: number;
-  /** The accounts as the start found them, before anything was taken or delivered. Rejects where it ended before. */
-  found: Promise<Accounts>;
-  /** It takes requests and delivers. Rejects where it ended before. */
+  /** The counters that the start found, before anything was accepted or delivered. Rejects if it ended before. */
+  found: Promise<CountersByIntegration>;
+  /** Resolves when it accepts requests and delivers. Rejects if it ended before. */
   ready: Promise<void>;
-  /** Carries the command out and answers the accounts behind it. One at a time. */
-  tell(command?: Command): Promise<Accounts>;
-  /** SIGKILL; resolves when it is gone. */
+  /** Executes the command and resolves to the counters after it. One at a time. */
+  send(command?: Command): Promise<CountersByIntegration>;
+  /** Sends SIGKILL; resolves when it has ended. */
   kill(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export const spawnTelemetry = (options: ServerOptions): TelemetryProcess => {
     if (done) throw new Error('the telemetry process ended');
     return value[0];
   };
-  const found = message() as Promise<Accounts>;
+  const found = message() as Promise<CountersByIntegration>;
   const ready = found.then(async () => void (await message()));
   for (const promise of [found, ready]) promise.catch(() => {});
   const kill = async (): Promise<void> => {
@@ -48,16 +48,16 @@ export const spawnTelemetry = (options: ServerOptions): TelemetryProcess => {
     port: options.port,
     found,
     ready,
-    tell: async (command = {}) => {
+    send: async (command = {}) => {
       child.send(command);
-      return (await message()) as Accounts;
+      return (await message()) as CountersByIntegration;
     },
     kill,
     [Symbol.asyncDispose]: kill,
   };
 };
 
-/** Runs `fn` with a process that takes requests, on a folder of its own and without integrations at first. */
+/** Runs `fn` with a process that accepts requests, on a folder of its own and without integrations at first. */
 export const inTelemetryProcess = async <T>(
   options: Partial<ServerOptions>,
   fn: (process: TelemetryProcess) => Promise<T>,
@@ -66,7 +66,7 @@ export const inTelemetryProcess = async <T>(
   try {
     await using process = spawnTelemetry({ directory, port: await freePort(), integrations: [], ...options });
     await process.ready;
-    // Awaited here, or the process would be gone before.
+    // Awaited here, because the process is killed afterwards.
     return await fn(process);
   } finally {
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });

@@ -1,9 +1,9 @@
 import { type Behaviour, type OtlpReceiver, startOtlpReceiver } from '../../harness/otlp-receiver.ts';
 
-/** How often each span `PREFIX-i` came. Small enough for millions: a byte a span. */
+/** How often each span `PREFIX-i` arrived. Small enough for millions: a byte for each span. */
 export class Tally {
   readonly #times = new Map<string, Uint8Array>();
-  /** All that came, and how many of them are different. */
+  /** How many arrived, and how many of them are different. */
   spans = 0;
   unique = 0;
 
@@ -31,17 +31,17 @@ export class Tally {
 export interface CountingBackend extends AsyncDisposable {
   url: string;
   receiver: OtlpReceiver;
-  /** Of what it kept: of the requests that it decided to answer with 2xx. */
+  /** The spans that it kept: those of requests with 2xx. */
   kept: Tally;
   /** The spans of each request that it kept, in order. */
   sizes: number[];
-  /** Spans of which it kept one that came earlier than the one before, by `orderOf`. */
+  /** Spans that it kept after a later one, by `orderOf`. */
   outOfOrder: number;
 }
 
 /**
- * A strict backend that counts what it is sent and keeps no bytes of it. `decide` says what it answers to a request
- * of these names; left out: 200. `orderOf` a name: a number that must never fall.
+ * A strict backend that counts what it receives and keeps none of its bytes. `decide` returns the status for a request
+ * with these names; default 200. `orderOf` returns a number for a name that must never fall.
  */
 export const startCountingBackend = async (
   decide: (names: string[], bytes: number, index: number) => number | Behaviour = () => 200,
@@ -71,7 +71,7 @@ export const startCountingBackend = async (
       }
       backend.sizes.push(names.length);
     }
-    // Millions of spans come: what is counted is let go.
+    // Millions of spans arrive: what is counted is released.
     request.body = request.payload = Buffer.alloc(0);
     request.spans = [];
     return behaviour;

@@ -3,10 +3,10 @@ import { spansNamed } from '../../harness/otlp-encode.ts';
 
 export const spansARequest = 500;
 const clients = 3;
-/** Every eighth request is gzip and large enough to be stored and forwarded as it came. */
+/** Every eighth request is gzip and large enough to be stored and forwarded as it arrived. */
 const isLarge = (i: number): boolean => i % 8 === 7;
 
-/** Clients that post spans of an agent for as long as there is work, and remember what became of each request. */
+/** Clients that post spans of an agent as long as there is work, and keep the result of each request. */
 export class Clients {
   readonly acknowledged: string[] = [];
   readonly unanswered: string[] = [];
@@ -40,9 +40,9 @@ export class Clients {
         });
         await response.arrayBuffer();
         if (response.status === 200) this.acknowledged.push(prefix);
-        else this.refused.push(`${prefix} was answered ${response.status}`);
+        else this.refused.push(`${prefix} got ${response.status}`);
       } catch {
-        // Killed in the middle: it may be in the log or not.
+        // The process was killed: the request may be in the log or not.
         this.unanswered.push(prefix);
         return;
       }

@@ -3,7 +3,10 @@ import { must } from './fixture.ts';
 
 const minute = 60_000;
 
-/** Whether a schedule is due at a minute of the hour: what its expression means, so that the cron engine has no part in the account. */
+/**
+ * Whether a schedule is due at a minute of the hour, by the meaning of its expression, so that the check does not use
+ * the cron engine.
+ */
 export type Matches = (minuteOfHour: number) => boolean;
 
 const expressions: [text: string, matches: Matches][] = [
@@ -17,11 +20,14 @@ export interface TestSchedule {
   id: string;
   agentId: string;
   catchUp: boolean;
-  /** When it was due, oldest first: each holds strictly after its moment, up to and with that of the next; null while paused. */
+  /**
+   * Its definitions, oldest first: each holds strictly after its moment, up to and including that of the next; null
+   * while paused.
+   */
   definitions: { after: number; matches: Matches | null }[];
 }
 
-/** Makes a schedule through the API. Its first occurrence is what the API answered. */
+/** Creates a schedule through the API. Its first occurrence is the one in the response. */
 export const makeSchedule = async (
   api: Client,
   agentId: string,
@@ -34,10 +40,10 @@ export const makeSchedule = async (
   return { id: id!, agentId, catchUp: fields.catch_up, definitions };
 };
 
-/** The most that an agent may have. */
+/** The most schedules that an agent may have. */
 const ofAnAgent = 20;
 
-/** Makes `count` schedules through the API, 20 an agent; most are due every minute. Answers them. */
+/** Creates `count` schedules through the API, 20 for each agent; most are due every minute. Returns them. */
 export const makeSchedules = async (
   api: Client,
   count: number,
@@ -61,7 +67,7 @@ export const makeSchedules = async (
   return made;
 };
 
-/** Every minute walked: the nominal times of `schedule` up to `until`, and the one after. */
+/** Walks every minute. Returns the nominal times of `schedule` up to `until`, and the one after. */
 export const nominalTimes = (
   { definitions }: TestSchedule,
   until: number,

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import type { Account } from './verifier.ts';
+import type { Verification } from './verifier.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where the scenarios of a long run leave their figures, a line each; undefined in a short one. */
+    /** The file to which the scenarios of a long run append their figures, one per line; undefined in a short run. */
     faultTotals?: string;
   }
 }
@@ -16,16 +16,20 @@ declare module 'vitest' {
 const counted = ['occurrences', 'fired', 'caughtUp', 'skipped', 'missing', 'doubled'] as const;
 type Figures = Record<(typeof counted)[number] | 'kills', number>;
 
-/** Prints the figures of one scenario in a line, and adds them to those of the whole run. */
-export const tell = (scenario: string, account: Account, more: Record<string, unknown>): void => {
-  const figures = Object.fromEntries(counted.map((name) => [name, account[name]]));
-  const line = JSON.stringify({ scenario, ...figures, problems: account.problems.length, ...more });
+/** Prints the figures of one scenario on one line, and adds them to those of the whole run. */
+export const reportTotals = (
+  scenario: string,
+  verification: Verification,
+  more: Record<string, unknown>,
+): void => {
+  const figures = Object.fromEntries(counted.map((name) => [name, verification[name]]));
+  const line = JSON.stringify({ scenario, ...figures, problems: verification.problems.length, ...more });
   console.log(line);
   const file = inject('faultTotals');
   if (file) appendFileSync(file, `${line}\n`);
 };
 
-/** Around a whole long run: prints at its end what its scenarios add up to. */
+/** The setup of a whole long run: at its end prints the totals of its scenarios. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'ap-fault-totals-'));
   const file = join(folder, 'totals');

@@ -3,7 +3,7 @@ import { nominalTimes, type TestSchedule } from './test-schedules.ts';
 
 const graceMs = 60_000;
 
-interface Happened {
+interface RecordedRow {
   schedule_id: string;
   scheduled_for: Date;
   outcome: 'fired' | 'caught_up' | 'skipped';
@@ -20,18 +20,18 @@ interface Item {
   created: number;
 }
 
-/** Occurrences by what became of them. */
+/** Occurrences by outcome. */
 export interface Counts {
   fired: number;
   caughtUp: number;
   skipped: number;
 }
 
-/** What the account adds up to. `problems` is empty where every occurrence was dealt with exactly once. */
-export interface Account extends Counts {
+/** The result of a verification. `problems` is empty if every occurrence was handled exactly once. */
+export interface Verification extends Counts {
   /** The nominal times that were due. */
   occurrences: number;
-  /** Of these: dealt with not at all, and more than once. */
+  /** Of these: not handled, and handled more than once. */
   missing: number;
   doubled: number;
   bySchedule: Map<string, Counts>;
@@ -40,22 +40,22 @@ export interface Account extends Counts {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Checks one row of what happened at the nominal time `due[first]` and the `count - 1` after it. */
-const rowProblems = (schedule: TestSchedule, due: number[], first: number, row: Happened): string[] => {
+/** Checks one recorded row for the nominal time `due[first]` and the `count - 1` after it. */
+const rowProblems = (schedule: TestSchedule, due: number[], first: number, row: RecordedRow): string[] => {
   const problems: string[] = [];
   const at = row.at.getTime();
   const last = first + row.count - 1;
   const covered = due[last]!;
-  if (covered > at) problems.push(`${iso(covered)} was dealt with at ${iso(at)}, before its time`);
+  if (covered > at) problems.push(`${iso(covered)} was handled at ${iso(at)}, before its time`);
   let latest = last;
   while (latest + 1 < due.length && due[latest + 1]! <= at) latest++;
   const late = at - due[latest]! > graceMs;
   if (row.outcome === 'skipped') {
     if (row.reason === 'edited' || row.reason === 'paused') {
-      // A change records what it passes over in its own transaction, at its own moment.
+      // A change records what it skips in its own transaction, at its own moment.
       const change = schedule.definitions.find(({ after }) => after === at);
       if (!change || (change.matches === null) !== (row.reason === 'paused'))
-        problems.push(`${iso(covered)} was skipped as ${row.reason}, and nobody did so at ${iso(at)}`);
+        problems.push(`${iso(covered)} was skipped as ${row.reason}, and no one did so at ${iso(at)}`);
     } else if (last === latest && !(late && !schedule.catchUp))
       problems.push(`${iso(covered)} was skipped and should have fired`);
     return problems;
@@ -67,16 +67,16 @@ const rowProblems = (schedule: TestSchedule, due: number[], first: number, row: 
   return problems;
 };
 
-/** The account of one schedule, added to `account`. */
+/** Verifies one schedule and adds the result to `verification`. */
 const addSchedule = (
-  account: Account,
+  verification: Verification,
   schedule: TestSchedule,
   until: number,
-  stored: { happened: Happened[]; items: Item[]; nextRunAt: number | null | undefined },
+  stored: { happened: RecordedRow[]; items: Item[]; nextRunAt: number | null | undefined },
 ): void => {
-  const say = (problem: string) => account.problems.push(`schedule ${schedule.id}: ${problem}`);
+  const say = (problem: string) => verification.problems.push(`schedule ${schedule.id}: ${problem}`);
   const counts: Counts = { fired: 0, caughtUp: 0, skipped: 0 };
-  account.bySchedule.set(schedule.id, counts);
+  verification.bySchedule.set(schedule.id, counts);
   const { due, next } = nominalTimes(schedule, until);
   const places = new Map(due.map((at, place) => [at, place]));
   const times = due.map(() => 0);
@@ -101,26 +101,30 @@ const addSchedule = (
     if (made.get(row.work_item_id!) !== scheduledFor) say(`the Work Item of ${iso(scheduledFor)} is missing`);
     made.delete(row.work_item_id!);
   }
-  for (const [id, occurrence] of made) say(`Work Item ${id} of ${iso(occurrence)} is recorded nowhere`);
+  for (const [id, occurrence] of made) say(`Work Item ${id} of ${iso(occurrence)} is not recorded`);
   for (const [place, n] of times.entries()) {
-    if (n === 0) account.missing++;
-    if (n > 1) account.doubled++;
-    if (n !== 1) say(`${iso(due[place]!)} was dealt with ${n} times`);
+    if (n === 0) verification.missing++;
+    if (n > 1) verification.doubled++;
+    if (n !== 1) say(`${iso(due[place]!)} was handled ${n} times`);
   }
   if (stored.nextRunAt !== next)
     say(`next_run_at is ${stored.nextRunAt && iso(stored.nextRunAt)}, not ${next && iso(next)}`);
-  account.occurrences += due.length;
-  for (const outcome of ['fired', 'caughtUp', 'skipped'] as const) account[outcome] += counts[outcome];
+  verification.occurrences += due.length;
+  for (const outcome of ['fired', 'caughtUp', 'skipped'] as const) verification[outcome] += counts[outcome];
 };
 
 /**
- * Compares the database with the occurrences by definition (product, section 7, "Missed"): walks every minute from
- * the first occurrence of each schedule to `until`, and expects each matching one to be exactly one Work Item or
- * one of a counted row of skipped ones; what fired to have been the latest due, `caught_up` only past the grace and
- * only with `catch_up`; and `next_run_at` to be the first minute that is left.
+ * Compares the database with the occurrences by definition (product, section 7, "Missed"). It walks every minute from
+ * the first occurrence of each schedule to `until`, and expects that each matching minute is exactly one Work Item or
+ * belongs to one counted row of skipped ones; that what fired was the latest due; that `caught_up` is only past the
+ * grace and only with `catch_up`; and that `next_run_at` is the first minute left.
  */
-export const accountOf = async (rows: Rows, schedules: TestSchedule[], until: number): Promise<Account> => {
-  const account: Account = {
+export const verifyOccurrences = async (
+  rows: Rows,
+  schedules: TestSchedule[],
+  until: number,
+): Promise<Verification> => {
+  const verification: Verification = {
     occurrences: 0,
     fired: 0,
     caughtUp: 0,
@@ -135,7 +139,7 @@ export const accountOf = async (rows: Rows, schedules: TestSchedule[], until: nu
   );
   const next = new Map(stored.map((row) => [row.id, row.next_run_at?.getTime() ?? null]));
   const happened = Map.groupBy(
-    await rows<Happened>(`select schedule_id, scheduled_for, outcome, work_item_id, at, count, reason
+    await rows<RecordedRow>(`select schedule_id, scheduled_for, outcome, work_item_id, at, count, reason
       from occurrences where outcome <> 'manual' order by scheduled_for`),
     (row) => row.schedule_id,
   );
@@ -146,11 +150,11 @@ export const accountOf = async (rows: Rows, schedules: TestSchedule[], until: nu
     (item) => item.schedule_id,
   );
   for (const schedule of schedules) {
-    addSchedule(account, schedule, until, {
+    addSchedule(verification, schedule, until, {
       happened: happened.get(schedule.id) ?? [],
       items: items.get(schedule.id) ?? [],
       nextRunAt: next.get(schedule.id),
     });
   }
-  return account;
+  return verification;
 };

@@ -26,18 +26,18 @@ const forever = (clients: number, pauseMs: number, turn: (client: number) => Pro
   };
 };
 
-/** Answers within 5 s or not at all. */
+/** Every request gets a response within 5 s or fails. */
 const brief = () => ({ signal: AbortSignal.timeout(5_000) });
 
 /**
- * Makes agents, through any of `apis`. What got no answer is asked again with the same Idempotency-Key until it is
- * acknowledged, as a careful client does.
+ * Creates agents, through any of `apis`. A request without a response is sent again with the same Idempotency-Key until
+ * it is acknowledged, as a careful client does.
  */
 export class Writer implements Workload {
   readonly acknowledged = new Map<string, string>();
   /** Requests that had to be sent more than once. */
   repeated = 0;
-  /** Answers that are no success, nor a 503 that says to come again. */
+  /** Responses other than a success or a 503 with Retry-After. */
   readonly refusals: string[] = [];
   readonly #loop: Workload;
   #ending = false;
@@ -67,7 +67,7 @@ export class Writer implements Workload {
     return this.#loop.stop();
   }
 
-  /** What of the acknowledged is missing, and what was done more than once. */
+  /** Acknowledged writes that are missing, and writes that were executed more than once. */
   async problems(rows: Rows): Promise<string[]> {
     const stored = await rows<{ id: string; name: string }>(
       `select id, name from agents where name like 'written %'`,
@@ -77,17 +77,17 @@ export class Writer implements Workload {
     for (const { name } of stored) names.set(name, (names.get(name) ?? 0) + 1);
     return [
       ...[...this.acknowledged].flatMap(([id, name]) => (byId.get(id) === name ? [] : `${name} is lost`)),
-      ...[...names].flatMap(([name, times]) => (times === 1 ? [] : `${name} was made ${times} times`)),
+      ...[...names].flatMap(([name, times]) => (times === 1 ? [] : `${name} was created ${times} times`)),
       ...this.refusals,
     ];
   }
 }
 
 const spansARequest = 3;
-/** Spans that the second backend refuses, each for itself: few, so that it is the spans that are wrong and not the backend. */
+/** Spans that the second backend refuses one by one: few, so that the spans are at fault and not the backend. */
 const isBad = (name: string): boolean => /^span\.\d+\.\d*7-1$/.test(name);
 
-/** Posts spans of an agent and remembers the acknowledged ones; two backends, of which one is difficult. */
+/** Posts spans of an agent and keeps the acknowledged ones; two backends, of which one is difficult. */
 export class Tracer implements Workload {
   readonly acknowledged: string[] = [];
   readonly #loop: Workload;
@@ -119,7 +119,7 @@ export class Tracer implements Workload {
         const response = await api.raw('POST', '/telemetry/v1/traces', body, { headers, ...brief() });
         if (response.status === 200) this.acknowledged.push(prefix);
       } catch {
-        // Killed in the middle: an SDK would send it again, this one counts on nothing.
+        // The process was killed: an SDK would send the request again, this client does not rely on it.
         await sleep(50);
       }
     });
@@ -151,7 +151,7 @@ export class Tracer implements Workload {
     ) as Promise<Record<string, number>[]>;
   }
 
-  /** When nothing is queued any more: what is missing, doubled beyond what `kills` explain, or wrongly counted. */
+  /** After nothing is queued any more: what is missing, duplicated beyond what `kills` explain, or counted wrongly. */
   async problems(
     api: Client,
     kills: number,
@@ -163,7 +163,7 @@ export class Tracer implements Workload {
       for (let i = 0; i < spansARequest; i++) {
         const name = `${prefix}-${i}`;
         if (!unique[0]!.has(name)) problems.push(`${name} is lost`);
-        if (!isBad(name) && !unique[1]!.has(name)) problems.push(`${name} is lost at the difficult backend`);
+        if (!isBad(name) && !unique[1]!.has(name)) problems.push(`${name} is lost by the difficult backend`);
       }
     }
     const health = await this.health(api);

@@ -5,7 +5,7 @@ import { Mutex } from '../../../lib/semaphore.ts';
 import { type Counts, countNames, zeroCounts } from '../counts.ts';
 import { synced } from './segments.ts';
 
-/** How far an integration has come: to the span in the sum of its counts, and `at` is the offset to read on from. */
+/** The position of an integration: its span is the sum of its counts, and `at` is the offset from which to read. */
 export interface CursorState extends Counts {
   at: number;
   removed: boolean;
@@ -17,8 +17,8 @@ const slotLength = 88;
 const slotDistance = 4096;
 
 /**
- * The cursor of one integration in a file with two slots that are written in turn, so that a crash in the
- * middle of a write leaves the other. The file has its full size from the start: moving on needs no disk space.
+ * The cursor of one integration in a file with two slots that are written alternately, so that a crash in the middle of
+ * a write leaves the other. The file has its full size from the start, so moving the cursor needs no disk space.
  */
 export class CursorFile {
   readonly number: number;

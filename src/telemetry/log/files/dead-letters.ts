@@ -13,9 +13,9 @@ import type { CursorFile } from './cursor.ts';
 import { syncDirectory } from './segments.ts';
 
 /**
- * The dead letters of one integration: one file a span, named by its id, with a line of JSON (`DeadLetter` without
- * the id) and then the span. The cursor counts them. Each change is made so that `reconcile` can tell after a crash
- * whether it was counted: a new file is written before the cursor passes its span, and a dead letter that ends is
+ * The dead letters of one integration: one file for each span, named by its id, with a line of JSON (`DeadLetter`
+ * without the id) and then the span. The cursor counts them. Each change is made so that `reconcile` can tell after a
+ * crash whether it was counted: a new file is written before the cursor passes its span, and a dead letter that ends is
  * renamed to `ID.END`, then counted, then unlinked.
  */
 export class DeadLetterFiles {
@@ -29,11 +29,14 @@ export class DeadLetterFiles {
     this.#cursor = cursor;
   }
 
-  /** Writes the dead letters, then calls `count`, which moves the cursor over their spans; if it does not, takes them back. */
+  /**
+   * Writes the dead letters, then calls `count`, which moves the cursor over their spans; if it does not, takes them
+   * back.
+   */
   add(deadLetters: readonly NewDeadLetter[], count: () => Promise<boolean>): Promise<boolean> {
     return this.#mutex.run(async () => {
       const before = passed(this.#cursor.state);
-      // What the cursor has passed is counted already: `count` will find that out.
+      // What the cursor has passed is counted already: `count` will detect that.
       const added = deadLetters.filter(({ ordinal }) => ordinal >= before);
       const names = added.map(({ ordinal }) => deadLetterId(ordinal));
       try {
@@ -55,7 +58,7 @@ export class DeadLetterFiles {
     return (await this.#names()).filter((name) => isDeadLetterId(name) && name < counted);
   }
 
-  /** Null if it is gone or damaged. */
+  /** Null if it is missing or damaged. */
   async get(id: string): Promise<{ deadLetter: DeadLetter; span: Buffer } | null> {
     if (!isDeadLetterId(id) || Number(id) >= passed(this.#cursor.state)) return null;
     try {
@@ -151,7 +154,7 @@ export class DeadLetterFiles {
     }
     // Written, then expired before their commit: the newest of those that the cursor has passed.
     if (missing < 0) await this.#unlink(kept.slice(missing));
-    // Files that someone took away.
+    // Files that someone removed.
     if (missing > 0) await this.#countOut(missing, 'discarded');
   }
 

@@ -27,7 +27,10 @@ interface Integration {
   cursor: CursorFile;
   deadLetters: DeadLetterFiles;
   reader: RecordReader;
-  /** Where to read on: at or behind the durable cursor's offset. That of an idle integration moves with the log's end. */
+  /**
+   * The offset to read from: at or after the durable cursor's offset. That of an idle integration moves with the log's
+   * end.
+   */
   at: number;
   /** The time of the record with span `ordinal`, so that `oldest` need not read. */
   oldest: { ordinal: number; time: number } | null;
@@ -71,7 +74,7 @@ class FileLog implements TelemetryLog {
         if (/^\d+$/.test(name)) await log.register(Number(name));
       }
       for (const [number, { cursor }] of log.#integrations) {
-        // Segments that someone deleted take the log's end back; offsets and totals continue from where they were.
+        // If someone deleted segments, the log would end earlier; offsets and totals continue from where they were.
         log.#writer.end = Math.max(log.#writer.end, recovered.segments.length === 0 ? cursor.state.at : 0);
         const total = log.#writer.totals.get(number) ?? nothingAccepted;
         const spans = passed(cursor.state);
@@ -160,7 +163,7 @@ class FileLog implements TelemetryLog {
         one.oldest = { ordinal: start, time: found.time };
         return found.batch;
       }
-      // A hole in the log: its spans are gone, and the counters must say so.
+      // A hole in the log: its spans are lost, and the counters must show that.
       await one.cursor.update((now) =>
         passed(now) === start ? { ...now, discarded: now.discarded + found.lost, at: one.at } : null,
       );

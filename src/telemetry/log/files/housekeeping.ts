@@ -52,7 +52,10 @@ export class SegmentHousekeeping {
     }
   }
 
-  /** Expires the records of a segment that are more than `maxBytes` from the end: dropped whole, it could take the newest too. */
+  /**
+   * Expires the records of a segment that are more than `maxBytes` from the end: dropped whole, it could take the
+   * newest too.
+   */
   async #expireWithin({ base, totals }: Segment, maxBytes: number): Promise<void> {
     const writer = this.#writer;
     const accepted = new Map(totals);
@@ -96,7 +99,9 @@ export class SegmentHousekeeping {
     return count;
   }
 
-  /** Idle readers keep files open, and an unlinked file would keep its disk space until they read on: so it is emptied. */
+  /**
+   * Idle readers keep files open, and an unlinked file would keep its disk space until they read on: so it is emptied.
+   */
   async #unlink(count: number): Promise<void> {
     const { segments } = this.#writer;
     for (let left = count; left > 0; left--) {

@@ -7,7 +7,7 @@ import type { RecordReader } from './reader.ts';
 /** `at`: the offset to begin at next time. */
 export type ReadResult =
   | { batch: Batch; at: number; time: number }
-  /** The next `lost` spans of the integration cannot be read: they are gone. */
+  /** The next `lost` spans of the integration cannot be read: they are lost. */
   | { lost: number; at: number };
 
 /**
@@ -47,7 +47,7 @@ export const readBatch = async (
       break;
     }
     const length = slices.reduce((sum, slice) => sum + slice.length, 0);
-    // A gzip body is a batch of its own, to be sent as it came.
+    // A gzip body is a batch of its own, to be sent as it arrived.
     const gzip = slices.some((slice) => slice.gzip);
     if (first !== null && (gzip || bytes + length > maxBytes)) break;
     at = record.next;

@@ -20,7 +20,7 @@ export interface Segment {
   totals: AcceptedTotals | null;
 }
 
-/** What there is to read. It is looked at before each read, because segments come and go. */
+/** The segments to read. It is checked before each read, because segments are added and removed. */
 export interface Readable {
   readonly segments: readonly Segment[];
   /** Everything before this offset is durable. */
@@ -112,7 +112,7 @@ export class RecordReader {
     if (offset >= 0 && offset + length <= this.#chunk.length) {
       return this.#chunk.subarray(offset, offset + length);
     }
-    // A new buffer each time: what is read from it is handed out without a copy.
+    // A new buffer each time, because what is read from it is returned without a copy.
     const want = Math.min(Math.max(length, chunkLength), segmentEnd - at);
     const chunk = Buffer.allocUnsafeSlow(want);
     let got = 0;

@@ -31,7 +31,7 @@ export interface WriterOptions {
   write: Write;
   /** Called before a group is written, with the integrations that it goes to. */
   prepare: (routes: ReadonlySet<number>) => Promise<void>;
-  /** Called when a group could not be written: the last segment takes nothing more (`sealed`). */
+  /** Called when a group could not be written: the last segment accepts nothing more (`sealed`). */
   failed: () => Promise<void>;
   /** Called when a group is durable. `before`: what was accepted before it; `at`: the offset where it begins. */
   written: (routes: ReadonlySet<number>, before: ReadonlyMap<number, Accepted>, at: number) => void;
@@ -64,7 +64,9 @@ export class SegmentWriter {
     this.#options = options;
   }
 
-  /** Continues in the last segment, truncated to its last whole record; a segment with a damaged head is left as it is. */
+  /**
+   * Continues in the last segment, truncated to its last whole record; a segment with a damaged head is left as it is.
+   */
   async open(): Promise<void> {
     const last = this.segments.at(-1);
     if (last === undefined) return;
@@ -99,7 +101,9 @@ export class SegmentWriter {
     return this.#mutex.run(fn);
   }
 
-  /** Begins a new segment if the present one has records and none is younger than `before`. Call it within `exclusive`. */
+  /**
+   * Begins a new segment if the current one has records and none is younger than `before`. Call it within `exclusive`.
+   */
   async roll(before = Number.POSITIVE_INFINITY): Promise<void> {
     const active = this.#active;
     if (active === null || this.end === active.segment.base + active.segment.headLength) return;
@@ -173,8 +177,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Called after a failure. After a failed sync the file is not trusted again: the kernel may have dropped what it could
-   * not write, and reports that only once.
+   * Called after a failure. After a failed sync the file is not trusted again: the kernel may have dropped what it
+   * could not write, and reports that only once.
    */
   async #seal(): Promise<void> {
     const active = this.#active;

@@ -2,7 +2,10 @@ import { type Accepted, nothingAccepted } from '../record.ts';
 import { decodeHead, type Head, headerNames } from './message.ts';
 import type { StoredHeaders } from './stream.ts';
 
-/** What had been accepted up to and with the message `seq`. Kept in the database: see migrations/0060_telemetry_streams.sql. */
+/**
+ * What had been accepted up to and with the message `seq`. Kept in the database: see
+ * migrations/0060_telemetry_streams.sql.
+ */
 export interface Checkpoint {
   seq: number;
   /** When that message was stored, ms since 1970. */
@@ -12,7 +15,7 @@ export interface Checkpoint {
   bytes: number;
   /** The lowest message that a record since the checkpoint before refers to; infinite if none refers to any. */
   needs: number;
-  /** Bodies whose head had not come yet: id, first message, its time. */
+  /** Bodies whose head had not arrived yet: id, first message, its time. */
   uploads: [id: string, first: number, time: number][];
 }
 
@@ -22,7 +25,10 @@ export interface AggregateOptions {
   checkpointMs?: number;
 }
 
-/** Heads kept in memory, about 300 bytes each; those before them are read again for an integration that is so far behind. */
+/**
+ * Heads kept in memory, about 300 bytes each; those before them are read again for an integration that is so far
+ * behind.
+ */
 const maxHeads = 20_000;
 const minHeads = 1_000;
 /**
@@ -46,7 +52,7 @@ export class StreamAggregate {
   totals = new Map<number, Accepted>();
   /** Oldest first; the first says what was accepted before all that is left in the stream. */
   checkpoints: Checkpoint[] = [];
-  /** The `seq` up to which all checkpoints are saved. Who saves more sets it. */
+  /** The `seq` up to which all checkpoints are saved. The code that saves more sets it. */
   savedCheckpoint = 0;
   /** The heads behind `headsFrom`, in order. */
   heads: Head[] = [];
@@ -144,7 +150,10 @@ export class StreamAggregate {
     return this.#bytes - checkpoint.bytes;
   }
 
-  /** The newest checkpoint at which no more than `spans` had been accepted for the integration: its next span is behind it. */
+  /**
+   * The newest checkpoint at which no more than `spans` had been accepted for the integration: its next span is behind
+   * it.
+   */
   checkpointBefore(number: number, spans: number): Checkpoint | undefined {
     return this.checkpoints.findLast(({ totals }) => (totals.get(number)?.spans ?? 0) <= spans);
   }

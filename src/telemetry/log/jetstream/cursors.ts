@@ -104,7 +104,10 @@ export class Cursors {
     if (lapsed) this.#notify([...this.#known.keys()].filter((number) => this.owns(number)));
   }
 
-  /** Takes half of what no one delivers, so that replicas that try at the same time share it. Resolves to whether there is more. */
+  /**
+   * Takes half of what no one delivers, so that replicas that try at the same time share it. Resolves to whether there
+   * is more.
+   */
   async #takeOver(): Promise<boolean> {
     const free = this.all().filter((cursor) => cursor.free && !cursor.removed);
     if (free.length === 0) return false;

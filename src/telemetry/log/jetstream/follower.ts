@@ -7,7 +7,10 @@ import type { LogStream } from './stream.ts';
 
 /** Until a connection that is away is checked again. */
 const awayMs = 200;
-/** How long a start waits for messages that the server counts and does not send; and how long a reader fails before it is reported. */
+/**
+ * How long a start waits for messages that the server counts and does not send; and how long a reader fails before it
+ * is reported.
+ */
 const silentMs = 3_000;
 
 export interface FollowerParts {
@@ -21,7 +24,9 @@ export interface FollowerParts {
   notify: (numbers: Iterable<number>) => void;
 }
 
-/** Reads the stream's headers into the aggregate without end: from the saved checkpoints on, across outages and gaps. */
+/**
+ * Reads the stream's headers into the aggregate without end: from the saved checkpoints on, across outages and gaps.
+ */
 export class Follower {
   readonly #parts: FollowerParts;
   readonly #closing = new AbortController();
@@ -102,8 +107,8 @@ export class Follower {
   }
 
   /**
-   * Messages before `seq` are not there: they were purged, and so are counted in a checkpoint that another replica saved
-   * (returns true, and the aggregate continues from there), or they are lost.
+   * Messages before `seq` are not there: they were purged, and so are counted in a checkpoint that another replica
+   * saved (returns true, and the aggregate continues from there), or they are lost.
    */
   async #skip(seq: number): Promise<boolean> {
     const { store, aggregate, log, notify } = this.#parts;

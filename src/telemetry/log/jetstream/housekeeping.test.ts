@@ -52,7 +52,7 @@ describeWithNats('retention of the stream', () => {
     expect(await drain(log, 1)).toEqual(['late-0']);
   });
 
-  test('a body whose head has not come yet stays, whatever is purged around it', async () => {
+  test('a body whose head has not arrived yet stays, whatever is purged around it', async () => {
     const log = await replica({ checkpointBytes: 1 });
     const js = jetstream(fixture.connection);
     const upload = headers();

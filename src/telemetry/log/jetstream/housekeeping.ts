@@ -25,7 +25,10 @@ export class Housekeeping {
     this.#parts = parts;
   }
 
-  /** Counts as expired what is older than `before` (ms since 1970) or beyond `maxBytes`, to within a checkpoint, then purges. */
+  /**
+   * Counts as expired what is older than `before` (ms since 1970) or beyond `maxBytes`, to within a checkpoint, then
+   * purges.
+   */
   async expire(before: number, maxBytes: number): Promise<void> {
     const { store, aggregate, cursors } = this.#parts;
     if (aggregate.lastTime <= before) aggregate.checkpoint();

@@ -91,7 +91,7 @@ describeWithNats('replicas on one stream', () => {
     }
   });
 
-  test('a replica that stops hands over at once, even in the middle of a record', async () => {
+  test('a replica that stops releases its leases at once, even in the middle of a record', async () => {
     const first = await replica();
     await first.append([slice('a', 4, [1])]);
     const second = await replica();

@@ -304,5 +304,7 @@ class JetStreamLog implements SharedLog {
   }
 }
 
-/** Connects to the log. Rejects with TelemetryLogRefusal if it can never be used, else with the reason why it is away. */
+/**
+ * Connects to the log. Rejects with TelemetryLogRefusal if it can never be used, else with the reason why it is away.
+ */
 export const openSharedLog = (options: SharedLogOptions): Promise<SharedLog> => JetStreamLog.open(options);

@@ -8,7 +8,10 @@ import { decodeBody, decodeHead, type Head } from './message.ts';
 import type { Cursor } from './store.ts';
 import type { LogStream } from './stream.ts';
 
-/** A position between two spans of an integration: behind every record up to `seq`, and `recordOffset` spans of its next one. */
+/**
+ * A position between two spans of an integration: behind every record up to `seq`, and `recordOffset` spans of its next
+ * one.
+ */
 export interface StreamPosition {
   seq: number;
   recordOffset: number;
@@ -98,7 +101,7 @@ export class StreamReader {
       }
       const record = { seq: head.seq, start: ordinal - skip, spans };
       for (const part of partsOf(slices, number, record, skip)) {
-        // A gzip body is a batch of its own, to be sent as it came.
+        // A gzip body is a batch of its own, to be sent as it arrived.
         if (parts.length > 0 && (part.gzip || parts[0]!.gzip)) break;
         parts.push(part);
         ordinal += part.spans;

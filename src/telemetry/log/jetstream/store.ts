@@ -27,7 +27,9 @@ const sum = (deltas: Partial<Counts>): number =>
 const add = (deltas: Partial<Counts>) =>
   sql.join(countNames.map((name) => sql`${sql.ref(name)} = ${sql.ref(name)} + ${deltas[name] ?? 0}`));
 
-/** All SQL of the telemetry log on JetStream (migrations/0060_telemetry_streams.sql), for one stream and one replica. */
+/**
+ * All SQL of the telemetry log on JetStream (migrations/0060_telemetry_streams.sql), for one stream and one replica.
+ */
 export class StreamStore {
   readonly #db: Database;
   /** Of the stream: the same on every replica. */
@@ -65,7 +67,10 @@ export class StreamStore {
     return rows;
   }
 
-  /** Creates a cursor at `seq`, unless there is one. `seconds`: how long this replica owns the new one; null: no one does. */
+  /**
+   * Creates a cursor at `seq`, unless there is one. `seconds`: how long this replica owns the new one; null: no one
+   * does.
+   */
   async register(number: number, seq: number, seconds: number | null): Promise<Cursor> {
     const { rows } = await this.run(
       sql<Cursor>`insert into telemetry_cursors (stream_id, number, seq, owner, owned_until, fence)
@@ -158,7 +163,10 @@ export class StreamStore {
     return rows[0]!;
   }
 
-  /** Counts as expired what had been accepted by the checkpoint and is not passed yet: one statement, so that a commit next to it cannot count the same. */
+  /**
+   * Counts as expired what had been accepted by the checkpoint and is not passed yet: one statement, so that a commit
+   * next to it cannot count the same.
+   */
   async expire({ seq, totals }: Checkpoint): Promise<Cursor[]> {
     const rows = [...totals].map(([number, { spans }]) => ({ number_of: number, spans }));
     const expired = await this.run(

@@ -45,7 +45,10 @@ const isOlder = (version: string): boolean => {
   return false;
 };
 
-/** What is wrong with the configuration of the stream, whoever created it: such a stream could drop what was acknowledged, uncounted. */
+/**
+ * What is wrong with the configuration of the stream, whoever created it: such a stream could drop what was
+ * acknowledged, uncounted.
+ */
 const faultOf = (config: StreamConfig): string | null => {
   if (config.storage !== 'file') return 'its storage must be file';
   if (config.retention !== 'limits') return 'its retention must be limits';
@@ -90,7 +93,10 @@ export class LogStream {
     void this.#watch(log);
   }
 
-  /** Connects, and creates the stream if there is none. Throws TelemetryLogRefusal if the server or stream can never be used. */
+  /**
+   * Connects, and creates the stream if there is none. Throws TelemetryLogRefusal if the server or stream can never be
+   * used.
+   */
   static async open({ stream: name, ...server }: NatsAddress, log: Logger): Promise<LogStream> {
     const connection = await connect({
       ...server,
@@ -161,9 +167,9 @@ export class LogStream {
   }
 
   /**
-   * Stores a message. Resolves to its sequence number when the server has acknowledged it. Tries again until `until` (by
-   * performance.now()), under the same `id`, by which the server recognises a repetition. Throws TelemetryLogError; if
-   * the last try got no response, the message may be there nevertheless.
+   * Stores a message. Resolves to its sequence number when the server has acknowledged it. Tries again until `until`
+   * (by performance.now()), under the same `id`, by which the server recognises a repetition. Throws TelemetryLogError;
+   * if the last try got no response, the message may be there nevertheless.
    */
   async publish(
     kind: 'head' | 'chunk',
@@ -202,7 +208,7 @@ export class LogStream {
     const found = direct ?? (await this.#manager.streams.getMessage(this.name, { seq }));
     if (!found) return null;
     const { data } = found;
-    // A view of what came over the socket: if most of that is something else, it must not be kept for this.
+    // A view into the socket's buffer: if most of that is something else, it must not be kept in memory for this.
     return data.length * 2 < data.buffer.byteLength
       ? Buffer.from(data)
       : Buffer.from(data.buffer, data.byteOffset, data.byteLength);

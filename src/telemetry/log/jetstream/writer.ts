@@ -5,7 +5,7 @@ import { uploadWithinMs } from './aggregate.ts';
 import { encodeRecord, headerNames } from './message.ts';
 import type { LogStream } from './stream.ts';
 
-/** Records under way at a time. The server syncs one after the other: more would only wait there. */
+/** Records in flight at a time. The server syncs one after the other: more would only wait there. */
 const maxUnderWay = 4;
 /** How much of the largest message its headers may need. */
 const headerBytes = 64 * 1024;
@@ -13,7 +13,7 @@ const headerBytes = 64 * 1024;
 const publishWithinMs = 10_000;
 
 /**
- * The writing end of the log on JetStream. Requests that come while records are under way share the next one, because
+ * The writing end of the log on JetStream. Requests that come while records are in flight share the next one, because
  * the server syncs each message. A record that is larger than a message may be is published as chunks, and is in the
  * log when its head is.
  */
@@ -48,7 +48,7 @@ export class StreamWriter {
     return this.#groups.append(slices);
   }
 
-  /** Waits for what is under way; later appends reject. */
+  /** Waits for what is in flight; later appends reject. */
   close(): Promise<void> {
     return this.#groups.close();
   }
