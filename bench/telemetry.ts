@@ -105,7 +105,7 @@ export const run = async (): Promise<void> => {
           const row = await measure(target, client, sink, one);
           rows.push(row);
           console.log(
-            `${row.what}, ${one.spans} spans a request, ${row.in}, ${one.destinations} destinations: ${row['CPU µs/span']} µs of CPU a span`,
+            `${row.what}, ${one.spans} spans per request, ${row.in}, ${one.destinations} destinations: ${row['CPU µs/span']} µs of CPU per span`,
           );
         } finally {
           await target.stop();

@@ -133,7 +133,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     readiness: () =>
       withTimeout(db.ping(), readinessWithinMs).then(
         () => null,
-        () => 'the database does not answer',
+        () => 'the database does not respond',
       ),
     metrics: metrics.read,
   });

@@ -51,7 +51,7 @@ const openServer = async (url: string, log: Logger, ...limits: [] | [number, num
   const isPermanent = (error: unknown) => error instanceof ConfigError || refusalOf(error) !== undefined;
   return retryUntilReady(attempt, { log, waitsFor: 'the database', isPermanent }).catch((error) => {
     if (error instanceof ConfigError) throw error;
-    const why = refusalOf(error) ?? `no answer within ${retryForMs / 1000} s: ${messageOf(error)}`;
+    const why = refusalOf(error) ?? `no response within ${retryForMs / 1000} s: ${messageOf(error)}`;
     throw new ConfigError([`DATABASE_URL: ${why}`]);
   });
 };

@@ -43,7 +43,7 @@ export const failureOf = (error: unknown): EgressError => {
   const code =
     typeof ownCode === 'string' ? ownCode : String((cause as { code?: unknown } | undefined)?.code ?? '');
   if (name === 'TimeoutError' || /TIMEOUT|ETIMEDOUT/.test(code)) {
-    return new EgressError('timeout', 'no answer in time');
+    return new EgressError('timeout', 'no response in time');
   }
   if (isTlsCode(code)) return new EgressError('tls', `TLS failed (${code})`);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
@@ -90,7 +90,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#timer = setTimeout(() => this.fail(new EgressError('timeout', 'no answer in time')), timeoutMs);
+    this.#timer = setTimeout(() => this.fail(new EgressError('timeout', 'no response in time')), timeoutMs);
     this.#timer.unref();
     this.#signal = signal;
     if (signal?.aborted) this.#aborted();

@@ -19,7 +19,7 @@ export const retryUntilReady = async <T>(
       return await attempt();
     } catch (error) {
       if (isPermanent(error) || Date.now() >= until) throw error;
-      log.warn({ error: messageOf(error) }, `${waitsFor} does not answer yet`);
+      log.warn({ error: messageOf(error) }, `${waitsFor} does not respond yet`);
       await sleep(1_000);
     }
   }

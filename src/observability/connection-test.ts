@@ -28,7 +28,7 @@ const untilDeadline = <T>(promise: Promise<T>, deadline: number, what: string): 
   withTimeout(
     promise,
     Math.max(0, deadline - Date.now()),
-    () => new EgressError('timeout', `no answer in time (${what})`),
+    () => new EgressError('timeout', `no response in time (${what})`),
   );
 
 /**

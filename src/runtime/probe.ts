@@ -14,9 +14,9 @@ export const createProbe =
       const messages = [{ role: 'user' as const, text: 'Answer with the one word: ready' }];
       const model = createModel(llm, egress.fetch);
       const { responseModel } = await model.step({ messages, tools: [], signal });
-      return { ok: true, detail: `The model ${responseModel} answered.` };
+      return { ok: true, detail: `The model ${responseModel} replied.` };
     } catch (error) {
-      if (signal.aborted) return { ok: false, detail: `No answer within ${probeWithinMs / 1_000} s.` };
+      if (signal.aborted) return { ok: false, detail: `No reply within ${probeWithinMs / 1_000} s.` };
       return {
         ok: false,
         detail: error instanceof ModelError ? error.message : 'The model could not be asked.',

@@ -169,11 +169,11 @@ const outcomeOf = (reply: StepResult): RunOutcome => {
   });
   switch (reply.finishReason) {
     case 'length':
-      return failed('model_answer_truncated', "The model's answer was cut off at its limit of tokens.");
+      return failed('model_answer_truncated', "The model's reply was cut off at its limit of tokens.");
     case 'content-filter':
       return failed(
         'model_answer_filtered',
-        "The model's answer was withheld by the provider's content filter.",
+        "The model's reply was withheld by the provider's content filter.",
       );
     default:
       return { status: 'COMPLETED', result: reply.text, last };

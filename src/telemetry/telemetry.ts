@@ -41,7 +41,7 @@ const openLog = async (
   }).catch((error) => {
     const why = isPermanent(error)
       ? messageOf(error)
-      : `no answer within ${retryForMs / 1000} s: ${messageOf(error)}`;
+      : `no response within ${retryForMs / 1000} s: ${messageOf(error)}`;
     throw new ConfigError([`TELEMETRY_LOG_URL: ${why}`]);
   });
 };

@@ -9,7 +9,7 @@ import { finish, heartbeat, nextWorkIn, recoverLost, release, retry, setToolInFl
 import { act, cancelOpenWorkItems } from './work-items.ts';
 
 const actor = { principal: tester, requestId: 'r' };
-const failure = { code: 'model_failed', message: 'The model did not answer.' };
+const failure = { code: 'model_failed', message: 'The model did not reply.' };
 
 eachDatabase((_name, open) => {
   beforeEach(() => cancelEverything(open()));

@@ -172,7 +172,7 @@ describe('the test of a connection', () => {
       delivered: 5,
       queued: 7,
       backlog_age_seconds: 1.5,
-      last_error: 'the backend answered 503',
+      last_error: 'the backend responded with 503',
       next_attempt_at: '2026-01-31T08:00:00.000Z',
     };
     fixture.healthOf.set(number, health);

@@ -107,7 +107,7 @@ test('the platform waits for a database that becomes ready after its start', asy
     const later = new URL(databaseUrl);
     later.port = String(port);
     await using platform = await spawnPlatform({ databaseUrl: later.href, readyWithinMs: null });
-    await until(() => platform.output().includes('the database does not answer yet'), 30_000);
+    await until(() => platform.output().includes('the database does not respond yet'), 30_000);
     await using _proxy = await startPostgresProxy(databaseUrl, port);
     await until(async () => (await fetch(`${platform.url}/readyz`)).status === 200, 30_000);
     await platform.stop();

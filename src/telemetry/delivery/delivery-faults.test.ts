@@ -67,8 +67,8 @@ test('backends that hang, trickle or refuse do not hold up a healthy one', async
   await settled(4);
   expect(Date.now() - began).toBeLessThan(1_900);
   expect(names(fixture.backend.requests)).toHaveLength(100);
-  expect(await inState('retrying', 1)).toMatchObject({ queued: 100, last_error: 'no answer in time' });
-  expect(await inState('retrying', 5)).toMatchObject({ queued: 100, last_error: 'no answer in time' });
+  expect(await inState('retrying', 1)).toMatchObject({ queued: 100, last_error: 'no response in time' });
+  expect(await inState('retrying', 5)).toMatchObject({ queued: 100, last_error: 'no response in time' });
   expect((await health(2)).state).toBe('paused');
   trickling.closeAllConnections();
   await new Promise((resolve) => trickling.close(resolve));

@@ -141,7 +141,7 @@ test('the one bad span of a batch is found, kept as a dead letter, and can be se
   const [first, second] = await fixture.telemetry.deadLetters.list(1);
   expect(first).toMatchObject({
     status: 400,
-    reason: 'the backend answered 400 (its message repeats credentials and is not shown)',
+    reason: 'the backend responded with 400 (its message repeats credentials and is not shown)',
   });
   expect(await fixture.telemetry.deadLetters.retry(1, [first!.id])).toEqual({
     delivered: 0,

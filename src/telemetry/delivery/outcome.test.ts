@@ -37,11 +37,13 @@ it.each([
   ['from the url', 'no key in-the-url-1'],
 ])('withholds what a backend says when it repeats a credential %s', (_how, message) => {
   expect(errorFor(message)).toBe(
-    'the backend answered 401 (its message repeats credentials and is not shown)',
+    'the backend responded with 401 (its message repeats credentials and is not shown)',
   );
 });
 
 it('shows what a backend says otherwise, on one line and cut short', () => {
-  expect(errorFor('orders:\n unknown\u0000 tenant')).toBe('the backend answered 401: orders: unknown tenant');
+  expect(errorFor('orders:\n unknown\u0000 tenant')).toBe(
+    'the backend responded with 401: orders: unknown tenant',
+  );
   expect(errorFor('x'.repeat(5_000)).length).toBeLessThan(250);
 });

@@ -30,14 +30,14 @@ export const outcomeOf = (
     const error = `the backend rejected ${counted} of ${spans} spans${quoted(destination, message)}`;
     return { kind: 'accepted', rejected: counted, error };
   }
-  const error = `the backend answered ${status}${quoted(destination, messageIn(headers['content-type'], body))}`;
+  const error = `the backend responded with ${status}${quoted(destination, messageIn(headers['content-type'], body))}`;
   if (status === 400 || status === 422) return { kind: 'refused', status, error };
   if (status === 413) return { kind: 'too large', status, error };
   if (status === 429 || status === 408 || status >= 500) {
     return { kind: 'retry', afterMs: retryAfterMs(headers['retry-after'], now), error };
   }
   if (status >= 300 && status < 400) {
-    return { kind: 'pause', error: `the backend answered ${status}: redirects are not followed` };
+    return { kind: 'pause', error: `the backend responded with ${status}: redirects are not followed` };
   }
   return { kind: 'pause', error };
 };

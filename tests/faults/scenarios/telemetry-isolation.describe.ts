@@ -18,7 +18,7 @@ export const describeIsolation = (requests: number, timeoutMs = 60_000): void =>
       const { counters } = report;
       for (const number of [2, 3]) {
         expect(counters[number]).toMatchObject({ state: 'retrying', queued: all, delivered: 0 });
-        expect(counters[number]!.last_error).toBe('no answer in time');
+        expect(counters[number]!.last_error).toBe('no response in time');
       }
       expect(counters[4]).toMatchObject({ state: 'paused', queued: all });
       expect(counters[4]!.last_error).toContain('TLS failed');

@@ -182,7 +182,7 @@ export class LogStream {
     for (const [name, value] of Object.entries(header)) hdrs.set(name, value);
     for (;;) {
       const left = until - performance.now();
-      if (left <= 0) throw new TelemetryLogError('failed', 'the telemetry log does not answer');
+      if (left <= 0) throw new TelemetryLogError('failed', 'the telemetry log does not respond');
       try {
         const { seq } = await this.#client.publish(`${this.name}.${kind}`, body, {
           msgID: id,
