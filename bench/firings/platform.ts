@@ -77,7 +77,7 @@ export const platformHerd = async (db: Database, count: number, cpu: CpuMeter): 
 };
 
 /**
- * The floor: the rows of a herd, inserted by one statement per table. No engine that stores these rows is faster on one
+ * The floor: the rows of a herd, inserted by one statement a table. No engine that stores these rows is faster on one
  * connection. They are the Work Items and schedules, and with `history` also the first event of each Work Item and the
  * record of each occurrence, which the platform writes too.
  */

@@ -55,13 +55,13 @@ const requestsOf = (order: LoadOrder): Buffer[] => {
   );
 };
 
-/** Whether an answer of 200 is whole; throws for any other. */
-const isWhole = (response: string): boolean => {
+/** Whether a response of 200 is complete; throws for any other status. */
+const isComplete = (response: string): boolean => {
   const end = response.indexOf('\r\n\r\n');
   if (end < 0) return false;
   const length = /\r\ncontent-length: *(\d+)/i.exec(response);
   if (!response.startsWith('HTTP/1.1 200 ') || length === null || length.index > end) {
-    throw new Error(`answered ${response.slice(0, 400)}`);
+    throw new Error(`got ${response.slice(0, 400)}`);
   }
   return response.length >= end + 4 + Number(length[1]);
 };
@@ -98,9 +98,9 @@ const run = async (order: LoadOrder): Promise<LoadReport> => {
           callback: (length, buffer) => {
             response += (buffer as Buffer).toString('latin1', 0, length);
             try {
-              if (isWhole(response)) {
+              if (isComplete(response)) {
                 response = '';
-                // From when it was due: a request that had to wait for its turn has waited.
+                // From when it was due: the time that a request waits before it is sent counts.
                 latencies.push(performance.now() - due);
                 next();
               }

@@ -41,17 +41,17 @@ test('protobuf is stored byte for byte, plain or gzipped, in any spelling of the
     { ...protobuf, contentEncoding: 'GZIP', contentType: 'APPLICATION/X-PROTOBUF; x=y', body: zipped },
     { ...protobuf, body: Readable.from([body.subarray(0, 5), body.subarray(5)]) },
   ]) {
-    const answer = await receiver.receive(asked);
-    expect(answer).toMatchObject({ status: 200, contentType: 'application/x-protobuf' });
-    expect(answer.body).toHaveLength(0);
+    const result = await receiver.receive(asked);
+    expect(result).toMatchObject({ status: 200, contentType: 'application/x-protobuf' });
+    expect(result.body).toHaveLength(0);
     expect(appended.pop()).toMatchObject({ spans: 3, routes: [1, 2] });
   }
-  const answer = await receiver.receive({
+  const result = await receiver.receive({
     ...protobuf,
     contentEncoding: 'gzip',
     body: Buffer.concat([zipped, gzipSync(second)]),
   });
-  expect(answer.status).toBe(200);
+  expect(result.status).toBe(200);
   expect(appended[0]!.bytes.equals(Buffer.concat([body, second]))).toBe(true);
   expect(receiver.counts()).toEqual({ accepted: 16, refused: 0 });
 });
@@ -60,9 +60,9 @@ test('JSON is stored as protobuf, and its response is JSON', async () => {
   const { appended, receiver } = startReceiver();
   const text =
     '{"resourceSpans":[{"resource":{"attributes":[{"key":"gen_ai.agent.id","value":{"stringValue":"a"}}]},"scopeSpans":[{"spans":[{"traceId":"5B8EFFF798038103D269B633813FC60C","spanId":"EEE19B7EC3C1B174","name":"n"},{"name":"no ids"}]}]}]}';
-  const answer = await receiver.receive(json(text));
-  expect(answer).toMatchObject({ status: 200, contentType: 'application/json' });
-  expect(JSON.parse(answer.body.toString())).toEqual({
+  const result = await receiver.receive(json(text));
+  expect(result).toMatchObject({ status: 200, contentType: 'application/json' });
+  expect(JSON.parse(result.body.toString())).toEqual({
     partialSuccess: { rejectedSpans: '1', errorMessage: expect.stringContaining('trace_id') },
   });
   expect(decodeProtobuf(appended[0]!.bytes).map(({ name }) => name)).toEqual(['n']);
@@ -77,9 +77,9 @@ test('refused spans are reported in partial_success, and the others are accepted
       scopes: [{ spans: [{ name: 'bad', traceId: 'ab' }, { name: 'good' }] }],
     },
   ]);
-  const answer = await receiver.receive({ ...protobuf, body: mixed });
-  expect(answer.status).toBe(200);
-  expect(partialSuccess(answer.contentType, answer.body)).toMatchObject({ rejected: 1 });
+  const result = await receiver.receive({ ...protobuf, body: mixed });
+  expect(result.status).toBe(200);
+  expect(partialSuccess(result.contentType, result.body)).toMatchObject({ rejected: 1 });
   expect(appended[0]!.spans).toBe(1);
 });
 
@@ -101,15 +101,15 @@ test('errors are Status messages in the encoding of the request', async () => {
   ];
   for (const [change, status] of cases) {
     const asked = { ...protobuf, ...change };
-    const answer = await receiver.receive(asked);
-    expect(answer.status).toBe(status);
+    const result = await receiver.receive(asked);
+    expect(result.status).toBe(status);
     if (asked.contentType === 'application/x-protobuf') {
-      expect(answer.contentType).toBe('application/x-protobuf');
-      expect(answer.body[0]).toBe(8);
-      expect(answer.body[2]).toBe(18);
+      expect(result.contentType).toBe('application/x-protobuf');
+      expect(result.body[0]).toBe(8);
+      expect(result.body[2]).toBe(18);
     } else {
-      expect(answer.contentType).toBe('application/json');
-      expect(JSON.parse(answer.body.toString())).toEqual({
+      expect(result.contentType).toBe('application/json');
+      expect(JSON.parse(result.body.toString())).toEqual({
         code: expect.any(Number),
         message: expect.any(String),
       });
@@ -121,15 +121,15 @@ test('errors are Status messages in the encoding of the request', async () => {
 test('200 is sent after the log is durable and never before', async () => {
   let durable = () => {};
   const { receiver } = startReceiver({ append: () => new Promise((resolve) => (durable = resolve)) });
-  let answered = false;
-  const answer = receiver.receive(protobuf).then((one) => {
-    answered = true;
+  let responded = false;
+  const result = receiver.receive(protobuf).then((one) => {
+    responded = true;
     return one;
   });
   await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(answered).toBe(false);
+  expect(responded).toBe(false);
   durable();
-  expect((await answer).status).toBe(200);
+  expect((await result).status).toBe(200);
 });
 
 test('a full disk and full memory are 503 with Retry-After, until there is room again', async () => {
@@ -171,8 +171,8 @@ test('a body that breaks off is 400 and frees its memory', async () => {
 test('a body whose announced length is too large is refused unread, and the connection is closed', async () => {
   const { receiver } = startReceiver({ maxBodyBytes: 100_000 });
   const unread = new Readable({ read: () => {} });
-  const answer = await receiver.receive({ ...protobuf, contentLength: 100_001, body: unread });
-  expect(answer).toMatchObject({ status: 413, headers: { connection: 'close' } });
+  const result = await receiver.receive({ ...protobuf, contentLength: 100_001, body: unread });
+  expect(result).toMatchObject({ status: 413, headers: { connection: 'close' } });
 });
 
 test('a body arrives whole however it is cut, whatever length it announced', async () => {
@@ -213,8 +213,8 @@ test('a few KB that inflate to millions of empty spans are refused whole', async
   expect(partialSuccess(most.contentType, most.body).rejected).toBe(mostSpans);
   const bomb = gzipSync(request(Buffer.concat([empty, Buffer.from([0x12, 0])])));
   expect(bomb.length).toBeLessThan(10_000);
-  const answer = await receiver.receive({ ...protobuf, contentEncoding: 'gzip', body: bomb });
-  expect(answer.status).toBe(400);
+  const result = await receiver.receive({ ...protobuf, contentEncoding: 'gzip', body: bomb });
+  expect(result.status).toBe(400);
   expect(appended).toEqual([]);
 });
 
@@ -238,8 +238,8 @@ test('a client that sends too much reads its 413, and one that never ends is cut
   const post = (write: (outgoing: ClientRequest) => void) =>
     new Promise<number>((resolve, reject) => {
       const headers = { 'content-type': 'application/x-protobuf' };
-      const outgoing = request({ port, host: '127.0.0.1', method: 'POST', headers }, (answer) => {
-        answer.resume().on('end', () => resolve(answer.statusCode!));
+      const outgoing = request({ port, host: '127.0.0.1', method: 'POST', headers }, (result) => {
+        result.resume().on('end', () => resolve(result.statusCode!));
       });
       outgoing.on('error', reject);
       write(outgoing);

@@ -43,7 +43,7 @@ export const changeOne = async (
   const [api, app] = [fixture.api(replica), fixture.api(replica, '/app/api')];
   const kind = pick(random, ['put', 'put', 'put', 'pause', 'resume', 'resume'] as const);
   const [text] = pick(random, expressions);
-  const askedAt = fixture.now();
+  const requestedAt = fixture.now();
   const response = await (kind === 'put'
     ? api.put(pathOf(schedule), { cron_expression: text, catch_up: schedule.catchUp })
     : app.post(`${pathOf(schedule)}/${kind}`));
@@ -54,14 +54,14 @@ export const changeOne = async (
     revision: Number(response.headers.get('etag')!.replaceAll('"', '')),
     expression: body.cron_expression as unknown as string,
     enabled: body.enabled as unknown as boolean,
-    askedAt,
-    answeredAt: fixture.now(),
+    requestedAt,
+    respondedAt: fixture.now(),
   };
 };
 
 /** Deletes `schedule` over either replica. */
 export const remove = async (fixture: Fixture, schedule: TestSchedule, random: Random): Promise<Deletion> => {
-  const askedAt = fixture.now();
+  const requestedAt = fixture.now();
   await must(fixture.api(int(random, 0, 1)).delete(pathOf(schedule)));
-  return { schedule, askedAt, answeredAt: fixture.now() };
+  return { schedule, requestedAt, respondedAt: fixture.now() };
 };

@@ -8,15 +8,15 @@ export interface Change {
   revision: number;
   expression: string;
   enabled: boolean;
-  askedAt: number;
-  answeredAt: number;
+  requestedAt: number;
+  respondedAt: number;
 }
 
 /** When a deletion was requested and when its response came, by the database's clock. */
 export interface Deletion {
   schedule: TestSchedule;
-  askedAt: number;
-  answeredAt: number;
+  requestedAt: number;
+  respondedAt: number;
 }
 
 /** The largest difference between the clock of the test and that of the database, on one machine. */
@@ -64,8 +64,8 @@ export const definitionsOf = async (
     const changed = before.expression !== expression || before.enabled !== enabled;
     if ((after !== undefined) !== changed) say(changed ? 'not recorded' : 'recorded, and nothing changed');
     if (after === undefined) continue;
-    const within = ({ askedAt, answeredAt }: Change) =>
-      after >= askedAt - toleranceMs && after <= answeredAt + toleranceMs;
+    const within = ({ requestedAt, respondedAt }: Change) =>
+      after >= requestedAt - toleranceMs && after <= respondedAt + toleranceMs;
     if (!responses.some(within)) say('made at another time than requested');
     definitions.push({ after, matches: enabled ? meanings.get(expression)! : null });
   }
@@ -80,7 +80,7 @@ export const definitionsOf = async (
  */
 export const deletedProblems = async (rows: Rows, deletions: readonly Deletion[]): Promise<string[]> => {
   const problems: string[] = [];
-  for (const { schedule, askedAt, answeredAt } of deletions) {
+  for (const { schedule, requestedAt, respondedAt } of deletions) {
     const since = new Date(schedule.definitions[0]!.after).toISOString();
     const items = await rows<{ occurrence: Date }>(
       `select occurrence from work_items where schedule_id = '${schedule.id}' and occurrence > '${since}'`,
@@ -88,11 +88,11 @@ export const deletedProblems = async (rows: Rows, deletions: readonly Deletion[]
     const made = new Map<number, number>();
     for (const { occurrence } of items)
       made.set(occurrence.getTime(), (made.get(occurrence.getTime()) ?? 0) + 1);
-    for (const at of nominalTimes(schedule, answeredAt).due) {
+    for (const at of nominalTimes(schedule, respondedAt).due) {
       const n = made.get(at) ?? 0;
       made.delete(at);
       // What was due and not yet fired is deleted with the schedule. Before these instants everything was fired.
-      if (n > 1 || (n === 0 && at < askedAt - 5_000))
+      if (n > 1 || (n === 0 && at < requestedAt - 5_000))
         problems.push(`deleted schedule ${schedule.id}: ${new Date(at).toISOString()} has ${n} Work Items`);
     }
     for (const at of made.keys())

@@ -50,7 +50,7 @@ const readWhileDue = async (fixture: Fixture, schedules: TestSchedule[], reads: 
 };
 
 /** Clients in a loop for as long as `during` lasts. */
-const meanwhile = async (
+const runClients = async (
   clients: number,
   turn: () => Promise<void>,
   during: Promise<unknown>,
@@ -99,7 +99,7 @@ const oneInstant = async (
   const changing = async () => {
     done.changes.push(await changeOne(fixture, pick(random, edited), random));
   };
-  const clients = [meanwhile(2, reading, over), meanwhile(4, changing, over)];
+  const clients = [runClients(2, reading, over), runClients(4, changing, over)];
   // Held for a while, so that changes meet what is due.
   const { pid } = fixture.replicas[2]!.process!;
   if (holdFiring) {

@@ -90,7 +90,7 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
           (select count(*)::int from work_item_events e where e.work_item_id = w.id and e.action = 'lease_lost') as lost,
           (select count(*)::int from work_item_events e where e.work_item_id = w.id and e.to_status = 'COMPLETED'
             and e.from_status = 'EXECUTING') as completions,
-          (select count(*)::int from work_item_messages m where m.work_item_id = w.id and m.role = 'assistant') as answers
+          (select count(*)::int from work_item_messages m where m.work_item_id = w.id and m.role = 'assistant') as responses
           from work_items w`);
         return all.every(({ status }) => status === 'COMPLETED' || status === 'ERROR') && all;
       }),

@@ -26,7 +26,7 @@ export interface StopsReport {
   /** How long after the last freeze the others had fired everything that was due then, in milliseconds. */
   heldMs: number;
   /** How often the clock advanced in the meantime. */
-  meanwhile: number;
+  advances: number;
   verification: Verification;
 }
 
@@ -73,12 +73,12 @@ export const runStops = async (
   await until(() => nothingDue(fixture), 30_000, 20);
   const heldMs = Date.now() - frozenAt;
   const since = Date.now();
-  let meanwhile = 0;
+  let advances = 0;
   do {
     await fixture.moveClock(minute);
     await fixture.wake();
     await sleep(Math.min(frozenMs / 4, 1_000));
-    meanwhile++;
+    advances++;
   } while (Date.now() - since < frozenMs);
   for (const { process: stopped } of fixture.replicas.slice(1)) process.kill(stopped!.pid, 'SIGCONT');
   const frozenFor = Date.now() - since;
@@ -89,5 +89,5 @@ export const runStops = async (
     await fixture.wake();
     await until(() => nothingDue(fixture), 30_000);
   }
-  return { frozenMs: frozenFor, heldMs, meanwhile, verification: await verifyWithProduct(fixture, made) };
+  return { frozenMs: frozenFor, heldMs, advances, verification: await verifyWithProduct(fixture, made) };
 };

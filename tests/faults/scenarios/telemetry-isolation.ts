@@ -59,13 +59,13 @@ const post = async (port: number, bodies: Uint8Array<ArrayBuffer>[], clients = 3
   await Promise.all(
     Array.from({ length: clients }, async () => {
       for (let body = bodies[next++]; body !== undefined; body = bodies[next++]) {
-        const answer = await fetch(`http://127.0.0.1:${port}/v1/traces`, {
+        const result = await fetch(`http://127.0.0.1:${port}/v1/traces`, {
           method: 'POST',
           headers: { 'content-type': 'application/x-protobuf' },
           body,
         });
-        await answer.arrayBuffer();
-        if (answer.status !== 200) throw new Error(`got ${answer.status}`);
+        await result.arrayBuffer();
+        if (result.status !== 200) throw new Error(`got ${result.status}`);
       }
     }),
   );
