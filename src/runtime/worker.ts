@@ -16,7 +16,7 @@ import { type RunDeps, runWorkItem } from './run.ts';
 export interface WorkerDeps extends RunDeps {
   /** A Work Item left EXECUTING with this status. */
   onFinished?: (status: WorkItem['status']) => void;
-  /** How long runs may go on after a stop before they are released, in milliseconds. */
+  /** How long runs may continue after a stop before they are released, in milliseconds. */
   graceMs?: number;
 }
 

@@ -48,7 +48,7 @@ describe('addresses', () =>
       '/api/v3',
       '/api',
       '/nothing',
-    ])('%s is no base: 404', async (path) => {
+    ])('%s is not a base: 404', async (path) => {
       const response = await send('GET', path, adminKey);
       expectError(response, 404);
     });

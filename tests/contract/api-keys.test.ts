@@ -124,7 +124,7 @@ describe('API keys', () => {
       }
     });
 
-    test('everyone sees and revokes the keys they made, an admin all keys', async () => {
+    test('everyone sees and revokes the keys that they created, an admin all keys', async () => {
       const [one, other] = [await newKey(at(), 'member'), await newKey(at(), 'builder')];
       const [a, b] = [at().as(one.value), at().as(other.value)];
       const made = await newKey(at(), 'member', {}, a);

@@ -101,7 +101,7 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       ]),
     ),
     ['what is missing next to what is wrong', { settings: { ...basic, url: 7 } }, 'version'],
-  ])('400 where %s is missing', async (_, body, path) => {
+  ])('400 if %s is missing', async (_, body, path) => {
     const response = await fixture.admin.post(integrations, body);
     expect(response.status).toBe(400);
     expect(response.body.error.code).toBe('bad_request');

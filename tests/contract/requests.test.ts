@@ -59,7 +59,7 @@ describe('requests', () =>
         ['a number', '5'],
         ['true', 'true'],
         ['a wrong type', '{"name":5,"mode":"worker"}'],
-        ['null where it cannot be', '{"name":null,"mode":"worker"}'],
+        ['null in a field that cannot be null', '{"name":null,"mode":"worker"}'],
         ['a value that is not allowed', '{"name":"x","mode":"both"}'],
         ['an empty name', '{"name":"","mode":"worker"}'],
         ['NUL in a value', '{"name":"a\\u0000b","mode":"worker"}'],
@@ -74,13 +74,16 @@ describe('requests', () =>
         ['a nested key', '{"payload":{"a":[{"\\ud800":1}]}}', 'payload.a[0]'],
         ['a nested value', '{"payload":{"a":["ok",{"b":"\\u0000"}]}}', 'payload.a[1].b'],
         ['metadata', '{"metadata":{"a":"\\udfff"}}', 'metadata.a'],
-      ])('NUL or half a pair in %s of a free-form object is 422 at its path', async (_what, body, path) => {
-        const agent = await newAgent(at());
-        const text = body.replace('{', '{"cron_expression":"* * * * *",');
-        const response = await raw(`/agents/${agent.id}/schedules`, text);
-        expectError(response, 422);
-        expect(faults(response)).toEqual([path]);
-      });
+      ])(
+        'NUL or half a surrogate pair in %s of a free-form object is 422 at its path',
+        async (_what, body, path) => {
+          const agent = await newAgent(at());
+          const text = body.replace('{', '{"cron_expression":"* * * * *",');
+          const response = await raw(`/agents/${agent.id}/schedules`, text);
+          expectError(response, 422);
+          expect(faults(response)).toEqual([path]);
+        },
+      );
 
       test('every wrong field is named by its path', async () => {
         const response = await at().api.post('/agents', {
@@ -396,8 +399,8 @@ describe('requests', () =>
 
       test.each([
         ['a header without a colon', 'GET /api/v2 HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n'],
-        ['no Host', 'GET /api/v2 HTTP/1.1\r\nConnection: close\r\n\r\n'],
-        ['no version', 'GET /api/v2 HTTQ\r\n\r\n'],
+        ['without Host', 'GET /api/v2 HTTP/1.1\r\nConnection: close\r\n\r\n'],
+        ['without a version', 'GET /api/v2 HTTQ\r\n\r\n'],
         ['a space in a name', 'GET /api/v2 HTTP/1.1\r\nHo st: x\r\n\r\n'],
         [
           'two lengths',
@@ -412,7 +415,7 @@ describe('requests', () =>
           `GET /api/v2 HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(100_000)}\r\n\r\n`,
         ],
         ['bytes that are not HTTP', '\u0016\u0003\u0001\u0002\u0000'],
-      ])('%s is 400 with the error body, on a connection that ends', async (_what, bytes) => {
+      ])('%s is 400 with the error body, and the connection is closed', async (_what, bytes) => {
         const response = await rawRequest(at().test.platform.port, bytes);
         expectError({ status: response.status, text: response.text, body: JSON.parse(response.text) }, 400);
         expect(response.closed).toBe(true);

@@ -17,7 +17,7 @@ export interface RequestOptions {
 
 export interface Client {
   get(path: string, options?: RequestOptions): Promise<ClientResponse>;
-  /** `body` is sent as JSON; none is sent where it is undefined. */
+  /** `body` is sent as JSON; nothing is sent if it is undefined. */
   post(path: string, body?: unknown, options?: RequestOptions): Promise<ClientResponse>;
   put(path: string, body?: unknown, options?: RequestOptions): Promise<ClientResponse>;
   patch(path: string, body?: unknown, options?: RequestOptions): Promise<ClientResponse>;
@@ -82,7 +82,7 @@ export function client(baseUrl: string, key?: string): Client {
 }
 
 export interface RawResponse {
-  /** Of the first answer; 0 where the connection ended without one. */
+  /** Of the first response; 0 if the connection ended without one. */
   status: number;
   /** Names in lower case; the last value of a repeated one. */
   headers: Record<string, string>;
@@ -92,7 +92,7 @@ export interface RawResponse {
   closed: boolean;
 }
 
-/** The status, headers and rest of `data` where its header block is complete. */
+/** The status, headers and rest of `data` if its header block is complete. */
 function parse(data: string): Omit<RawResponse, 'closed'> | null {
   const end = data.indexOf('\r\n\r\n');
   if (end === -1) return null;

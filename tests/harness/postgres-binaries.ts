@@ -3,7 +3,7 @@ import { chmod, cp, lchown, readdir, readFile, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 
-/** The user that PostgreSQL runs as: it refuses root, so root hands over to `nobody`. */
+/** The user that PostgreSQL runs as: PostgreSQL refuses root, so root starts it as `nobody`. */
 export type RunAs = { uid: number; gid: number } | Record<string, never>;
 
 export const unprivileged = (): RunAs => (process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {});

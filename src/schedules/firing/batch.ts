@@ -54,7 +54,7 @@ const reportsOf = (
 
 /**
  * What follows a claim in the one transaction of firing: advance, insert the Work Items and record them in one
- * statement. Each guard alone would keep an occurrence from becoming two Work Items: the row lock of the claim, the
+ * statement. Each guard alone prevents two Work Items for one occurrence: the row lock of the claim, the
  * compare-and-set of the advance, and the unique (schedule_id, occurrence) of the Work Items. With an `obstacle`
  * nothing becomes a Work Item: what would is recorded as skipped for that reason.
  */

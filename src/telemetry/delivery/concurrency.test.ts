@@ -25,7 +25,7 @@ test('a backlog that shrinks while less of it is in flight does not grow', () =>
   expect(concurrency.allowed).toBe(1);
 });
 
-test('a backlog that the present pace clears by the next check does not count, however it jumps', () => {
+test('a backlog that the current pace clears by the next check does not count, however it jumps', () => {
   expect(rounds(new Concurrency(), [0, 10, 0, 9, 10, 8, 10])).toEqual([1, 1, 1, 1, 1, 1, 1]);
 });
 

@@ -6,7 +6,7 @@ const checkEveryMs = 100;
 /**
  * How many requests may be in flight to one backend: one, and more only while the backlog grows (product, section
  * 9). What is queued is compared with what it was at the last check, and with what was delivered since. A backlog that
- * the present pace clears by the next check is none.
+ * the current pace clears by the next check does not count.
  */
 export class Concurrency {
   allowed = 1;

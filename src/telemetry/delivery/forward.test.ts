@@ -29,7 +29,7 @@ test('a large gzip body goes to every backend byte for byte as a request of its 
   }
 });
 
-test('a gzip body of several members, or with bytes behind it, becomes one member', async () => {
+test('a gzip body of several members, or with bytes after it, becomes one member', async () => {
   fixture.destinations.set(1, fixture.backend.url);
   await large('a', (body) => Buffer.concat([gzipSync(body), gzipSync('')]));
   await large('b', (body) => Buffer.concat([gzipSync(''), gzipSync(body)]));
@@ -45,7 +45,7 @@ test('a gzip body of several members, or with bytes behind it, becomes one membe
   expect(await gunzip(followed, 100)).toMatchObject({ bytes: Buffer.from('spans'), oneMember: false });
 });
 
-test('a large plain body is compressed once: every backend gets the same member with the spans that came', async () => {
+test('a large plain body is compressed once: every backend gets the same member with all its spans', async () => {
   fixture.destinations.set(1, fixture.backend.url);
   fixture.destinations.set(2, `${fixture.backend.url}/2`);
   const plain = await fixture.send('a', 30, 20_000);

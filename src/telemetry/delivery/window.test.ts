@@ -13,7 +13,7 @@ import { until } from '../../../tests/harness/wait.ts';
 
 type Fixture = Awaited<ReturnType<typeof startDelivery>>;
 
-/** Requests that have come and have no response yet. */
+/** Requests that have arrived and have no response yet. */
 const present = (backend: OtlpReceiver): number =>
   backend.requests.filter(({ status }) => status === null).length;
 
@@ -78,7 +78,7 @@ test('while the backlog grows more requests are in flight, at most 16, and each 
   expect(seen.most).toBeLessThanOrEqual(16);
   expect(names(backend.requests).length).toBe(appended * 2 + 400);
   expect(new Set(names(backend.requests)).size).toBe(appended * 2 + 400);
-  // Idle again: one record is one request, and two at once are sent one behind the other.
+  // Idle again: one record is one request, and two at once are sent one after the other.
   seen.most = 0;
   await Promise.all([fixture.append('t.0', 2), fixture.append('t.1', 2)]);
   await settled(fixture);
@@ -87,7 +87,7 @@ test('while the backlog grows more requests are in flight, at most 16, and each 
 
 for (const header of ['100', (fixture: Fixture) => new Date(fixture.clock.now() + 100_000).toUTCString()]) {
   const form = typeof header === 'string' ? 'in seconds' : 'as a date';
-  test(`Retry-After ${form} holds back all requests; results of those in flight stand, then one is sent at a time`, async () => {
+  test(`Retry-After ${form} holds back all requests; results of those in flight count, then one is sent at a time`, async () => {
     await using backend = await startOtlpReceiver();
     await using fixture = await startDelivery();
     fixture.destinations.set(1, backend.url);

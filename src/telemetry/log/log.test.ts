@@ -167,7 +167,7 @@ const conformance = (openFixture: () => Promise<LogFixture>, sequences: number):
     expect(await log.deadLetterIds(1)).toEqual([]);
   });
 
-  test('a commit that does not fit the cursor leaves no dead letter and takes none away', async () => {
+  test('a commit that does not fit the cursor adds no dead letter and removes none', async () => {
     const rest = await refuseSome(fixture, log);
     expect(await log.commit(rest, 3, { delivered: 1 }, [deadLetter(7)])).toBe(false);
     expect(await log.commit(rest, 2, { delivered: 1 }, [deadLetter(7)])).toBe(true);

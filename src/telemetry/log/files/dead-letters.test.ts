@@ -73,7 +73,7 @@ test('a dead letter that was ending at a crash is counted once, before or after 
   expect(await state()).toEqual({ delivered: 4, dead_lettered: 1, discarded: 1, expired: 0 });
 });
 
-test('files that someone took away count as discarded, those of a deleted integration go', async () => {
+test('files that someone removed count as discarded, those of a deleted integration are removed', async () => {
   await rm(path(3));
   await restart();
   expect(await state()).toMatchObject({ dead_lettered: 3, discarded: 1 });

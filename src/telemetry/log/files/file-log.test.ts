@@ -26,7 +26,7 @@ const segments = async () => (await readdir(directory)).filter((name) => name.en
 const lastSegment = async () => join(directory, (await segments()).at(-1)!);
 const drain = (number: number, maxBytes = 10_000) => drainOf(log, number, maxBytes);
 
-test('batches are read one behind the other and passed in one commit, from any span in them', async () => {
+test('batches are read one after the other and passed in one commit, from any span in them', async () => {
   for (const name of ['a', 'b', 'c', 'd']) await log.append([slice(name, 3, [1])]);
   const a = (await log.read(1, 1))!;
   const b = (await log.read(1, 1, a))!;
@@ -103,16 +103,16 @@ test('one damaged cursor slot falls back to the other; with two damaged slots no
   const batch = (await log.read(1, 10_000))!;
   await log.commit(batch, 1, { delivered: 1 });
   await log.commit(batch, 2, { delivered: 1 });
-  const spoil = async (slot: number) => {
+  const damageSlot = async (slot: number) => {
     await log.close();
     const file = await open(join(directory, 'cursors', '1'), 'r+');
     await file.write(Buffer.from('x'), 0, 1, slot * 4096 + 30);
     await file.close();
     log = await openFileLog({ directory });
   };
-  await spoil(0);
+  await damageSlot(0);
   expect(names(await log.read(1, 10_000))).toEqual(['a-1', 'a-2', 'a-3']);
-  await spoil(1);
+  await damageSlot(1);
   expect(names(await log.read(1, 10_000))).toHaveLength(4);
   expect(sum(log.counters(1))).toBe(4);
 });

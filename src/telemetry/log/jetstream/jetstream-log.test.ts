@@ -103,7 +103,7 @@ describeWithNats('replicas on one stream', () => {
     expect(await drain(second, 1)).toEqual(['a-1', 'a-2', 'a-3']);
   });
 
-  test('an integration that this replica does not know yet is not taken for deleted', async () => {
+  test('an integration that this replica does not know yet is not treated as deleted', async () => {
     const log = await replica({ exists: async (number) => number === 1 });
     await log.append([slice('a', 2, [1, 2])]);
     await log.remove(1);
