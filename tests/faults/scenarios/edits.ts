@@ -52,12 +52,12 @@ const readWhileDue = async (fixture: Fixture, schedules: TestSchedule[], reads: 
 /** Clients in a loop for as long as `during` lasts. */
 const runClients = async (
   clients: number,
-  turn: () => Promise<void>,
+  step: () => Promise<void>,
   during: Promise<unknown>,
 ): Promise<void> => {
   let over = false;
   const loops = Array.from({ length: clients }, async () => {
-    while (!over) await turn();
+    while (!over) await step();
   });
   await during;
   over = true;

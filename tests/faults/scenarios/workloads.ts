@@ -10,11 +10,11 @@ export interface Workload {
   stop(): Promise<void>;
 }
 
-const forever = (clients: number, pauseMs: number, turn: (client: number) => Promise<void>): Workload => {
+const forever = (clients: number, pauseMs: number, step: (client: number) => Promise<void>): Workload => {
   let stopped = false;
   const loops = Array.from({ length: clients }, async (_, i) => {
     while (!stopped) {
-      await turn(i);
+      await step(i);
       await sleep(pauseMs);
     }
   });
