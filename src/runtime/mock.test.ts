@@ -26,7 +26,7 @@ describe('the mock model', () => {
     });
     const second = await ask(messages);
     expect(second).toMatchObject({
-      text: "This is the mock model's reply to: Report\ncurrent_time: noon",
+      text: "This is the mock model's answer to: Report\ncurrent_time: noon",
       toolCalls: [],
       finishReason: 'stop',
     });

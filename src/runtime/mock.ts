@@ -99,7 +99,7 @@ export const mockModel = (): Model => ({
     const short = [...message].slice(0, 200).join('');
     return reply(
       messages,
-      [`This is the mock model's reply to: ${short || '(no message)'}`, ...results].join('\n'),
+      [`This is the mock model's answer to: ${short || '(no message)'}`, ...results].join('\n'),
       [],
     );
   },

@@ -67,7 +67,7 @@ eachDatabase((_name, open) => {
     test('goes from PENDING to COMPLETED, its messages stored and its tokens counted', async () => {
       const done = await ends('COMPLETED');
       expect(done).toMatchObject({ attempts: 1, error: null, started_at: expect.any(Date) });
-      expect(done.result).toMatch(/^This is the mock model's reply to: Write the report\ncurrent_time: /);
+      expect(done.result).toMatch(/^This is the mock model's answer to: Write the report\ncurrent_time: /);
       expect(done.usage!.input_tokens).toBeGreaterThan(0);
       expect(done.usage!.output_tokens).toBeGreaterThan(0);
       expect(await historyOf(open(), done.id)).toEqual([
