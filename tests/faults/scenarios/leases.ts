@@ -32,7 +32,7 @@ interface ItemRow {
   claims: number;
   lost: number;
   completions: number;
-  responses: number;
+  replies: number;
 }
 
 /**
@@ -90,7 +90,7 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
           (select count(*)::int from work_item_events e where e.work_item_id = w.id and e.action = 'lease_lost') as lost,
           (select count(*)::int from work_item_events e where e.work_item_id = w.id and e.to_status = 'COMPLETED'
             and e.from_status = 'EXECUTING') as completions,
-          (select count(*)::int from work_item_messages m where m.work_item_id = w.id and m.role = 'assistant') as responses
+          (select count(*)::int from work_item_messages m where m.work_item_id = w.id and m.role = 'assistant') as replies
           from work_items w`);
         return all.every(({ status }) => status === 'COMPLETED' || status === 'ERROR') && all;
       }),
@@ -98,7 +98,7 @@ export const runLeases = async (faults: readonly Fault[], itemsAFault: number): 
     100,
   );
   const problems = rows.flatMap((row) => {
-    const once = row.completions === 1 && row.responses === 1 && row.result === 'the answer';
+    const once = row.completions === 1 && row.replies === 1 && row.result === 'the answer';
     const counted = row.claims === row.attempts && row.claims === row.lost + 1;
     return row.status === 'COMPLETED' && once && counted ? [] : [JSON.stringify(row)];
   });
