@@ -104,7 +104,7 @@ eachDatabase((_name, open) => {
       ]);
       await continued(reviewed.id, 'continue', 'Yes, go on');
       const done = await becomes(open(), reviewed.id, 'COMPLETED');
-      expect(done.result).toMatch(/reply to: Yes, go on/);
+      expect(done.result).toMatch(/answer to: Yes, go on/);
       expect(done.trace_id).not.toBe(reviewed.trace_id);
       expect(done.usage!.input_tokens).toBeGreaterThan(reviewed.usage!.input_tokens);
     });
