@@ -97,5 +97,5 @@ const count = (): SinkCount => {
 
 const server = createServer(serve);
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
-process.on('message', (asked) => process.send?.(asked === 'count' ? count() : state));
+process.on('message', (command) => process.send?.(command === 'count' ? count() : state));
 process.on('disconnect', () => process.exit(0));

@@ -25,7 +25,7 @@ describe('the reconciliation of a schedule', () => {
       };
       const due = (id: string, next: number) =>
         query(at(), sql`update schedules set next_run_at = ${iso(next)} where id = ${id}`);
-      const auditOf = (path: string, asked = '') => ok(at().app.get(`${path}/audit${asked}`));
+      const auditOf = (path: string, window = '') => ok(at().app.get(`${path}/audit${window}`));
       const statuses = ({ data }: { data: { status: string }[] }) => data.map(({ status }) => status);
 
       test('names each occurrence with its outcome and its Work Item, also those that were skipped together', async () => {
@@ -145,11 +145,11 @@ describe('the reconciliation of a schedule', () => {
           iso(last - minute),
           iso(last),
         ]);
-        const asked = `from=${iso(last - 8 * day)}&to=${iso(last)}`;
-        const first = await auditOf(path, `?${asked}`);
+        const window = `from=${iso(last - 8 * day)}&to=${iso(last)}`;
+        const first = await auditOf(path, `?${window}`);
         expect(first).toMatchObject({ has_more: true, next: iso(last - 8 * day + 10_000 * minute) });
         expect(first.data.length).toBe(10_000);
-        const rest = await auditOf(path, `?${asked}&next=${first.next}`);
+        const rest = await auditOf(path, `?${window}&next=${first.next}`);
         expect(rest).toMatchObject({ has_more: false, next: '' });
         expect(first.data.length + rest.data.length).toBe(8 * 24 * 60);
         const old = await auditOf(path, `?from=${iso(last - 110 * day)}&to=${iso(last - 95 * day)}`);
@@ -159,13 +159,13 @@ describe('the reconciliation of a schedule', () => {
 
       test('is 422 for an impossible window, open to members, and 404 when the schedule is', async () => {
         const { path, last } = await hourly(0);
-        for (const asked of [
+        for (const window of [
           `?from=${iso(last)}&to=${iso(last - 1)}`,
           `?from=${iso(Date.now() + day)}`,
           `?from=${iso(last - 32 * day)}&to=${iso(last)}`,
           '?from=yesterday',
         ]) {
-          const response = await at().app.get(`${path}/audit${asked}`);
+          const response = await at().app.get(`${path}/audit${window}`);
           expectError(response, 422);
           expect(faults(response)).toEqual(['from']);
         }

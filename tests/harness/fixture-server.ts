@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 /**
  * Behaves like a platform from the outside, for the harness's own tests: not ready at first, exits with 0 on SIGTERM.
  */
-let asked = 0;
+let checks = 0;
 const server = createServer((request, response) => {
-  const ready = request.url === '/readyz' && asked++ > 2;
+  const ready = request.url === '/readyz' && checks++ > 2;
   response.writeHead(ready ? 200 : 503).end();
 });
 server.listen(Number(process.env.PORT), process.env.HOST, () => console.log('listening'));

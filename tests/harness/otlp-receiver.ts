@@ -52,7 +52,7 @@ export interface OtlpReceiver extends AsyncDisposable {
   /** The spans of the requests that got 2xx: what a backend has kept. */
   spans(): ReceivedSpan[];
   /**
-   * How the next requests are answered: a status, a behaviour, or a function of the request and its index since this
+   * How to respond to the next requests: a status, a behaviour, or a function of the request and its index since this
    * call.
    */
   respondWith(script: Script): void;

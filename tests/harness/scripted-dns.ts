@@ -11,9 +11,9 @@ const { lookup } = dns;
 type Callback = (error: Error | null, found: LookupAddress[] | string, family?: number) => void;
 
 dns.lookup = ((host: string, options: LookupOptions, callback: Callback) => {
-  const answers = script[host];
-  if (answers === undefined) return lookup(host, options as never, callback as never);
-  const addresses = answers.length > 1 ? answers.shift()! : answers[0]!;
+  const lists = script[host];
+  if (lists === undefined) return lookup(host, options as never, callback as never);
+  const addresses = lists.length > 1 ? lists.shift()! : lists[0]!;
   process.stderr.write(`looked up ${host}: ${addresses}\n`);
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   setImmediate(() => {

@@ -27,7 +27,7 @@ export interface ServerOptions {
   requestTimeoutMs?: number;
 }
 
-/** Sets the integrations, moves the clock, and gets `Accounts` as the reply. */
+/** Sets the integrations, moves the clock, and receives `CountersByIntegration` as the reply. */
 export interface Command {
   integrations?: TestIntegration[];
   advanceMs?: number;
@@ -73,8 +73,8 @@ const allCounters = async (): Promise<CountersByIntegration> => {
   const all: CountersByIntegration = {};
   for (const { number, removed, counters } of telemetry.integrations()) {
     const health = await telemetry.ownHealth(number);
-    const letters = await telemetry.deadLetters.list(number, { limit: 1_000_000 });
-    all[number] = { ...health!, ...counters, removed, deadLetterFiles: letters.length };
+    const deadLetters = await telemetry.deadLetters.list(number, { limit: 1_000_000 });
+    all[number] = { ...health!, ...counters, removed, deadLetterFiles: deadLetters.length };
   }
   return all;
 };

@@ -40,7 +40,7 @@ test('an edited integration sends its backlog to the new settings', async () => 
   await done(id);
 });
 
-test('a paused one resumes after the edit that fixes it, and delivers once and in order', async () => {
+test('a paused integration resumes after the edit that fixes it, and delivers once and in order', async () => {
   backend.respondWith((request) => (request.headers.authorization === 'Bearer right' ? 200 : 401));
   const id = await platform.integrate(settings(backend.url, { headers: { Authorization: 'Bearer wrong' } }));
   await platform.send('a', 3);
@@ -53,7 +53,7 @@ test('a paused one resumes after the edit that fixes it, and delivers once and i
   await done(id);
 });
 
-test('a disabled one keeps its backlog, gets nothing new, and sends the backlog when it is enabled', async () => {
+test('a disabled integration keeps its backlog, gets nothing new, and sends the backlog when it is enabled', async () => {
   const id = await platform.integrate(settings(away));
   await platform.send('kept', 4);
   await platform.healthIs(id, { state: 'retrying', queued: 4 });
@@ -85,7 +85,7 @@ test('a smaller retention takes effect at once: the oldest spans expire, the new
   await done(id);
 });
 
-test('the backlog and the dead letters of a deleted one are counted as discarded; its final counts stay, over a restart', async () => {
+test('the backlog and dead letters of a deleted integration count as discarded, and its final counts survive a restart', async () => {
   const id = await platform.integrate(settings(backend.url));
   await platform.send('ok', 1);
   await platform.healthIs(id, { delivered: 1 });

@@ -144,14 +144,14 @@ for (const encoding of ['protobuf', 'json'] as const) {
     const receiver = createReceiver({ log, routes: () => ({ forAgent: () => [1] }) });
     const responses: { status: number; at: number }[] = [];
     const server = createServer(async (request, response) => {
-      const answer = await receiver.receive({
+      const result = await receiver.receive({
         contentType: request.headers['content-type'],
         contentEncoding: request.headers['content-encoding'],
         body: request,
       });
-      responses.push({ status: answer.status, at: performance.now() });
-      response.writeHead(answer.status, { 'content-type': answer.contentType, ...answer.headers });
-      response.end(answer.body);
+      responses.push({ status: result.status, at: performance.now() });
+      response.writeHead(result.status, { 'content-type': result.contentType, ...result.headers });
+      response.end(result.body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const exporter = new exporters[encoding]({

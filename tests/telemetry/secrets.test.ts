@@ -66,35 +66,39 @@ class Echo {
     const headers = { ...request.headers };
     this.got.push({ url: request.url!, headers });
     const [scheme, given = ''] = (request.headers.authorization ?? '').split(' ');
-    const said = [
+    const parts = [
       request.url,
       ...Object.values(headers),
       given,
       scheme === 'Basic' ? Buffer.from(given, 'base64').toString() : '',
     ].join(' ');
-    const text = said.replace(/[^\x20-\x7e]/g, ' ');
+    const text = parts.replace(/[^\x20-\x7e]/g, ' ');
     response.statusMessage = text;
     response.setHeader('x-echo', text);
     response.setHeader('www-authenticate', `Bearer realm="${text.replaceAll('"', "'")}"`);
     response.setHeader('set-cookie', `echo=${encodeURIComponent(text)}`);
-    const answer = (status: number, type: string, body: string | Buffer): void => {
+    const respond = (status: number, type: string, body: string | Buffer): void => {
       request.resume();
       request.on('end', () => response.writeHead(status, { 'content-type': type }).end(body));
     };
     const protobuf = 'application/x-protobuf';
     if (this.mode === 'partial') {
-      answer(200, protobuf, lengthField(1, Buffer.concat([Buffer.from([8, 1]), lengthField(2, text)])));
-    } else if (this.mode === 'status') answer(400, protobuf, lengthField(2, text));
-    else if (this.mode === 'text') answer(400, 'text/plain', text);
-    else if (this.mode === 'large') answer(413, 'text/plain', text);
+      respond(200, protobuf, lengthField(1, Buffer.concat([Buffer.from([8, 1]), lengthField(2, text)])));
+    } else if (this.mode === 'status') respond(400, protobuf, lengthField(2, text));
+    else if (this.mode === 'text') respond(400, 'text/plain', text);
+    else if (this.mode === 'large') respond(413, 'text/plain', text);
     else if (this.mode === 'unavailable') {
       response.setHeader('retry-after', text);
-      answer(503, 'application/json', JSON.stringify({ error: { message: text } }));
+      respond(503, 'application/json', JSON.stringify({ error: { message: text } }));
     } else if (this.mode === 'redirect') {
       response.setHeader('location', `http://127.0.0.1:9/${encodeURIComponent(text)}`);
-      answer(307, 'text/plain', text);
+      respond(307, 'text/plain', text);
     } else
-      answer(this.mode === 'unauthorized' ? 401 : 400, 'application/json', JSON.stringify({ message: text }));
+      respond(
+        this.mode === 'unauthorized' ? 401 : 400,
+        'application/json',
+        JSON.stringify({ message: text }),
+      );
   });
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
@@ -151,8 +155,8 @@ afterAll(async () => {
   await Promise.all([honest?.close(), echo.close()]);
 });
 
-const inspect = async (where: string, answer: Promise<{ status: number; text: string }>): Promise<void> => {
-  const { status, text } = await answer;
+const inspect = async (where: string, response: Promise<{ status: number; text: string }>): Promise<void> => {
+  const { status, text } = await response;
   haystacks.push([`${where} → ${status}`, text]);
 };
 

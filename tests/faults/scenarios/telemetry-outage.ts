@@ -53,7 +53,7 @@ export const runOutage = async (megabytes: number): Promise<OutageReport> => {
           body: new Uint8Array(spansNamed(`${step}.${i}`, count, 'agent', padding)),
         });
         await response.arrayBuffer();
-        if (response.status !== 200) throw new Error(`answered ${response.status}`);
+        if (response.status !== 200) throw new Error(`status ${response.status}`);
       }
       await process_.send({ advanceMs: stepMs });
       const now = await memoryOf(process_.pid, 'VmRSS');
