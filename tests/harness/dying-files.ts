@@ -1,7 +1,5 @@
 import promises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 /**
  * Simulates a process that dies while it writes files, without ending it. `dieAt(n)` lets the first `n - 1` changes of
@@ -30,7 +28,7 @@ let patched = false;
 const patch = async (): Promise<void> => {
   if (patched) return;
   patched = true;
-  const handle = await promises.open(join(tmpdir(), `dying-${process.pid}`), 'w');
+  const handle = await promises.open(process.execPath);
   const prototype = Object.getPrototypeOf(handle) as FileHandle;
   await handle.close();
   const files = prototype as unknown as Record<string, Change>;
