@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Config, ConfigError } from './config.ts';
 import type { Database } from './database/index.ts';
 import { traceStatements } from './database-spans.ts';
@@ -14,10 +12,7 @@ import { auditRefusals } from './refusals.ts';
 import { traceRequests } from './request-spans.ts';
 import { retentionLoop } from './retention.ts';
 import { openServices, rotateCredentials, startStep } from './services.ts';
-
-const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as {
-  version: string;
-};
+import { version } from './version.ts';
 
 const readinessWithinMs = 2_000;
 

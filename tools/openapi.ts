@@ -3,14 +3,12 @@ import { readConfig } from '../src/config.ts';
 import { createFeatures } from '../src/features.ts';
 import { describeApi, permissionsOf } from '../src/http/index.ts';
 import { offlineServices } from '../src/services.ts';
+import { version } from '../src/version.ts';
 
 /**
  * Writes what the routes declare: openapi.json, and permissions.md with the role of every operation. With `--check` it
  * writes nothing, and exits with 1 if a committed file differs from what the routes declare. It needs no database.
  */
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 const groups = createFeatures(offlineServices(readConfig({}))).list;
 const { value } = describeApi({ base: '/api/v2', groups, publicUrl: '', version });
 const document = { ...value, servers: [{ url: 'https://deployment.example/api/v2' }] };

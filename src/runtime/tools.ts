@@ -19,8 +19,8 @@ export interface ToolResult {
 }
 
 /**
- * What a model can call, whoever provides it: the platform (below) or a tool server, whose client turns each of the
- * server's tools into one of these.
+ * What a model can call. The platform provides some tools (below). A tool server provides others; its client turns each
+ * of the server's tools into one of these.
  */
 export interface Tool {
   name: string;

@@ -62,9 +62,9 @@ export type NewWorkItem = Pick<
 
 /**
  * The common table expressions `inserted` (id, schedule_id, occurrence) and `history`: the rows of `source`, which has
- * the columns of `NewWorkItem` with `payload` as jsonb, become Work Items. A row whose schedule and occurrence already
- * have one is left out, whoever made the other. They are part of a larger statement, so that a firing never carries
- * messages and payloads through this process.
+ * the columns of `NewWorkItem` with `payload` as jsonb, become Work Items. A row is left out if its schedule and
+ * occurrence have a Work Item already, from any replica. They are part of a larger statement, so that a firing never
+ * carries messages and payloads through this process.
  *
  * The time is read once, and the first event has the id of its Work Item: in a herd of firings each row counts.
  */

@@ -202,7 +202,7 @@ test('backends that hang hold no more memory than the budget, and a healthy one 
   await hanging.close();
 });
 
-test('a backend that hangs holds up neither an edit to another backend nor the deletion', async () => {
+test('a backend that hangs delays neither an edit that moves to another backend nor the deletion', async () => {
   await using hanging = await startOtlpReceiver();
   await using backend = await startOtlpReceiver();
   await using fixture = await startDelivery({ requestTimeoutMs: 60_000 });

@@ -46,8 +46,8 @@ const isOlder = (version: string): boolean => {
 };
 
 /**
- * What is wrong with the configuration of the stream, whoever created it: such a stream could drop what was
- * acknowledged, uncounted.
+ * Returns what is wrong with the configuration of the stream, or null. Someone else may have created it, and a stream
+ * with such a fault could drop acknowledged messages without counting them.
  */
 const faultOf = (config: StreamConfig): string | null => {
   if (config.storage !== 'file') return 'its storage must be file';
