@@ -1,20 +1,28 @@
 # syntax=docker/dockerfile:1
 
-# Node 26 comes with the packages of the lock file. This image provides npm, and in the second stage the system
-# libraries that Node needs.
-FROM node:22-slim AS packages
-WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund
-
-FROM node:22-slim
+# Node 26 comes with the packages of the lock file. This image provides npm, and the system libraries that Node needs:
 # Node 26 links libatomic, which the slim image lacks.
+FROM node:22-slim AS base
 RUN apt-get update \
   && apt-get install -y --no-install-recommends libatomic1 \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
+COPY package.json package-lock.json ./
+
+# The application. Scripts of packages are not run, and its own sources are not there yet when npm would build it.
+FROM base AS console
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json openapi.json openapi-app.json ./
+COPY tools ./tools
+COPY console ./console
+RUN npm run console
+
+FROM base AS packages
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM base
 COPY --from=packages /app/node_modules ./node_modules
-COPY package.json ./
+COPY --from=console /app/console/dist ./console/dist
 COPY migrations ./migrations
 COPY src ./src
 RUN install -d -o node -g node /data

@@ -7,6 +7,13 @@ create table advanced_settings (
   constraint advanced_settings_pkey PRIMARY KEY (name)
 );
 
+create table agent_spans (
+  agent_id uuid not null,
+  last_span_at timestamp(3) with time zone not null,
+  constraint agent_spans_pkey PRIMARY KEY (agent_id),
+  constraint agent_spans_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+);
+
 create table agents (
   id uuid not null,
   name text not null,
@@ -24,15 +31,31 @@ create table agents (
   revision integer default 1 not null,
   created_at timestamp(3) with time zone default platform_now() not null,
   updated_at timestamp(3) with time zone default platform_now() not null,
+  fallback_llm_ids uuid[] default '{}'::uuid[] not null,
+  execution text default 'platform'::text not null,
+  callbacks jsonb,
+  tool_policies jsonb default '[]'::jsonb not null,
+  result_schema json,
+  approval_role text,
+  max_tokens integer,
+  max_output_tokens integer,
+  tool_concurrency integer default 4 not null,
   constraint agents_pkey PRIMARY KEY (id),
+  constraint agents_approval_role_check CHECK ((approval_role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text]))),
+  constraint agents_execution_check CHECK ((execution = ANY (ARRAY['platform'::text, 'external'::text]))),
   constraint agents_llm_id_fkey FOREIGN KEY (llm_id) REFERENCES llm_configurations(id),
   constraint agents_max_attempts_check CHECK (((max_attempts >= 1) AND (max_attempts <= 100))),
   constraint agents_max_concurrency_check CHECK (((max_concurrency >= 1) AND (max_concurrency <= 1000))),
+  constraint agents_max_output_tokens_check CHECK ((max_output_tokens >= 1)),
   constraint agents_max_steps_check CHECK (((max_steps >= 1) AND (max_steps <= 1000))),
+  constraint agents_max_tokens_check CHECK ((max_tokens >= 1)),
   constraint agents_mode_check CHECK ((mode = ANY (ARRAY['worker'::text, 'conversational'::text]))),
-  constraint agents_timeout_seconds_check CHECK (((timeout_seconds >= 1) AND (timeout_seconds <= 86400)))
+  constraint agents_timeout_seconds_check CHECK (((timeout_seconds >= 1) AND (timeout_seconds <= 86400))),
+  constraint agents_tool_concurrency_check CHECK (((tool_concurrency >= 1) AND (tool_concurrency <= 16)))
 );
+CREATE INDEX agents_external ON agents USING btree (id) WHERE (execution = 'external'::text);
 CREATE INDEX agents_llm_id ON agents USING btree (llm_id) WHERE (llm_id IS NOT NULL);
+CREATE INDEX agents_tool_server_ids ON agents USING gin (tool_server_ids);
 
 create table api_keys (
   id uuid not null,
@@ -46,6 +69,10 @@ create table api_keys (
   created_at timestamp(3) with time zone default platform_now() not null,
   last_used_at timestamp(3) with time zone,
   expires_at timestamp(3) with time zone,
+  scopes text[],
+  last_used_ip text,
+  replaced_by uuid,
+  account_id uuid,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_check CHECK (((kind = 'personal'::text) = (user_id IS NOT NULL))),
   constraint api_keys_check1 CHECK (((kind = 'service_account'::text) = (role IS NOT NULL))),
@@ -55,6 +82,38 @@ create table api_keys (
   constraint api_keys_value_hash_key UNIQUE (value_hash)
 );
 CREATE INDEX api_keys_created_by ON api_keys USING btree (created_by);
+CREATE INDEX api_keys_user ON api_keys USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+create table audit_checkpoints (
+  kind text not null,
+  number bigint not null,
+  "position" bigint not null,
+  hash text not null,
+  at timestamp(3) with time zone not null,
+  key_id text not null,
+  signature text not null,
+  constraint audit_checkpoints_pkey PRIMARY KEY (kind, "position"),
+  constraint audit_checkpoints_kind_check CHECK ((kind = ANY (ARRAY['interval'::text, 'retention'::text])))
+);
+CREATE INDEX audit_checkpoints_number ON audit_checkpoints USING btree (number, kind);
+CREATE TRIGGER audit_checkpoints_append_only BEFORE DELETE OR UPDATE ON audit_checkpoints FOR EACH ROW EXECUTE FUNCTION audit_checkpoints_append_only();
+CREATE TRIGGER audit_checkpoints_no_truncate BEFORE TRUNCATE ON audit_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION audit_checkpoints_append_only();
+
+create table audit_copy (
+  singleton boolean default true not null,
+  "position" bigint not null,
+  constraint audit_copy_pkey PRIMARY KEY (singleton),
+  constraint audit_copy_singleton_check CHECK (singleton)
+);
+
+create table audit_faults (
+  singleton boolean default true not null,
+  found_at timestamp(3) with time zone default platform_now() not null,
+  "position" bigint,
+  fault text not null,
+  constraint audit_faults_pkey PRIMARY KEY (singleton),
+  constraint audit_faults_singleton_check CHECK (singleton)
+);
 
 create table audits (
   id uuid not null,
@@ -75,11 +134,22 @@ create table audits (
   constraint audits_position_key UNIQUE ("position")
 );
 CREATE INDEX audits_action ON audits USING btree (action, id);
+CREATE INDEX audits_at ON audits USING btree (at, id);
 CREATE INDEX audits_outcome ON audits USING btree (outcome, id);
 CREATE INDEX audits_principal ON audits USING btree (principal_id, id);
-CREATE INDEX audits_target ON audits USING btree (target_type, target_id, id);
+CREATE INDEX audits_request ON audits USING btree (request_id, id) WHERE (request_id IS NOT NULL);
+CREATE INDEX audits_target_id ON audits USING btree (target_id, id);
+CREATE INDEX audits_target_type ON audits USING btree (target_type, id);
 CREATE INDEX audits_unchained ON audits USING btree (id) WHERE ("position" IS NULL);
 CREATE TRIGGER audits_append_only BEFORE DELETE OR UPDATE ON audits FOR EACH ROW EXECUTE FUNCTION audits_append_only();
+CREATE TRIGGER audits_no_truncate BEFORE TRUNCATE ON audits FOR EACH STATEMENT EXECUTE FUNCTION audits_append_only();
+
+create table bootstrap_uses (
+  singleton boolean default true not null,
+  used_at timestamp(3) with time zone not null,
+  constraint bootstrap_uses_pkey PRIMARY KEY (singleton),
+  constraint bootstrap_uses_singleton_check CHECK (singleton)
+);
 
 create table branding (
   only_row boolean default true not null,
@@ -92,6 +162,139 @@ create table branding (
   constraint branding_pkey PRIMARY KEY (only_row),
   constraint branding_only_row_check CHECK (only_row)
 );
+
+create table callback_deliveries (
+  id uuid default new_id() not null,
+  callback_id uuid not null,
+  work_item_id uuid not null,
+  event text not null,
+  agent_id uuid not null,
+  schedule_id uuid,
+  work_item_name text,
+  status text not null,
+  previous_status text,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  url text not null,
+  origin text not null,
+  state text default 'pending'::text not null,
+  attempts integer default 0 not null,
+  failures integer default 0 not null,
+  last_status integer,
+  last_error text,
+  next_attempt_at timestamp(3) with time zone default platform_now(),
+  delivered_at timestamp(3) with time zone,
+  constraint callback_deliveries_pkey PRIMARY KEY (id),
+  constraint callback_deliveries_callback_id_fkey FOREIGN KEY (callback_id) REFERENCES callbacks(id) ON DELETE CASCADE,
+  constraint callback_deliveries_check CHECK (((state = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+  constraint callback_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'gone'::text]))),
+  constraint callback_deliveries_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
+);
+CREATE INDEX callback_deliveries_callback ON callback_deliveries USING btree (callback_id);
+CREATE INDEX callback_deliveries_due ON callback_deliveries USING btree (origin, next_attempt_at) WHERE (state = 'pending'::text);
+CREATE INDEX callback_deliveries_item ON callback_deliveries USING btree (work_item_id, id);
+CREATE TRIGGER callback_delivery_recorded AFTER INSERT ON callback_deliveries FOR EACH ROW EXECUTE FUNCTION callback_delivery_recorded();
+
+create table callbacks (
+  id uuid not null,
+  agent_id uuid,
+  work_item_id uuid,
+  url text not null,
+  origin text not null,
+  events text[] not null,
+  settings text not null,
+  removed_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint callbacks_pkey PRIMARY KEY (id),
+  constraint callbacks_check CHECK ((num_nonnulls(agent_id, work_item_id) = 1)),
+  constraint callbacks_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
+);
+CREATE INDEX callbacks_agent ON callbacks USING btree (agent_id) WHERE ((agent_id IS NOT NULL) AND (removed_at IS NULL));
+CREATE INDEX callbacks_removed ON callbacks USING btree (removed_at) WHERE (removed_at IS NOT NULL);
+CREATE INDEX callbacks_work_item ON callbacks USING btree (work_item_id) WHERE (work_item_id IS NOT NULL);
+
+create table conversation_messages (
+  conversation_id uuid not null,
+  seq bigint generated always as identity not null,
+  id uuid not null,
+  run_id uuid not null,
+  role text not null,
+  content json not null,
+  provider_parts json,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint conversation_messages_pkey PRIMARY KEY (conversation_id, seq),
+  constraint conversation_messages_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
+  constraint conversation_messages_id_key UNIQUE (id),
+  constraint conversation_messages_role_check CHECK ((role = ANY (ARRAY['user'::text, 'assistant'::text, 'tool'::text])))
+);
+CREATE INDEX conversation_messages_run ON conversation_messages USING btree (run_id, seq);
+
+create table conversation_runs (
+  id uuid not null,
+  conversation_id uuid not null,
+  agent_id uuid not null,
+  status text default 'queued'::text not null,
+  depth integer default 0 not null,
+  first_seq bigint not null,
+  message_id uuid not null,
+  answer text,
+  error jsonb,
+  usage jsonb,
+  model text,
+  trace_id text,
+  pending_approvals jsonb,
+  decisions jsonb,
+  unsafe_calls jsonb,
+  tokens_before bigint default 0 not null,
+  attempts integer default 0 not null,
+  not_before timestamp(3) with time zone,
+  fencing bigint default 0 not null,
+  lease_owner text,
+  lease_expires_at timestamp(3) with time zone,
+  created_by text not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  started_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  constraint conversation_runs_pkey PRIMARY KEY (id),
+  constraint conversation_runs_check CHECK (((status = 'running'::text) = (lease_expires_at IS NOT NULL))),
+  constraint conversation_runs_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE,
+  constraint conversation_runs_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'needs_review'::text, 'error'::text, 'cancelled'::text])))
+);
+CREATE INDEX conversation_runs_conversation ON conversation_runs USING btree (conversation_id, id);
+CREATE INDEX conversation_runs_leases ON conversation_runs USING btree (lease_expires_at) WHERE (status = 'running'::text);
+CREATE INDEX conversation_runs_queued ON conversation_runs USING btree (created_at, id) WHERE (status = 'queued'::text);
+CREATE UNIQUE INDEX conversation_runs_open ON conversation_runs USING btree (conversation_id) WHERE (status = ANY (ARRAY['queued'::text, 'running'::text, 'needs_review'::text]));
+
+create table conversations (
+  id uuid not null,
+  agent_id uuid not null,
+  name text,
+  title text,
+  metadata jsonb default '{}'::jsonb not null,
+  created_by text not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  message_count integer default 0 not null,
+  last_message_at timestamp(3) with time zone,
+  active_run_id uuid,
+  last_seq bigint default 0 not null,
+  context_cut jsonb,
+  constraint conversations_pkey PRIMARY KEY (id),
+  constraint conversations_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+);
+CREATE INDEX conversations_agent ON conversations USING btree (agent_id, id);
+CREATE INDEX conversations_own ON conversations USING btree (agent_id, created_by, id);
+
+create table external_leases (
+  token_hash text not null,
+  work_item_id uuid not null,
+  fencing bigint not null,
+  lease_seconds integer not null,
+  finish_hash text,
+  constraint external_leases_pkey PRIMARY KEY (token_hash),
+  constraint external_leases_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
+);
+CREATE INDEX external_leases_item ON external_leases USING btree (work_item_id);
 
 create table idempotency_keys (
   principal_id text not null,
@@ -196,7 +399,40 @@ create table occurrences (
 );
 CREATE INDEX occurrences_at ON occurrences USING btree (at);
 CREATE INDEX occurrences_scheduled_for ON occurrences USING btree (schedule_id, scheduled_for);
+CREATE INDEX occurrences_skipped ON occurrences USING btree (at) WHERE (outcome = 'skipped'::text);
 CREATE INDEX occurrences_together ON occurrences USING btree (schedule_id, scheduled_for) WHERE (count > 1);
+
+create table replicas (
+  id uuid not null,
+  name text not null,
+  roles text[] not null,
+  version text not null,
+  started_at timestamp(3) with time zone default platform_now() not null,
+  seen_at timestamp(3) with time zone default platform_now() not null,
+  scheduling_at timestamp(3) with time zone,
+  stopped_at timestamp(3) with time zone,
+  clock_skew_ms bigint,
+  loops jsonb default '[]'::jsonb not null,
+  telemetry_log_id uuid,
+  telemetry_log_bytes bigint,
+  constraint replicas_pkey PRIMARY KEY (id)
+);
+CREATE INDEX replicas_scheduling_at ON replicas USING btree (scheduling_at) WHERE (scheduling_at IS NOT NULL);
+CREATE INDEX replicas_seen_at ON replicas USING btree (seen_at);
+
+create table role_mappings (
+  id uuid not null,
+  claim text not null,
+  value text not null,
+  role text not null,
+  priority integer default 0 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint role_mappings_pkey PRIMARY KEY (id),
+  constraint role_mappings_priority_check CHECK (((priority >= 0) AND (priority <= 1000))),
+  constraint role_mappings_role_check CHECK ((role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text])))
+);
+CREATE UNIQUE INDEX role_mappings_pair ON role_mappings USING btree (md5(claim), md5(value));
 
 create table schedule_definitions (
   schedule_id uuid not null,
@@ -205,9 +441,15 @@ create table schedule_definitions (
   cron_expression text not null,
   timezone text not null,
   enabled boolean not null,
+  action text,
+  principal jsonb,
+  reason text,
+  catch_up boolean,
+  changed text[],
   constraint schedule_definitions_pkey PRIMARY KEY (schedule_id, revision),
   constraint schedule_definitions_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES schedules(id) ON DELETE CASCADE
 );
+CREATE INDEX schedule_definitions_replaced ON schedule_definitions USING btree (from_at) WHERE (revision > 1);
 
 create table schedules (
   id uuid not null,
@@ -227,13 +469,76 @@ create table schedules (
   revision integer default 1 not null,
   created_at timestamp(3) with time zone default platform_now() not null,
   updated_at timestamp(3) with time zone default platform_now() not null,
+  last_outcome text,
   constraint schedules_pkey PRIMARY KEY (id),
   constraint schedules_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
 );
 CREATE INDEX schedules_agent ON schedules USING btree (agent_id, id);
+CREATE INDEX schedules_blocked ON schedules USING btree (id) WHERE (enabled AND (next_run_at IS NULL));
 CREATE INDEX schedules_due ON schedules USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
+CREATE INDEX schedules_failing ON schedules USING btree (id) WHERE (last_outcome = 'blocked'::text);
+CREATE INDEX schedules_paused ON schedules USING btree (id) WHERE (NOT enabled);
 CREATE INDEX schedules_zone_rules ON schedules USING btree (zone_rules);
 CREATE TRIGGER schedules_forget_occurrences AFTER DELETE ON schedules FOR EACH ROW EXECUTE FUNCTION forget_occurrences();
+
+create table scheduling_outages (
+  from_at timestamp(3) with time zone not null,
+  to_at timestamp(3) with time zone not null,
+  cause text not null,
+  constraint scheduling_outages_pkey PRIMARY KEY (from_at),
+  constraint scheduling_outages_cause_check CHECK ((cause = ANY (ARRAY['stopped'::text, 'lost'::text, 'database'::text, 'firing'::text, 'stalled'::text, 'clock'::text])))
+);
+CREATE INDEX scheduling_outages_to_at ON scheduling_outages USING btree (to_at);
+
+create table sessions (
+  id uuid not null,
+  value_hash text not null,
+  principal_id text not null,
+  method text not null,
+  user_id uuid,
+  key_id uuid,
+  bootstrap_hash text,
+  provider_sid text,
+  id_token text,
+  refresh_token text,
+  ip text,
+  user_agent text,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  last_seen_at timestamp(3) with time zone default platform_now() not null,
+  confirmed_at timestamp(3) with time zone default platform_now() not null,
+  lease_until timestamp(3) with time zone,
+  lease_token uuid,
+  retry_at timestamp(3) with time zone,
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_check CHECK ((num_nonnulls(key_id, bootstrap_hash) =
+CASE method
+    WHEN 'api_key'::text THEN 1
+    ELSE 0
+END)),
+  constraint sessions_check1 CHECK (((method = 'api_key'::text) OR (user_id IS NOT NULL))),
+  constraint sessions_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
+  constraint sessions_method_check CHECK ((method = ANY (ARRAY['oidc'::text, 'api_key'::text]))),
+  constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint sessions_value_hash_key UNIQUE (value_hash)
+);
+CREATE INDEX sessions_key ON sessions USING btree (key_id) WHERE (key_id IS NOT NULL);
+CREATE INDEX sessions_principal ON sessions USING btree (principal_id, id);
+CREATE INDEX sessions_provider_sid ON sessions USING btree (provider_sid) WHERE (provider_sid IS NOT NULL);
+CREATE INDEX sessions_user ON sessions USING btree (user_id) WHERE (user_id IS NOT NULL);
+
+create table stream_events (
+  scope uuid not null,
+  seq bigint not null,
+  run_id uuid not null,
+  type text not null,
+  message_id uuid,
+  data json not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  remove_at timestamp(3) with time zone default (platform_now() + '24:00:00'::interval) not null,
+  constraint stream_events_pkey PRIMARY KEY (scope, seq)
+);
+CREATE INDEX stream_events_deltas ON stream_events USING btree (message_id) WHERE (message_id IS NOT NULL);
+CREATE INDEX stream_events_remove_at ON stream_events USING btree (remove_at);
 
 create table telemetry_accounts (
   replica_id uuid not null,
@@ -251,9 +556,12 @@ create table telemetry_accounts (
   last_error text,
   next_attempt_at timestamp(3) with time zone,
   updated_at timestamp(3) with time zone default platform_now() not null,
+  expired_at timestamp(3) with time zone,
+  last_error_at timestamp(3) with time zone,
   constraint telemetry_accounts_pkey PRIMARY KEY (number, replica_id),
   constraint telemetry_accounts_state_check CHECK ((state = ANY (ARRAY['delivering'::text, 'retrying'::text, 'paused'::text, 'disabled'::text])))
 );
+CREATE TRIGGER telemetry_expired BEFORE INSERT OR UPDATE ON telemetry_accounts FOR EACH ROW EXECUTE FUNCTION telemetry_expired();
 
 create table telemetry_cursors (
   stream_id uuid not null,
@@ -295,6 +603,17 @@ create table telemetry_marks (
   constraint telemetry_marks_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES telemetry_streams(id) ON DELETE CASCADE
 );
 
+create table telemetry_samples (
+  number integer not null,
+  at timestamp(3) with time zone not null,
+  delivered bigint not null,
+  dead_lettered bigint not null,
+  queued bigint not null,
+  lag_seconds double precision not null,
+  constraint telemetry_samples_pkey PRIMARY KEY (number, at)
+);
+CREATE INDEX telemetry_samples_at ON telemetry_samples USING btree (at);
+
 create table telemetry_streams (
   id uuid not null,
   name text not null,
@@ -305,18 +624,107 @@ create table telemetry_streams (
   constraint telemetry_streams_name_created_key UNIQUE (name, created)
 );
 
-create table users (
-  id uuid not null,
-  subject text not null,
-  email text,
+create table tool_server_tools (
+  tool_server_id uuid not null,
   name text not null,
-  role text not null,
+  tool_name text not null,
+  definition jsonb not null,
+  definition_hash text not null,
+  accepted jsonb,
+  accepted_hash text,
+  distrusted boolean default false not null,
+  present boolean default true not null,
+  policy text,
+  idempotent boolean,
+  first_seen_at timestamp(3) with time zone default platform_now() not null,
+  changed_at timestamp(3) with time zone default platform_now() not null,
+  constraint tool_server_tools_pkey PRIMARY KEY (tool_server_id, name),
+  constraint tool_server_tools_check CHECK (((accepted IS NULL) = (accepted_hash IS NULL))),
+  constraint tool_server_tools_policy_check CHECK ((policy = ANY (ARRAY['allow'::text, 'deny'::text, 'require_approval'::text]))),
+  constraint tool_server_tools_tool_name_key UNIQUE (tool_name),
+  constraint tool_server_tools_tool_server_id_fkey FOREIGN KEY (tool_server_id) REFERENCES tool_servers(id) ON DELETE CASCADE
+);
+
+create table tool_servers (
+  id uuid not null,
+  name text not null,
+  prefix text not null,
+  transport text not null,
+  settings text not null,
+  enabled boolean not null,
+  default_policy text not null,
+  call_timeout_seconds integer not null,
+  max_concurrency integer not null,
+  state text default 'unknown'::text not null,
+  protocol_version text,
+  discovered boolean default false not null,
+  discovery_began_at timestamp(3) with time zone,
+  last_success_at timestamp(3) with time zone,
+  last_error text,
+  revision integer default 1 not null,
   created_at timestamp(3) with time zone default platform_now() not null,
   updated_at timestamp(3) with time zone default platform_now() not null,
-  constraint users_pkey PRIMARY KEY (id),
-  constraint users_role_check CHECK ((role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text]))),
-  constraint users_subject_key UNIQUE (subject)
+  constraint tool_servers_pkey PRIMARY KEY (id),
+  constraint tool_servers_call_timeout_seconds_check CHECK (((call_timeout_seconds >= 1) AND (call_timeout_seconds <= 600))),
+  constraint tool_servers_default_policy_check CHECK ((default_policy = ANY (ARRAY['allow'::text, 'deny'::text, 'require_approval'::text]))),
+  constraint tool_servers_max_concurrency_check CHECK (((max_concurrency >= 1) AND (max_concurrency <= 100))),
+  constraint tool_servers_prefix_key UNIQUE (prefix),
+  constraint tool_servers_state_check CHECK ((state = ANY (ARRAY['unknown'::text, 'ok'::text, 'failing'::text]))),
+  constraint tool_servers_transport_check CHECK ((transport = ANY (ARRAY['http'::text, 'stdio'::text])))
 );
+
+create table used_once (
+  value_hash text not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint used_once_pkey PRIMARY KEY (value_hash)
+);
+CREATE INDEX used_once_expires ON used_once USING btree (expires_at);
+
+create table users (
+  id uuid not null,
+  subject text,
+  email text,
+  name text not null,
+  role text,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  issuer text,
+  email_verified boolean default false not null,
+  role_source text default 'manual'::text not null,
+  status text default 'active'::text not null,
+  claims jsonb,
+  last_sign_in_at timestamp(3) with time zone,
+  last_confirmed_at timestamp(3) with time zone,
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_check CHECK (((issuer IS NULL) OR (subject IS NOT NULL))),
+  constraint users_issuer_subject_key UNIQUE (issuer, subject),
+  constraint users_role_check CHECK ((role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text]))),
+  constraint users_role_source_check CHECK ((role_source = ANY (ARRAY['mapping'::text, 'manual'::text, 'default'::text]))),
+  constraint users_status_check CHECK ((status = ANY (ARRAY['invited'::text, 'active'::text, 'suspended'::text])))
+);
+CREATE INDEX users_email ON users USING btree (email, id);
+CREATE INDEX users_subject ON users USING btree (subject);
+CREATE UNIQUE INDEX users_invitation ON users USING btree (email) WHERE ((issuer IS NULL) AND (subject IS NULL));
+
+create table work_item_bulk_actions (
+  id uuid not null,
+  action text not null,
+  message text,
+  asked jsonb not null,
+  actor jsonb not null,
+  work_item_ids uuid[] not null,
+  matched integer not null,
+  "position" integer default 0 not null,
+  done integer default 0 not null,
+  refused jsonb default '{}'::jsonb not null,
+  failed integer default 0 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  cancel_requested_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  constraint work_item_bulk_actions_pkey PRIMARY KEY (id)
+);
+CREATE INDEX work_item_bulk_actions_finished ON work_item_bulk_actions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX work_item_bulk_actions_open ON work_item_bulk_actions USING btree (id) WHERE (finished_at IS NULL);
 
 create table work_item_events (
   work_item_id uuid not null,
@@ -333,14 +741,38 @@ create table work_item_events (
 
 create table work_item_messages (
   work_item_id uuid not null,
-  seq bigint generated always as identity not null,
+  seq bigint default nextval('work_item_events_seq_seq'::regclass) not null,
   id uuid not null,
   conversation_id uuid not null,
   role text not null,
   content jsonb not null,
   created_at timestamp(3) with time zone default platform_now() not null,
+  provider_parts json,
   constraint work_item_messages_pkey PRIMARY KEY (work_item_id, seq),
   constraint work_item_messages_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
+);
+
+create table work_item_steps (
+  work_item_id uuid not null,
+  seq bigint generated always as identity not null,
+  attempt integer not null,
+  parent bigint,
+  kind text not null,
+  name text not null,
+  started_at timestamp(3) with time zone default platform_now() not null,
+  ended_at timestamp(3) with time zone,
+  status text not null,
+  error text,
+  model text,
+  tokens jsonb,
+  message_seq bigint,
+  trace_id text,
+  worker text,
+  usage_before jsonb,
+  constraint work_item_steps_pkey PRIMARY KEY (work_item_id, seq),
+  constraint work_item_steps_kind_check CHECK ((kind = ANY (ARRAY['attempt'::text, 'model'::text, 'tool'::text, 'wait'::text, 'review'::text]))),
+  constraint work_item_steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'ok'::text, 'error'::text]))),
+  constraint work_item_steps_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
 );
 
 create table work_items (
@@ -369,28 +801,84 @@ create table work_items (
   lease_expires_at timestamp(3) with time zone,
   unsafe_tool_in_flight boolean default false not null,
   trace_id text,
+  model text,
+  review_reason text,
+  pending_approvals jsonb,
+  decisions jsonb,
+  callbacks jsonb,
+  unsafe_calls jsonb,
+  context_cut jsonb,
+  tokens_before bigint default 0 not null,
+  depth smallint default 0 not null,
+  by_person boolean default false not null,
   constraint work_items_pkey PRIMARY KEY (id),
   constraint work_items_check CHECK (((status = 'EXECUTING'::text) = (lease_expires_at IS NOT NULL))),
+  constraint work_items_depth_check CHECK ((depth >= 0)),
   constraint work_items_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'PENDING'::text, 'EXECUTING'::text, 'NEEDS_REVIEW'::text, 'INDETERMINATE'::text, 'COMPLETED'::text, 'ERROR'::text, 'CANCELLED'::text])))
 );
 CREATE INDEX work_items_agent ON work_items USING btree (agent_id, id);
+CREATE INDEX work_items_agent_delayed ON work_items USING btree (agent_id) WHERE ((status = 'PENDING'::text) AND (not_before IS NOT NULL));
+CREATE INDEX work_items_agent_finished ON work_items USING btree (agent_id, status, finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX work_items_by_agent ON work_items USING btree (agent_id, status, created_at, id) WHERE (status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text]));
+CREATE INDEX work_items_by_duration ON work_items USING btree (status, COALESCE(((EXTRACT(epoch FROM (finished_at - started_at)) * (1000)::numeric))::bigint, ('-1'::integer)::bigint), id) INCLUDE (finished_at, started_at, agent_id, created_at, occurrence) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (finished_at IS NOT NULL));
+CREATE INDEX work_items_by_end ON work_items USING btree (status, finished_at, id) INCLUDE (agent_id, created_at) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (finished_at IS NOT NULL));
+CREATE INDEX work_items_by_error ON work_items USING btree (((error ->> 'code'::text)), status, created_at, id) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (error IS NOT NULL));
+CREATE INDEX work_items_by_hand ON work_items USING btree (by_person, status, created_at, id) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (occurrence IS NULL));
+CREATE INDEX work_items_by_name ON work_items USING btree (status, lower(work_item_name) COLLATE "C", id) INCLUDE (work_item_name, created_at) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (work_item_name IS NOT NULL));
+CREATE INDEX work_items_by_schedule ON work_items USING btree (schedule_id, status, created_at, id) WHERE ((status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text])) AND (schedule_id IS NOT NULL));
+CREATE INDEX work_items_by_status ON work_items USING btree (status, created_at, id) WHERE (status <> ALL (ARRAY['PENDING'::text, 'EXECUTING'::text]));
 CREATE INDEX work_items_finished ON work_items USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX work_items_leases ON work_items USING btree (lease_expires_at) INCLUDE (agent_id) WHERE (status = 'EXECUTING'::text);
 CREATE INDEX work_items_not_before ON work_items USING btree (not_before) WHERE ((status = 'PENDING'::text) AND (not_before IS NOT NULL));
 CREATE INDEX work_items_pending ON work_items USING btree (created_at, id) INCLUDE (agent_id, not_before) WHERE (status = 'PENDING'::text);
 CREATE INDEX work_items_queue ON work_items USING btree (agent_id, created_at, id) WHERE ((status = 'PENDING'::text) AND (not_before IS NULL));
+CREATE INDEX work_items_reviews ON work_items USING btree (status, updated_at, id) WHERE (status = ANY (ARRAY['NEEDS_REVIEW'::text, 'INDETERMINATE'::text]));
 CREATE UNIQUE INDEX work_items_occurrence ON work_items USING btree (schedule_id, occurrence);
+
+CREATE OR REPLACE FUNCTION public.audit_checkpoints_append_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' then
+    if (to_jsonb(new) - 'key_id' - 'signature') = (to_jsonb(old) - 'key_id' - 'signature') then
+      return new;
+    end if;
+  elsif tg_op = 'DELETE' then
+    if exists (select from audit_checkpoints c where c.kind = 'retention' and c.position >= old.position
+      and (c.kind, c.position) <> (old.kind, old.position)) then
+      return old;
+    end if;
+  end if;
+  raise exception 'the checkpoints of the audit log are append-only';
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.audits_append_only()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  if tg_op = 'UPDATE' and old.position is null and new.position is not null
-    and (to_jsonb(new) - 'position' - 'hash') = (to_jsonb(old) - 'position' - 'hash') then
-    return new;
+  if tg_op = 'UPDATE' then
+    if old.position is null and new.position is not null
+      and (to_jsonb(new) - 'position' - 'hash') = (to_jsonb(old) - 'position' - 'hash') then
+      return new;
+    end if;
+  elsif tg_op = 'DELETE' then
+    if exists (select from audit_checkpoints c where c.kind = 'retention' and c.position >= old.position)
+      and exists (select from audits a where a.position > old.position) then
+      return old;
+    end if;
   end if;
   raise exception 'the audit log is append-only';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.callback_delivery_recorded()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('callbacks', '');
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION public.forget_occurrences()
@@ -408,11 +896,23 @@ CREATE OR REPLACE FUNCTION public.llm_configurations_settings()
 AS $function$
 begin
   if new.settings is not distinct from old.settings
-    and (new.base_url, new.api_key, new.headers) is distinct from (old.base_url, old.api_key, old.headers) then
+    and (new.base_url, new.api_key, new.headers) is distinct from (old.base_url, old.api_key, old.headers)
+    and not (new.updated_at = old.updated_at and new.base_url is not distinct from old.base_url
+      and (split_part(new.api_key, '.', 2), split_part(new.headers, '.', 2))
+        is distinct from (split_part(old.api_key, '.', 2), split_part(old.headers, '.', 2))) then
     new.settings := null;
   end if;
   return new;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.new_id()
+ RETURNS uuid
+ LANGUAGE sql
+AS $function$
+  select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+    placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+    52, 1), 53, 1), 'hex')::uuid
+$function$;
 
 CREATE OR REPLACE FUNCTION public.observability_changed()
  RETURNS trigger
@@ -443,4 +943,15 @@ AS $function$
     + coalesce(nullif(current_setting('platform.clock_offset_ms', true), ''), '0')::bigint * interval '1 millisecond'
   )::timestamptz(3)
 $function$;
+
+CREATE OR REPLACE FUNCTION public.telemetry_expired()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.expired > (case when tg_op = 'UPDATE' then old.expired else 0 end) then
+    new.expired_at := platform_now();
+  end if;
+  return new;
+end $function$;
 

@@ -15,17 +15,41 @@ const roomInMemory = (): boolean => {
 };
 if (roomInMemory()) process.env.TMPDIR ??= memory;
 
+const everywhere = {
+  pool: 'forks',
+  // Files share a process: what they import is loaded once and stays compiled, which halves their CPU time. A file
+  // that changes something for the whole process takes it back at its end.
+  isolate: false,
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+} as const;
+
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'tests/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/*.long.test.ts'],
     globalSetup: ['tests/harness/global-setup.ts'],
-    pool: 'forks',
-    maxWorkers: 2,
-    // Files share a process: what they import is loaded once and stays compiled, which halves their CPU time. A file
-    // that changes something for the whole process takes it back at its end.
-    isolate: false,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    projects: [
+      {
+        test: {
+          ...everywhere,
+          name: 'platform',
+          include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'tests/**/*.test.ts'],
+          exclude: ['**/node_modules/**', '**/*.long.test.ts', 'tests/browser/**'],
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          ...everywhere,
+          name: 'browser',
+          include: ['tests/browser/**/*.test.ts'],
+          globalSetup: ['tests/browser/global-setup.ts'],
+          // After the others and one at a time: Chromium has processes of its own, and a page that waits for the
+          // processor tells nothing.
+          maxWorkers: 1,
+          expect: { poll: { timeout: 10_000 } },
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

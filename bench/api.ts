@@ -134,16 +134,22 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
   return operations;
 };
 
+/** The requests of one side of a comparison. */
+interface Side {
+  origin: string;
+  method: 'GET' | 'POST';
+  paths: string[];
+  body?: string | undefined;
+  /** Who sends them. */
+  credential: Record<string, string>;
+}
+
 /** Requests per second that get 200 within `forSeconds`. */
-const rate = async (
-  origin: string,
-  request: { method: 'GET' | 'POST'; paths: string[]; body?: string | undefined; key: string },
-  forSeconds: number,
-): Promise<number> => {
+const rate = async (side: Side, forSeconds: number): Promise<number> => {
+  const { origin, method, paths, body, credential } = side;
   const pool = new Pool(origin, { connections, pipelining: 1 });
-  const headers = { authorization: `Bearer ${request.key}`, 'content-type': 'application/json' };
+  const headers = { ...credential, 'content-type': 'application/json' };
   const until = performance.now() + forSeconds * 1_000;
-  const { method, paths, body } = request;
   let sent = 0;
   let succeeded = 0;
   const begun = performance.now();
@@ -165,6 +171,40 @@ const rate = async (
 
 const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
+/** The medians of the sides, which alternate. */
+const compare = async (sides: Side[]): Promise<number[]> => {
+  for (const side of sides) await rate(side, 1);
+  const rates = sides.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, side] of sides.entries()) rates[i]!.push(await rate(side, seconds));
+  }
+  return rates.map(median);
+};
+
+const rowOf = (operation: string, statements: number, here: number, there: number) => ({
+  operation,
+  statements,
+  'here/s': Math.round(here),
+  'bare Fastify/s': Math.round(there),
+  'here / bare': `${Math.round((100 * here) / there)} %`,
+});
+
+/** An API key in the table, and the cookie of a session that was made with it. */
+const credentialsOf = async (platform: { url: string; key: string }) => {
+  const made = await client(`${platform.url}/api/v2`, platform.key).post('/api-keys', {
+    name: 'bench',
+    role: 'member',
+  });
+  const key = made.body.value as string;
+  const session = await client(`${platform.url}/app/api`).post('/sessions', { api_key: key });
+  if (session.status !== 200) throw new Error(`no session: ${session.text}`);
+  const cookie = session.headers.getSetCookie()[0]!.split(';')[0]!;
+  return {
+    key: { authorization: `Bearer ${key}` },
+    cookie: { cookie, 'sec-fetch-site': 'same-origin' },
+  };
+};
+
 /**
  * Operations of the API on a real platform process, compared with bare Fastify that runs the same prepared statements
  * on the same PostgreSQL. The two alternate; one client on the same machine measures both. `API_SECONDS` is the length
@@ -181,26 +221,27 @@ export const run = async (): Promise<void> => {
     databaseUrl,
     env: { OPERATIONS: JSON.stringify(operations) },
   });
+  const credential = { authorization: `Bearer ${platform.key}` };
   const rows = [];
-  for (const { name, method, paths, body, statements } of operations) {
-    const ours = { method, paths: paths.map((path) => `/api/v2${path}`), body, key: platform.key };
-    const theirs = { method, paths: [`/${name}`], body, key: platform.key };
-    await rate(platform.url, ours, 1);
-    await rate(bare.url, theirs, 1);
-    const rates: [number[], number[]] = [[], []];
-    for (let round = 0; round < rounds; round++) {
-      rates[0].push(await rate(platform.url, ours, seconds));
-      rates[1].push(await rate(bare.url, theirs, seconds));
-    }
-    const [here, there] = [median(rates[0]), median(rates[1])];
-    rows.push({
-      operation: name,
-      statements: statements.length,
-      'here/s': Math.round(here),
-      'bare Fastify/s': Math.round(there),
-      'here / bare': `${Math.round((100 * here) / there)} %`,
-    });
+  const sidesOf = ({ name, method, paths, body }: Operation): [Side, Side] => [
+    { origin: platform.url, method, paths: paths.map((path) => `/api/v2${path}`), body, credential },
+    { origin: bare.url, method, paths: [`/${name}`], body, credential },
+  ];
+  for (const operation of operations) {
+    const [here, there] = await compare(sidesOf(operation));
+    rows.push(rowOf(operation.name, operation.statements.length, here!, there!));
   }
+  // The credentials take turns, so that both meet the same machine.
+  const [read] = operations;
+  const [ours, theirs] = sidesOf(read!);
+  const credentials = await credentialsOf(platform);
+  const [byKey, byCookie, there] = await compare([
+    { ...ours, credential: credentials.key },
+    { ...ours, credential: credentials.cookie },
+    theirs,
+  ]);
+  rows.push(rowOf(`${read!.name} by key`, read!.statements.length, byKey!, there!));
+  rows.push(rowOf(`${read!.name} by cookie`, read!.statements.length, byCookie!, there!));
   console.table(rows);
 };
 

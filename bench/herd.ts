@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +8,7 @@ import { insertAgents } from '../tests/harness/agents.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { type PlatformProcess, spawnPlatform } from '../tests/harness/process.ts';
 import { until } from '../tests/harness/wait.ts';
+import { residentMb } from './firings/measure.ts';
 
 /**
  * How a herd affects everything else: many schedules of many agents are due at one instant on a platform that runs as a
@@ -125,10 +125,6 @@ const read = (platform: PlatformProcess, seeded: Seeded): { stop(): Promise<Read
 
 const percentile = (values: number[], p: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * p))]!;
-
-/** Resident memory of a process in MB (Linux, /proc). */
-const residentMb = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 
 /** Delays of the platform's event loop since the last call, in milliseconds. */
 const loopDelays = async (platform: PlatformProcess): Promise<{ p99: number; max: number }> => {

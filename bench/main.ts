@@ -7,6 +7,9 @@ const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   herd: () => import('./herd.ts'),
   idle: () => import('./idle.ts'),
   api: () => import('./api.ts'),
+  'role-mappings': () => import('./role-mappings.ts'),
+  runtime: () => import('./runtime.ts'),
+  console: () => import('./console.ts'),
 };
 
 const names = process.argv.slice(2);

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ConfigError } from './lib/config-error.ts';
 import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
+import { type OidcConfig, oidcEnvironment, oidcMistakes, readOidc } from './oidc-config.ts';
 
 export { ConfigError };
 
@@ -95,14 +96,23 @@ const environment = z.object({
       'must be a nats:// or tls:// address, as nats://host:4222/stream, or a comma-separated list of those of one cluster',
     )
     .optional(),
+  ALLOW_STDIO_TOOL_SERVERS: z
+    .enum(['true', 'false'], 'must be true or false')
+    .default('false')
+    .transform((value) => value === 'true'),
   EGRESS_DENY: cidrs.optional(),
   EGRESS_ALLOW: cidrs.optional(),
   TRUST_PROXY: cidrs.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  AUDIT_TO_LOG: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((value) => value === 'true'),
   LLM_TRACING_PROJECT_HEADER: z
     .string()
     .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of an HTTP header')
     .default('x-project-name'),
+  ...oidcEnvironment,
 });
 
 /** The configuration of one replica, from its environment (product, section 2). */
@@ -122,9 +132,17 @@ export interface Config {
   /** The variables that `${NAME}` in an integration's url may use, with their values; undefined where unset. */
   urlPlaceholders: ReadonlyMap<string, string | undefined>;
   egress: { deny: string[] | null; allow: string[] };
+  /** Whether tool servers may be local processes. */
+  allowStdioToolServers: boolean;
+  /** PATH, where the commands of local tool servers are found. */
+  path: string;
   trustProxy: string[];
   logLevel: string;
+  /** Whether each chained entry of the audit log is also a line on standard output. */
+  auditToLog: boolean;
   llmTracingProjectHeader: string;
+  /** Null: people sign in with API keys only. */
+  oidc: OidcConfig | null;
 }
 
 /** Reads the configuration from environment variables. Throws ConfigError with all mistakes at once. */
@@ -147,6 +165,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
       'ROLES: without TELEMETRY_LOG_URL each replica delivers its own telemetry log, so the list must contain delivery',
     );
   }
+  mistakes.push(...oidcMistakes(given));
   if (!parsed.success || mistakes.length > 0) throw new ConfigError(mistakes);
   const e = parsed.data;
   return {
@@ -161,8 +180,12 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     roles: new Set(e.ROLES),
     urlPlaceholders: new Map(e.URL_PLACEHOLDERS.map((name) => [name, env[name]])),
     egress: { deny: e.EGRESS_DENY ?? null, allow: e.EGRESS_ALLOW ?? [] },
+    allowStdioToolServers: e.ALLOW_STDIO_TOOL_SERVERS,
+    path: env.PATH ?? '',
     trustProxy: e.TRUST_PROXY ?? [],
     logLevel: e.LOG_LEVEL,
+    auditToLog: e.AUDIT_TO_LOG,
     llmTracingProjectHeader: e.LLM_TRACING_PROJECT_HEADER,
+    oidc: readOidc(e),
   };
 };

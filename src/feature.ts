@@ -5,6 +5,7 @@ import type { Clock } from './lib/clock.ts';
 import type { SealedColumn, Vault } from './lib/crypto.ts';
 import type { Egress } from './lib/egress.ts';
 import type { Logger } from './lib/log.ts';
+import type { LoopPass } from './lib/loop.ts';
 import type { Metric } from './lib/metrics.ts';
 import type { CurrentSettings, Settings } from './settings/index.ts';
 
@@ -17,6 +18,8 @@ export interface Services {
   egress: Egress;
   log: Logger;
   clock: Clock;
+  /** The address shown to users and put in links, without a slash at the end; known once the server listens. */
+  publicUrl: () => string;
 }
 
 /** Work in the background of a replica. */
@@ -26,6 +29,8 @@ interface FeatureLoop {
   start(): void;
   /** Resolves when nothing of it runs any more, within 20 s. */
   stop(): Promise<void>;
+  /** What it last did, for the heartbeat. */
+  pass?(): LoopPass;
 }
 
 /** Removes at most `limit` rows that are older than `settings` keep. Returns how many it removed. */

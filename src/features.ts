@@ -1,15 +1,31 @@
 import { type Access, createAccess } from './access/index.ts';
 import { createAgents } from './agents/index.ts';
+import { createApplication } from './application/index.ts';
 import { createAudit } from './audit/index.ts';
 import { createBranding } from './branding/index.ts';
+import { createCallbacks } from './callbacks/index.ts';
+import { createConsole } from './console/index.ts';
+import { createConversations, endConversations } from './conversations/index.ts';
+import { OpenStreams } from './event-streams/index.ts';
+import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
+import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
+import { createReplicas } from './replicas/index.ts';
 import { createProbe, createRuntime } from './runtime/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
-import { cancelOpenWorkItems, createWorkItems, wakeWorkers } from './work-items/index.ts';
+import { createToolProtocol } from './tool-protocol/index.ts';
+import { createToolServers } from './tool-servers/index.ts';
+import {
+  cancelOpenWorkItems,
+  countReviews,
+  createWorkItems,
+  findWorkItem,
+  wakeWorkers,
+} from './work-items/index.ts';
 
 export interface Features extends Pick<Access, 'authenticate' | 'createFirstKey'> {
   /** In the order in which they start, and in which the documents show them. */
@@ -22,7 +38,7 @@ export interface Features extends Pick<Access, 'authenticate' | 'createFirstKey'
 
 /** The features of the platform and what each needs of the others: the one visible list. */
 export const createFeatures = (services: Services & { settings: SettingsFeature }): Features => {
-  const access = createAccess(services);
+  const access = createAccess(services, { operations: () => permissionsOf(list), countReviews });
   const audit = createAudit(services);
   const branding = createBranding(services);
 
@@ -30,27 +46,67 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const telemetry = createTelemetry(services, { destinations });
   const observability = createObservability(services, { destinations, telemetry });
 
-  const agents = createAgents(services, { onDelete: cancelOpenWorkItems, onSettings: wakeWorkers });
-  const workItems = createWorkItems(services, { traceLinks: observability.traceLinks });
+  const toolServers = createToolServers(services);
+  const callbacks = createCallbacks(services, { findWorkItem });
+  const agents = createAgents(services, {
+    callbacks: callbacks.store,
+    beforeDelete: endConversations,
+    onDelete: cancelOpenWorkItems,
+    onSettings: wakeWorkers,
+  });
+  const openStreams = new OpenStreams();
+  const workItems = createWorkItems(services, {
+    openStreams,
+    traceLinks: observability.traceLinks,
+    callbacks: callbacks.store,
+  });
+  const externalWorkers = createExternalWorkers(services, { onFinished: workItems.onFinished });
   const schedules = createSchedules(services, { tracing: telemetry.tracing });
   const llms = createLlmConfigurations(services, { probe: createProbe(services) });
-  const runtime = createRuntime(services, { llms, telemetry });
+  const runtime = createRuntime(services, {
+    llms,
+    telemetry,
+    toolServers: toolServers.tools,
+    onFinished: workItems.onFinished,
+  });
+  const conversations = createConversations(services, { runtime, openStreams });
 
+  const toolProtocol = createToolProtocol(services, { conversations: conversations.asking });
+  const application = createApplication(services, { audit, traceLinks: observability.traceLinks });
+  const replicas = createReplicas(services, {
+    loops: () =>
+      list
+        .flatMap((feature) => feature.loops ?? [])
+        .filter(({ role }) => !role || services.config.roles.has(role))
+        .flatMap((loop) => loop.pass?.() ?? []),
+    firing: () => schedules.firing.pass(),
+    telemetryLog: () => ({ id: telemetry.replicaId, bytes: telemetry.bytes }),
+  });
+
+  const list: readonly Feature[] = [
+    agents,
+    conversations,
+    schedules,
+    workItems,
+    externalWorkers,
+    callbacks,
+    toolProtocol,
+    destinations,
+    telemetry,
+    observability,
+    llms,
+    toolServers,
+    runtime,
+    application,
+    replicas,
+    ...access.features,
+    services.settings,
+    branding,
+    audit,
+    createConsole(services),
+  ];
   return {
-    list: [
-      agents,
-      schedules,
-      workItems,
-      destinations,
-      telemetry,
-      observability,
-      llms,
-      runtime,
-      access,
-      services.settings,
-      branding,
-      audit,
-    ],
+    list,
     authenticate: access.authenticate,
     createFirstKey: access.createFirstKey,
     tracing: telemetry.tracing,

@@ -7,12 +7,12 @@ import { type Clock, systemClock } from './lib/clock.ts';
 import { messageOf } from './lib/errors.ts';
 import type { Logger } from './lib/log.ts';
 import { createMetrics, histogram } from './lib/metrics.ts';
+import { version } from './lib/version.ts';
 import { withTimeout } from './lib/with-timeout.ts';
 import { auditRefusals } from './refusals.ts';
 import { traceRequests } from './request-spans.ts';
 import { retentionLoop } from './retention.ts';
 import { openServices, rotateCredentials, startStep } from './services.ts';
-import { version } from './version.ts';
 
 const readinessWithinMs = 2_000;
 
@@ -85,7 +85,9 @@ const listen = (server: Server, { host, port }: Config): Promise<number> =>
   });
 
 const build = async (config: Config, log: Logger, clock: Clock, started: Started): Promise<Platform> => {
-  const services = await openServices(config, { log, clock }, (name, close) => started.add(name, close));
+  let url = config.publicUrl ?? '';
+  const opened = await openServices(config, { log, clock }, (name, close) => started.add(name, close));
+  const services = { ...opened, publicUrl: () => url };
   const { db, settings } = services;
   const features = createFeatures(services);
   const { list, tracing } = features;
@@ -106,7 +108,6 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   );
   const metrics = createMetrics([requests, ...list.flatMap((feature) => feature.metrics ?? [])]);
 
-  let url = config.publicUrl ?? '';
   const server = createServer({
     // A replica without the role `api` only reports its health.
     groups: config.roles.has('api') ? list : [],

@@ -116,7 +116,7 @@ export const rotateCredentials = (
     }
   });
 
-type OpenServices = Services & { settings: SettingsFeature };
+type OpenServices = Omit<Services, 'publicUrl'> & { settings: SettingsFeature };
 
 /**
  * Opens what every feature needs, in this order: lock of the data folder, vault, database with its migrations, outgoing
@@ -141,9 +141,18 @@ export const openServices = async (
 };
 
 /** Services that open nothing: enough to make the features and to print what they declare. */
-export const offlineServices = (config: Config): OpenServices => {
+export const offlineServices = (config: Config): OpenServices & Services => {
   const log = silentLogger;
   const settings = createSettings(offlineDatabase, log);
   const vault = new Vault([Buffer.alloc(32)]);
-  return { config, db: offlineDatabase, vault, settings, egress: createEgress({}), log, clock: systemClock };
+  return {
+    config,
+    db: offlineDatabase,
+    vault,
+    settings,
+    egress: createEgress({}),
+    log,
+    clock: systemClock,
+    publicUrl: () => '',
+  };
 };

@@ -2,29 +2,33 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { readConfig } from '../src/config.ts';
 import { createFeatures } from '../src/features.ts';
 import { describeApi, permissionsOf } from '../src/http/index.ts';
+import { version } from '../src/lib/version.ts';
 import { offlineServices } from '../src/services.ts';
-import { version } from '../src/version.ts';
 
 /**
- * Writes what the routes declare: openapi.json, and permissions.md with the role of every operation. With `--check` it
- * writes nothing, and exits with 1 if a committed file differs from what the routes declare. It needs no database.
+ * Writes what the routes declare: openapi.json (the public API), openapi-app.json (the operations of the application),
+ * and permissions.md with the role and scope of every operation. With `--check` it writes nothing, and exits with 1 if
+ * a committed file differs from what the routes declare. It needs no database.
  */
 const groups = createFeatures(offlineServices(readConfig({}))).list;
-const { value } = describeApi({ base: '/api/v2', groups, publicUrl: '', version });
-const document = { ...value, servers: [{ url: 'https://deployment.example/api/v2' }] };
+const documentOf = (base: '/api/v2' | '/app/api'): string => {
+  const { value } = describeApi({ base, groups, publicUrl: 'https://deployment.example', version });
+  return `${JSON.stringify(value, null, 2)}\n`;
+};
 
 const table = permissionsOf(groups)
-  .map(({ id, role, method, path }) => `| ${id} | ${role} | ${method} ${path} |`)
+  .map(({ id, role, scope, method, path }) => `| ${id} | ${role} | ${scope ?? ''} | ${method} ${path} |`)
   .join('\n');
 
 const files = {
-  'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+  'openapi.json': documentOf('/api/v2'),
+  'openapi-app.json': documentOf('/app/api'),
   'permissions.md': `# Permissions
 
-The lowest role that may call each operation, generated from the routes by \`npm run openapi\`. \`builder\` may do all that \`member\` may, and \`admin\` may do everything.
+The lowest role that may call each operation, and the scope that a key with scopes needs for it, generated from the routes by \`npm run openapi\`. \`builder\` may do all that \`member\` may, and \`admin\` may do everything; the scope \`x\` contains \`x:read\`. \`anyone\` needs no key.
 
-| operation | role | request |
-|---|---|---|
+| operation | role | scope | request |
+|---|---|---|---|
 ${table}
 `,
 };

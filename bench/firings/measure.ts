@@ -73,6 +73,10 @@ export const processMicros = (pid: number): number | null => {
   }
 };
 
+/** Resident memory of a process in MB (Linux, /proc). */
+export const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+
 const at = (sorted: readonly number[], share: number): number =>
   sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 

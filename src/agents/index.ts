@@ -2,8 +2,8 @@ import type { Feature, Services } from '../feature.ts';
 import type { AgentHooks } from './agents.ts';
 import { agentRoutes } from './routes.ts';
 
-export { getAgent, lockAgent, lockAgentForShare, requireWorker } from './agents.ts';
-export type { Agent } from './store.ts';
+export { getAgent, getAgents, lockAgent, lockAgentForShare, requireWorker } from './agents.ts';
+export { type Agent, findAgent } from './store.ts';
 
 /** Agents: Worker agents and conversational agents. */
 export const createAgents = ({ db }: Services, hooks: AgentHooks): Feature => ({

@@ -1,6 +1,21 @@
-import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
+import type { Callback } from '../callbacks/index.ts';
+import {
+  type Executor,
+  type Json,
+  json,
+  type Page,
+  selectPage,
+  sql,
+  type Table,
+  type Tx,
+} from '../database/index.ts';
+import type { Role } from '../lib/principal.ts';
+import type { ToolPolicy } from '../tool-servers/index.ts';
 
 export type AgentMode = 'worker' | 'conversational';
+
+/** Who executes the Work Items of a Worker agent. */
+type AgentExecution = 'platform' | 'external';
 
 export interface AgentSettings {
   /** Work Items of the agent that execute at once, over all replicas. */
@@ -8,6 +23,12 @@ export interface AgentSettings {
   max_attempts: number;
   timeout_seconds: number;
   max_steps: number;
+  /** Input and output tokens of all attempts; null: no limit. */
+  max_tokens: number | null;
+  /** Tokens of one reply; null: what the LLM configuration says. */
+  max_output_tokens: number | null;
+  /** Tool calls of one step that run at once. */
+  tool_concurrency: number;
 }
 
 /** What a client may set. */
@@ -17,24 +38,42 @@ export interface AgentFields {
   instructions: string;
   llm_id: string | null;
   model: string | null;
+  /** LLM configurations that take over, in this order. */
+  fallback_llm_ids: string[];
   tool_server_ids: string[];
+  tool_policies: ToolPolicy[];
   semantic_data_model_ids: string[];
+  execution: AgentExecution;
+  /** JSON Schema of the result of its Work Items; null: the result is the reply. */
+  result_schema: Record<string, unknown> | null;
+  /** The lowest role that may decide on its tool calls; null: the default of its mode. */
+  approval_role: Role | null;
   settings: AgentSettings;
 }
 
 export interface Agent extends AgentFields {
+  approval_role: Role;
   id: string;
   mode: AgentMode;
+  callbacks: Callback[];
   revision: number;
   created_at: Date;
   updated_at: Date;
 }
 
-type AgentRow = Omit<Agent, 'settings'> & AgentSettings;
+/** `callbacks` null is an empty list. */
+type AgentRow = Omit<Agent, 'settings' | 'callbacks' | 'approval_role'> &
+  AgentSettings & { callbacks: Callback[] | null; approval_role: Role | null };
+
+type JsonColumn = 'callbacks' | 'tool_policies' | 'result_schema';
 
 declare module '../database/database.ts' {
   interface Schema {
-    agents: Table<AgentRow, 'revision' | 'created_at' | 'updated_at'>;
+    agents: Table<Omit<AgentRow, JsonColumn>, 'revision' | 'created_at' | 'updated_at'> & {
+      callbacks: Json<Callback[] | null>;
+      tool_policies: Json<ToolPolicy[]>;
+      result_schema: Json<Record<string, unknown> | null>;
+    };
   }
 }
 
@@ -47,23 +86,64 @@ const columns = [
   'instructions',
   'llm_id',
   'model',
+  'fallback_llm_ids',
   'tool_server_ids',
+  'tool_policies',
   'semantic_data_model_ids',
+  'execution',
+  'result_schema',
+  'approval_role',
+  'callbacks',
   'max_concurrency',
   'max_attempts',
   'timeout_seconds',
   'max_steps',
+  'max_tokens',
+  'max_output_tokens',
+  'tool_concurrency',
   'revision',
   'created_at',
   'updated_at',
 ] as const;
 
-const toAgent = ({ max_concurrency, max_attempts, timeout_seconds, max_steps, ...row }: AgentRow): Agent => ({
+const defaultApprovalRole: Record<AgentMode, Role> = { worker: 'builder', conversational: 'member' };
+
+const toAgent = ({
+  callbacks,
+  approval_role,
+  max_concurrency,
+  max_attempts,
+  timeout_seconds,
+  max_steps,
+  max_tokens,
+  max_output_tokens,
+  tool_concurrency,
+  ...row
+}: AgentRow): Agent => ({
   ...row,
-  settings: { max_concurrency, max_attempts, timeout_seconds, max_steps },
+  callbacks: callbacks ?? [],
+  approval_role: approval_role ?? defaultApprovalRole[row.mode],
+  settings: {
+    max_concurrency,
+    max_attempts,
+    timeout_seconds,
+    max_steps,
+    max_tokens,
+    max_output_tokens,
+    tool_concurrency,
+  },
 });
 
-const toRow = ({ settings, ...fields }: AgentFields) => ({ ...fields, ...settings });
+const toRow = (
+  callbacks: readonly Callback[],
+  { settings, tool_policies, result_schema, ...fields }: AgentFields,
+) => ({
+  ...fields,
+  ...settings,
+  callbacks: json(callbacks),
+  tool_policies: json(tool_policies),
+  result_schema: result_schema && json(result_schema),
+});
 
 /** Newest first. */
 export const listAgents = async (executor: Executor, page: Page): Promise<Agent[]> =>
@@ -72,6 +152,15 @@ export const listAgents = async (executor: Executor, page: Page): Promise<Agent[
 export const findAgent = async (executor: Executor, id: string): Promise<Agent | undefined> => {
   const row = await executor.selectFrom('agents').select(columns).where('id', '=', id).executeTakeFirst();
   return row && toAgent(row);
+};
+
+export const findAgents = async (executor: Executor, ids: readonly string[]): Promise<Agent[]> => {
+  const rows = await executor
+    .selectFrom('agents')
+    .select(columns)
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .execute();
+  return rows.map(toAgent);
 };
 
 /**
@@ -96,22 +185,28 @@ export const insertAgent = async (
   tx: Tx,
   id: string,
   mode: AgentMode,
+  callbacks: readonly Callback[],
   fields: AgentFields,
 ): Promise<Agent> => {
   const row = await tx
     .insertInto('agents')
-    .values({ id, mode, ...toRow(fields) })
+    .values({ id, mode, ...toRow(callbacks, fields) })
     .returning(columns)
     .executeTakeFirstOrThrow();
   return toAgent(row);
 };
 
 /** Writes all fields of the locked agent and raises its revision. */
-export const updateAgentRow = async (tx: Tx, id: string, fields: AgentFields): Promise<Agent> => {
+export const updateAgentRow = async (
+  tx: Tx,
+  id: string,
+  callbacks: readonly Callback[],
+  fields: AgentFields,
+): Promise<Agent> => {
   const row = await tx
     .updateTable('agents')
     .set({
-      ...toRow(fields),
+      ...toRow(callbacks, fields),
       revision: sql<number>`revision + 1`,
       updated_at: sql<Date>`platform_now()`,
     })

@@ -2,12 +2,23 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { sql } from '../database/index.ts';
+import { Vault } from '../lib/crypto.ts';
 import { silentLogger } from '../lib/log.ts';
 import type { Principal } from '../lib/principal.ts';
-import { chainLoop, verifyChain } from './chain.ts';
-import { audit } from './store.ts';
+import { chainLoop } from './chain.ts';
+import { Witness } from './checkpoints.ts';
+import { audit } from './entries.ts';
+import { verifyChain } from './verify.ts';
 
-const principal: Principal = { kind: 'service_account', id: 'k', name: 'K', role: 'admin', keyId: 'k' };
+const principal: Principal = {
+  kind: 'service_account',
+  id: 'k',
+  name: 'K',
+  role: 'admin',
+  keyId: 'k',
+  scopes: null,
+  sessionId: null,
+};
 
 /** The documented hash, implemented again: anyone who can write the table can compute it. */
 const hashOf = (before: string, { hash: _hash, position, ...fields }: Record<string, unknown>): string => {
@@ -29,12 +40,16 @@ eachDatabase((_name, open) => {
     const db = open();
     for (let n = 0; n < 5; n++) {
       await db.tx((tx) =>
-        audit(tx, { principal, requestId: null }, 'a.b', null, { n, after: { b: 1, a: 2 } }),
+        audit(tx, { principal, requestId: null, ip: null, userAgent: null }, 'a.b', null, {
+          n,
+          after: { b: 1, a: 2 },
+        }),
       );
     }
-    const loop = chainLoop(db, silentLogger).start();
-    let verified = await verifyChain(db);
-    while (verified.checked < 5) verified = await verifyChain(db);
+    const parts = { db, vault: new Vault([Buffer.alloc(32)]), log: silentLogger, witness: new Witness() };
+    const loop = chainLoop(parts).start();
+    let verified = await verifyChain(parts);
+    while (verified.checked < 5) verified = await verifyChain(parts);
     await loop.stop();
     expect(verified).toMatchObject({ ok: true, checked: 5, broken_at: null });
 
@@ -47,7 +62,7 @@ eachDatabase((_name, open) => {
       await sql`update audits set details = '{"n": "forged"}', hash = ${hash} where position = 3`.execute(tx);
       await sql`alter table audits enable trigger audits_append_only`.execute(tx);
     });
-    expect(await verifyChain(db)).toMatchObject({ ok: false, checked: 3, broken_at: 4 });
+    expect(await verifyChain(parts)).toMatchObject({ ok: false, checked: 3, broken_at: 4 });
   });
 
   it('the database refuses to change or remove an entry', async () => {

@@ -1,67 +1,76 @@
 import { advisoryLock, type Database } from '../database/index.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
-import { sha256 } from '../lib/crypto.ts';
+import { sha256, type Vault } from '../lib/crypto.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop } from '../lib/loop.ts';
-import { type AuditRow, findLastChained, listChainedAfter, listUnchained, updateChained } from './store.ts';
+import { findNewestCheckpoint } from './checkpoint-store.ts';
+import { checkpointInterval, signNext, type Witness } from './checkpoints.ts';
+import { recordFault } from './faults.ts';
+import { type AuditRow, findLastChained, listUnchained, updateChained } from './store.ts';
 
 /** The hash before the first entry. */
-const genesis = '0'.repeat(64);
-const batch = 1_000;
+export const genesis = '0'.repeat(64);
 
 /** Returns the hash of an entry: SHA-256 of the hash before it, its position and all its fields, in hex. */
-const hashOf = (before: string, position: number, row: AuditRow): string => {
+export const hashOf = (before: string, position: number, row: AuditRow): string => {
   const { hash: _hash, position: _position, ...fields } = row;
   return sha256(`${before}\n${position}\n${canonicalJson(fields)}`);
 };
 
-/** Adds entries to the chain, at most one batch. Returns whether there may be more. */
-const chainOnce = (db: Database): Promise<boolean> =>
-  db.tx(async (tx) => {
+export interface ChainParts {
+  db: Database;
+  vault: Vault;
+  log: Logger;
+  witness: Witness;
+}
+
+/**
+ * Adds entries to the chain, at most as many as lie between two checkpoints, and signs the checkpoint that is due.
+ * Resolves to how many entries it added, and whether the newest checkpoint that this process has seen is still there. If
+ * not, none is signed: it would sign what someone may have rewritten.
+ */
+export const chainOnce = async ({
+  db,
+  vault,
+  witness,
+}: Omit<ChainParts, 'log'>): Promise<{ added: number; holds: boolean }> => {
+  const { added, holds, newest } = await db.tx(async (tx) => {
     // One replica at a time. Another one waits, and then finds nothing left.
     await advisoryLock(tx, 'audit chain');
     const last = await findLastChained(tx);
     let { position, hash } = last ?? { position: 0, hash: genesis };
-    const rows = await listUnchained(tx, batch);
+    const rows = await listUnchained(tx, checkpointInterval);
     const links = rows.map((row) => {
       hash = hashOf(hash, ++position, row);
       return { id: row.id, position, hash };
     });
     if (links.length > 0) await updateChained(tx, links);
-    return rows.length === batch;
+    const { newest, holds } = await witness.look(() => findNewestCheckpoint(tx));
+    return {
+      added: links.length,
+      holds,
+      newest: holds ? await signNext(tx, vault, newest, position) : undefined,
+    };
   });
+  witness.saw(newest);
+  return { added, holds };
+};
 
-/** Makes the loop that adds new entries to the chain within a second. */
-export const chainLoop = (db: Database, log: Logger): Loop =>
-  new Loop({
+/** Makes the loop that adds new entries to the chain within a second. `onChained` is called when it has added some. */
+export const chainLoop = (parts: ChainParts, onChained: () => void = () => {}): Loop => {
+  let held = true;
+  return new Loop({
     name: 'audit chain',
-    log,
-    tick: async () => ((await chainOnce(db)) ? 0 : 500),
-  });
-
-export interface Verification {
-  ok: boolean;
-  /** The number of correct entries from the start of the chain. */
-  checked: number;
-  /** The first position whose entry was changed, is missing or is out of order; null if there is none. */
-  broken_at: number | null;
-  last_hash: string;
-}
-
-/** Computes the whole chain again, and compares. */
-export const verifyChain = async (db: Database): Promise<Verification> => {
-  let position = 0;
-  let hash = genesis;
-  for (;;) {
-    const rows = await db.run((executor) => listChainedAfter(executor, position, batch));
-    for (const row of rows) {
-      const expected = hashOf(hash, position + 1, row);
-      if (row.position !== position + 1 || row.hash !== expected) {
-        return { ok: false, checked: position, broken_at: position + 1, last_hash: hash };
+    log: parts.log,
+    tick: async () => {
+      const { added, holds } = await chainOnce(parts);
+      if (held && !holds) {
+        const fault = 'the newest checkpoint is gone: none is signed until a restart';
+        await recordFault(parts, null, fault);
       }
-      position++;
-      hash = expected;
-    }
-    if (rows.length < batch) return { ok: true, checked: position, broken_at: null, last_hash: hash };
-  }
+      held = holds;
+      if (added > 0) onChained();
+      return added === checkpointInterval ? 0 : 500;
+    },
+  });
 };

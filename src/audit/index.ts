@@ -1,12 +1,46 @@
+import type { z } from 'zod';
 import type { Feature, Services } from '../feature.ts';
+import type { Context } from '../http/index.ts';
+import { writeLines } from '../lib/log.ts';
 import { chainLoop } from './chain.ts';
+import { signAgain, Witness } from './checkpoints.ts';
+import { copyLoop } from './copy.ts';
+import { type ExportSearch, exportEntries, type exportQuery } from './export.ts';
+import { auditRetention } from './retention.ts';
 import { auditRoutes } from './routes.ts';
 
-export { audit, auditRefusal } from './store.ts';
+export { audit, auditAll, auditRefusal, auditRefused } from './entries.ts';
+export { exportQuery as auditExportQuery } from './export.ts';
+export { findFacets } from './facet-store.ts';
+export { findFault as findAuditFault } from './faults.ts';
+export { auditFilter } from './filter.ts';
+export { type AuditMatch, listAudits } from './list-store.ts';
+export { audit as auditEntry, toResponse as toAuditEntry } from './responses.ts';
+export { type ChainState, findChainState } from './state.ts';
+export type { AuditRow } from './store.ts';
 
-/** The audit log: who changed what, and the hash chain over it. */
-export const createAudit = ({ db, log }: Services): Feature => ({
-  tag: { name: 'Audit log', description: 'Who changed what, append-only and hash-chained.' },
-  routes: auditRoutes(db),
-  loops: [chainLoop(db, log)],
-});
+export interface Audit extends Feature {
+  /** Writes an entry about an export, and returns its lines: those that the query and the search find. */
+  exportEntries(
+    context: Pick<Context, 'actor' | 'transaction'>,
+    query: z.output<typeof exportQuery>,
+    search?: ExportSearch,
+  ): Promise<AsyncIterable<string>>;
+}
+
+/** The audit log: who changed what, the hash chain over it, and the signed checkpoints of the chain. */
+export const createAudit = ({ config, db, vault, log }: Services): Audit => {
+  const parts = { db, vault, log, witness: new Witness() };
+  const copy = config.auditToLog ? copyLoop(parts, writeLines) : null;
+  return {
+    tag: {
+      name: 'Audit log',
+      description: 'Who changed what: append-only, hash-chained, with signed checkpoints.',
+    },
+    routes: auditRoutes(parts),
+    retention: [auditRetention(parts)],
+    loops: [chainLoop(parts, () => copy?.wake()), ...(copy ? [copy] : [])],
+    start: () => signAgain(db, vault),
+    exportEntries: (context, query, search) => exportEntries(parts, context, query, search),
+  };
+};

@@ -1,63 +1,70 @@
 import { z } from 'zod';
-import type { Database } from '../database/index.ts';
 import {
-  id,
-  jsonObject,
   listPage,
+  optionalQueryInteger,
   pageOf,
   pageOrOffsetQuery,
+  queryInteger,
   type Route,
   route,
-  timestamp,
 } from '../http/index.ts';
-import { unprocessable } from '../lib/errors.ts';
-import { verifyChain } from './chain.ts';
-import { type AuditRow, listAudits } from './store.ts';
+import { ApiError, unprocessable } from '../lib/errors.ts';
+import type { ChainParts } from './chain.ts';
+import { findNewestCheckpoint } from './checkpoint-store.ts';
+import { exportEntries, exportQuery } from './export.ts';
+import { auditFilter, mostPosition } from './filter.ts';
+import { listAudits } from './list-store.ts';
+import {
+  audit,
+  auditCheckpoint,
+  auditVerification,
+  checkpointResponse,
+  partVerification,
+  toResponse,
+} from './responses.ts';
+import { type Anchor, verifyChain } from './verify.ts';
+import { verifyPart } from './verify-part.ts';
 
-const audit = z
-  .object({
-    id,
-    at: timestamp,
-    principal: z.object({ kind: z.string(), id: z.string(), name: z.string() }),
-    action: z.string(),
-    target_type: z.string(),
-    target_id: z.string().nullable(),
-    outcome: z.enum(['done', 'refused']),
-    details: jsonObject,
-    request_id: z.string().nullable(),
-    position: z
-      .int()
-      .nullable()
-      .describe('The position in the hash chain; null until the entry is chained, within a second.'),
-    hash: z.string().nullable(),
-  })
-  .meta({ id: 'Audit' });
-
-const toResponse = ({ principal_kind, principal_id, principal_name, details, ...row }: AuditRow) => ({
-  ...row,
-  details: details as Record<string, unknown>,
-  principal: { kind: principal_kind, id: principal_id, name: principal_name },
+const anchor = z.object({
+  position: optionalQueryInteger(1, mostPosition).describe(
+    'A position that you noted earlier, with its `hash`.',
+  ),
+  hash: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, 'must be 64 hexadecimal digits')
+    .transform((hash) => hash.toLowerCase())
+    .optional(),
 });
 
-const filter = z.object({
-  principal_id: z.string().optional().describe('Only what this principal did.'),
-  action: z.string().optional().describe('Only this action, such as `schedule.create`.'),
-  target_type: z.string().optional().describe('Only changes of this kind of resource, such as `schedule`.'),
-  target_id: z.string().optional().describe('Only changes of the resource with this id.'),
-  outcome: z.enum(['done', 'refused']).optional(),
-});
+type Anchored = z.output<typeof anchor>;
 
-export const auditRoutes = (db: Database): Route[] => [
+/** Adds a fault for the one of `position` and `hash` that is missing beside the other. */
+const checkAnchor = ({ position, hash }: Anchored, context: z.RefinementCtx): void => {
+  for (const [name, value, other] of [
+    ['position', position, hash],
+    ['hash', hash, position],
+  ] as const) {
+    if (value === undefined && other !== undefined) {
+      context.addIssue({ code: 'custom', path: [name], message: 'is required' });
+    }
+  }
+};
+
+const toAnchor = ({ position, hash }: Anchored): Anchor | null =>
+  position === undefined || hash === undefined ? null : { position, hash };
+
+const common = { role: 'admin', scope: 'audit:read', method: 'GET', noStore: true } as const;
+
+export const auditRoutes = (parts: ChainParts): Route[] => [
   route({
+    ...common,
     id: 'listAudits',
-    role: 'admin',
-    method: 'GET',
     path: '/audits',
     summary: 'List audit log entries',
-    query: pageOrOffsetQuery.extend(filter.shape),
+    query: pageOrOffsetQuery.extend(auditFilter.shape),
     response: pageOf('AuditPage', audit),
     handler: listPage(
-      db,
+      parts.db,
       (executor, { offset, ...query }) => {
         if (query.next !== null && offset !== undefined) {
           throw unprocessable([{ path: 'offset', message: 'cannot be used together with next' }]);
@@ -68,16 +75,55 @@ export const auditRoutes = (db: Database): Route[] => [
     ),
   }),
   route({
+    ...common,
+    id: 'exportAudits',
+    path: '/audits/export',
+    summary: 'Export audit log entries',
+    description:
+      'One entry a line, in the order of the hash chain; entries that are not chained yet are left out. The last line is `{"checkpoint": …}` with the newest checkpoint, or null; an export without that line is not complete. Send the last `position` as `after_position` to continue.',
+    query: exportQuery,
+    stream: 'application/x-ndjson',
+    handler: (context) => exportEntries(parts, context, context.query),
+  }),
+  route({
+    ...common,
+    id: 'getAuditCheckpoint',
+    path: '/audits/checkpoint',
+    summary: 'Get the newest checkpoint of the audit log',
+    description: 'Note it outside the database, or its `position` and `hash`: `verify` compares them.',
+    otherStatuses: [404],
+    response: auditCheckpoint,
+    handler: async () => {
+      const newest = await parts.db.run(findNewestCheckpoint);
+      if (newest) return checkpointResponse(parts.vault, newest);
+      throw new ApiError('not_found', 'The audit log has no checkpoint yet.');
+    },
+  }),
+  route({
+    ...common,
     id: 'verifyAudits',
-    role: 'admin',
-    method: 'GET',
     path: '/audits/verify',
     summary: 'Verify the audit log',
+    otherStatuses: [400],
     description:
-      'Computes the hash chain again and compares. `broken_at` is the first position that does not match.',
-    response: z
-      .object({ ok: z.boolean(), checked: z.int(), broken_at: z.int().nullable(), last_hash: z.string() })
-      .meta({ id: 'AuditVerification' }),
-    handler: () => verifyChain(db),
+      'Computes the hash chain again, and compares it with the checkpoints and with the anchor, if `position` and `hash` are given.',
+    query: anchor.superRefine(checkAnchor),
+    response: auditVerification,
+    handler: ({ query }) => verifyChain(parts, toAnchor(query)),
+  }),
+  route({
+    ...common,
+    id: 'verifyAuditPart',
+    base: 'app',
+    path: '/audits/verify',
+    summary: 'Verify a part of the audit log',
+    otherStatuses: [400],
+    description:
+      'Verifies at most `limit` entries after `position`, or from the start. While `done` is false, send `position` and `hash` of the response to verify the next part. All parts together find what the verification of the whole would.',
+    query: anchor
+      .extend({ limit: queryInteger(1, 100_000, 10_000).describe('1 to 100,000, default 10,000.') })
+      .superRefine(checkAnchor),
+    response: partVerification,
+    handler: ({ query }) => verifyPart(parts, toAnchor(query), query.limit),
   }),
 ];

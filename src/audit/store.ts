@@ -1,15 +1,4 @@
-import {
-  type Executor,
-  type Json,
-  json,
-  type Page,
-  selectPage,
-  sql,
-  type Table,
-  type Tx,
-} from '../database/index.ts';
-import { newId } from '../lib/ids.ts';
-import type { Actor } from '../lib/principal.ts';
+import { type Executor, type Json, sql, type Table, type Tx } from '../database/index.ts';
 
 export interface AuditRow {
   id: string;
@@ -37,7 +26,7 @@ declare module '../database/database.ts' {
  * Listed, because a named statement with `*` fails after a migration that adds a column, and because the hash covers
  * these.
  */
-const columns = [
+export const auditColumns = [
   'id',
   'at',
   'principal_kind',
@@ -53,73 +42,44 @@ const columns = [
   'hash',
 ] as const;
 
-interface AuditEntry {
-  action: string;
-  targetType: string;
-  targetId: string | null;
-  details?: Record<string, unknown>;
-  outcome: 'done' | 'refused';
-}
-
-const insertEntry = async (tx: Tx, { principal, requestId }: Actor, entry: AuditEntry): Promise<void> => {
-  await tx
-    .insertInto('audits')
-    .values({
-      id: newId(),
-      principal_kind: principal.kind,
-      principal_id: principal.id,
-      principal_name: principal.name,
-      action: entry.action,
-      target_type: entry.targetType,
-      target_id: entry.targetId,
-      outcome: entry.outcome,
-      details: json(entry.details ?? {}),
-      request_id: requestId,
-    })
-    .execute();
+/** The positions of the first and the last entry of the chain, null if it is empty, and how many are not in it yet. */
+export const findExtent = async (
+  executor: Executor,
+): Promise<{ first_position: number | null; last_position: number | null; unchained: number }> => {
+  const { rows } = await sql<{
+    first_position: number | null;
+    last_position: number | null;
+    unchained: number;
+  }>`select (select min(position) from audits) as first_position, (select max(position) from audits) as last_position,
+    (select count(*) from audits where position is null) as unchained`.execute(executor);
+  return rows[0]!;
 };
 
-/**
- * Writes an entry of the audit log, in the transaction of the change. `action` is `resource.verb`, such as
- * `schedule.create`; `targetType` is its resource unless given. `details` describe the change. They never contain a
- * secret, only its `fingerprint` (lib/crypto.ts).
- */
-export const audit = (
-  tx: Tx,
-  actor: Actor,
-  action: string,
-  targetId: string | null,
-  details: Record<string, unknown> = {},
-  targetType = action.slice(0, action.indexOf('.')),
-): Promise<void> => insertEntry(tx, actor, { action, targetType, targetId, details, outcome: 'done' });
+/** The hash of the entry at `position`; undefined if there is none. */
+export const findChainedHash = async (executor: Executor, position: number): Promise<string | undefined> => {
+  const row = await executor
+    .selectFrom('audits')
+    .select('hash')
+    .where('position', '=', position)
+    .executeTakeFirst();
+  return row?.hash ?? undefined;
+};
 
-/** Writes that the operation `operationId` at `path` was refused to `actor`. */
-export const auditRefusal = (tx: Tx, actor: Actor, operationId: string, path: string): Promise<void> =>
-  insertEntry(tx, actor, {
-    action: operationId,
-    targetType: 'operation',
-    targetId: path.slice(0, 500),
-    outcome: 'refused',
-  });
-
-export interface AuditFilter {
-  principal_id?: string;
-  action?: string;
-  target_type?: string;
-  target_id?: string;
-  outcome?: 'done' | 'refused';
-}
-
-/** Newest first. */
-export const listAudits = (
+/** How many of the last `limit` entries up to `position` have a context, which older releases did not write. */
+export const countWithContext = async (
   executor: Executor,
-  { limit, next, offset, ...filter }: Page & { offset: number } & AuditFilter,
-): Promise<AuditRow[]> => {
-  let query = executor.selectFrom('audits').select(columns).offset(offset);
-  for (const [column, value] of Object.entries(filter)) {
-    if (value !== undefined) query = query.where(column as keyof AuditFilter, '=', value);
-  }
-  return selectPage(query, { limit, next });
+  position: number,
+  limit: number,
+): Promise<number> => {
+  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from (
+    select details -> 'context' as context from audits where position <= ${position}
+    order by position desc limit ${limit}) entry where context is not null`.execute(executor);
+  return rows[0]!.n;
+};
+
+/** Deletes the entries up to `position`. The database refuses it without a checkpoint of kind `retention` there. */
+export const deleteChainedUpTo = async (tx: Tx, position: number): Promise<void> => {
+  await tx.deleteFrom('audits').where('position', '<=', position).execute();
 };
 
 /** The last entry of the chain; null if the chain is empty. */
@@ -138,7 +98,13 @@ export const findLastChained = async (
 
 /** The oldest entries that are not in the chain yet. */
 export const listUnchained = (tx: Tx, limit: number): Promise<AuditRow[]> =>
-  tx.selectFrom('audits').select(columns).where('position', 'is', null).orderBy('id').limit(limit).execute();
+  tx
+    .selectFrom('audits')
+    .select(auditColumns)
+    .where('position', 'is', null)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
 
 /** Puts entries into the chain. */
 export const updateChained = async (
@@ -155,7 +121,7 @@ export const updateChained = async (
 export const listChainedAfter = (executor: Executor, position: number, limit: number): Promise<AuditRow[]> =>
   executor
     .selectFrom('audits')
-    .select(columns)
+    .select(auditColumns)
     .where('position', '>', position)
     .orderBy('position')
     .limit(limit)

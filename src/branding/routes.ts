@@ -81,7 +81,7 @@ const updateBody = z
   })
   .meta({ id: 'UpdateBrandingBody' });
 
-const branding = z
+export const branding = z
   .object({
     workspace_name: z.string(),
     logo_data_url: z.string().describe('Empty if there is none, like every text here.'),
@@ -104,6 +104,7 @@ export const brandingRoutes = (db: Database): Route[] => [
   route({
     id: 'getBranding',
     role: 'member',
+    scope: 'settings:read',
     method: 'GET',
     path: '/branding',
     summary: 'Get the branding',
@@ -118,6 +119,7 @@ export const brandingRoutes = (db: Database): Route[] => [
   route({
     id: 'updateBranding',
     role: 'admin',
+    scope: 'settings',
     method: 'PATCH',
     path: '/branding',
     summary: 'Update the branding',
@@ -139,6 +141,7 @@ export const brandingRoutes = (db: Database): Route[] => [
   route({
     id: 'getSignInBranding',
     role: 'anyone',
+    scope: null,
     method: 'GET',
     base: 'app',
     path: '/branding',

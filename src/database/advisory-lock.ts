@@ -7,9 +7,19 @@ const locks = {
   'work item claims': 7_301_968_115,
   'first key': 7_301_968_116,
   'audit chain': 7_301_968_117,
+  /** Every write to people and role mappings. */
+  access: 7_301_968_118,
 } as const;
 
 /** Waits for the lock `what`, which one replica at a time holds, until its transaction ends. */
 export const advisoryLock = async (tx: Tx, what: keyof typeof locks): Promise<void> => {
   await sql`select pg_advisory_xact_lock(${sql.lit(locks[what])})`.execute(tx);
+};
+
+/** The work on a row that one request at a time does. Numbers of their own, which never change either. */
+const rowLocks = { 'decisions on a Work Item': 1 } as const;
+
+/** Waits for the lock `what` of the row `id` until its transaction ends. Unlike a lock of the row it keeps no one else off. */
+export const advisoryRowLock = async (tx: Tx, what: keyof typeof rowLocks, id: string): Promise<void> => {
+  await sql`select pg_advisory_xact_lock(${sql.lit(rowLocks[what])}, hashtext(${id}))`.execute(tx);
 };

@@ -26,8 +26,8 @@ export type Table<Row, D extends keyof Row = never> = {
   [C in keyof Row]: C extends D ? Generated<Row[C]> : Row[C];
 };
 
-/** A jsonb column that is read as `T` and written as the text that `json` makes. */
-export type Json<T> = ColumnType<T, string, string>;
+/** A jsonb column that is read as `T` and written as the text that `json` makes, or null where `T` may be. */
+export type Json<T> = ColumnType<T, string | Extract<T, null>, string | Extract<T, null>>;
 
 /** A transaction: all that a store function may use inside one. */
 export type Tx = Kysely<Schema> & { readonly isTransaction: true };
@@ -84,7 +84,15 @@ pg.types.setTypeParser(pg.types.builtins.JSONB, parseJson);
 const namedStatements = 1_000;
 const names = new Map<string, string>();
 
+/**
+ * Begins a statement that is planned for its values each time, as none with a name is: for lists with filters, whose best
+ * plan depends on how many rows match.
+ */
+const planEachTimeMark = '/* planned for its values */';
+export const planEachTime = sql.raw(planEachTimeMark);
+
 const nameOf = (text: string): string | undefined => {
+  if (text.startsWith(planEachTimeMark)) return undefined;
   let name = names.get(text);
   if (name === undefined && names.size < namedStatements) {
     name = createHash('sha1').update(text).digest('base64url');

@@ -1,5 +1,5 @@
 export { type RawBuilder, sql } from 'kysely';
-export { advisoryLock } from './advisory-lock.ts';
+export { advisoryLock, advisoryRowLock } from './advisory-lock.ts';
 export {
   type Database,
   databaseNow,
@@ -8,6 +8,7 @@ export {
   json,
   notify,
   outsideTransaction,
+  planEachTime,
   type Table,
   type Tx,
 } from './database.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { normalizeUrl } from './addresses.ts';
+import { clientAddress, normalizeUrl } from './addresses.ts';
 
 it.each([
   ['/api/v2/agents/', '/api/v2/agents'],
@@ -13,9 +13,13 @@ it.each([
   expect(normalizeUrl(url)).toBe(routed);
 });
 
-it('slashes that do not end the path do not make it slower', () => {
+it('slashes that do not end the path do not make it slower', { timeout: 5_000 }, () => {
   const url = `/api/v2/a${'/'.repeat(15_000)}x`;
-  const begun = performance.now();
-  for (let n = 0; n < 20; n++) normalizeUrl(url);
-  expect(performance.now() - begun).toBeLessThan(400);
+  // In quadratic time this would take about a minute.
+  for (let n = 0; n < 200; n++) normalizeUrl(url);
+});
+
+it('stores no text that a proxy forwards instead of an address', () => {
+  const given = ['192.0.2.1', '2001:db8::1', '<script>', '192.0.2.1:80', ''];
+  expect(given.map(clientAddress)).toEqual(['192.0.2.1', '2001:db8::1', 'unknown', 'unknown', 'unknown']);
 });

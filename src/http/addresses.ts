@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import { badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 
@@ -57,6 +58,9 @@ export const requestIdOf = ({ headers }: IncomingMessage): string => {
   const given = headers['x-request-id'];
   return typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given) ? given : newId();
 };
+
+/** The address of a client as it may be stored; a trusted proxy can forward any text instead of an address. */
+export const clientAddress = (ip: string): string => (isIP(ip) === 0 ? 'unknown' : ip);
 
 /** The value of a header that may be sent once. Throws 400 if it was sent more often. */
 export const oneHeader = (value: string | string[] | undefined, name: string): string | undefined => {

@@ -1,13 +1,19 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../lib/errors.ts';
 import type { Principal } from '../lib/principal.ts';
-import { bearerToken } from './addresses.ts';
+import { bearerToken, clientAddress } from './addresses.ts';
+import { type Credentials, credentialsOf } from './credentials.ts';
 import type { TokenBuckets } from './rate-limit.ts';
 
 export interface CallerParts {
-  /** Resolves to the principal of the bearer token (undefined: none was sent) or the cookie; throws 401. */
-  authenticate: (request: { token: string | undefined; cookie: string | undefined }) => Promise<Principal>;
+  /** Resolves to the principal of the bearer token or the cookie; throws 401, or 403 for a cookie of another site. */
+  authenticate: (credentials: Credentials) => Promise<Principal>;
+  /** The address shown to users. Called once the server listens. */
+  publicUrl: () => string;
+  /** The proxies whose forwarded addresses are believed. */
+  trustProxy?: string[];
   buckets: TokenBuckets;
   /** Requests per second and burst of one key. 0 per second switches the limit off. */
   rateLimit: () => { perSecond: number; burst: number };
@@ -17,12 +23,19 @@ type SetHeader = (name: string, value: string) => void;
 
 /** Who calls, and how often they may. */
 export interface Callers {
-  /** Resolves to the principal of the request's headers; throws 401. */
-  principalOf(headers: IncomingHttpHeaders): Promise<Principal>;
-  /** Like `principalOf`, and counts failures against the address of the caller; throws 401 or 429. */
-  authenticate(request: FastifyRequest): Promise<Principal>;
+  /** Resolves to the principal of the request's bearer token; throws 401. Cookies do not count. */
+  principalOf(request: IncomingMessage): Promise<Principal>;
+  /**
+   * Resolves to the principal of the request's token or, if `cookies`, of its cookie. Counts failures against the
+   * address of the caller. Throws 401, 403 or 429.
+   */
+  authenticate(request: FastifyRequest, cookies: boolean): Promise<Principal>;
+  /** Returns what the request says of its caller. */
+  credentialsOf(request: FastifyRequest, cookies: boolean): Credentials;
   /** Takes one request without a key from the bucket of its address; throws 429. */
   limitAddress(request: FastifyRequest): void;
+  /** Counts a 401 against the address of the caller. Returns the 429 if there were too many, else `failure`. */
+  countFailure(request: FastifyRequest, failure: unknown): unknown;
   /** Takes one request from the key's bucket, and sets the RateLimit headers; throws 429. */
   limitRate(principal: Principal, setHeader: SetHeader): void;
 }
@@ -33,9 +46,25 @@ const withoutKey = { burst: 200, perSecond: 10 };
 const tooMany = (message: string, retryAfter: number) =>
   new ApiError('too_many_requests', message, {}, { 'retry-after': String(retryAfter) });
 
-export const createCallers = ({ authenticate, buckets, rateLimit }: CallerParts): Callers => {
-  const principalOf = ({ authorization, cookie }: IncomingHttpHeaders): Promise<Principal> =>
-    authenticate({ token: bearerToken(authorization), cookie });
+export const createCallers = ({
+  authenticate,
+  publicUrl,
+  trustProxy,
+  buckets,
+  rateLimit,
+}: CallerParts): Callers => {
+  const isTrusted = proxyAddr.compile(trustProxy ?? []);
+  const ofRequest = (request: FastifyRequest, cookies: boolean): Credentials =>
+    credentialsOf(
+      {
+        method: request.method,
+        headers: request.headers,
+        ip: () => clientAddress(request.ip),
+        origin: () => `${request.protocol}://${request.host}`,
+      },
+      () => new URL(publicUrl()).origin,
+      cookies,
+    );
   const limitAddress = ({ ip }: FastifyRequest): void => {
     const { allowed, retryAfter } = buckets.take(`address ${ip}`, withoutKey.perSecond, withoutKey.burst);
     if (allowed) return;
@@ -44,16 +73,33 @@ export const createCallers = ({ authenticate, buckets, rateLimit }: CallerParts)
       retryAfter,
     );
   };
+  const countFailure = (request: FastifyRequest, failure: unknown): unknown => {
+    if (!(failure instanceof ApiError && failure.code === 'unauthorized')) return failure;
+    try {
+      limitAddress(request);
+      return failure;
+    } catch (tooManyFailures) {
+      return tooManyFailures;
+    }
+  };
   return {
-    principalOf,
+    principalOf: (request) =>
+      authenticate({
+        token: bearerToken(request.headers.authorization),
+        cookie: undefined,
+        ownPage: false,
+        ip: () => clientAddress(proxyAddr(request, isTrusted)),
+        userAgent: request.headers['user-agent'] ?? null,
+      }),
     limitAddress,
-    authenticate: async (request) => {
+    countFailure,
+    credentialsOf: ofRequest,
+    authenticate: async (request, cookies) => {
       try {
-        return await principalOf(request.headers);
+        return await authenticate(ofRequest(request, cookies));
       } catch (error) {
         // Only failures count, so a valid key is never refused because of others behind the same address.
-        if (error instanceof ApiError && error.code === 'unauthorized') limitAddress(request);
-        throw error;
+        throw countFailure(request, error);
       }
     },
     limitRate: (principal, setHeader) => {

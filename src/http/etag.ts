@@ -1,7 +1,18 @@
+import { sha256 } from '../lib/crypto.ts';
 import { ApiError } from '../lib/errors.ts';
 
 /** The entity tag of a revision (RFC 9110, 8.8.3). */
 export const etagOf = (revision: number): string => `"${revision}"`;
+
+/** The weak entity tag of a response that has no revision: equal for equal `content`. */
+export const contentTag = (content: unknown): string => `W/"${sha256(JSON.stringify(content)).slice(0, 32)}"`;
+
+/** Whether `ifNoneMatch` (RFC 9110, 13.1.2) names `tag`. The comparison is weak. */
+export const matchesTag = (ifNoneMatch: string | undefined, tag: string): boolean => {
+  const opaque = (one: string) => one.trim().replace(/^W\//, '');
+  const tags = ifNoneMatch?.split(',').map(opaque) ?? [];
+  return tags.includes('*') || tags.includes(opaque(tag));
+};
 
 /**
  * Throws 412 unless `ifMatch` (RFC 9110, 13.1.1), if given, names the revision: `*` or a list of strong entity tags.

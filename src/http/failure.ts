@@ -1,13 +1,30 @@
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError, badRequest, messageOf } from '../lib/errors.ts';
+import { ApiError, badRequest, type ErrorCode, messageOf } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { newTraceparent, parseTraceparent } from '../lib/traceparent.ts';
 import { pathOf } from './addresses.ts';
 
+/** A failure as the page of a route shows it. */
+export interface ShownFailure {
+  status: number;
+  errorId: string;
+  message: string;
+  /** The fields next to the message in the error body. */
+  context: Record<string, unknown>;
+}
+
+/** The object `error` of an error body. */
+export interface PartFailure {
+  error_id: string;
+  code: ErrorCode;
+  message: string;
+  [field: string]: unknown;
+}
+
 /** The error body of description 7.2. */
-const errorBody = (error: ApiError, errorId: string) => ({
+const errorBody = (error: ApiError, errorId: string): { error: PartFailure } => ({
   error: { error_id: errorId, code: error.code, message: error.message, ...error.context },
 });
 
@@ -38,8 +55,21 @@ export interface FailureResponse {
   body: string;
 }
 
-/** Returns the error body with its status and headers, and logs the error under its `error_id`. */
-export const toFailure = (log: Logger, error: unknown, request: FailedRequest): FailureResponse => {
+/** A page of a failure loads nothing, runs nothing, and its address goes nowhere: it may have a code in it. */
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Logs the error under a new `error_id`. */
+const reportFailure = (
+  log: Logger,
+  error: unknown,
+  request: FailedRequest,
+): { shown: ApiError; errorId: string } => {
   const shown = toApiError(error);
   const errorId = newId();
   // At the default level: a client that quotes an error_id must be found in the logs.
@@ -55,25 +85,46 @@ export const toFailure = (log: Logger, error: unknown, request: FailedRequest): 
     },
     'request failed',
   );
+  return { shown, errorId };
+};
+
+/** Returns the error of one part of a request that succeeds as a whole, and logs it under its `error_id`. */
+export const toPartFailure = (log: Logger, error: unknown, request: FailedRequest): PartFailure => {
+  const { shown, errorId } = reportFailure(log, error, request);
+  return errorBody(shown, errorId).error;
+};
+
+/** Returns the error body with its status and headers, and logs the error under its `error_id`. */
+export const toFailure = (
+  log: Logger,
+  error: unknown,
+  request: FailedRequest,
+  page?: (failure: ShownFailure) => string,
+): FailureResponse => {
+  const { shown, errorId } = reportFailure(log, error, request);
   return {
     status: shown.status,
     headers: {
       ...(shown.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}),
       ...shown.headers,
-      'content-type': 'application/json; charset=utf-8',
+      ...(page ? pageHeaders : { 'content-type': 'application/json; charset=utf-8' }),
     },
-    body: JSON.stringify(errorBody(shown, errorId)),
+    body: page
+      ? page({ status: shown.status, errorId, message: shown.message, context: shown.context })
+      : JSON.stringify(errorBody(shown, errorId)),
   };
 };
 
-/** Sends the error body. */
+/** Sends the error body, or `page` to a client that does not name JSON in `Accept`. */
 export const sendFailure = (
   log: Logger,
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
+  page?: (failure: ShownFailure) => string,
 ): FastifyReply => {
-  const { status, headers, body } = toFailure(log, error, request);
+  const wantsJson = request.headers.accept?.includes('application/json');
+  const { status, headers, body } = toFailure(log, error, request, wantsJson ? undefined : page);
   // A request that is refused before its handler runs has no span.
   if (!reply.hasHeader('traceparent')) {
     reply.header('traceparent', newTraceparent(parseTraceparent(request.headers.traceparent)));

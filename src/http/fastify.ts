@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
     response: ServerResponse | null;
+    /** For the metrics, if the route does not tell it. */
+    operation: string | null;
   }
 }
 
@@ -45,6 +47,7 @@ export const createFastify = (log: Logger, trustProxy: string[] | undefined): Fa
   });
   app.decorateRequest('principal', null);
   app.decorateRequest('response', null);
+  app.decorateRequest('operation', null);
   readBodiesUnparsed(app);
   app.addHook('onRequest', async (request, reply) => {
     request.response = reply.raw;

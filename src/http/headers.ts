@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../lib/objects.ts';
 
 const maxHeaders = 64;
 /** The limit for the name and the value of one header together, in bytes. */
@@ -26,19 +27,16 @@ export const headerValue = z
 
 /**
  * A map of custom header names to values, kept as it was sent. `taken` are more names, in lower case, that the sender
- * sets itself. Messages contain names of headers, never values.
+ * sets itself; `most` is how many the map may have. Messages contain names of headers, never values.
  */
-export const headerMap = (taken: readonly string[] = []) =>
+export const headerMap = (taken: readonly string[] = [], most = maxHeaders) =>
   z
-    .custom<Record<string, string>>(
-      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-      'expected an object of header names and values',
-    )
+    .custom<Record<string, string>>(isObject, 'expected an object of header names and values')
     .superRefine((headers, context) => {
       const fault = (name: string | null, message: string) =>
         context.addIssue({ code: 'custom', path: name === null ? [] : [name], message });
       const entries = Object.entries(headers);
-      if (entries.length > maxHeaders) return fault(null, `must have at most ${maxHeaders} headers`);
+      if (entries.length > most) return fault(null, `must have at most ${most} headers`);
       const seen = new Set<string>();
       for (const [name, value] of entries) {
         const lower = name.toLowerCase();
@@ -60,5 +58,5 @@ export const headerMap = (taken: readonly string[] = []) =>
       }
     })
     .meta({
-      openapi: { type: 'object', additionalProperties: { type: 'string' }, maxProperties: maxHeaders },
+      openapi: { type: 'object', additionalProperties: { type: 'string' }, maxProperties: most },
     });

@@ -1,14 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../lib/errors.ts';
-import { anonymous, roleAllows } from '../lib/principal.ts';
+import { anonymous, type Principal } from '../lib/principal.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import { newTraceparent, parseTraceparent } from '../lib/traceparent.ts';
-import { type Base, baseOf, pathOf } from './addresses.ts';
+import { type Base, baseOf, bases, pathOf } from './addresses.ts';
 import type { Callers } from './callers.ts';
-import { sendFailure } from './failure.ts';
-import { basesOf, type Route } from './route.ts';
-import { serveRoute } from './serve.ts';
+import { closeAfterBody, sendFailure } from './failure.ts';
+import { checkPermission } from './permissions.ts';
+import { basesOf, type Route, type RouteGroup } from './route.ts';
+import { actorOf, serveRoute } from './serve.ts';
 import type { ServerOptions } from './server.ts';
+import { siteResponse } from './site.ts';
 
 /**
  * A body larger than this may become ten times its size as an object, kept while its handler waits for the database:
@@ -19,10 +21,8 @@ const largeBody = { bytes: 1024 * 1024, atOnce: 2 };
 const routerPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 const pathPattern = (path: string): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 
-const reportRefusal = (options: ServerOptions, request: FastifyRequest, route: Route): void => {
-  const actor = { principal: request.principal!, requestId: request.id };
-  options.onRefused?.(actor, { operation: route.id, path: pathOf(request.url) });
-};
+const reportRefusal = (options: ServerOptions, request: FastifyRequest, route: Route): void =>
+  options.onRefused?.(actorOf(request), { operation: route.id, path: pathOf(request.url) });
 
 /** Authenticates the caller and counts the request. Throws 401, 403 or 429. */
 const admit = async (
@@ -32,20 +32,38 @@ const admit = async (
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> => {
+  const { headers } = request;
+  const ownPage = () => callers.credentialsOf(request, true).ownPage;
+  if (route.noStore) reply.header('cache-control', 'no-store');
   if (route.role === 'anyone') {
-    callers.limitAddress(request);
+    if (!route.checksCredential) callers.limitAddress(request);
+    route.checkOrigin?.({ headers, ownPage });
     request.principal = anonymous;
     return;
   }
-  const principal = await callers.authenticate(request);
+  if (!route.noStore) reply.header('cache-control', 'private, no-cache');
+  const principal = await callers.authenticate(request, !route.bearerOnly);
   request.principal = principal;
   callers.limitRate(principal, reply.header.bind(reply));
-  if (roleAllows(principal.role, route.role)) return;
-  reportRefusal(options, request, route);
-  throw new ApiError(
-    'forbidden',
-    `This requires the role ${route.role}; the API key has the role ${principal.role}.`,
-  );
+  try {
+    route.checkOrigin?.({ headers, ownPage });
+    checkPermission(route, principal);
+  } catch (error) {
+    reportRefusal(options, request, route);
+    throw error;
+  }
+};
+
+/** Returns the fault to report of a request whose body could not be read: one of what its path names comes first. */
+const firstFault = async (route: Route, error: unknown, request: FastifyRequest): Promise<unknown> => {
+  const { params, principal } = request;
+  if (!(error instanceof ApiError) || error.code !== 'bad_request' || principal === null) return error;
+  try {
+    await route.find?.({ params: params as Record<string, string>, principal });
+    return error;
+  } catch (before) {
+    return before;
+  }
 };
 
 /** Mounts every route under its bases. */
@@ -54,18 +72,38 @@ export const mountRoutes = (
   routes: readonly Route[],
   callers: Callers,
   options: ServerOptions,
+  stopping: AbortSignal,
 ): void => {
-  const { log, trace = (request, fn) => fn(newTraceparent(request.traceparent)) } = options;
+  const { db, vault, log, trace = (request, fn) => fn(newTraceparent(request.traceparent)) } = options;
   const largeBodies = new Semaphore(largeBody.atOnce);
 
   const respond = async (route: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const run = () => serveRoute(route, request.principal!, options, request, reply);
+    const parts = {
+      db,
+      vault,
+      log,
+      stopping,
+      ownPage: () => callers.credentialsOf(request, true).ownPage,
+      limitRate: (principal: Principal) => callers.limitRate(principal, reply.header.bind(reply)),
+      // The caller may see less than before, and what the path names may be gone. Not by `callers`, which would count
+      // the failure and might throw 429 instead.
+      recheck: async () => {
+        const credentials = { ...callers.credentialsOf(request, !route.bearerOnly), recheck: true };
+        const principal = await options.authenticate(credentials);
+        checkPermission(route, principal);
+        await route.find?.({ params: request.params as Record<string, string>, principal });
+      },
+    };
+    const run = () => serveRoute(route, parts, request, reply);
     const size = (request.body as Buffer | undefined)?.length ?? 0;
     try {
       await (size > largeBody.bytes ? largeBodies.run(run) : run());
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'forbidden') reportRefusal(options, request, route);
-      sendFailure(log, error, request, reply);
+    } catch (failure) {
+      const error = route.checksCredential ? callers.countFailure(request, failure) : failure;
+      // An operation for anyone refuses for reasons of its own, and anyone could fill the audit log with them.
+      const refused = route.role !== 'anyone' && error instanceof ApiError && error.code === 'forbidden';
+      if (refused) reportRefusal(options, request, route);
+      sendFailure(log, error, request, reply, route.failurePage);
     }
   };
 
@@ -84,30 +122,50 @@ export const mountRoutes = (
   for (const route of routes) {
     for (const base of basesOf(route)) {
       app.route({
-        method: route.method,
+        method: [route.method, ...(route.web?.methods ?? [])],
         url: routerPath(base + route.path),
+        // A HEAD must change nothing, and a redirect of ours ends or begins a sign-in.
+        exposeHeadRoute: route.status !== 303,
         config: { operation: route.id },
         onRequest: (request, reply) => admit(route, callers, options, request, reply),
+        errorHandler: async (error, request, reply) => {
+          closeAfterBody(request, reply);
+          return sendFailure(log, await firstFault(route, error, request), request, reply, route.failurePage);
+        },
         handler: (request, reply) => handle(base, route, request, reply),
       });
     }
   }
 };
 
-/** Refuses unknown paths before their body is read: 404 with the methods of the path, under a base only with a key. */
+/**
+ * Refuses unknown paths before their body is read: 404 with the methods of the path, under a base only with a key.
+ * Browsers get what the sites of the groups have there.
+ */
 export const refuseUnknownPaths = (
   app: FastifyInstance,
-  routes: readonly Route[],
+  groups: readonly RouteGroup[],
   { authenticate, limitRate }: Callers,
 ): void => {
+  const routes = groups.flatMap((group) => group.routes ?? []);
+  const sites = groups.flatMap((group) => group.site ?? []);
+  const reserved = [
+    ...bases,
+    ...groups.flatMap(({ rawRoutes = [] }) => rawRoutes.flatMap((raw) => raw.paths)),
+  ];
   const patterns = routes.flatMap((route) =>
     basesOf(route).map((base) => ({ pattern: pathPattern(base + route.path), method: route.method })),
   );
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
+    const page = siteResponse(sites, reserved, request);
+    if (page) {
+      request.operation = 'site';
+      return reply.code(page.status).headers(page.headers).send(page.body);
+    }
     const path = pathOf(request.url);
     const base = baseOf(path);
-    if (base) limitRate(await authenticate(request), reply.header.bind(reply));
+    if (base) limitRate(await authenticate(request, true), reply.header.bind(reply));
     const methods = patterns.filter((p) => p.pattern.test(path)).map((p) => p.method as string);
     if (path === base) methods.push('GET');
     throw new ApiError(

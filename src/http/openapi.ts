@@ -72,8 +72,9 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
         delete (jsonSchema as Json).fallback;
         (jsonSchema as Json).default = fallback;
       }
-      const given = (jsonSchema as Json).openapi as Json | undefined;
-      if (!given) return;
+      const described = (jsonSchema as Json).openapi as Json | z.ZodType | undefined;
+      if (!described) return;
+      const given = described instanceof z.ZodType ? toSchema(described, io, components) : described;
       const { description } = jsonSchema;
       for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Json)[key];
       Object.assign(jsonSchema, description ? { description, ...given } : given);
@@ -101,6 +102,9 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
   }
   return moved(own) as Json;
 };
+
+/** Returns the JSON Schema (2020-12) of a schema without names, as the document would describe it. */
+export const jsonSchemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => toSchema(schema, io, {});
 
 /**
  * A create takes no If-Match: nothing exists yet that could have changed. It has an Idempotency-Key, or is a POST
@@ -146,6 +150,9 @@ const parametersOf = (route: Route, components: Json): Json[] => {
           ),
         ]
       : []),
+    ...(route.conditional
+      ? [header('If-None-Match', 'The ETag of an earlier response: if nothing has changed since, it is 304.')]
+      : []),
     ...(takesIfMatch(route)
       ? [header('If-Match', 'The resource is changed only if this is its ETag; otherwise 412.')]
       : []),
@@ -159,7 +166,7 @@ const statusesOf = (route: Route): number[] => {
   // The size and Content-Type of every body are checked, even if none is expected.
   if (route.method !== 'GET') statuses.add(400);
   if (route.body) statuses.add(422);
-  if (route.query) statuses.add(422);
+  if (route.query && !route.anyQuery) statuses.add(422);
   if (route.idempotent) statuses.add(422);
   if (takesIfMatch(route)) statuses.add(412);
   return [...statuses].sort();
@@ -170,45 +177,80 @@ const success: Record<number, string> = {
   201: 'Created.',
   202: 'Accepted.',
   204: 'Success, no body.',
+  303: 'A redirect, no body.',
 };
+
+const permissionOf = ({ role, scope }: Pick<Route, 'role' | 'scope'>): Json =>
+  role === 'anyone'
+    ? { security: [] }
+    : { 'x-required-role': role, ...(scope === null ? {} : { 'x-required-scope': scope }) };
+
+const bodyOf = ({ body, bodyType, bodyOptional }: Route, components: Json): Json => {
+  if (!body) return {};
+  const type = bodyType === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+  return {
+    requestBody: {
+      required: !bodyOptional,
+      content: { [type]: { schema: toSchema(body, 'input', components) } },
+    },
+  };
+};
+
+const contentOf = ({ response, stream }: Route, components: Json): Json => {
+  if (stream) return { content: { [stream]: { schema: { type: 'string' } } } };
+  if (!response) return {};
+  return { content: { 'application/json': { schema: toSchema(response, 'output', components) } } };
+};
+
+const etagHeader = (description: string): Json => ({
+  headers: { ETag: { description, schema: { type: 'string' } } },
+});
+const contentEtag = etagHeader('Changes with the content of the response.');
+
+const successOf = (route: Route, components: Json): Json => ({
+  [route.status ?? 200]: {
+    description: success[route.status ?? 200],
+    ...(route.etag && route.status !== 204 ? etagHeader('The revision of the resource.') : {}),
+    ...(route.conditional ? contentEtag : {}),
+    ...contentOf(route, components),
+  },
+  ...(route.conditional
+    ? {
+        304: {
+          description: 'Nothing has changed since the response that If-None-Match names.',
+          ...contentEtag,
+        },
+      }
+    : {}),
+  ...(route.mayAccept
+    ? { 202: { description: 'Accepted: it goes on after the response.', ...contentOf(route, components) } }
+    : {}),
+  ...(route.orNothing ? { 204: { description: 'There is nothing to send.' } } : {}),
+});
+
+const errorResponse = (route: Route, status: number): Json => ({
+  description: errorDescriptions[status],
+  content: {
+    'application/json': { schema: { $ref: '#/components/schemas/Error' } },
+    ...(route.failurePage ? { 'text/html': { schema: { type: 'string' } } } : {}),
+  },
+});
 
 const operationOf = (route: Route, tags: string[], components: Json): Json => ({
   operationId: route.id,
   summary: route.summary,
   ...(route.description ? { description: route.description } : {}),
   tags,
-  ...(route.role === 'anyone' ? { security: [] } : { 'x-required-role': route.role }),
+  ...permissionOf(route),
   parameters: parametersOf(route, components),
-  ...(route.body
-    ? {
-        requestBody: {
-          required: !route.bodyOptional,
-          content: { 'application/json': { schema: toSchema(route.body, 'input', components) } },
-        },
-      }
-    : {}),
+  ...(route.web?.operation.requestBody && { requestBody: route.web.operation.requestBody }),
+  ...(route.web ? {} : bodyOf(route, components)),
   responses: {
-    [route.status ?? 200]: {
-      description: success[route.status ?? 200],
-      ...(route.etag && route.status !== 204
-        ? { headers: { ETag: { description: 'The revision of the resource.', schema: { type: 'string' } } } }
-        : {}),
-      ...(route.response
-        ? { content: { 'application/json': { schema: toSchema(route.response, 'output', components) } } }
-        : {}),
-    },
-    ...Object.fromEntries(
-      statusesOf(route).map((status) => [
-        status,
-        {
-          description: errorDescriptions[status],
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-        },
-      ]),
-    ),
+    ...(route.web ? {} : successOf(route, components)),
+    ...Object.fromEntries(statusesOf(route).map((status) => [status, errorResponse(route, status)])),
+    ...route.web?.operation.responses,
   },
 });
-
 /**
  * Returns the OpenAPI 3.1 document of the routes of one base, from the schemas that check requests and responses
  * (product, section 3).
@@ -232,8 +274,8 @@ export const describeApi = (api: {
       at(route.path, route.method.toLowerCase(), operationOf(route, tags, components));
     }
     for (const { document } of api.base === '/app/api' ? [] : rawRoutes) {
-      const { path, id, role, operation } = document;
-      at(path, 'post', { operationId: id, 'x-required-role': role, tags, ...operation });
+      const { path, id, operation } = document;
+      at(path, 'post', { operationId: id, ...permissionOf(document), tags, ...operation });
     }
   }
   const value: Json = {
@@ -243,7 +285,7 @@ export const describeApi = (api: {
       version: api.version,
       summary: 'The API is alpha: endpoints and fields may change.',
       description:
-        'A self-hosted control plane for AI agents. Every request carries `Authorization: Bearer <API_KEY>`; `x-required-role` says which role an operation requires. This API is marked alpha.',
+        'A self-hosted control plane for AI agents. Every request carries `Authorization: Bearer <API_KEY>`; `x-required-role` says which role an operation requires, and `x-required-scope` which scope a key with scopes must have. This API is marked alpha.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${api.publicUrl}${api.base}` }],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database, Executor, Page } from '../database/index.ts';
-import { notFound } from '../lib/errors.ts';
+import { notFound, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { Context } from './route.ts';
 
@@ -30,7 +30,8 @@ interface PageResponse<T> {
   next: string;
 }
 
-const cursorOf = (id: string): string => Buffer.from(`v1:${id}`).toString('base64url');
+/** The `next` of a page of a list that is sorted by id, whose last record has this id. */
+export const cursorOf = (id: string): string => Buffer.from(`v1:${id}`).toString('base64url');
 
 /** Returns the id in a `next` of an earlier page; null if it is not one. */
 export const readCursor = (next: string): string | null => {
@@ -38,15 +39,53 @@ export const readCursor = (next: string): string | null => {
   return key.startsWith('v1:') && isId(key.slice(3)) ? key.slice(3) : null;
 };
 
-/** Returns a page of `rows`. The store selects one row more than `limit`, which shows whether there are more. */
-const toPage = <R extends { id: string }, T>(
-  rows: R[],
+/** The values that a list sorts by: a time is milliseconds since 1970, and null comes after all of them. */
+const positionChecks = {
+  id: (value: unknown) => typeof value === 'string' && isId(value),
+  text: (value: unknown) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
+  time: (value: unknown) =>
+    value === null || (Number.isSafeInteger(value) && Math.abs(value as number) < 8.64e15),
+};
+type PositionKind = keyof typeof positionChecks;
+type PositionValue<K> = K extends 'time' ? number | null : string;
+/** What a record is found by in a list that is sorted by more than its id: its values in the order of the sort. */
+type Position<K extends readonly PositionKind[]> = { -readonly [I in keyof K]: PositionValue<K[I]> };
+
+/** The `next` of a page whose last record is at `position` in the order `sort`. */
+export const positionCursor = (sort: string, position: readonly (string | number | null)[]): string =>
+  Buffer.from(JSON.stringify(['v1', sort, ...position])).toString('base64url');
+
+/**
+ * Returns the position in a `next` that `positionCursor` made for the same sort, with values of these kinds; null at the
+ * first page. Throws 422 for anything else.
+ */
+export const readPosition = <const K extends readonly PositionKind[]>(
+  next: string | undefined,
+  sort: string,
+  kinds: K,
+): Position<K> | null => {
+  if (next === undefined || next === '') return null;
+  try {
+    const [version, of, ...position] = JSON.parse(Buffer.from(next, 'base64url').toString('utf8'));
+    const isPosition =
+      position.length === kinds.length && kinds.every((kind, k) => positionChecks[kind](position[k]));
+    if (version === 'v1' && of === sort && isPosition) return position as unknown as Position<K>;
+  } catch {
+    // Not one of ours.
+  }
+  throw unprocessable([{ path: 'next', message: 'is not the `next` of an earlier page of this list' }]);
+};
+
+/** The records of a sorted page: `rows` has one more than `limit` if there are more. */
+export const sortedPage = <R, T>(
+  rows: readonly R[],
   limit: number,
+  cursorOfRow: (row: R) => string,
   toResponse: (row: R) => T,
 ): PageResponse<T> => {
   const shown = rows.slice(0, limit);
   const more = rows.length > limit;
-  return { data: shown.map(toResponse), has_more: more, next: more ? cursorOf(shown.at(-1)!.id) : '' };
+  return { data: shown.map(toResponse), has_more: more, next: more ? cursorOfRow(shown.at(-1)!) : '' };
 };
 
 /**
@@ -61,7 +100,12 @@ export const listPage =
   ) =>
   async (context: Context<F, Q>): Promise<PageResponse<T>> => {
     const rows = await db.run((executor) => list(executor, context.query, context));
-    return toPage(rows, context.query.limit, (row) => toResponse(row, context));
+    return sortedPage(
+      rows,
+      context.query.limit,
+      ({ id }) => cursorOf(id),
+      (row) => toResponse(row, context),
+    );
   };
 
 /**

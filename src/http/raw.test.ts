@@ -12,7 +12,15 @@ import { TokenBuckets } from './rate-limit.ts';
 import type { RawRoute } from './raw.ts';
 import { createServer, type Server } from './server.ts';
 
-const principal: Principal = { kind: 'service_account', id: 'a', name: 'a', role: 'member', keyId: 'key' };
+const principal: Principal = {
+  kind: 'service_account',
+  id: 'a',
+  name: 'a',
+  role: 'member',
+  keyId: 'key',
+  scopes: null,
+  sessionId: null,
+};
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 let server: Server | undefined;
@@ -24,7 +32,7 @@ const start = async (burst = 1_000) => {
   let arrived = 0;
   const raw: RawRoute = {
     paths: ['/raw'],
-    document: { path: '/raw', id: 'raw', role: 'member', operation: {} },
+    document: { path: '/raw', id: 'raw', role: 'member', scope: 'telemetry', operation: {} },
     handler: async ({ method, body, authenticate }) => {
       try {
         await authenticate();

@@ -1,17 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../lib/log.ts';
-import type { Principal, Role } from '../lib/principal.ts';
+import type { Principal, Role, Scope } from '../lib/principal.ts';
 import { parseTraceparent } from '../lib/traceparent.ts';
 import { hostsIn, requestIdOf } from './addresses.ts';
 import type { Callers } from './callers.ts';
 import { toFailure } from './failure.ts';
+import { checkPermission } from './permissions.ts';
 
 /** A route that is not a JSON API: it reads and writes bodies itself (the telemetry receiver). */
 export interface RawRoute {
   paths: readonly string[];
   /** Its operation in the documents of the public bases: POST at `path` below the base. */
-  document: { path: string; id: string; role: Role; operation: Record<string, unknown> };
+  document: { path: string; id: string; role: Role; scope: Scope; operation: Record<string, unknown> };
   /** Rejects only because of a defect. */
   handler: (request: RawRequest) => Promise<RawResponse>;
 }
@@ -20,7 +21,7 @@ export interface RawRequest {
   method: string;
   headers: IncomingMessage['headers'];
   body: IncomingMessage;
-  /** Throws the ApiError (401 or 429) that the JSON API would send. */
+  /** Throws the ApiError (401, 403 or 429) that the JSON API would send. */
   authenticate: () => Promise<Principal>;
 }
 
@@ -46,6 +47,18 @@ export interface RawParts extends Callers {
 
 const operation = 'raw';
 
+/** Counts the request of an authenticated caller; throws 403 without the permission of the route, or 429. */
+const admit = (
+  { document }: RawRoute,
+  parts: RawParts,
+  principal: Principal,
+  setHeader: (name: string, value: string) => void,
+): Principal => {
+  parts.limitRate(principal, setHeader);
+  checkPermission(document, principal);
+  return principal;
+};
+
 /** The traceparent of the request, if it has one. Without one no trace begins: the telemetry path is not traced. */
 const traceHeaders = (headers: IncomingMessage['headers']): { traceparent?: string } => {
   const traceparent = parseTraceparent(headers.traceparent);
@@ -63,11 +76,8 @@ const mountRouterPath = (app: FastifyInstance, rawRoutes: readonly RawRoute[], p
         method: request.method,
         headers: request.headers,
         body: request.raw,
-        authenticate: async () => {
-          const principal = await parts.authenticate(request);
-          parts.limitRate(principal, (name, value) => void reply.header(name, value));
-          return principal;
-        },
+        authenticate: async () =>
+          admit(raw, parts, await parts.authenticate(request, false), reply.header.bind(reply)),
       });
       return reply
         .code(status)
@@ -95,10 +105,8 @@ const serveFastPath = async (
       method,
       headers: request.headers,
       body: request,
-      authenticate: async () => {
-        parts.limitRate(principal, (name, value) => void response.setHeader(name, value));
-        return principal;
-      },
+      authenticate: async () =>
+        admit(raw, parts, principal, (name, value) => void response.setHeader(name, value)),
     });
   } catch (error) {
     result = toFailure(parts.log, error, { id, method, url: request.url! });
@@ -131,7 +139,7 @@ export const mountRaw = (app: FastifyInstance, rawRoutes: readonly RawRoute[], p
     if (raw === undefined || parts.closing() || hostsIn(request.rawHeaders) !== 1) {
       return routerPath(request, response);
     }
-    parts.principalOf(request.headers).then(
+    parts.principalOf(request).then(
       (principal) => serveFastPath(raw, parts, principal, request, response),
       // The router path authenticates again, and counts the failure.
       () => routerPath(request, response),

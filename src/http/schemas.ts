@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../lib/objects.ts';
 import { characters } from '../lib/text.ts';
 import { readCursor } from './pages.ts';
 
@@ -19,13 +20,10 @@ export const optional = <S extends z.ZodType, D = undefined>(schema: S, fallback
 };
 
 /** A free-form JSON object, kept as it was sent, including a key `__proto__`. */
-export const jsonObject = described(
-  z.custom<Record<string, unknown>>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'expected an object',
-  ),
-  { type: 'object', additionalProperties: true },
-);
+export const jsonObject = described(z.custom<Record<string, unknown>>(isObject, 'expected an object'), {
+  type: 'object',
+  additionalProperties: true,
+});
 
 /** Any JSON value. */
 export const jsonValue = described(
@@ -34,6 +32,16 @@ export const jsonValue = described(
     description: 'Any JSON value.',
   },
 );
+
+/**
+ * A field of a body that the document describes like `schema`, and that the handler checks: whether it matters depends
+ * on the row.
+ */
+export const checkedLater = (schema: z.ZodType) =>
+  z
+    .custom<unknown>(() => true)
+    .optional()
+    .meta({ openapi: schema });
 
 /** Text of `min` to `max` Unicode code points. */
 export const text = (max: number, min = 0) =>
@@ -68,7 +76,7 @@ export const timestamp = described(z.union([z.date().transform((date) => date.to
 });
 
 /** A whole number in a query string. */
-const queryInteger = (min: number, max: number, fallback: number) =>
+export const queryInteger = (min: number, max: number, fallback: number) =>
   described(
     z
       .string()
@@ -84,7 +92,32 @@ const queryInteger = (min: number, max: number, fallback: number) =>
     { type: 'integer', minimum: min, maximum: max, default: fallback },
   );
 
-const limit = queryInteger(1, 200, 50);
+/** A whole number in a query string, undefined if it is absent. */
+export const optionalQueryInteger = (min: number, max: number) =>
+  described(queryInteger(min, max, min).optional(), { type: 'integer', minimum: min, maximum: max });
+
+/** A list in a query string: the parameter is there several times, or its values have commas between them. */
+export const queryList = <S extends z.ZodType<unknown, string>>(item: S, most: number) =>
+  z
+    .union([z.string(), z.array(z.string())])
+    .transform((given) => [given].flat().flatMap((one) => one.split(',')))
+    .refine((values) => values.length <= most, `must have at most ${most} values`)
+    .transform((values, context) =>
+      values.map((value): z.output<S> => {
+        const parsed = item.safeParse(value);
+        if (parsed.success) return parsed.data;
+        context.addIssue({ code: 'custom', message: parsed.error.issues[0]!.message });
+        return z.NEVER;
+      }),
+    )
+    .meta({ openapi: z.array(item).max(most) });
+
+/** A time in a query string or a filter, in milliseconds since 1970. */
+export const givenTime = z.iso
+  .datetime({ offset: true, error: 'must be a time such as 2026-01-31T08:00:00Z (RFC 3339)' })
+  .transform((value) => Date.parse(value));
+
+export const limit = queryInteger(1, 200, 50);
 const offset = queryInteger(0, 1_000_000_000, 0);
 
 /** The id in `?next=`; null at the first page. */

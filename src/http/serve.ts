@@ -1,60 +1,173 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/index.ts';
 import type { Vault } from '../lib/crypto.ts';
-import { badRequest } from '../lib/errors.ts';
-import type { Principal } from '../lib/principal.ts';
-import { oneHeader } from './addresses.ts';
-import { checkIfMatch, etagOf } from './etag.ts';
+import { type ApiError, badRequest } from '../lib/errors.ts';
+import type { Logger } from '../lib/log.ts';
+import { isObject } from '../lib/objects.ts';
+import type { Actor, Principal } from '../lib/principal.ts';
+import { clientAddress, oneHeader } from './addresses.ts';
+import { checkIfMatch, contentTag, etagOf, matchesTag } from './etag.ts';
+import { toPartFailure } from './failure.ts';
 import { checkIdempotencyKey, IdempotentReplay, requestHash, withIdempotencyKey } from './idempotency.ts';
 import type { Context, Route } from './route.ts';
-import { readJson, validate } from './validate.ts';
+import { guardedStream, watchAccess } from './stream.ts';
+import { readForm, readJson, validate } from './validate.ts';
 
-const readBody = async (route: Route, raw: unknown): Promise<unknown> => {
+const readQuery = ({ query, anyQuery }: Route, given: object): unknown => {
+  if (!query) return undefined;
+  return anyQuery ? query.parse(given) : validate(query, given, 'query');
+};
+
+const readBody = async (route: Route, raw: unknown, principal: Principal): Promise<unknown> => {
   if (!route.body) return undefined;
   if (raw === undefined && !route.bodyOptional) {
-    throw badRequest('A JSON body is required, with Content-Type: application/json.');
+    throw badRequest(
+      route.bodyType === 'form'
+        ? 'A form is required, with Content-Type: application/x-www-form-urlencoded.'
+        : 'A JSON body is required, with Content-Type: application/json.',
+    );
   }
   const value = raw === undefined ? {} : raw;
-  if (route.checkBody && value !== null && typeof value === 'object' && !Array.isArray(value)) {
-    await route.checkBody(value as Record<string, unknown>);
-  }
-  return validate(route.body, value, 'body', route.badRequestFields);
+  if (isObject(value)) await route.checkBody?.(value, principal);
+  return validate(route.body, value, 'body', route.badRequestFields, route.partsField);
+};
+
+const readRaw = (
+  { body, bodyType }: Route,
+  bytes: Buffer | undefined,
+  headers: IncomingHttpHeaders,
+): unknown => {
+  if (!body) return undefined;
+  const read = bodyType === 'form' ? readForm : readJson;
+  return read(bytes, headers['content-type'], headers['content-encoding']);
+};
+
+/** The actor of an admitted request. */
+export const actorOf = ({ principal, id, ip, headers }: FastifyRequest): Actor => ({
+  principal: principal!,
+  requestId: id,
+  ip: clientAddress(ip),
+  userAgent: headers['user-agent'] ?? null,
+});
+
+/** What is aborted when the connection of `reply` closes before the response. */
+const leftOf = ({ raw }: FastifyReply): AbortController => {
+  const left = new AbortController();
+  if (raw.closed) left.abort();
+  else raw.once('close', () => left.abort());
+  return left;
+};
+
+/** What serving a request needs, next to its route. */
+interface ServeParts {
+  db: Database;
+  vault: Vault;
+  log: Logger;
+  /** Aborted when the server stops. */
+  stopping: AbortSignal;
+  /** Whether the request comes from a page of this server. */
+  ownPage: () => boolean;
+  /** Takes one request from the bucket of a principal; throws 429. */
+  limitRate: (principal: Principal) => void;
+  /** Throws 401, 403 or 404 if the caller has lost access. */
+  recheck: () => Promise<void>;
+}
+
+/** Sends the web Response of a handler. If it is a stream, it is cut off once the caller loses access. */
+const sendWeb = async (
+  response: Response,
+  reply: FastifyReply,
+  recheck: () => Promise<void>,
+  onLost: () => void,
+): Promise<void> => {
+  const { status, headers, body } = response;
+  reply.code(status).headers(Object.fromEntries(headers)).removeHeader('connection');
+  if (body === null) reply.send();
+  else if (headers.get('content-type') === 'text/event-stream') {
+    reply.send(guardedStream(body, recheck, onLost));
+  } else reply.send(Buffer.from(await response.arrayBuffer()));
+};
+
+/** Sets the ETag of a conditional response. Returns whether the caller has it already. */
+const isUnchanged = (
+  { conditional }: Route,
+  response: unknown,
+  headers: IncomingHttpHeaders,
+  reply: FastifyReply,
+): boolean => {
+  if (!conditional) return false;
+  const tag = contentTag(conditional === true ? response : conditional(response));
+  reply.header('etag', tag);
+  return matchesTag(headers['if-none-match'], tag);
 };
 
 /**
  * Serves an admitted request: loads what its path names, checks query and body, runs the handler, and sends the result
- * through the response schema, so that no undeclared field is sent. Throws the error that becomes the error body.
+ * through the response schema, so that no undeclared field is sent. Throws the error that becomes the error body. If the
+ * caller loses access while the handler waits, that is a 401, 403 or 404; after that a stream is cut off.
  */
 export const serveRoute = async (
   route: Route,
-  principal: Principal,
-  parts: { db: Database; vault: Vault },
+  parts: ServeParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> => {
   const params = request.params as Record<string, string>;
   const { headers } = request;
+  const actor = actorOf(request);
+  const { principal } = actor;
   const found = await route.find?.({ params, principal });
-  const raw = route.body
-    ? readJson(request.body as Buffer | undefined, headers['content-type'], headers['content-encoding'])
-    : undefined;
-  const query = route.query ? validate(route.query, { ...(request.query as object) }, 'query') : undefined;
-  const body = await readBody(route, raw);
+  const raw = readRaw(route, request.body as Buffer | undefined, headers);
+  const query = readQuery(route, { ...(request.query as object) });
+  const body = await readBody(route, raw, principal);
   const ifMatch = oneHeader(headers['if-match'], 'If-Match');
   const key = route.idempotent ? oneHeader(headers['idempotency-key'], 'Idempotency-Key') : undefined;
   if (key !== undefined) checkIdempotencyKey(key);
   let etag: string | null = null;
+  let status: number = route.status ?? 200;
+  let left: AbortController | undefined;
+  let lost: ApiError | undefined;
+  let endWatch = (): void => {};
+  // A handler that asks whether its caller left may wait for long, and the caller may lose access in that time.
+  const leaving = (): AbortController => {
+    if (left) return left;
+    const leave = leftOf(reply);
+    endWatch = watchAccess(parts.recheck, (error) => {
+      lost = error;
+      leave.abort();
+    });
+    left = leave;
+    return leave;
+  };
   const context: Context = {
     principal,
-    actor: { principal, requestId: request.id },
+    actor,
+    headers,
+    ownPage: parts.ownPage,
     params,
+    method: request.method,
     query,
     body,
+    bytes: request.body as Buffer | undefined,
     found,
     ifMatch: (revision) => checkIfMatch(ifMatch, revision),
     etag: (revision) => {
       etag = etagOf(revision);
     },
+    limitRate: parts.limitRate,
+    accepted: () => {
+      status = 202;
+    },
+    header: (name, value) => void reply.header(name, value),
+    get signal() {
+      return AbortSignal.any([leaving().signal, parts.stopping]);
+    },
+    get left() {
+      return leaving().signal;
+    },
+    checkAccess: parts.recheck,
+    failureOf: (error) => toPartFailure(parts.log, error, request),
     transaction: (fn) =>
       parts.db.tx((tx) => {
         if (key === undefined) return fn(tx);
@@ -72,16 +185,25 @@ export const serveRoute = async (
   try {
     result = await route.handler(context);
   } catch (error) {
-    if (!(error instanceof IdempotentReplay)) throw error;
+    if (!(error instanceof IdempotentReplay)) throw lost ?? error;
     result = error.response.body;
     etag = error.response.etag;
     reply.header('idempotency-replayed', 'true');
+  } finally {
+    endWatch();
   }
+  if (lost) throw lost;
+  const onLost = (): void => left?.abort();
+  if (route.web) return sendWeb(result as Response, reply, parts.recheck, onLost);
   if (etag) reply.header('etag', etag);
-  reply.code(route.status ?? 200);
-  if (route.response) {
-    reply
-      .header('content-type', 'application/json; charset=utf-8')
-      .send(JSON.stringify(route.response.parse(result)));
+  reply.code(status);
+  if (route.orNothing && result === null) reply.code(204).send();
+  else if (route.stream) {
+    const chunks = result as AsyncIterable<string | Uint8Array>;
+    reply.header('content-type', route.stream).send(guardedStream(chunks, parts.recheck, onLost));
+  } else if (route.response) {
+    const response = route.response.parse(result);
+    if (isUnchanged(route, response, headers, reply)) reply.code(304).send();
+    else reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(response));
   } else reply.send();
 };

@@ -18,10 +18,7 @@ export interface ServerOptions extends CallerParts {
   db: Database;
   vault: Vault;
   log: Logger;
-  /** The address shown in the documents. Called once the server listens. */
-  publicUrl: () => string;
   version: string;
-  trustProxy?: string[];
   /** Called after a 403. */
   onRefused?: (actor: Actor, request: { operation: string; path: string }) => void;
   /** Called after every response. */
@@ -86,8 +83,9 @@ const responseReporter =
 
 const reportResponses = (app: FastifyInstance, onResponse: RawParts['onResponse']): void => {
   app.addHook('onResponse', async (request, reply) => {
-    const operation = (request.routeOptions.config as { operation?: string }).operation ?? 'none';
     const { method, id } = request;
+    const route = request.routeOptions.config as { operation?: string };
+    const operation = request.operation ?? route.operation ?? 'none';
     onResponse({ id, operation, method, status: reply.statusCode, ms: reply.elapsedTime });
   });
 };
@@ -100,15 +98,15 @@ export const createServer = (options: ServerOptions): Server => {
   const callers = createCallers(options);
   const documentOf = createDocuments(options);
   const onResponse = responseReporter(options);
-  let closing = false;
+  const stopping = new AbortController();
 
   const app = createFastify(log, options.trustProxy);
-  refuseUnknownPaths(app, routes, callers);
+  refuseUnknownPaths(app, groups, callers);
   reportResponses(app, onResponse);
-  mountRoutes(app, routes, callers, options);
+  mountRoutes(app, routes, callers, options, stopping.signal);
   mountDocuments(app, documentOf);
   mountHealth(app, options);
-  mountRaw(app, rawRoutes, { ...callers, log, onResponse, closing: () => closing });
+  mountRaw(app, rawRoutes, { ...callers, log, onResponse, closing: () => stopping.signal.aborted });
 
   return {
     document: documentOf,
@@ -117,7 +115,7 @@ export const createServer = (options: ServerOptions): Server => {
       return (app.server.address() as AddressInfo).port;
     },
     close: async () => {
-      closing = true;
+      stopping.abort();
       const cut = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);
       await app.close().finally(() => clearTimeout(cut));
     },

@@ -51,3 +51,9 @@ it('text that cannot be stored is found at every depth, and in keys', () => {
     'payload',
   ]);
 });
+
+it('a fault in one branch of a union is named by its path', () => {
+  const schema = z.object({ content: z.union([z.string(), z.array(z.object({ type: z.literal('text') }))]) });
+  expect(detailsOf(refusalOf(schema, { content: [{ type: 'file' }] }))[0]!.path).toBe('content[0].type');
+  expect(detailsOf(refusalOf(schema, { content: 5 }))[0]!.path).toBe('content');
+});

@@ -44,6 +44,22 @@ export const readJson = (
   }
 };
 
+/**
+ * Returns the fields of a form (URL Standard, section 5.1); undefined if there is no body. Throws 400 if it is no form or
+ * has a field twice.
+ */
+export const readForm = (body: Buffer | undefined, contentType: string | undefined): unknown => {
+  if (body === undefined || body.length === 0) return undefined;
+  if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(contentType ?? '')) {
+    throw badRequest('The Content-Type of the body must be application/x-www-form-urlencoded.');
+  }
+  const fields = [...new URLSearchParams(body.toString('utf8'))];
+  if (new Set(fields.map(([name]) => name)).size < fields.length) {
+    throw badRequest('A field of the form is there twice.');
+  }
+  return Object.fromEntries(fields);
+};
+
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown => {
   let at: unknown = value;
   for (const key of path) {
@@ -53,35 +69,50 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown => {
   return at;
 };
 
-/** Replaces an issue of a union, which hides the faults inside, by those of the branch with the fewest. */
+/** Whether these issues of a branch of a union say that it is for values of another type. */
+const isOfOtherType = (issues: readonly z.core.$ZodIssue[]): boolean =>
+  issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0);
+
+/**
+ * Replaces an issue of a union, which hides the faults inside, by those of the branch with the fewest. Branches for values
+ * of another type come last.
+ */
 const flatten = (issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
   issues.flatMap((issue) => {
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
-    const closest = [...issue.errors].sort((a, b) => a.length - b.length)[0]!;
+    const closest = [...issue.errors].sort(
+      (a, b) => Number(isOfOtherType(a)) - Number(isOfOtherType(b)) || a.length - b.length,
+    )[0]!;
     return flatten(closest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })));
   });
+
+/** An issue of our own can say more (`params.missing`). */
+const missingMessage = (issue: z.core.$ZodIssue): string =>
+  issue.code === 'custom' && typeof issue.params?.missing === 'string' ? issue.params.missing : 'is required';
 
 /**
  * Parses `value` by `schema` and returns the result. Throws 400 for a missing field, 422 for a wrong one, and 400 if
  * there are both (product, section 3). Every fault of one of `badRequestFields` is a 400 as well. `details` has the
- * first 100 faults.
+ * first 100 faults. Text that cannot be stored is no fault of the body if it is inside the list `partsField`.
  */
 export const validate = <S extends z.ZodType>(
   schema: S,
   value: unknown,
   whole: 'body' | 'query',
   badRequestFields: readonly string[] = [],
+  partsField?: string,
 ): z.output<S> => {
   const parsed = schema.safeParse(value);
   const missing: Fault[] = [];
-  const wrong: Fault[] = storageFaults(value);
+  const checked = partsField === undefined ? value : { ...(value as object), [partsField]: null };
+  const wrong: Fault[] = storageFaults(checked);
   const seen = new Set(wrong.map((fault) => fault.path));
   for (const issue of parsed.success ? [] : flatten(parsed.error.issues)) {
     const path = showPath(issue.path, whole);
     if (seen.has(path)) continue;
     seen.add(path);
     const isMissing = issue.path.length > 0 && valueAt(value, issue.path) === undefined;
-    (isMissing ? missing : wrong).push({ path, message: isMissing ? 'is required' : issue.message });
+    (isMissing ? missing : wrong).push({ path, message: isMissing ? missingMessage(issue) : issue.message });
   }
   if (missing.length === 0 && wrong.length === 0) return parsed.data as z.output<S>;
   const all = [...missing, ...wrong];

@@ -1,6 +1,6 @@
 import { lookup as dnsLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { Agent, buildConnector, type Dispatcher, fetch as undiciFetch } from 'undici';
+import { Agent, buildConnector, DecoratorHandler, type Dispatcher, fetch as undiciFetch } from 'undici';
 import { createAddressFilter } from './egress-addresses.ts';
 import { EgressError, type EgressResponse, Exchange, failureOf } from './egress-exchange.ts';
 
@@ -33,8 +33,38 @@ export interface Egress {
   resolve(host: string): Promise<Address[]>;
   /** For libraries that use `fetch`. Redirects are not followed. */
   fetch: typeof globalThis.fetch;
+  /**
+   * Like `fetch`, over a connection of its own for each request. A connection that its server closed while it was idle
+   * looks like a lost response, and whether the request arrived would not be known. `onSend` is called when there is a
+   * connection, before the first byte of the request is written: without it nothing was sent.
+   */
+  fetchOnNewConnection(
+    input: string | URL,
+    init?: RequestInit & { onSend?: (() => void) | undefined },
+  ): Promise<Response>;
   /** Closes all connections at once. */
   close(): Promise<void>;
+}
+
+// Its type does not say what it forwards.
+const Forwarding = DecoratorHandler as new (
+  handler: Dispatcher.DispatchHandler,
+) => Dispatcher.DispatchHandler;
+
+/** Calls `onSend` when a request has a connection and is about to be written. */
+class SendNotifier extends Forwarding {
+  readonly #onSend: () => void;
+
+  constructor(handler: Dispatcher.DispatchHandler, onSend: () => void) {
+    super(handler);
+    this.#onSend = onSend;
+  }
+
+  override onRequestStart(controller: Dispatcher.DispatchController, context: never): void {
+    super.onRequestStart?.(controller, context);
+    // The caller may have ended the request while it waited for the connection.
+    if (!controller.aborted) this.#onSend();
+  }
 }
 
 /**
@@ -68,17 +98,32 @@ export const createEgress = (rules: {
     timeout: 10_000,
     ...(rules.ca === undefined ? {} : { ca: rules.ca }),
   } as buildConnector.BuildOptions);
-  const agent = new Agent({
-    allowH2: false,
-    // `timeoutMs` limits the request: a model may take longer than any default.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: (options, callback) => {
-      // An address literal is never looked up.
-      if (isIP(options.hostname) !== 0 && !permitted(options.hostname)) callback(denied(), null);
-      else connector(options, callback);
-    },
-  });
+  const newAgent = (more: Agent.Options = {}): Agent =>
+    new Agent({
+      allowH2: false,
+      // `timeoutMs` limits the request: a model may take longer than any default.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (options, callback) => {
+        // An address literal is never looked up.
+        if (isIP(options.hostname) !== 0 && !permitted(options.hostname)) callback(denied(), null);
+        else connector(options, callback);
+      },
+      ...more,
+    });
+  const agent = newAgent();
+  // 0 switches keep-alive off.
+  const agentOfSingleUse = newAgent({ pipelining: 0 });
+  const fetchBy = (dispatcher: Dispatcher, input: unknown, init?: object): Promise<Response> =>
+    undiciFetch(input as string, {
+      ...init,
+      dispatcher,
+      redirect: 'manual',
+    }) as Promise<unknown> as Promise<Response>;
+  const notifying = (onSend: () => void) =>
+    agentOfSingleUse.compose(
+      (dispatch) => (options, handler) => dispatch(options, new SendNotifier(handler, onSend)),
+    );
 
   const resolve = (host: string): Promise<Address[]> =>
     new Promise((done, fail) => {
@@ -108,8 +153,11 @@ export const createEgress = (rules: {
       }
       return exchange.response;
     },
-    fetch: ((input: never, init?: object) =>
-      undiciFetch(input, { ...init, dispatcher: agent, redirect: 'manual' })) as typeof globalThis.fetch,
-    close: () => agent.destroy(),
+    fetch: (input, init) => fetchBy(agent, input, init),
+    fetchOnNewConnection: (input, { onSend, ...init } = {}) =>
+      fetchBy(onSend ? notifying(onSend) : agentOfSingleUse, input, init),
+    close: async () => {
+      await Promise.all([agent.destroy(), agentOfSingleUse.destroy()]);
+    },
   };
 };

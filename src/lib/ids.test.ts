@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isId, newId } from './ids.ts';
+import { idsBeginning, isId, newId } from './ids.ts';
 
 test('ids are UUIDs of version 7 that sort in the order in which they were made', () => {
   const ids = Array.from({ length: 100_000 }, newId);
@@ -26,4 +26,16 @@ test.each([
   "' or 1=1",
 ])('%j does not have the form of an id', (text) => {
   expect(isId(text)).toBe(false);
+});
+
+test('the ids that begin with a text are between the first and the last of them', () => {
+  const id = newId();
+  expect(idsBeginning(id.toUpperCase())).toEqual({ first: id, last: id });
+  expect(idsBeginning('01a2-')).toBeNull();
+  expect(idsBeginning('01A20391-e')).toEqual({
+    first: '01a20391-e000-0000-0000-000000000000',
+    last: '01a20391-efff-ffff-ffff-ffffffffffff',
+  });
+  expect(idsBeginning('')?.last).toBe('ffffffff-ffff-ffff-ffff-ffffffffffff');
+  for (const none of ['report', `${id}0`, '01a203910', '%']) expect(idsBeginning(none)).toBeNull();
 });

@@ -33,3 +33,11 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Whether `value` has the form of a UUID. An id without it is treated like an unknown one. */
 export const isId = (value: string): boolean => uuid.test(value);
+
+/** The ids that begin with `text`, as the first and the last of them; null if none can. */
+export const idsBeginning = (text: string): { first: string; last: string } | null => {
+  const begin = text.toLowerCase();
+  const fill = (digit: string) =>
+    begin + '00000000-0000-0000-0000-000000000000'.slice(begin.length).replaceAll('0', digit);
+  return isId(fill('0')) ? { first: fill('0'), last: fill('f') } : null;
+};

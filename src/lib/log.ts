@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { type Logger as PinoLogger, pino } from 'pino';
 
 export type Logger = PinoLogger;
@@ -14,3 +15,22 @@ export const createLogger = (level: string, pretty = false): Logger =>
 
 /** A logger that writes nothing. */
 export const silentLogger: Logger = pino({ level: 'silent' });
+
+const standardOutput = 1;
+const pause = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Writes whole lines to standard output, between those of the logger. Returns when the system has all of them, so that
+ * they outlive this process; until then it blocks, as the logger does. Throws if no one reads them any more (EPIPE).
+ */
+export const writeLines = (lines: string): void => {
+  let rest = Buffer.from(lines);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(standardOutput, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(pause, 0, 0, 10);
+    }
+  }
+};

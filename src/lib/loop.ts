@@ -17,6 +17,15 @@ export interface LoopOptions {
   maxRetryMs?: number;
 }
 
+/** What a loop last did, for the heartbeat of its replica. */
+export interface LoopPass {
+  name: string;
+  /** How long ago its last tick ended, in milliseconds; null before the first has. */
+  idle_ms: number | null;
+  /** Why that failed; null if it did not. */
+  error: string | null;
+}
+
 /**
  * A loop in the background: one tick at a time with a sleep between two. No wake-up is lost: after a `wake` during a
  * tick the next tick follows at once. A tick that throws is logged and tried again.
@@ -32,6 +41,9 @@ export class Loop {
    * during a tick, Infinity while the loop waits to be woken.
    */
   #nextTickAt = 0;
+  /** When a tick last ended, by performance.now(). */
+  #endedAt: number | null = null;
+  #error: string | null = null;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -55,6 +67,11 @@ export class Loop {
     else if (this.#nextTickAt === 0) this.#woken = true;
   }
 
+  pass(): LoopPass {
+    const idle = this.#endedAt === null ? null : Math.round(performance.now() - this.#endedAt);
+    return { name: this.#options.name, idle_ms: idle, error: this.#error };
+  }
+
   /** Aborts the signal of the current tick. Resolves when that tick has ended. */
   async stop(): Promise<void> {
     this.#stop.abort();
@@ -72,11 +89,14 @@ export class Loop {
       try {
         sleep = await tick(this.#stop.signal);
         failures = 0;
+        this.#error = null;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
+        this.#error = messageOf(error);
         sleep = Math.min(maxRetryMs, retryMs * 2 ** Math.min(failures++, 20));
         log.error({ loop: name, error: messageOf(error), retry_in_ms: sleep }, 'loop tick failed');
       }
+      this.#endedAt = performance.now();
       if (sleep === 0) await new Promise((resolve) => setImmediate(resolve));
       else await this.#sleep(sleep);
     }

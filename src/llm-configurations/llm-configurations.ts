@@ -3,7 +3,9 @@ import type { Executor, Tx } from '../database/index.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import type { LlmSettings, LlmSettingsStore, ResolvedLlm } from './settings.ts';
+import { effectiveBaseUrl, type LlmSettings, secretFields } from './kinds.ts';
+import { bedrockFault } from './schemas.ts';
+import type { LlmSettingsStore, ResolvedLlm } from './settings.ts';
 import {
   deleteLlmRow,
   findDefaultLlm,
@@ -19,15 +21,8 @@ import {
 /** A new configuration: the settings of its kind, a name and a model. */
 export type NewLlm = LlmSettings & { name: string; model: string };
 
-/** Changes of a configuration: an absent field stays as it is, null clears it. */
-export interface LlmChanges {
-  kind?: string;
-  name?: string;
-  model?: string;
-  base_url?: string;
-  api_key?: string | null;
-  headers?: Record<string, string> | null;
-}
+/** Changes of the settings of a kind: an absent field stays as it is, null resets it. */
+export type SettingChanges = Record<string, unknown>;
 
 /** Returns the configuration `llmId`, or the default if it is null. Throws 404 if there is none. */
 export const resolveLlm = async (
@@ -65,21 +60,42 @@ export const createLlm = async (
   return row;
 };
 
-/** Changes the fields that `changes` has. `before` is locked. */
+/**
+ * Returns `before` with `changes`. Throws 422 for Bedrock credentials that do not fit together, and for another address
+ * without every stored secret: a secret is never sent to a host that it was not given for.
+ */
+export const changedSettings = (before: LlmSettings, changes: SettingChanges): LlmSettings => {
+  const merged = Object.entries({ ...before, ...changes }).filter(([, value]) => value != null);
+  const after = Object.fromEntries(merged) as LlmSettings;
+  const fault = after.kind === 'bedrock' ? bedrockFault(after) : null;
+  if (fault) throw unprocessable([fault]);
+  const address = (settings: LlmSettings) => effectiveBaseUrl(settings)?.replace(/\/+$/, '');
+  if (address(before) === address(after)) return after;
+  const kept = secretFields.filter((field) => hasSecret(before, field) && changes[field] === undefined);
+  if (kept.length === 0) return after;
+  throw unprocessable(
+    kept.map((path) => ({ path, message: 'must be given again, or null, because the address changes' })),
+  );
+};
+
+/** Whether the settings have this secret. */
+export const hasSecret = (settings: LlmSettings, field: (typeof secretFields)[number]): boolean => {
+  const value = (settings as Record<string, unknown>)[field];
+  return value !== undefined && (field !== 'headers' || Object.keys(value as object).length > 0);
+};
+
+/** Changes the row, which is locked, to `settings`; `changes` are those that the audit log names. */
 export const updateLlm = async (
   tx: Tx,
   actor: Actor,
   store: LlmSettingsStore,
   before: LlmRow,
-  { kind: _, name, model, ...given }: LlmChanges,
+  { name, model, changes, settings }: LlmUpdate,
 ): Promise<LlmRow> => {
-  // As in a create, the fields of another kind are ignored.
-  const changes = before.kind === 'mock' ? {} : given;
-  const merged = Object.entries({ ...store.open(before), ...changes }).filter(([, value]) => value !== null);
   const row = await updateLlmRow(tx, before.id, {
     name: name ?? before.name,
     model: model ?? before.model,
-    ...store.columnsOf(before.id, Object.fromEntries(merged) as LlmSettings),
+    ...store.columnsOf(before.id, settings),
   });
   const details = { ...(name && { name }), ...(model && { model }) };
   await audit(tx, actor, 'llm_configuration.update', row.id, {
@@ -89,8 +105,15 @@ export const updateLlm = async (
   return row;
 };
 
+interface LlmUpdate {
+  name?: string;
+  model?: string;
+  changes: SettingChanges;
+  settings: LlmSettings;
+}
+
 /** Throws 422 for another kind: a configuration keeps the kind that it was created with. */
-export const checkKind = (before: LlmRow, { kind }: LlmChanges): void => {
+export const checkKind = (before: LlmRow, { kind }: { kind?: string }): void => {
   if (kind !== undefined && kind !== before.kind) {
     throw unprocessable([{ path: 'kind', message: `cannot be changed; it is ${before.kind}` }]);
   }
@@ -104,7 +127,7 @@ export const deleteLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void
       'precondition_failed',
       use === 'default'
         ? 'This LLM configuration is the default. Make another one the default first (PUT /llm-configurations/defaults).'
-        : 'Agents use this LLM configuration. Give them another one first.',
+        : 'Agents use this LLM configuration, as their own or as a fallback. Give them another one first.',
       { llm_id: row.id },
     );
   }

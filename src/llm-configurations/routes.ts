@@ -1,9 +1,12 @@
 import type { Database } from '../database/index.ts';
 import { type Context, finder, listPage, pageQuery, type Route, route } from '../http/index.ts';
+import { effectiveBaseUrl, plainFields } from './kinds.ts';
 import {
+  changedSettings,
   checkKind,
   createLlm,
   deleteLlm,
+  hasSecret,
   lockLlm,
   updateDefaultLlm,
   updateLlm,
@@ -15,13 +18,25 @@ import {
   llmDefaults,
   llmPage,
   llmTest,
+  readChanges,
+  type testSteps,
   updateBody,
+  usedLlmPage,
 } from './schemas.ts';
-import type { LlmSettingsStore, ResolvedLlm } from './settings.ts';
+import { type LlmSettingsStore, limitsOf, type ResolvedLlm } from './settings.ts';
 import { findDefaultLlm, findLlm, type LlmRow, listLlms } from './store.ts';
+import { listLlmUses } from './use-store.ts';
 
-/** Sends the model one short prompt. `detail` is shown to the admin, so it contains no secret. Never rejects. */
-export type ProbeLlm = (llm: ResolvedLlm) => Promise<{ ok: boolean; detail: string }>;
+/** The result of a test. Each `detail` is shown to the admin, so it contains no secret. */
+interface ProbeResult {
+  ok: boolean;
+  detail: string;
+  /** In order; the first that failed is the last. */
+  steps: { step: (typeof testSteps)[number]; ok: boolean; detail: string }[];
+}
+
+/** Tries what the runtime will do with the model, within 30 s. Never rejects. */
+export type ProbeLlm = (llm: ResolvedLlm) => Promise<ProbeResult>;
 
 const path = '/llm-configurations';
 const onePath = `${path}/{llm_id}`;
@@ -31,11 +46,15 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
 
   const adminFields = (row: LlmRow) => {
     const opened = settings.open(row);
-    const endpoint = opened.kind === 'openai_compatible' ? opened : undefined;
+    const effective: Record<string, unknown> = { ...opened, ...settings.resolve(row) };
     return {
-      base_url: endpoint?.base_url ?? null,
-      api_key_set: endpoint?.api_key !== undefined,
-      header_names: Object.keys(endpoint?.headers ?? {}),
+      ...Object.fromEntries(plainFields.map((field) => [field, effective[field] ?? null])),
+      base_url: effectiveBaseUrl(opened),
+      api_key_set: hasSecret(opened, 'api_key'),
+      secret_access_key_set: hasSecret(opened, 'secret_access_key'),
+      session_token_set: hasSecret(opened, 'session_token'),
+      header_names: Object.keys(opened.headers ?? {}),
+      ...limitsOf(opened),
       created_at: row.created_at,
       updated_at: row.updated_at,
     };
@@ -52,6 +71,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
     route({
       id: 'listLlmConfigurations',
       role: 'builder',
+      scope: 'llm:read',
       method: 'GET',
       path,
       summary: 'List LLM configurations',
@@ -60,8 +80,32 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       handler: listPage(db, listLlms, toResponse),
     }),
     route({
+      id: 'listUsedLlmConfigurations',
+      role: 'builder',
+      scope: 'llm:read',
+      method: 'GET',
+      base: 'app',
+      path,
+      summary: 'List LLM configurations with the agents that use them',
+      query: pageQuery,
+      response: usedLlmPage,
+      handler: listPage(
+        db,
+        async (executor, page) => {
+          const rows = await listLlms(executor, page);
+          const uses = await listLlmUses(
+            executor,
+            rows.map(({ id }) => id),
+          );
+          return rows.map((row) => ({ ...row, uses: uses.get(row.id)! }));
+        },
+        ({ uses, ...row }, context) => ({ ...toResponse(row, context), ...uses }),
+      ),
+    }),
+    route({
       id: 'createLlmConfiguration',
       role: 'admin',
+      scope: 'llm',
       method: 'POST',
       path,
       summary: 'Create an LLM configuration',
@@ -78,6 +122,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
     route({
       id: 'getLlmDefaults',
       role: 'admin',
+      scope: 'llm:read',
       method: 'GET',
       path: `${path}/defaults`,
       summary: 'Get the default LLM configuration',
@@ -87,6 +132,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
     route({
       id: 'setLlmDefaults',
       role: 'admin',
+      scope: 'llm',
       method: 'PUT',
       path: `${path}/defaults`,
       summary: 'Set the default LLM configuration',
@@ -101,6 +147,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
     route({
       id: 'getLlmConfiguration',
       role: 'builder',
+      scope: 'llm:read',
       method: 'GET',
       path: onePath,
       summary: 'Get an LLM configuration',
@@ -116,6 +163,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
     route({
       id: 'updateLlmConfiguration',
       role: 'admin',
+      scope: 'llm',
       method: 'PATCH',
       path: onePath,
       summary: 'Update an LLM configuration',
@@ -127,8 +175,16 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
         context.transaction(async (tx) => {
           const before = await lockLlm(tx, context.found.id);
           checkKind(before, context.body);
+          const changes = readChanges(before.kind, context.body);
+          const changed = changedSettings(settings.open(before), changes);
           context.ifMatch(before.revision);
-          const row = await updateLlm(tx, context.actor, settings, before, context.body);
+          const { name, model } = context.body;
+          const row = await updateLlm(tx, context.actor, settings, before, {
+            name,
+            model,
+            changes,
+            settings: changed,
+          });
           context.etag(row.revision);
           return toResponse(row, context);
         }),
@@ -136,6 +192,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
     route({
       id: 'deleteLlmConfiguration',
       role: 'admin',
+      scope: 'llm',
       method: 'DELETE',
       path: onePath,
       summary: 'Delete an LLM configuration',
@@ -154,16 +211,18 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
     route({
       id: 'testLlmConfiguration',
       role: 'admin',
+      scope: 'llm',
       method: 'POST',
       path: `${onePath}/test`,
       summary: 'Test an LLM configuration',
-      description: 'Sends the model one short prompt and returns whether it replied.',
+      description:
+        'Connects, and asks the model for a reply, for a tool call and for a streamed reply, within 30 s. The response is 200 also when a step fails.',
       find,
       response: llmTest,
       handler: async ({ found }) => {
         const startedAt = performance.now();
-        const { ok, detail } = await probe(settings.resolve(found));
-        return { ok, detail, latency_ms: Math.round(performance.now() - startedAt) };
+        const result = await probe(settings.resolve(found));
+        return { ...result, latency_ms: Math.round(performance.now() - startedAt) };
       },
     }),
   ];

@@ -1,8 +1,5 @@
 import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
-
-/** The kinds that the runtime can use. */
-export const supportedKinds = ['openai_compatible', 'mock'] as const;
-type LlmKind = (typeof supportedKinds)[number];
+import type { LlmKind } from './kinds.ts';
 
 export interface LlmRow {
   id: string;
@@ -92,10 +89,15 @@ export const updateLlmRow = (tx: Tx, id: string, fields: LlmFields): Promise<Llm
 export type LlmUse = 'default' | 'agents';
 
 /**
- * Deletes the row. Returns what uses it if it cannot be deleted: the foreign keys decide, so that no agent can begin to
- * use it in the meantime. The transaction has failed in that case, so throw after it.
+ * Deletes the row, which is locked. Returns what uses it if it cannot be deleted: no agent can begin to use it in the
+ * meantime, because that locks the row for share. The transaction may have failed in that case, so throw after it.
  */
 export const deleteLlmRow = async (tx: Tx, id: string): Promise<LlmUse | null> => {
+  // A list cannot have a foreign key; the default and `llm_id` have one.
+  const { rows } = await sql`select 1 from agents where ${id}::uuid = any(fallback_llm_ids) limit 1`.execute(
+    tx,
+  );
+  if (rows.length > 0) return 'agents';
   try {
     await tx.deleteFrom('llm_configurations').where('id', '=', id).execute();
     return null;

@@ -1,6 +1,5 @@
-import { connect } from 'node:net';
-import { type Address, type Egress, EgressError, type EgressResponse } from '../lib/egress.ts';
-import { withTimeout } from '../lib/with-timeout.ts';
+import { connectOnce, untilDeadline } from '../lib/connect-once.ts';
+import { type Egress, EgressError, type EgressResponse } from '../lib/egress.ts';
 import { type Destination, outcomeOf, postSpans, sampleTrace } from '../telemetry/index.ts';
 import { type RequestConfig, targetOf } from './provider.ts';
 import type { ProviderSettings } from './settings.ts';
@@ -22,37 +21,6 @@ export interface TestResult {
 
 /** The time for all steps, in milliseconds: the response is sent within 5 s. */
 const budgetMs = 4_500;
-
-/** Settles as `promise` does, or rejects at `deadline` with an EgressError that names `what`. */
-const untilDeadline = <T>(promise: Promise<T>, deadline: number, what: string): Promise<T> =>
-  withTimeout(
-    promise,
-    Math.max(0, deadline - Date.now()),
-    () => new EgressError('timeout', `no response in time (${what})`),
-  );
-
-/**
- * Opens a TCP connection to one of `addresses` and closes it again: this distinguishes a closed port from a slow
- * backend.
- */
-const connectOnce = (url: URL, addresses: Address[], deadline: number): Promise<void> => {
-  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-  const socket = connect({
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port,
-    autoSelectFamily: true,
-    // Only the addresses that egress has permitted: the name is not looked up again.
-    lookup: (_host, options, callback) =>
-      options.all ? callback(null, addresses) : callback(null, addresses[0]!.address, addresses[0]!.family),
-  });
-  const connected = new Promise<void>((resolve, reject) => {
-    socket.once('connect', resolve);
-    socket.on('error', (error: NodeJS.ErrnoException) =>
-      reject(new EgressError('connect', `no connection (${error.code ?? 'no reason given'})`)),
-    );
-  });
-  return untilDeadline(connected, deadline, 'connecting').finally(() => socket.destroy());
-};
 
 /** Returns the step in which a request without a response failed. */
 const failedStep = (error: EgressError): Step['step'] => {

@@ -88,12 +88,13 @@ export const deadLetterRoutes = ({
     route({
       id: 'listDeadLetters',
       role: 'admin',
+      scope: 'observability:read',
       method: 'GET',
       base: 'app',
       path,
       summary: 'List dead letters',
       description:
-        'Returns a page of the spans that the backend refused and that this replica holds, oldest first. `on_other_replicas` is the number of the others; each replica lists its own.',
+        'Returns a page of the spans that the backend refused and that this replica holds, oldest first. `on_other_replicas` is the number of the others; each replica lists its own. `total` counts all.',
       find,
       query: deadLetterQuery,
       response: deadLetterPage,
@@ -113,18 +114,21 @@ export const deadLetterRoutes = ({
           .slice(0, limit)
           .map((letter) => ({ ...letter, id: `${replicaId}.${letter.id}` }));
         const more = letters.length > limit;
+        const on_other_replicas = await countOnOthers(found.number);
         return {
           data,
           has_more: more,
           next: more ? Buffer.from(data.at(-1)!.id).toString('base64url') : '',
           replica_id: replicaId,
-          on_other_replicas: await countOnOthers(found.number),
+          on_other_replicas,
+          total: (await deadLetters.count(found.number)) + on_other_replicas,
         };
       },
     }),
     route({
       id: 'retryDeadLetters',
       role: 'admin',
+      scope: 'observability',
       method: 'POST',
       base: 'app',
       path: `${path}/retry`,
@@ -146,6 +150,7 @@ export const deadLetterRoutes = ({
     route({
       id: 'purgeDeadLetters',
       role: 'admin',
+      scope: 'observability',
       method: 'POST',
       base: 'app',
       path: `${path}/purge`,

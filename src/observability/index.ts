@@ -1,6 +1,7 @@
 import type { Executor } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Health } from '../telemetry/index.ts';
+import { appRoutes } from './app-routes.ts';
 import { testConnection } from './connection-test.ts';
 import {
   type DeadLetterTelemetry,
@@ -12,6 +13,7 @@ import { IntegrationDestinations } from './destinations.ts';
 import { createIntegrations } from './integrations.ts';
 import { integrationRoutes } from './routes.ts';
 import { scopeRoutes } from './scope-routes.ts';
+import type { ProviderSettings } from './settings.ts';
 import { reserveNumbersAbove } from './store.ts';
 import { testedChannel, testRoutes } from './test-routes.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
@@ -61,6 +63,11 @@ export const createObservability = (
   };
   const followDeadLetterRequests = deadLetterListener(log, telemetry);
   const parts = { db, integrations, changed: () => destinations.refresh() };
+  const tested = {
+    ...parts,
+    test: (settings: ProviderSettings) => testConnection(egress, settings, requests),
+    healthOf: (number: number) => telemetry.health(number),
+  };
   return {
     tag: {
       name: 'Observability',
@@ -69,11 +76,8 @@ export const createObservability = (
     routes: [
       ...integrationRoutes(parts),
       ...scopeRoutes(parts),
-      ...testRoutes({
-        ...parts,
-        test: (settings) => testConnection(egress, settings, requests),
-        healthOf: (number) => telemetry.health(number),
-      }),
+      ...testRoutes(tested),
+      ...appRoutes(tested),
       ...deadLetterRoutes({ ...parts, telemetry }),
     ],
     secrets: integrations.secrets,

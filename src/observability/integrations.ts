@@ -165,12 +165,15 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
       return row;
     },
 
-    /** Changes the fields that `body` has. `before` is locked. */
+    /**
+     * Changes the fields that `body` has. `before` is locked. `shown`: the response shows the credentials.
+     */
     update: async (
       tx: Tx,
       actor: Actor,
       before: IntegrationRow,
       body: UpdateBody,
+      { shown } = { shown: true },
     ): Promise<IntegrationRow> => {
       const { id } = before;
       const { settings, ...rest } = body;
@@ -187,7 +190,7 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
         withoutUndefined({ ...rest, settings: settings && sealed.masked(settings) }),
       );
       // The response shows the settings to an actor who did not send them.
-      if (!settings) await auditReads(tx, actor, [id]);
+      if (shown && !settings) await auditReads(tx, actor, [id]);
       return row;
     },
 

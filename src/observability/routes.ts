@@ -34,6 +34,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
     route({
       id: 'listObservabilityIntegrations',
       role: 'admin',
+      scope: 'observability:read',
       method: 'GET',
       path: '/observability/integrations',
       summary: 'List integrations',
@@ -49,6 +50,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
     route({
       id: 'createObservabilityIntegration',
       role: 'admin',
+      scope: 'observability',
       method: 'POST',
       path: '/observability/integrations',
       summary: 'Create an integration',
@@ -73,6 +75,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
     route({
       id: 'getObservabilityIntegration',
       role: 'admin',
+      scope: 'observability:read',
       method: 'GET',
       path: integrationPath,
       summary: 'Get an integration',
@@ -88,6 +91,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
     route({
       id: 'replaceObservabilityIntegration',
       role: 'admin',
+      scope: 'observability',
       method: 'PUT',
       path: integrationPath,
       summary: 'Update an integration',
@@ -104,6 +108,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
     route({
       id: 'updateObservabilityIntegration',
       role: 'admin',
+      scope: 'observability',
       method: 'PATCH',
       path: integrationPath,
       summary: 'Switch an integration on or off',
@@ -117,6 +122,7 @@ export const integrationRoutes = ({ integrations, changed }: IntegrationRoutePar
     route({
       id: 'deleteObservabilityIntegration',
       role: 'admin',
+      scope: 'observability',
       method: 'DELETE',
       path: integrationPath,
       summary: 'Delete an integration',

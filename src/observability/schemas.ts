@@ -154,6 +154,7 @@ export const deadLetterPage = z
     next: z.string(),
     replica_id,
     on_other_replicas,
+    total: z.int().describe('The number of dead letters of the integration on all replicas.'),
   })
   .meta({ id: 'DeadLetterPage' });
 

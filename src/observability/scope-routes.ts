@@ -14,6 +14,7 @@ export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts
     route({
       id: 'listObservabilityScopes',
       role: 'admin',
+      scope: 'observability:read',
       method: 'GET',
       path,
       summary: 'List scopes',
@@ -25,6 +26,7 @@ export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts
     route({
       id: 'createObservabilityScope',
       role: 'admin',
+      scope: 'observability',
       method: 'POST',
       path,
       summary: 'Create a scope',
@@ -46,6 +48,7 @@ export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts
     route({
       id: 'deleteObservabilityScope',
       role: 'admin',
+      scope: 'observability',
       method: 'DELETE',
       path,
       summary: 'Delete a scope',

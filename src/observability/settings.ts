@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { headerMap, headerValue, optional, text } from '../http/index.ts';
-import { templateFault, urlFault } from './urls.ts';
+import { urlFault } from '../lib/http-url.ts';
+import { templateFault } from './urls.ts';
 
 export const providers = [
   'hosted_dashboard',

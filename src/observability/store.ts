@@ -156,6 +156,20 @@ export const listScopes = (executor: Executor, integrationId: string): Promise<S
     .orderBy('agent_id', (order) => order.asc().nullsFirst())
     .execute();
 
+/** The scopes of these integrations, oldest first, with the names of their agents. */
+export const listNamedScopes = (
+  executor: Executor,
+  integrationIds: readonly string[],
+): Promise<(ScopeRow & { agent_name: string | null })[]> =>
+  executor
+    .selectFrom('observability_scopes as s')
+    .leftJoin('agents as a', 'a.id', 's.agent_id')
+    .select(['s.integration_id', 's.scope', 's.agent_id', 's.created_at', 'a.name as agent_name'])
+    .where('s.integration_id', 'in', [...integrationIds, '00000000-0000-0000-0000-000000000000'])
+    .orderBy('s.created_at')
+    .orderBy('s.agent_id', (order) => order.asc().nullsFirst())
+    .execute();
+
 const scopeIs = (integrationId: string, agentId: string | null) =>
   sql<boolean>`integration_id = ${integrationId} and agent_id is not distinct from ${agentId}::uuid`;
 

@@ -1,7 +1,5 @@
 import { isIP } from 'node:net';
-
-/** The longest url that is accepted, in characters. */
-const maxUrlLength = 2_048;
+import { credentialsFault, maxUrlLength, urlFault } from '../lib/http-url.ts';
 
 /** The variables that `${NAME}` may name, with their values; undefined where unset. */
 export type Placeholders = ReadonlyMap<string, string | undefined>;
@@ -10,22 +8,6 @@ const placeholder = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** Values that a placeholder may have, to check whether the url can be valid: a scheme, an origin, a part, IPv6. */
 const samples = ['https', 'https://h', '1', '::1'];
-
-const parse = (text: string): URL | null =>
-  /^https?:\/\/[^/\\]/i.test(text) && URL.canParse(text) ? new URL(text) : null;
-
-const hasCredentials = (url: URL): boolean => url.username !== '' || url.password !== '';
-
-const credentialsFault = 'must not contain credentials (user:password@); they have fields of their own';
-
-/** Returns why `url` is not an http or https address, or null. The message does not repeat the url. */
-export const urlFault = (url: string): string | null => {
-  if (url.length > maxUrlLength) return `must have at most ${maxUrlLength.toLocaleString('en')} characters`;
-  if (/[\s\u0000-\u001f\u007f]/.test(url)) return 'must not contain spaces or control characters';
-  const parsed = parse(url);
-  if (!parsed) return 'must be an http or https address';
-  return hasCredentials(parsed) ? credentialsFault : null;
-};
 
 /**
  * Like `urlFault`, for a url that may contain `${NAME}` anywhere: it must be an address for some value, and contain

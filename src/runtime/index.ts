@@ -1,11 +1,30 @@
 import type { Feature, Services } from '../feature.ts';
-import { counter } from '../lib/metrics.ts';
 import type { LlmConfigurations } from '../llm-configurations/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
-import { builtInTools } from './tools.ts';
-import { createWorker } from './worker.ts';
+import type { ToolServerTools } from '../tool-servers/index.ts';
+import type { WorkItem } from '../work-items/index.ts';
+import { openTools } from './server-tools.ts';
+import { workItemSource } from './work-item-source.ts';
+import { createWorker, type Worker, type WorkSource } from './worker.ts';
 
+export type { ContextCut } from './context.ts';
+export { holdLease } from './lease.ts';
+export { fromStored, type Message, openCalls, storable, toContent } from './messages.ts';
 export { createProbe } from './probe.ts';
+export { toRunStart } from './run-start.ts';
+export type {
+  ApprovalRequest,
+  AttemptOutcome,
+  Run,
+  RunEnd,
+  RunError,
+  RunProgress,
+  RunStart,
+  RunUsage,
+} from './run-store.ts';
+export { noRunUsage } from './run-store.ts';
+export { interruptedText } from './tool-plan.ts';
+export type { WorkSource } from './worker.ts';
 
 export interface RuntimeNeeds {
   llms: Pick<LlmConfigurations, 'resolve'>;
@@ -14,21 +33,24 @@ export interface RuntimeNeeds {
     /** Resolves when ended spans are durable. */
     flush(): Promise<void>;
   };
+  /** The tools of tool servers. */
+  toolServers: ToolServerTools;
+  /** A run ended with this status of its Work Item. */
+  onFinished(status: WorkItem['status']): void;
+}
+
+export interface Runtime extends Feature {
+  /** Makes the worker of this replica for another kind of run. Its feature listens, starts and stops it. */
+  workerOf<Claimed, Status>(source: WorkSource<Claimed, Status>): Worker;
 }
 
 /** The agent runtime: a worker on each replica with the role `worker`. */
-export const createRuntime = (services: Services, { llms, telemetry }: RuntimeNeeds): Feature => {
-  const finished = counter(
-    'agent_platform_work_items_finished_total',
-    'Runs of Work Items that ended on this replica, by the status that they left the Work Item in',
-    ['status'],
-  );
-  // A series that appears with 1 shows no increase to an alert: those that are watched begin at 0.
-  for (const status of ['COMPLETED', 'NEEDS_REVIEW', 'INDETERMINATE', 'ERROR', 'CANCELLED']) {
-    finished.inc({ status }, 0);
-  }
+export const createRuntime = (
+  services: Services,
+  { llms, telemetry, toolServers, onFinished }: RuntimeNeeds,
+): Runtime => {
   const { db, egress, log, settings } = services;
-  const worker = createWorker({
+  const deps = {
     db,
     egress,
     log,
@@ -36,12 +58,12 @@ export const createRuntime = (services: Services, { llms, telemetry }: RuntimeNe
     llms,
     tracing: telemetry.tracing,
     flush: () => telemetry.flush(),
-    toolsOf: async () => builtInTools,
-    onFinished: (status) => finished.inc({ status }),
-  });
+    openTools: openTools(toolServers),
+  };
+  const worker = createWorker(deps, workItemSource(services, onFinished));
   return {
-    metrics: [finished],
     start: async () => worker.listen(),
-    loops: [{ role: 'worker', start: worker.start, stop: worker.stop }],
+    loops: [{ role: 'worker', start: worker.start, stop: worker.stop, pass: worker.pass }],
+    workerOf: (source) => createWorker(deps, source),
   };
 };

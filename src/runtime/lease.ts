@@ -1,7 +1,6 @@
-import type { Database, Tx } from '../database/index.ts';
+import type { Database, Executor, Tx } from '../database/index.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
-import { heartbeat, type Lease } from '../work-items/index.ts';
 
 /** Why a run ends before its work is done. */
 export type EndReason = 'cancelled' | 'lost' | 'timeout' | 'stopped';
@@ -16,9 +15,22 @@ export class RunEnded extends Error {
   }
 }
 
-/** A Work Item while this replica holds its lease. */
+/** A claim: a row with a lease and a fencing token, of whatever table. */
+export interface ClaimedLease {
+  /** For logs. */
+  id: string;
+  leaseSeconds: number;
+  /** Extends the lease. Not `alive`: it was lost, and nothing that its holder does counts any more. */
+  beat(executor: Executor): Promise<Heartbeat>;
+}
+
+interface Heartbeat {
+  alive: boolean;
+  cancelRequested: boolean;
+}
+
+/** What this replica runs, while it holds the lease. */
 export interface HeldLease {
-  readonly lease: Lease & { leaseSeconds: number };
   /** Aborted with a RunEnded: after that, nothing more begins. */
   readonly signal: AbortSignal;
   end(reason: EndReason): void;
@@ -31,16 +43,16 @@ export interface HeldLease {
 /** The longest time between two heartbeats: a cancel whose notification was lost still takes effect within 30 s. */
 const longestBeatMs = 10_000;
 
-const check = ({ alive, cancelRequested }: { alive: boolean; cancelRequested: boolean }): void => {
+const check = ({ alive, cancelRequested }: Heartbeat): void => {
   if (!alive) throw new RunEnded('lost');
   if (cancelRequested) throw new RunEnded('cancelled');
 };
 
 /**
- * Keeps the lease of a Work Item by a heartbeat at a third of it, which also reports a cancel or a loss. If the
+ * Keeps a lease by a heartbeat at a third of it, which also reports a cancel or a loss. If the
  * database does not respond for a whole lease, it counts as lost: another worker may have it by then.
  */
-export const holdLease = (db: Database, log: Logger, lease: HeldLease['lease']): HeldLease => {
+export const holdLease = (db: Database, log: Logger, lease: ClaimedLease): HeldLease => {
   const abort = new AbortController();
   const end = (reason: EndReason): void => abort.abort(new RunEnded(reason));
   const everyMs = Math.min((lease.leaseSeconds * 1_000) / 3, longestBeatMs);
@@ -51,12 +63,12 @@ export const holdLease = (db: Database, log: Logger, lease: HeldLease['lease']):
   const beat = async (): Promise<void> => {
     const at = performance.now();
     try {
-      check(await db.run((executor) => heartbeat(executor, lease)));
+      check(await db.run((executor) => lease.beat(executor)));
       aliveAt = at;
     } catch (error) {
       if (released) return;
       if (error instanceof RunEnded) abort.abort(error);
-      else log.warn({ work_item_id: lease.id, error: messageOf(error) }, 'a heartbeat failed');
+      else log.warn({ run_id: lease.id, error: messageOf(error) }, 'a heartbeat failed');
       if (performance.now() - aliveAt > lease.leaseSeconds * 1_000) end('lost');
     }
     // A run that was ended by its time or by a stop still holds its lease until it has stored that.
@@ -65,13 +77,12 @@ export const holdLease = (db: Database, log: Logger, lease: HeldLease['lease']):
   timer = setTimeout(beat, everyMs);
 
   return {
-    lease,
     signal: abort.signal,
     end,
     store: async (fn) => {
       try {
         return await db.tx(async (tx) => {
-          check(await heartbeat(tx, lease));
+          check(await lease.beat(tx));
           return fn(tx);
         });
       } catch (error) {

@@ -8,12 +8,38 @@ export interface ToolCall {
   fault?: string;
 }
 
+/**
+ * A reply as the provider gave it, reasoning with its signatures included. It is sent back to the same kind and model as
+ * it is; other models get the message's text and tool calls.
+ */
+export interface ProviderParts {
+  kind: string;
+  model: string;
+  /** What only the adapter of `kind` reads. The ids of tool calls in it are those of `tool_calls`. */
+  parts: unknown;
+}
+
+/** A file of a user message. */
+export interface MessageFile {
+  file_id: string;
+  name: string;
+  media_type: string;
+}
+
 /** One message of a conversation, as every model gets it. */
 export type Message =
   | { role: 'system'; text: string }
-  | { role: 'user'; text: string }
-  | { role: 'assistant'; text: string; tool_calls: ToolCall[] }
-  | { role: 'tool'; tool_call_id: string; tool_name: string; text: string; is_error: boolean };
+  | { role: 'user'; text: string; files?: readonly MessageFile[] }
+  | { role: 'assistant'; text: string; tool_calls: ToolCall[]; provider_parts?: ProviderParts }
+  | {
+      role: 'tool';
+      tool_call_id: string;
+      tool_name: string;
+      text: string;
+      is_error: boolean;
+      /** Only where a person changed the arguments of the call. */
+      executed_arguments?: Record<string, unknown>;
+    };
 
 /** Separates the message and the payload of a Work Item in the first user message. */
 const payloadSeparator = '\n\nPayload (JSON):\n';
@@ -45,6 +71,7 @@ export const storable = (text: string): string => text.replaceAll('\u0000', '').
 interface StoredMessage {
   role: MessageRole;
   content: readonly MessagePart[];
+  provider_parts?: unknown;
 }
 
 /** The parts of a message, as they are stored. */
@@ -71,7 +98,7 @@ export const toContent = (message: Message): MessagePart[] => {
 };
 
 /** A stored message as models get it. */
-export const fromStored = ({ role, content }: StoredMessage): Message => {
+export const fromStored = ({ role, content, provider_parts }: StoredMessage): Message => {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
   if (role === 'assistant') {
     const tool_calls = content.flatMap((part) => {
@@ -79,7 +106,8 @@ export const fromStored = ({ role, content }: StoredMessage): Message => {
       const { type: _, tool_call_id: id, tool_name: name, ...call } = part;
       return [{ id, name, ...call }];
     });
-    return { role, text, tool_calls };
+    const parts = provider_parts as ProviderParts | null | undefined;
+    return { role, text, tool_calls, ...(parts ? { provider_parts: parts } : {}) };
   }
   const [first] = content;
   if (role === 'tool' && first?.type === 'tool_result') {

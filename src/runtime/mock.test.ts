@@ -4,7 +4,7 @@ import { mockModel } from './mock.ts';
 import { builtInTools } from './tools.ts';
 
 const ask = (messages: Message[], signal = new AbortController().signal) =>
-  mockModel().step({ messages, tools: builtInTools, signal });
+  mockModel().step({ messages, tools: builtInTools, signal, maxOutputTokens: null, cacheKey: null });
 
 const scripted = (mock: unknown) => [firstUserMessage('Do it', { mock })];
 
@@ -42,6 +42,25 @@ describe('the mock model', () => {
     expect(first.toolCalls).toMatchObject([{ name: 'request_review', arguments: { reason: 'sure?' } }]);
     messages.push({ role: 'assistant', text: '', tool_calls: first.toolCalls });
     expect(await ask(messages)).toMatchObject({ text: 'Done.', toolCalls: [] });
+  });
+
+  it('sends its text word by word, and has reasoning that is counted and kept', async () => {
+    const words: string[] = [];
+    const text = 'All is  well.\n';
+    const reply = await mockModel().step({
+      messages: scripted({ steps: [{ text, reasoning: 'I looked.', delta_ms: 1 }] }),
+      tools: [],
+      signal: new AbortController().signal,
+      maxOutputTokens: null,
+      cacheKey: null,
+      onDelta: (word) => void words.push(word),
+    });
+    expect(words).toEqual(['All ', 'is  ', 'well.\n']);
+    expect(reply).toMatchObject({
+      text,
+      usage: { cached_input_tokens: 0, reasoning_tokens: 3, output_tokens: 7 },
+      providerParts: { kind: 'mock', model: 'mock', parts: [{ type: 'reasoning', text: 'I looked.' }] },
+    });
   });
 
   it('fails as its script says, and refuses an invalid script', async () => {

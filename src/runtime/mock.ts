@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Message, splitUserMessage } from './messages.ts';
-import { type Model, ModelError, type StepResult } from './step.ts';
+import { resultReminder } from './result.ts';
+import { type Model, ModelError, type StepRequest, type StepResult } from './step.ts';
 
 const call = z.object({ tool: z.string(), args: z.unknown().optional() });
 const step = z.object({
@@ -11,6 +12,8 @@ const step = z.object({
   tools: z.array(call).optional(),
   fail: z.string().optional(),
   delay_ms: z.number().min(0).optional(),
+  delta_ms: z.number().min(0).optional(),
+  reasoning: z.string().optional(),
 });
 const script = z.object({
   steps: z.array(step).default([]),
@@ -33,7 +36,12 @@ const scriptOf = (payload: Record<string, unknown> | null): z.output<typeof scri
 /** About four characters a token: the same text always has the same count. */
 const tokens = (text: string): number => Math.ceil(text.length / 4);
 
-const reply = (messages: readonly Message[], text: string, calls: z.output<typeof call>[]): StepResult => {
+const reply = (
+  messages: readonly Message[],
+  text: string,
+  calls: z.output<typeof call>[],
+  reasoning?: string,
+): StepResult => {
   const before = messages.filter((message) => message.role === 'assistant').length;
   return {
     text,
@@ -44,12 +52,32 @@ const reply = (messages: readonly Message[], text: string, calls: z.output<typeo
     })),
     usage: {
       input_tokens: tokens(messages.map((message) => message.text).join('\n')),
-      output_tokens: tokens(text + calls.map((wanted) => JSON.stringify(wanted)).join('')),
+      output_tokens:
+        tokens(text + calls.map((wanted) => JSON.stringify(wanted)).join('')) + tokens(reasoning ?? ''),
+      cached_input_tokens: 0,
+      reasoning_tokens: tokens(reasoning ?? ''),
     },
     finishReason: calls.length > 0 ? 'tool-calls' : 'stop',
     responseModel: 'mock',
     responseId: null,
+    providerParts:
+      reasoning === undefined
+        ? null
+        : { kind: 'mock', model: 'mock', parts: [{ type: 'reasoning', text: reasoning }] },
   };
+};
+
+/** Sends `text` word by word, each after `delayMs`. */
+const sendWords = async (
+  text: string,
+  { onDelta, signal }: StepRequest,
+  delayMs: number | undefined,
+): Promise<void> => {
+  if (!onDelta) return;
+  for (const [word] of text.matchAll(/\s*\S+\s*/g)) {
+    if (delayMs) await sleep(delayMs, undefined, { signal });
+    onDelta(word);
+  }
 };
 
 /**
@@ -67,13 +95,15 @@ const reply = (messages: readonly Message[], text: string, calls: z.output<typeo
  * Each model call takes the next step; a step may have both `text` and `tool`. After the last step the model replies as
  * by default, without a tool. `delay_ms` waits before a step (the outer one: before every step) and is cut short when the
  * call is aborted. `fail` makes the step (the outer one: every step) fail with this message, as an unreachable provider
- * would: it is tried again while attempts are left.
+ * would: it is tried again while attempts are left. `delta_ms` of a step waits before each word that is sent to
+ * `onDelta`. `reasoning` of a step is stored as a provider's reasoning is, and never shown.
  */
 export const mockModel = (): Model => ({
   provider: 'mock',
   name: 'mock',
-  step: async ({ messages, tools, signal }) => {
-    const from = messages.findLastIndex((message) => message.role === 'user');
+  step: async (request) => {
+    const { messages, tools, signal } = request;
+    const from = messages.findLastIndex(({ role, text }) => role === 'user' && text !== resultReminder);
     const { message, payload } = splitUserMessage(messages[from]?.text ?? '');
     const since = messages.slice(from + 1);
     const index = since.filter(({ role }) => role === 'assistant').length;
@@ -88,19 +118,20 @@ export const mockModel = (): Model => ({
 
     if (step) {
       const calls = step.tools ?? (step.tool === undefined ? [] : [{ tool: step.tool, args: step.args }]);
-      return reply(messages, step.text ?? '', calls);
+      await sendWords(step.text ?? '', request, step.delta_ms);
+      return reply(messages, step.text ?? '', calls, step.reasoning);
     }
     if (!script && index === 0 && tools.some(({ name }) => name === 'current_time')) {
-      return reply(messages, 'Let me look at the clock.', [{ tool: 'current_time' }]);
+      const text = 'Let me look at the clock.';
+      await sendWords(text, request, undefined);
+      return reply(messages, text, [{ tool: 'current_time' }]);
     }
     const results = since.flatMap((entry) =>
       entry.role === 'tool' ? [`${entry.tool_name}: ${entry.text}`] : [],
     );
     const short = [...message].slice(0, 200).join('');
-    return reply(
-      messages,
-      [`This is the mock model's answer to: ${short || '(no message)'}`, ...results].join('\n'),
-      [],
-    );
+    const text = [`This is the mock model's answer to: ${short || '(no message)'}`, ...results].join('\n');
+    await sendWords(text, request, undefined);
+    return reply(messages, text, []);
   },
 });

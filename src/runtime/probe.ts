@@ -1,25 +1,100 @@
 import type { Services } from '../feature.ts';
-import type { ProbeLlm } from '../llm-configurations/index.ts';
-import { createModel } from './model.ts';
-import { ModelError } from './step.ts';
+import type { ProbeLlm, ResolvedLlm } from '../llm-configurations/index.ts';
+import { createModel } from './model/index.ts';
+import { ModelError, type StepRequest, type StepResult } from './step.ts';
+import { builtInTools } from './tools.ts';
 
-const probeWithinMs = 10_000;
+type Steps = Awaited<ReturnType<ProbeLlm>>['steps'];
 
-/** The test of an LLM configuration: asks its model for one short reply, within 10 s. */
+/** For all steps together: the response is sent within 30 s. */
+const probeWithinMs = 28_000;
+
+const clock = builtInTools.find(({ name }) => name === 'current_time')!;
+
+/** Whether the model called the clock with arguments that its schema allows. */
+const calledClock = ({ toolCalls }: StepResult): boolean =>
+  toolCalls.some(({ name, arguments: given, fault }) => {
+    if (name !== clock.name || fault !== undefined) return false;
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
+    const { timezone } = given as { timezone?: unknown };
+    return timezone === undefined || typeof timezone === 'string';
+  });
+
+/**
+ * The test of an LLM configuration, within 30 s: connects, asks for a short reply, for a tool call, and for a streamed
+ * reply if the configuration streams. The first step that fails is the last.
+ */
 export const createProbe =
   ({ egress }: Pick<Services, 'egress'>): ProbeLlm =>
   async (llm) => {
     const signal = AbortSignal.timeout(probeWithinMs);
+    const steps: Steps = [];
+    let unreached = false;
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      try {
+        return await egress.fetch(input, init);
+      } catch (error) {
+        // A ModelError: the model was silent for too long.
+        unreached = !signal.aborted && !(error instanceof ModelError);
+        throw error;
+      }
+    };
+    const ask = (text: string, streaming: boolean, more: Partial<StepRequest> = {}): Promise<StepResult> => {
+      const asked: ResolvedLlm = { ...llm, streaming };
+      return createModel(asked, { fetch }).step({
+        messages: [{ role: 'user', text }],
+        tools: [],
+        signal,
+        maxOutputTokens: null,
+        cacheKey: null,
+        ...more,
+      });
+    };
+    const passed = (step: Steps[number]['step'], detail: string) =>
+      void steps.push({ step, ok: true, detail });
+    const failed = (step: Steps[number]['step'], detail: string) => {
+      steps.push({ step, ok: false, detail });
+      return { ok: false, detail, steps };
+    };
+    const detailOf = (error: unknown): string => {
+      if (signal.aborted) return `No reply within ${probeWithinMs / 1_000} s.`;
+      return error instanceof ModelError ? error.message : 'The model could not be asked.';
+    };
+
+    let model: string;
     try {
-      const messages = [{ role: 'user' as const, text: 'Answer with the one word: ready' }];
-      const model = createModel(llm, egress.fetch);
-      const { responseModel } = await model.step({ messages, tools: [], signal });
-      return { ok: true, detail: `The model ${responseModel} replied.` };
+      model = (await ask('Answer with the one word: ready', false)).responseModel;
     } catch (error) {
-      if (signal.aborted) return { ok: false, detail: `No reply within ${probeWithinMs / 1_000} s.` };
-      return {
-        ok: false,
-        detail: error instanceof ModelError ? error.message : 'The model could not be asked.',
-      };
+      if (unreached) return failed('connect', detailOf(error));
+      passed('connect', 'The endpoint accepts connections.');
+      return failed('answer', detailOf(error));
+    }
+    passed('connect', 'The endpoint accepts connections.');
+    passed('answer', `The model ${model} replied.`);
+
+    try {
+      const reply = await ask(`What time is it? Call the tool ${clock.name}.`, false, { tools: [clock] });
+      if (!calledClock(reply)) {
+        return failed('tool_call', 'The model did not call the tool that it was asked to call.');
+      }
+      passed('tool_call', 'The model called a tool with valid arguments.');
+    } catch (error) {
+      return failed('tool_call', detailOf(error));
+    }
+
+    if (!llm.streaming) {
+      passed('stream', 'Not used: streaming is off.');
+      return { ok: true, detail: `The model ${model} replied.`, steps };
+    }
+    try {
+      let deltas = 0;
+      await ask('Answer with the one word: ready', true, { onDelta: () => void deltas++ });
+      passed(
+        'stream',
+        deltas > 0 ? 'The model streamed a reply.' : 'The model streamed a reply without text.',
+      );
+      return { ok: true, detail: `The model ${model} replied.`, steps };
+    } catch (error) {
+      return failed('stream', detailOf(error));
     }
   };

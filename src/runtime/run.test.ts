@@ -1,11 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { tester } from '../../tests/harness/api.ts';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { testActor } from '../../tests/harness/api.ts';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { completion, startEndpoint, wireCall } from '../../tests/harness/llm-endpoint.ts';
 import {
   becomes,
   conversationOf,
   endPause,
+  fakeTool,
   historyOf,
   makeAgent,
   makeItem,
@@ -16,9 +17,8 @@ import {
 import type { Settings } from '../settings/index.ts';
 import { getWorkItem } from '../work-items/index.ts';
 import { act } from '../work-items/work-items.ts';
-import type { Tool } from './tools.ts';
 
-const actor = { principal: tester, requestId: 'r' };
+const actor = testActor;
 
 eachDatabase((_name, open) => {
   let runtime: TestRuntime;
@@ -26,19 +26,13 @@ eachDatabase((_name, open) => {
   let settings: Partial<Settings>;
   const runs: { args: unknown; signal: AbortSignal }[] = [];
   /** A tool that must not be called twice; its arguments make it hang or fail. */
-  const pay: Tool = {
-    name: 'pay',
-    description: 'Pays.',
-    inputSchema: { type: 'object' },
-    idempotent: false,
-    call: (args, { signal }) => {
-      runs.push({ args, signal });
-      const { hang, fail } = args as { hang?: boolean; fail?: boolean };
-      if (hang) return new Promise(() => {});
-      if (fail) return Promise.reject(new Error('password=hunter2'));
-      return Promise.resolve({ text: 'paid' });
-    },
-  };
+  const pay = fakeTool('pay', (args, { signal }) => {
+    runs.push({ args, signal });
+    const { hang, fail } = args;
+    if (hang) return new Promise(() => {});
+    if (fail) return Promise.reject(new Error('password=hunter2'));
+    return Promise.resolve({ text: 'paid' });
+  });
 
   beforeEach(async () => {
     flushed = [];
@@ -61,7 +55,7 @@ eachDatabase((_name, open) => {
   const ends = async (status: 'COMPLETED' | 'NEEDS_REVIEW' | 'ERROR', mock?: unknown, agent = {}) =>
     becomes(open(), (await item(mock, agent)).id, status);
   const continued = async (id: string, action: 'continue' | 'restart', message?: string) =>
-    open().tx(async (tx) => act(tx, await getWorkItem(tx, id), action, actor, message));
+    open().tx(async (tx) => act(tx, await getWorkItem(tx, id), action, actor, { message }));
 
   describe('a Work Item', () => {
     test('goes from PENDING to COMPLETED, its messages stored and its tokens counted', async () => {
@@ -82,7 +76,7 @@ eachDatabase((_name, open) => {
         expect.stringMatching(/^tool: \d{4}-.*\[UTC\]$/),
         `assistant: ${done.result}`,
       ]);
-      expect(runtime.finished).toEqual(['COMPLETED']);
+      await expect.poll(() => runtime.finished).toEqual(['COMPLETED']);
     });
 
     test('waits for a person if a tool requests it, makes no further call, and resumes when continued', async () => {
@@ -128,7 +122,7 @@ eachDatabase((_name, open) => {
       });
       const tools = (await conversationOf(open(), done)).filter((line) => line.startsWith('tool:'));
       expect(tools).toEqual([
-        'tool: There is no tool no_such. The tools are: current_time, request_review, pay.',
+        'tool: There is no tool no_such. The tools are: current_time, pay, request_review.',
         'tool: The tool failed.',
         expect.stringContaining('IANA name of a time zone'),
       ]);
@@ -213,6 +207,29 @@ eachDatabase((_name, open) => {
       }
       expect(Date.now() - at).toBeLessThan(3_000);
     });
+  });
+
+  test('a step with a tool call costs two transactions', async () => {
+    const counted = async (steps: number): Promise<number> => {
+      const pays = Array.from({ length: steps }, () => ({ tool: 'pay' }));
+      let transactions = 0;
+      const { tx } = open();
+      const counting = vi.spyOn(open(), 'tx').mockImplementation((fn) => {
+        transactions++;
+        return tx(fn);
+      });
+      try {
+        const { id } = await item({ steps: [...pays, { text: 'done' }] }, { max_steps: 20 });
+        await becomes(open(), id, 'COMPLETED');
+      } finally {
+        counting.mockRestore();
+      }
+      return transactions;
+    };
+    // The worker looks for work now and then, which costs a few in either case.
+    const [few, many] = [await counted(1), await counted(11)];
+    expect(many - few).toBeGreaterThan(15);
+    expect(many - few).toBeLessThan(30);
   });
 
   describe('a trace', () => {

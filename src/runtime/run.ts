@@ -1,215 +1,193 @@
-import { type Agent, getAgent } from '../agents/index.ts';
-import type { Database, Tx } from '../database/index.ts';
+import type { Agent } from '../agents/index.ts';
 import type { Egress } from '../lib/egress.ts';
 import { ApiError, messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
-import type { LlmConfigurations } from '../llm-configurations/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
-import {
-  finish,
-  heartbeat,
-  listConversation,
-  release,
-  retry,
-  setTrace,
-  type WorkItem,
-  type WorkItemError,
-} from '../work-items/index.ts';
-import { type EndReason, type HeldLease, RunEnded } from './lease.ts';
-import { firstUserMessage, fromStored, type Message } from './messages.ts';
-import { createModel } from './model.ts';
+import { ToolServerError } from '../tool-servers/index.ts';
+import { type Attempt, endOf } from './attempt.ts';
+import type { Candidate } from './fallback.ts';
+import { orAborted, RunEnded } from './lease.ts';
+import { createModel } from './model/index.ts';
+import type { AttemptReads } from './reads.ts';
+import { submitResultTool } from './result.ts';
+import type { AttemptOutcome, Run, RunEnd, RunError, RunUsage } from './run-store.ts';
 import { failSpan, invokeAgentSpan, usageAttributes } from './spans.ts';
-import { type Model, ModelError, type Usage } from './step.ts';
-import { appendMessages, type RunOutcome, runSteps } from './steps.ts';
+import { ModelError } from './step.ts';
+import { runSteps } from './steps.ts';
 import type { Tool } from './tools.ts';
 
+/** The tools of an agent for one attempt. Disposing of them closes what they need. */
+export interface OpenedTools extends AsyncDisposable {
+  tools: readonly Tool[];
+}
+
 export interface RunDeps {
-  db: Database;
-  llms: Pick<LlmConfigurations, 'resolve'>;
+  reads: AttemptReads;
   egress: Egress;
   log: Logger;
   settings: CurrentSettings;
   tracing: Tracing;
   /** Resolves when ended spans are durable. */
   flush: () => Promise<void>;
-  /** The tools of an agent; called at the start of each attempt. */
-  toolsOf: (agent: Agent) => Promise<readonly Tool[]>;
+  /** Called at the start of each attempt. */
+  openTools: (agent: Agent, signal: AbortSignal) => Promise<OpenedTools>;
 }
 
-/** How an attempt ended. */
-type AttemptOutcome =
-  | RunOutcome
-  | { status: 'RETRY'; error: WorkItemError; waitSeconds: number }
-  | { status: EndReason };
+/** The end of a run waits for its trace to be durable and its tools to be closed, but no longer than this. */
+const endWithinMs = 2_000;
 
-/** The end of a Work Item waits for its trace to be durable, but no longer than this. */
-const flushWithinMs = 2_000;
-
-const internalError: WorkItemError = {
+const internalError: RunError = {
   code: 'internal_error',
-  message: 'Something went wrong on our side; the logs say what, under the id of the Work Item.',
+  message: 'Something went wrong on our side; the logs say what, under the id of the run.',
 };
 
-const outcomeOfError = (error: unknown, held: HeldLease, log: Logger): AttemptOutcome => {
+type Ended = AttemptOutcome | { status: 'timeout' } | { status: 'lost' };
+
+/** An error of the model or of a tool server: it has a code of few values, and a message without secrets. */
+interface Failure extends RunError {
+  retryable: boolean;
+  retryAfterMs?: number | null;
+}
+
+const failureOf = (error: unknown): Failure | null => {
+  if (error instanceof ModelError || error instanceof ToolServerError) return error;
+  if (error instanceof ApiError && error.code === 'not_found') {
+    return { code: error.code, message: error.message, retryable: false };
+  }
+  return null;
+};
+
+const outcomeOfError = (error: unknown, { held, id }: Run<unknown>, log: Logger): Ended => {
   const ended = held.signal.aborted ? (held.signal.reason as unknown) : error;
   if (ended instanceof RunEnded) return { status: ended.reason };
-  if (error instanceof ModelError) {
-    const shown = { code: error.code, message: error.message };
-    if (!error.retryable) return { status: 'ERROR', error: shown };
-    return { status: 'RETRY', error: shown, waitSeconds: Math.ceil((error.retryAfterMs ?? 0) / 1_000) };
+  const failure = failureOf(error);
+  if (!failure) {
+    log.error({ run_id: id, error: messageOf(error) }, 'an attempt failed');
+    return { status: 'RETRY', error: internalError, waitSeconds: 0 };
   }
-  if (error instanceof ApiError && error.code === 'not_found') {
-    return { status: 'ERROR', error: { code: error.code, message: error.message } };
-  }
-  log.error({ work_item_id: held.lease.id, error: messageOf(error) }, 'an attempt at a Work Item failed');
-  return { status: 'RETRY', error: internalError, waitSeconds: 0 };
+  const { code, message, retryable, retryAfterMs } = failure;
+  if (!retryable) return { status: 'ERROR', error: { code, message } };
+  return { status: 'RETRY', error: { code, message }, waitSeconds: Math.ceil((retryAfterMs ?? 0) / 1_000) };
 };
 
-/** Stores the trace of this attempt and, if it is the first, the first messages. Returns the conversation so far. */
-const openConversation = async (
-  tx: Tx,
-  item: WorkItem,
-  agent: Agent,
-  lease: HeldLease['lease'],
-  traceId: string | null,
-): Promise<Message[]> => {
-  if (traceId !== null) await setTrace(tx, { ...lease, traceId });
-  const messages = (await listConversation(tx, item.id, item.conversation_id)).map(fromStored);
-  const added: Message[] = [];
-  const last = messages.at(-1);
-  if (!last) {
-    if (agent.instructions !== '') added.push({ role: 'system', text: agent.instructions });
-    added.push(firstUserMessage(item.message, item.payload));
-  } else if (last.role === 'assistant' && last.tool_calls.length === 0) {
-    // A person continued without a message after the model's last one.
-    added.push({ role: 'user', text: 'Continue.' });
+/** The model of the agent, then those that take over from it. */
+const candidatesOf = async ({ reads, egress }: RunDeps, agent: Agent): Promise<Candidate[]> => {
+  const ids = new Set([agent.llm_id, ...agent.fallback_llm_ids]);
+  const candidates: Candidate[] = [];
+  for (const id of ids) {
+    const llm = await reads.llm(id);
+    const name = id === agent.llm_id ? agent.model : null;
+    const model = createModel(llm, { fetch: egress.fetch, name });
+    candidates.push({ model, contextTokens: llm.context_tokens });
   }
-  await appendMessages(tx, item, added);
-  return [...messages, ...added];
+  return candidates;
 };
 
-/** The attempt itself, inside its span: how it ended, and the tokens of all attempts so far. */
-const attempt = async (
-  deps: RunDeps,
-  item: WorkItem,
-  held: HeldLease,
-): Promise<{ outcome: AttemptOutcome; usage: Usage }> => {
-  const { db, egress, tracing, log, settings } = deps;
-  const usage: Usage = { input_tokens: 0, output_tokens: 0, ...item.usage };
+const byName = (a: Tool, b: Tool): number => (a.name < b.name ? -1 : 1);
+
+const difference = (after: RunUsage, before: RunUsage) => ({
+  input_tokens: after.input_tokens - before.input_tokens,
+  output_tokens: after.output_tokens - before.output_tokens,
+  cached_input_tokens: after.cached_input_tokens - before.cached_input_tokens,
+  reasoning_tokens: after.reasoning_tokens - before.reasoning_tokens,
+});
+
+interface AttemptEnd {
+  outcome: Ended;
+  end: RunEnd;
+  /** Closes what the tools needed. */
+  close: () => Promise<void>;
+}
+
+/** The attempt itself, inside its span. */
+const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<AttemptEnd> => {
+  const { tracing, log } = deps;
+  const usage: RunUsage = { ...run.usage };
+  let end: RunEnd = { usage, model: run.model, steps: [], traceId: null };
+  let close = async (): Promise<void> => {};
   try {
-    const agent = await db.run((executor) => getAgent(executor, item.agent_id));
-    const llm = await deps.llms.resolve(agent.llm_id);
-    const model: Model = createModel(llm, egress.fetch, agent.model);
-    const seconds = agent.settings.timeout_seconds;
-    const timer = setTimeout(() => held.end('timeout'), seconds * 1_000);
-    const { name, options } = invokeAgentSpan(item, agent, model);
+    const agent = await deps.reads.agent(run.agentId);
+    const candidates = await candidatesOf(deps, agent);
+    const { timeout_seconds: seconds } = agent.settings;
+    const timer = setTimeout(() => run.held.end('timeout'), seconds * 1_000);
+    const { name, options } = invokeAgentSpan(run, agent, candidates[0]!.model);
     try {
       return await tracing.withSpan(name, options, async (span) => {
-        const before = { ...usage };
-        let outcome: AttemptOutcome;
+        end = { ...end, traceId: tracing.traceId() };
+        let outcome: Ended;
         try {
-          const tools = await deps.toolsOf(agent);
-          const messages = await held.store((tx) =>
-            openConversation(tx, item, agent, held.lease, tracing.traceId()),
-          );
-          outcome = await runSteps({
-            item,
-            held,
-            model,
-            tools,
-            messages,
-            usage,
-            maxSteps: agent.settings.max_steps,
-            captureContent: settings.get().CAPTURE_MESSAGE_CONTENT,
+          const opening = deps.openTools(agent, run.held.signal);
+          close = () =>
+            opening.then(
+              (opened) => opened[Symbol.asyncDispose](),
+              () => {},
+            );
+          const opened = await orAborted(opening, run.held.signal);
+          const submit = agent.result_schema ? submitResultTool(agent.result_schema) : null;
+          const { messages, context, ...start } = await run.store.open(tracing.traceId(), agent.instructions);
+          const attempt: Attempt = {
+            run,
+            start,
+            candidates,
+            tools: [...opened.tools, ...(submit ? [submit] : [])].sort(byName),
+            resultCheck: submit && ((args) => submit.check(args)),
+            limits: agent.settings,
+            captureContent: deps.settings.get().CAPTURE_MESSAGE_CONTENT,
             tracing,
             log,
-          });
+            messages,
+            usage,
+            model: run.model,
+            context,
+            steps: [],
+          };
+          try {
+            outcome = await runSteps(attempt);
+          } finally {
+            end = endOf(attempt);
+          }
         } catch (error) {
-          outcome = outcomeOfError(error, held, log);
+          outcome = outcomeOfError(error, run, log);
         }
         if (outcome.status === 'timeout') {
           const message = `The agent was not done after ${seconds} seconds (settings.timeout_seconds).`;
           outcome = { status: 'ERROR', error: { code: 'timeout', message } };
         }
-        span.setAttributes(
-          usageAttributes({
-            input_tokens: usage.input_tokens - before.input_tokens,
-            output_tokens: usage.output_tokens - before.output_tokens,
-          }),
-        );
+        span.setAttributes(usageAttributes(difference(usage, run.usage)));
         if ('error' in outcome) failSpan(span, outcome.error.code, outcome.error.message);
         else if (outcome.status !== 'COMPLETED' && outcome.status !== 'NEEDS_REVIEW') {
           failSpan(span, outcome.status);
         }
-        return { outcome, usage };
+        return { outcome, end, close };
       });
     } finally {
       clearTimeout(timer);
     }
   } catch (error) {
-    return { outcome: outcomeOfError(error, held, log), usage };
+    return { outcome: outcomeOfError(error, run, log), end, close };
   }
 };
 
-/** Stores how the attempt ended. Returns the status that the Work Item has now, null if the lease was lost. */
-const finalize = (
-  db: Database,
-  item: WorkItem,
-  held: HeldLease,
-  attempted: AttemptOutcome,
-  usage: Usage,
-): Promise<WorkItem['status'] | null> =>
-  db.tx(async (tx) => {
-    const { lease } = held;
-    const { alive, cancelRequested } = await heartbeat(tx, lease);
-    // Whichever was committed first counts, a cancel or the result: the heartbeat has locked the row.
-    const outcome: AttemptOutcome =
-      cancelRequested && attempted.status !== 'stopped' ? { status: 'cancelled' } : attempted;
-    const moved = await (async () => {
-      switch (outcome.status) {
-        case 'RETRY':
-          return retry(tx, { ...lease, error: outcome.error, usage, waitSeconds: outcome.waitSeconds });
-        case 'stopped':
-          return release(tx, lease);
-        case 'cancelled':
-          return finish(tx, { ...lease, status: 'CANCELLED', usage });
-        case 'NEEDS_REVIEW':
-          return finish(tx, { ...lease, status: 'NEEDS_REVIEW', usage });
-        case 'COMPLETED':
-          if (alive) await appendMessages(tx, item, [outcome.last]);
-          return finish(tx, { ...lease, status: 'COMPLETED', result: outcome.result, usage });
-        case 'ERROR':
-          if (alive && outcome.last) await appendMessages(tx, item, [outcome.last]);
-          return finish(tx, { ...lease, status: 'ERROR', error: outcome.error, usage });
-        case 'lost':
-        case 'timeout':
-          return null;
-      }
-    })();
-    return moved?.status ?? null;
-  });
-
 /**
- * Runs one attempt at a claimed Work Item (product, section 10). The run is one trace of its own, which is durable
- * before the Work Item is reported as finished. Resolves to the status that it left the Work Item in; null if the lease
- * was lost, and another worker continues. Rejects if the end could not be stored: the lease then expires, with the same
- * effect.
+ * Runs one attempt (product, section 10). It is one trace of its own, which is durable before the run is reported as
+ * ended. Resolves to the status that it left; null if the lease was lost, and another worker continues. Rejects if the
+ * end could not be stored: the lease then expires, with the same effect.
  */
-export const runWorkItem = async (
-  deps: RunDeps,
-  item: WorkItem,
-  held: HeldLease,
-): Promise<WorkItem['status'] | null> => {
+export const runAttempt = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Status | null> => {
   try {
-    const { outcome, usage } = await attempt(deps, item, held);
-    if (outcome.status === 'lost') return null;
-    await withTimeout(deps.flush(), flushWithinMs).catch((error: unknown) => {
-      deps.log.warn({ work_item_id: item.id, error: messageOf(error) }, 'the trace is not durable yet');
+    const { outcome, end, close } = await attemptRun(deps, run);
+    const closed = withTimeout(close(), endWithinMs).catch((error: unknown) => {
+      deps.log.warn({ run_id: run.id, error: messageOf(error) }, 'the tools of a run were not closed');
     });
-    return await finalize(deps.db, item, held, outcome, usage);
+    if (outcome.status === 'lost' || outcome.status === 'timeout') return null;
+    await withTimeout(deps.flush(), endWithinMs).catch((error: unknown) => {
+      deps.log.warn({ run_id: run.id, error: messageOf(error) }, 'the trace is not durable yet');
+    });
+    await closed;
+    return await run.store.finish(outcome, end);
   } finally {
-    held.release();
+    run.held.release();
   }
 };

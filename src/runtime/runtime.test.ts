@@ -2,19 +2,29 @@ import { expect, test } from 'vitest';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { becomes, makeAgent, makeItem, Recorder } from '../../tests/harness/runtime.ts';
 import { testServices } from '../../tests/harness/services.ts';
+import { createCallbackStore } from '../callbacks/callbacks.ts';
+import { OpenStreams } from '../event-streams/index.ts';
 import { createMetrics } from '../lib/metrics.ts';
 import { createLlmConfigurations } from '../llm-configurations/index.ts';
+import { createWorkItems } from '../work-items/index.ts';
 import { createRuntime } from './index.ts';
 
 eachDatabase((_name, open) => {
   test('the runtime counts the ends of runs by status; the statuses that are watched begin at 0', async () => {
     const services = testServices(open());
+    const workItems = createWorkItems(services, {
+      traceLinks: async () => [],
+      callbacks: createCallbackStore(services.vault),
+      openStreams: new OpenStreams(),
+    });
     const runtime = createRuntime(services, {
-      llms: createLlmConfigurations(services, { probe: async () => ({ ok: true, detail: '' }) }),
+      onFinished: workItems.onFinished,
+      toolServers: { open: async () => ({ tools: [], [Symbol.asyncDispose]: async () => {} }) },
+      llms: createLlmConfigurations(services, { probe: async () => ({ ok: true, detail: '', steps: [] }) }),
       telemetry: { tracing: new Recorder(), flush: async () => {} },
     });
     const counts = async () => {
-      const { text } = await createMetrics(runtime.metrics!).read();
+      const { text } = await createMetrics(workItems.metrics!).read();
       const lines = text.matchAll(/^agent_platform_work_items_finished_total\{status="(\w+)"\} (\d+)$/gm);
       return Object.fromEntries([...lines].map(([, status, n]) => [status, Number(n)]));
     };

@@ -18,13 +18,14 @@ import {
   ATTR_GEN_AI_TOOL_CALL_RESULT,
   ATTR_GEN_AI_TOOL_NAME,
   ATTR_GEN_AI_TOOL_TYPE,
+  ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS,
   ATTR_GEN_AI_USAGE_INPUT_TOKENS,
   ATTR_GEN_AI_USAGE_OUTPUT_TOKENS,
 } from '@opentelemetry/semantic-conventions/incubating';
 import type { Agent } from '../agents/index.ts';
 import type { SpanOptions } from '../telemetry/index.ts';
-import type { WorkItem } from '../work-items/index.ts';
 import type { Message, ToolCall } from './messages.ts';
+import type { Run } from './run-store.ts';
 import type { Model, StepResult, Usage } from './step.ts';
 
 /** The names and attributes of a run's spans: OpenTelemetry's semantic conventions for generative AI. */
@@ -34,7 +35,11 @@ export interface SpanShape {
   options: SpanOptions;
 }
 
-export const invokeAgentSpan = (item: WorkItem, agent: Agent, model: Model): SpanShape => ({
+export const invokeAgentSpan = (
+  { conversationId, attributes }: Pick<Run<unknown>, 'conversationId' | 'attributes'>,
+  agent: Agent,
+  model: Model,
+): SpanShape => ({
   name: `invoke_agent ${agent.name}`,
   options: {
     kind: SpanKind.INTERNAL,
@@ -45,18 +50,13 @@ export const invokeAgentSpan = (item: WorkItem, agent: Agent, model: Model): Spa
       [ATTR_GEN_AI_AGENT_ID]: agent.id,
       [ATTR_GEN_AI_AGENT_NAME]: agent.name,
       [ATTR_GEN_AI_REQUEST_MODEL]: model.name,
-      [ATTR_GEN_AI_CONVERSATION_ID]: item.conversation_id,
-      'agent_platform.work_item.id': item.id,
-      'agent_platform.work_item.attempt': item.attempts,
-      ...(item.schedule_id === null ? {} : { 'agent_platform.schedule.id': item.schedule_id }),
-      ...(item.occurrence === null
-        ? {}
-        : { 'agent_platform.schedule.occurrence': item.occurrence.toISOString() }),
+      [ATTR_GEN_AI_CONVERSATION_ID]: conversationId,
+      ...attributes,
     },
   },
 });
 
-export const chatSpan = (item: WorkItem, model: Model): SpanShape => ({
+export const chatSpan = (conversationId: string, model: Model): SpanShape => ({
   name: `chat ${model.name}`,
   options: {
     kind: SpanKind.CLIENT,
@@ -64,7 +64,7 @@ export const chatSpan = (item: WorkItem, model: Model): SpanShape => ({
       [ATTR_GEN_AI_OPERATION_NAME]: 'chat',
       [ATTR_GEN_AI_PROVIDER_NAME]: model.provider,
       [ATTR_GEN_AI_REQUEST_MODEL]: model.name,
-      [ATTR_GEN_AI_CONVERSATION_ID]: item.conversation_id,
+      [ATTR_GEN_AI_CONVERSATION_ID]: conversationId,
     },
   },
 });
@@ -85,6 +85,7 @@ export const toolSpan = (call: ToolCall): SpanShape => ({
 export const usageAttributes = (usage: Usage): Attributes => ({
   [ATTR_GEN_AI_USAGE_INPUT_TOKENS]: usage.input_tokens,
   [ATTR_GEN_AI_USAGE_OUTPUT_TOKENS]: usage.output_tokens,
+  [ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS]: usage.cached_input_tokens,
 });
 
 export const replyAttributes = (reply: StepResult): Attributes => ({

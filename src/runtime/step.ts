@@ -1,16 +1,39 @@
-import type { Message, ToolCall } from './messages.ts';
+import type { Message, ProviderParts, ToolCall } from './messages.ts';
 import type { Tool } from './tools.ts';
 
+/** Tokens of one or more model calls. */
 export interface Usage {
+  /** Cached ones included. */
   input_tokens: number;
+  /** Reasoning included. */
   output_tokens: number;
+  /** Input that the provider read from its cache. */
+  cached_input_tokens: number;
+  reasoning_tokens: number;
 }
+
+export const noUsage: Readonly<Usage> = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_input_tokens: 0,
+  reasoning_tokens: 0,
+};
+
+/** A tool as models get it. */
+type ToolDefinition = Pick<Tool, 'name' | 'description' | 'inputSchema'>;
 
 export interface StepRequest {
   messages: readonly Message[];
-  tools: readonly Pick<Tool, 'name' | 'description' | 'inputSchema'>[];
+  /** Sorted by name, so that the prompt begins like the one before and is found in the provider's cache. */
+  tools: readonly ToolDefinition[];
   /** Ends the call, which then rejects with the signal's reason or an AbortError. */
   signal: AbortSignal;
+  /** What is left of a budget; null: no more than the configuration allows. */
+  maxOutputTokens: number | null;
+  /** Receives the text as it comes. */
+  onDelta?: (text: string) => void;
+  /** The key of the prompt cache for providers that have one: the id of the agent. */
+  cacheKey: string | null;
 }
 
 /** The reply of a model to one call. */
@@ -23,6 +46,8 @@ export interface StepResult {
   /** The model that replied, as the endpoint names it. */
   responseModel: string;
   responseId: string | null;
+  /** The reply as the provider gave it, stored with the message; null if `text` and `toolCalls` are all of it. */
+  providerParts: ProviderParts | null;
 }
 
 /** A language model, one call at a time. */
@@ -40,7 +65,9 @@ export type ModelErrorCode =
   | 'model_rate_limited'
   | 'model_unavailable'
   | 'model_refused'
-  | 'model_answer_invalid';
+  | 'model_answer_invalid'
+  /** The conversation does not fit into the model's context: send less of it. */
+  | 'context_too_long';
 
 /** A model call failed. `message` is shown on the Work Item: it holds no secret. */
 export class ModelError extends Error {

@@ -3,9 +3,12 @@ import { isZoneName } from '../lib/zone-name.ts';
 
 /** The run that makes a tool call. */
 interface ToolContext {
-  workItemId: string;
+  /** The id of the Work Item or of the run of a conversation. */
+  runId: string;
   agentId: string;
-  /** Aborted when the Work Item is cancelled, its time is over or its lease is lost. */
+  /** How many agents called each other before this run; 0: none. */
+  depth: number;
+  /** Aborted when the run is cancelled, its time is over or its lease is lost. */
   signal: AbortSignal;
 }
 
@@ -14,13 +17,15 @@ export interface ToolResult {
   text: string;
   /** The call failed in a way that the model can react to. */
   isError?: boolean;
-  /** A person must review the Work Item before it continues: it becomes NEEDS_REVIEW for this reason. */
+  /** A person must review the run before it continues: it becomes NEEDS_REVIEW for this reason. */
   review?: string;
+  /** The call was sent and there was no answer: no one knows whether it took effect. */
+  outcomeUnknown?: boolean;
 }
 
 /**
- * What a model can call. The platform provides some tools (below). A tool server provides others; its client turns each
- * of the server's tools into one of these.
+ * What a model can call. The platform provides some tools (below); `server-tools.ts` makes the others of what tool
+ * servers offer.
  */
 export interface Tool {
   name: string;
@@ -32,12 +37,22 @@ export interface Tool {
    * middle of a call of another kind becomes INDETERMINATE instead of being tried again (product, section 6).
    */
   idempotent: boolean;
-  /** `args` as the model sent them, not checked. A rejection counts as a result with `isError`. */
-  call(args: unknown, context: ToolContext): Promise<ToolResult>;
+  /** Whether a person must approve each call. */
+  policy: 'allow' | 'require_approval';
+  /** The tool server that has it; null: the platform. */
+  serverId: string | null;
+  /** Differs if anything in its definition does; null for tools of the platform. */
+  definitionHash: string | null;
+  /** It asks a person: what the model calls after it in the same step is not called. */
+  asksPerson?: boolean;
+  /** Returns what is wrong with the arguments; null if nothing is. */
+  check(args: unknown): string | null;
+  /** `args` have passed the check. A rejection counts as a result with `isError`. */
+  call(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }
 
 const define = <S extends z.ZodType>(
-  tool: Pick<Tool, 'name' | 'description' | 'idempotent'>,
+  tool: Pick<Tool, 'name' | 'description' | 'asksPerson'>,
   schema: S,
   call: (args: z.output<S>) => ToolResult,
 ): Tool => {
@@ -45,11 +60,15 @@ const define = <S extends z.ZodType>(
   return {
     ...tool,
     inputSchema,
-    call: async (args) => {
+    idempotent: true,
+    policy: 'allow',
+    serverId: null,
+    definitionHash: null,
+    check: (args) => {
       const parsed = schema.safeParse(args ?? {});
-      if (!parsed.success) return { text: z.prettifyError(parsed.error), isError: true };
-      return call(parsed.data);
+      return parsed.success ? null : z.prettifyError(parsed.error);
     },
+    call: async (args) => call(schema.parse(args ?? {})),
   };
 };
 
@@ -59,7 +78,6 @@ export const builtInTools: readonly Tool[] = [
     {
       name: 'current_time',
       description: 'The current date and time, in UTC or in a time zone.',
-      idempotent: true,
     },
     z.object({
       timezone: z
@@ -77,7 +95,7 @@ export const builtInTools: readonly Tool[] = [
       name: 'request_review',
       description:
         'Stop and ask a person to review this before anything more is done. Use it if you are not sure or not allowed to decide.',
-      idempotent: true,
+      asksPerson: true,
     },
     z.object({ reason: z.string().min(1).max(2_000).describe('What the person should review, and why.') }),
     ({ reason }) => ({ text: 'A person was asked to review this.', review: reason }),

@@ -1,6 +1,21 @@
-import { type Executor, type Page, selectPage, sql, type Tx } from '../database/index.ts';
+import { type Executor, type RawBuilder, sql, type Tx } from '../database/index.ts';
 
-type Outcome = 'fired' | 'caught_up' | 'skipped' | 'manual';
+export const outcomes = ['fired', 'caught_up', 'skipped', 'manual'] as const;
+type Outcome = (typeof outcomes)[number];
+
+/** A Work Item that was made later than this after its time is late. */
+export const lateAfterMs = 5_000;
+const isLate = sql`at - scheduled_for > ${sql.lit(lateAfterMs)} * interval '1 millisecond'`;
+
+/** What a list of occurrences can be filtered by: an outcome, or whether what fired was on time. */
+export const outcomeFilters = [...outcomes, 'on_time', 'late'] as const;
+export type OutcomeFilter = (typeof outcomeFilters)[number];
+
+/** The condition of a filter on `occurrences`. */
+const hasOutcome = (filter: OutcomeFilter): RawBuilder<unknown> => {
+  if (filter === 'on_time') return sql`outcome = 'fired' and not ${isLate}`;
+  return filter === 'late' ? sql`outcome = 'fired' and ${isLate}` : sql`outcome = ${sql.lit(filter)}`;
+};
 
 export interface OccurrenceRow {
   id: string;
@@ -41,13 +56,44 @@ export const insertOccurrences = async (tx: Tx, rows: readonly OccurrenceRow[]):
       ${rows.map((r) => r.count)}::int[], ${rows.map((r) => r.reason)}::text[])`.execute(tx);
 };
 
-/** Newest first. */
-export const listOccurrences = (
+export interface OccurrenceQuery {
+  limit: number;
+  /** Nominal times after this, and up to this. */
+  from: Date | null;
+  to: Date | null;
+  outcome: OutcomeFilter | null;
+  /** Those before this one in the list. */
+  before: { scheduled_for: Date; id: string } | null;
+}
+
+/**
+ * By nominal time, the latest first. A row of several together that only overlaps the span is in it: such rows are few
+ * and have an index of their own, as below.
+ */
+export const listOccurrences = async (
   executor: Executor,
   scheduleId: string,
-  page: Page,
-): Promise<OccurrenceRow[]> =>
-  selectPage(executor.selectFrom('occurrences').select(columns).where('schedule_id', '=', scheduleId), page);
+  { limit, from, to, outcome, before }: OccurrenceQuery,
+): Promise<OccurrenceRow[]> => {
+  const conditions = [sql`schedule_id = ${scheduleId}`];
+  if (to) conditions.push(sql`scheduled_for <= ${to}`);
+  if (outcome) conditions.push(hasOutcome(outcome));
+  if (before) {
+    const { scheduled_for, id } = before;
+    conditions.push(sql`scheduled_for <= ${scheduled_for}`);
+    conditions.push(sql`(scheduled_for < ${scheduled_for} or id < ${id})`);
+  }
+  const select = (...more: RawBuilder<unknown>[]) => sql`
+    (select ${sql.join(columns.map(sql.ref))} from occurrences where ${sql.join([...conditions, ...more], sql` and `)}
+      order by scheduled_for desc, id desc limit ${limit})`;
+  const { rows } = from
+    ? await sql<OccurrenceRow>`
+        ${select(sql`scheduled_for > ${from}`)}
+        union all ${select(sql`scheduled_for <= ${from}`, sql`at > ${from}`, sql`count > 1`)}
+        order by scheduled_for desc, id desc limit ${limit}`.execute(executor)
+    : await sql<OccurrenceRow>`${select()}`.execute(executor);
+  return rows;
+};
 
 /**
  * What was recorded of the occurrences in (from, to], including rows of several together that only overlap it. Two
@@ -68,6 +114,27 @@ export const listRecordedOccurrences = async (
     executor,
   );
   return rows;
+};
+
+/**
+ * What fired in the place of skipped occurrences: the next of the schedule, if it was handled with them. By the id of
+ * the skipped row.
+ */
+export const findFollowers = async (
+  executor: Executor,
+  skipped: readonly Pick<OccurrenceRow, 'id' | 'schedule_id' | 'scheduled_for' | 'at'>[],
+): Promise<Map<string, Pick<OccurrenceRow, 'outcome' | 'scheduled_for'>>> => {
+  const { rows } = await sql<Pick<OccurrenceRow, 'id' | 'outcome' | 'scheduled_for'>>`
+    select r.id, next.outcome, next.scheduled_for
+    from unnest(${skipped.map((row) => row.id)}::uuid[], ${skipped.map((row) => row.schedule_id)}::uuid[],
+      ${skipped.map((row) => row.scheduled_for)}::timestamptz[], ${skipped.map((row) => row.at)}::timestamptz[])
+      as r(id, schedule_id, scheduled_for, at)
+    cross join lateral (
+      select outcome, scheduled_for, at from occurrences
+      where schedule_id = r.schedule_id and scheduled_for > r.scheduled_for and outcome <> 'manual'
+      order by scheduled_for limit 1) next
+    where next.at = r.at and next.outcome <> 'skipped'`.execute(executor);
+  return new Map(rows.map(({ id, ...row }) => [id, row]));
 };
 
 /** Deletes what happened more than `days` ago (0: nothing), at most `limit` rows. Returns how many. */

@@ -3,9 +3,10 @@ import type { Database } from '../database/index.ts';
 import { type Route, route, timestamp } from '../http/index.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { readSettings } from '../settings/index.ts';
-import { listDefinitionVersions } from './definition-store.ts';
-import { listRecordedOccurrences } from './occurrence-store.ts';
-import { lateAfterMs, nominalAt, reconcile } from './reconciliation.ts';
+import { findFirstVersion, listDefinitionVersions } from './definition-store.ts';
+import { reasonsOf } from './explain/reasons.ts';
+import { lateAfterMs, listRecordedOccurrences } from './occurrence-store.ts';
+import { nominalAt, type ReconciledOccurrence, reconcile } from './reconciliation.ts';
 import { findNextRun, type ScheduleRow } from './store.ts';
 
 const day = 86_400_000;
@@ -31,7 +32,7 @@ const reconciledOccurrence = z
       ),
     work_item_id: z.string().nullable(),
     lateness_ms: z.int().nullable().describe('How long after its nominal time it was handled.'),
-    reason: z.string().nullable().describe('Why it was skipped.'),
+    reason: z.string().nullable().describe('Why it was skipped, late or caught up, in sentences.'),
   })
   .meta({ id: 'AccountedOccurrence' });
 
@@ -62,9 +63,31 @@ const spanOf = (request: z.output<typeof query>, now: number): { from: number; t
   return { from, to };
 };
 
+/** Adds to each occurrence why it has its outcome; those that are recorded together share a reason. */
+const withReasons = async (
+  db: Database,
+  timezone: string,
+  occurrences: readonly ReconciledOccurrence[],
+  now: number,
+): Promise<z.input<typeof reconciliation>['data']> => {
+  const rows = [...new Set(occurrences.flatMap(({ recorded }) => recorded ?? []))];
+  const reasons = await db.run((executor) =>
+    reasonsOf(
+      executor,
+      rows.map((row) => ({ ...row, timezone })),
+      now,
+    ),
+  );
+  const reasonOf = new Map(rows.map((row, k) => [row, reasons[k]!]));
+  return occurrences.map(({ recorded, ...occurrence }) => ({
+    ...occurrence,
+    reason: (recorded && reasonOf.get(recorded)) ?? null,
+  }));
+};
+
 const reconcileSchedule = async (
   db: Database,
-  id: string,
+  { id, timezone }: ScheduleRow,
   request: z.output<typeof query>,
 ): Promise<z.input<typeof reconciliation>> => {
   // The next run is read before the records: what it has passed by then has been recorded.
@@ -72,11 +95,14 @@ const reconcileSchedule = async (
   if (!current) throw notFound('schedule');
   const now = current.now.getTime();
   const { from, to } = spanOf(request, now);
-  const definitions = await db.run((executor) => listDefinitionVersions(executor, id));
   const { OCCURRENCE_RETENTION_DAYS: days } = await db.run(readSettings);
   const retainedFrom = days > 0 ? now - days * day : Number.NEGATIVE_INFINITY;
-  const knownFrom = Math.max(retainedFrom, definitions[0]?.from_at.getTime() ?? to);
+  const first = await db.run((executor) => findFirstVersion(executor, id));
+  const knownFrom = Math.max(retainedFrom, first?.from_at.getTime() ?? to);
   const begin = Math.max(from, knownFrom);
+  const definitions = await db.run((executor) =>
+    listDefinitionVersions(executor, id, new Date(begin), new Date(to)),
+  );
   // A schedule of every minute may have 45,000 occurrences in the span: no more than one response's are computed.
   const last = nominalAt(definitions, begin, to, maxOccurrences);
   const more = last !== null && nominalAt(definitions, last, to, 1) !== null;
@@ -85,7 +111,12 @@ const reconcileSchedule = async (
     listRecordedOccurrences(executor, id, new Date(begin), new Date(end)),
   );
   return {
-    data: reconcile({ definitions, recorded, nextRunAt: current.next_run_at }, begin, end),
+    data: await withReasons(
+      db,
+      timezone,
+      reconcile({ definitions, recorded, nextRunAt: current.next_run_at }, begin, end),
+      now,
+    ),
     has_more: more,
     next: more ? new Date(end).toISOString() : '',
     from: new Date(from),
@@ -102,6 +133,7 @@ export const reconciliationRoute = (
   route({
     id: 'auditSchedule',
     role: 'member',
+    scope: 'schedules:read',
     method: 'GET',
     base: 'app',
     path: '/agents/{agent_id}/schedules/{schedule_id}/audit',
@@ -112,5 +144,5 @@ export const reconciliationRoute = (
     find,
     query,
     response: reconciliation,
-    handler: ({ found, query }) => reconcileSchedule(db, found.id, query),
+    handler: ({ found, query }) => reconcileSchedule(db, found, query),
   });

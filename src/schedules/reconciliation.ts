@@ -1,6 +1,6 @@
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
 import type { DefinitionVersion } from './definition-store.ts';
-import type { OccurrenceRow } from './occurrence-store.ts';
+import { lateAfterMs, type OccurrenceRow } from './occurrence-store.ts';
 
 /** What became of one occurrence. `due`: its time has come and no replica has handled it yet. */
 type ReconciliationStatus = 'on_time' | 'late' | 'caught_up' | 'skipped' | 'missing' | 'due';
@@ -10,7 +10,8 @@ export interface ReconciledOccurrence {
   status: ReconciliationStatus;
   work_item_id: string | null;
   lateness_ms: number | null;
-  reason: string | null;
+  /** The row that records it. */
+  recorded: OccurrenceRow | null;
 }
 
 export interface ReconciliationInput {
@@ -22,14 +23,14 @@ export interface ReconciliationInput {
   nextRunAt: Date | null;
 }
 
-/** A Work Item that was made later than this after its time is late. */
-export const lateAfterMs = 5_000;
-
-const compiled = ({ cron_expression, timezone }: DefinitionVersion): Occurrences | null => {
+/** The occurrences of a version; null if its zone is no longer known: only what was recorded remains. */
+export const occurrencesOfVersion = ({
+  cron_expression,
+  timezone,
+}: DefinitionVersion): Occurrences | null => {
   try {
     return compileSchedule(cron_expression, timezone);
   } catch {
-    // The zone is no longer known: only what was recorded remains.
     return null;
   }
 };
@@ -43,7 +44,7 @@ function* nominal(
   for (const [k, definition] of definitions.entries()) {
     const begin = Math.max(from, definition.from_at.getTime());
     const end = Math.min(to, definitions[k + 1]?.from_at.getTime() ?? to);
-    const occurrences = definition.enabled && begin < end ? compiled(definition) : null;
+    const occurrences = definition.enabled && begin < end ? occurrencesOfVersion(definition) : null;
     if (!occurrences) continue;
     for (let at = occurrences.next(begin); at !== null && at <= end; at = occurrences.next(at)) {
       yield { at, occurrences };
@@ -53,10 +54,10 @@ function* nominal(
 
 const reconciled = (row: OccurrenceRow): ReconciledOccurrence => {
   const lateness = row.at.getTime() - row.scheduled_for.getTime();
-  const { scheduled_for, work_item_id, outcome, reason } = row;
+  const { scheduled_for, work_item_id, outcome } = row;
   const status =
     outcome === 'fired' ? (lateness > lateAfterMs ? 'late' : 'on_time') : (outcome as ReconciliationStatus);
-  return { scheduled_for, status, work_item_id, lateness_ms: lateness, reason };
+  return { scheduled_for, status, work_item_id, lateness_ms: lateness, recorded: row };
 };
 
 /** The `count`th nominal occurrence in (from, to], at which a page of that size ends; null if there are fewer. */
@@ -108,7 +109,7 @@ export const reconcile = (input: ReconciliationInput, from: number, to: number):
       status,
       work_item_id: null,
       lateness_ms: null,
-      reason: null,
+      recorded: null,
     });
   }
   return result;

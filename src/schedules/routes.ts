@@ -1,35 +1,47 @@
+import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { listPage, pageOf, pageQuery, type Route, route } from '../http/index.ts';
+import { pageOf, type Route, route } from '../http/index.ts';
 import { checkPayloadSize, publicWorkItem, toWorkItemResponse } from '../work-items/index.ts';
+import { actionRoutes } from './action-routes.ts';
 import { preview } from './cron/preview.ts';
-import { listOccurrences } from './occurrence-store.ts';
+import { pageOfOccurrences } from './explain/ledger.ts';
+import { explainRoutes } from './explain/routes.ts';
+import { changesAmong, definitionVersion } from './explain/versions.ts';
+import { deleteSchedule, pauseSchedule, resumeSchedule } from './pauses.ts';
 import { reconciliationRoute } from './reconciliation-route.ts';
 import {
   checkTimes,
+  checkTimesAndSuggest,
   createSchedule,
-  deleteSchedule,
   getSchedule,
   getWorker,
   lockSchedule,
-  pauseSchedule,
   replaceSchedule,
-  resumeSchedule,
   runSchedule,
 } from './schedules.ts';
 import {
   definition,
   occurrence,
+  occurrenceQuery,
   pauseBody,
   previewBody,
   previewResponse,
   publicSchedule,
-  toOccurrenceResponse,
 } from './schemas.ts';
 import { listSchedules } from './store.ts';
+import { timeZoneRoutes, toTimeZone } from './time-zone-routes.ts';
 
 const timeFields = ['cron_expression', 'timezone'] as const;
 const path = '/agents/{agent_id}/schedules';
 const onePath = `${path}/{schedule_id}`;
+
+const occurrencePage = pageOf('OccurrencePage', occurrence)
+  .extend({
+    changes: z
+      .array(definitionVersion)
+      .describe('The versions of the schedule that began between these occurrences, newest first.'),
+  })
+  .meta({ id: 'OccurrencePage' });
 
 export const scheduleRoutes = (db: Database): Route[] => {
   const findWorker = ({ params }: { params: Record<string, string> }) =>
@@ -45,6 +57,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
     route({
       id: 'listSchedules',
       role: 'member',
+      scope: 'schedules:read',
       method: 'GET',
       path,
       summary: 'List schedules',
@@ -61,6 +74,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
     route({
       id: 'createSchedule',
       role: 'builder',
+      scope: 'schedules',
       method: 'POST',
       path,
       summary: 'Create a schedule',
@@ -82,6 +96,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
     route({
       id: 'getSchedule',
       role: 'member',
+      scope: 'schedules:read',
       method: 'GET',
       path: onePath,
       summary: 'Get a schedule',
@@ -97,6 +112,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
     route({
       id: 'replaceSchedule',
       role: 'builder',
+      scope: 'schedules',
       method: 'PUT',
       path: onePath,
       summary: 'Replace a schedule',
@@ -120,6 +136,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
     route({
       id: 'deleteSchedule',
       role: 'builder',
+      scope: 'schedules',
       method: 'DELETE',
       path: onePath,
       summary: 'Delete a schedule',
@@ -138,6 +155,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
     route({
       id: 'pauseSchedule',
       role: 'builder',
+      scope: 'schedules',
       method: 'POST',
       base: 'app',
       path: `${onePath}/pause`,
@@ -160,6 +178,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
     route({
       id: 'resumeSchedule',
       role: 'builder',
+      scope: 'schedules',
       method: 'POST',
       base: 'app',
       path: `${onePath}/resume`,
@@ -181,6 +200,7 @@ export const scheduleRoutes = (db: Database): Route[] => {
     route({
       id: 'runSchedule',
       role: 'builder',
+      scope: 'schedules',
       method: 'POST',
       base: 'app',
       path: `${onePath}/run`,
@@ -197,36 +217,44 @@ export const scheduleRoutes = (db: Database): Route[] => {
     route({
       id: 'listOccurrences',
       role: 'member',
+      scope: 'schedules:read',
       method: 'GET',
       base: 'app',
       path: `${onePath}/occurrences`,
       summary: 'List occurrences',
-      description: 'What became of each occurrence of a schedule, newest first.',
+      description: 'What became of each occurrence of a schedule and why, by nominal time, the latest first.',
       otherStatuses: [400],
       find,
-      query: pageQuery,
-      response: pageOf('OccurrencePage', occurrence),
-      handler: listPage(
-        db,
-        (executor, page, { found }) => listOccurrences(executor, found.id, page),
-        toOccurrenceResponse,
-      ),
+      query: occurrenceQuery,
+      response: occurrencePage,
+      handler: ({ found, query }) =>
+        db.run(async (executor) => {
+          const page = await pageOfOccurrences(executor, found, query);
+          return { ...page, changes: await changesAmong(executor, found, query, page) };
+        }),
     }),
+    ...explainRoutes(db, find),
     reconciliationRoute(db, find),
     route({
       id: 'previewSchedule',
       role: 'member',
+      scope: 'schedules:read',
       method: 'POST',
       base: 'app',
       path: '/schedules/preview',
       summary: 'Preview a schedule',
-      description: 'Returns the next occurrences of an expression, and the expression in words.',
+      description:
+        'Returns the next occurrences of an expression, the expression in words, and how often it fires. A refusal has in `suggestion` what was probably meant.',
       body: previewBody,
       badRequestFields: timeFields,
-      checkBody: checkTimes,
+      checkBody: checkTimesAndSuggest,
       response: previewResponse,
-      handler: async ({ body: { after, ...schedule } }) =>
-        preview({ ...schedule, after: after === undefined ? Date.now() : Date.parse(after) }),
+      handler: async ({ body: { after, ...schedule } }) => ({
+        ...preview({ ...schedule, after: after === undefined ? Date.now() : Date.parse(after) }),
+        zone: toTimeZone(schedule.timezone, Date.now()),
+      }),
     }),
+    ...actionRoutes(db),
+    ...timeZoneRoutes(),
   ];
 };

@@ -1,30 +1,34 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Agent, getAgent, lockAgent, requireWorker } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
 import { databaseNow, type Executor, type Tx } from '../database/index.ts';
-import { badRequest, notFound } from '../lib/errors.ts';
+import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
 import { createWorkItem, type WorkItem } from '../work-items/index.ts';
 import { CronError } from './cron/cron.ts';
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
+import { suggestExpression, suggestZone } from './cron/suggestions.ts';
 import { ZoneError, zoneRulesVersion } from './cron/zones.ts';
-import { recordDefinitionVersion } from './definition-store.ts';
-import { insertOccurrences } from './occurrence-store.ts';
+import { recordDefinitionVersions } from './definition-store.ts';
+import { insertOccurrences, type OccurrenceRow } from './occurrence-store.ts';
 import {
   countSchedules,
   type Definition,
-  deleteScheduleRow,
+  definitionFields,
   findLockedSchedule,
   findScheduleOfAgent,
   insertSchedule,
   notifyNextRun,
   type ScheduleRow,
+  type ScheduleTimes,
+  updateLastOutcome,
   updateScheduleRow,
 } from './store.ts';
 
 /** Returns the occurrences of an expression in a zone. Throws 400 if one of the two is refused (description, 7.3). */
-const occurrencesOf = (expression: string, timezone: string): Occurrences => {
+export const occurrencesOf = (expression: string, timezone: string): Occurrences => {
   try {
     return compileSchedule(expression, timezone);
   } catch (error) {
@@ -35,7 +39,7 @@ const occurrencesOf = (expression: string, timezone: string): Occurrences => {
 };
 
 /** Like `occurrencesOf`, for a stored definition; returns null if its zone has gone since it was accepted. */
-const occurrencesOfStored = (row: ScheduleRow): Occurrences | null => {
+const occurrencesOfStored = (row: ScheduleTimes): Occurrences | null => {
   try {
     return compileSchedule(row.cron_expression, row.timezone);
   } catch {
@@ -48,6 +52,20 @@ export const checkTimes = (body: Record<string, unknown>): void => {
   if (typeof body.cron_expression !== 'string') return;
   const timezone = body.timezone ?? 'UTC';
   if (typeof timezone === 'string') occurrencesOf(body.cron_expression, timezone);
+};
+
+/** Like `checkTimes`; the error also has in `suggestion` what was probably meant, if that can be said. */
+export const checkTimesAndSuggest = (body: Record<string, unknown>): void => {
+  try {
+    checkTimes(body);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const isZone = error.message.startsWith('timezone');
+    const suggestion = isZone
+      ? suggestZone(String(body.timezone))
+      : suggestExpression(String(body.cron_expression));
+    throw suggestion === null ? error : badRequest(error.message, { ...error.context, suggestion });
+  }
 };
 
 /** Throws 400 for an agent that is not a Worker agent (description, 7.3). */
@@ -86,7 +104,7 @@ export const lockSchedule = async (tx: Tx, id: string): Promise<ScheduleRow> => 
   return row;
 };
 
-const nextAfter = (occurrences: Occurrences, after: number): Date | null => {
+export const nextAfter = (occurrences: Occurrences, after: number): Date | null => {
   const next = occurrences.next(after);
   return next === null ? null : new Date(next);
 };
@@ -115,33 +133,40 @@ export const createSchedule = async (
     next_run_at: next,
     zone_rules: zoneRulesVersion,
   });
-  await recordDefinitionVersion(tx, row, now);
-  await notifyNextRun(tx, row);
+  await recordDefinitionVersions(tx, [row.id], now, {
+    action: 'create',
+    principal: actor.principal,
+    reason: null,
+    changed: null,
+  });
+  await notifyNextRun(tx, [row.next_run_at]);
   const { cron_expression, timezone } = row;
   await audit(tx, actor, 'schedule.create', row.id, { agent_id: agentId, cron_expression, timezone });
   return row;
 };
 
-/**
- * Records what is due and will not fire, because of `reason`, as skipped. Returns the last occurrence that was handled.
- */
-const recordSkipped = async (tx: Tx, row: ScheduleRow, now: number, reason: string): Promise<Date | null> => {
-  if (!row.next_run_at || row.next_run_at.getTime() > now) return row.last_occurrence;
+/** The row that records what is due of a schedule and will not fire, and the last occurrence that it covers. */
+interface Skipped {
+  row: OccurrenceRow | null;
+  last: Date | null;
+}
+
+/** Returns what is recorded of what is due at `now` and will not fire, because of `reason`. */
+export const skipDue = (row: ScheduleTimes, now: number, reason: 'paused' | 'edited'): Skipped => {
+  if (!row.next_run_at || row.next_run_at.getTime() > now) return { row: null, last: row.last_occurrence };
   const occurrences = occurrencesOfStored(row);
   const from = row.next_run_at.getTime();
-  await insertOccurrences(tx, [
-    {
-      id: newId(),
-      schedule_id: row.id,
-      scheduled_for: row.next_run_at,
-      outcome: 'skipped',
-      work_item_id: null,
-      at: new Date(now),
-      count: 1 + (occurrences?.countBetween(from, now) ?? 0),
-      reason,
-    },
-  ]);
-  return new Date(Math.max(from, occurrences?.previous(now) ?? from));
+  const skipped: OccurrenceRow = {
+    id: newId(),
+    schedule_id: row.id,
+    scheduled_for: row.next_run_at,
+    outcome: 'skipped',
+    work_item_id: null,
+    at: new Date(now),
+    count: 1 + (occurrences?.countBetween(from, now) ?? 0),
+    reason,
+  };
+  return { row: skipped, last: new Date(Math.max(from, occurrences?.previous(now) ?? from)) };
 };
 
 const definitionDetails = ({ cron_expression, timezone, catch_up }: ScheduleRow) => ({
@@ -163,11 +188,17 @@ export const replaceSchedule = async (
     before.cron_expression === definition.cron_expression && before.timezone === definition.timezone;
   let next = before.next_run_at;
   let last = before.last_occurrence;
+  let skipped = false;
   if (before.enabled) {
     const due = next !== null && next.getTime() <= now;
     // With the same times, what is due and has not fired yet stays due, so that nothing is lost or repeated.
     if (!(sameTimes && due)) {
-      if (!sameTimes) last = await recordSkipped(tx, before, now, 'edited');
+      if (!sameTimes) {
+        const due = skipDue(before, now, 'edited');
+        if (due.row) await insertOccurrences(tx, [due.row]);
+        skipped = due.row !== null;
+        last = due.last;
+      }
       next = nextAfter(occurrences, Math.max(now, sameTimes ? (last?.getTime() ?? now) : now));
       if (!next) throw noOccurrence();
     }
@@ -177,58 +208,16 @@ export const replaceSchedule = async (
     next_run_at: next,
     last_occurrence: last,
     zone_rules: zoneRulesVersion,
+    ...(skipped ? { last_outcome: 'skipped' } : {}),
   });
-  if (!sameTimes) await recordDefinitionVersion(tx, row, now);
-  await notifyNextRun(tx, row);
+  const changed = definitionFields.filter((field) => !isDeepStrictEqual(before[field], row[field]));
+  if (changed.length > 0) {
+    const { principal } = actor;
+    await recordDefinitionVersions(tx, [row.id], now, { action: 'update', principal, reason: null, changed });
+  }
+  await notifyNextRun(tx, [row.next_run_at]);
   const details = { before: definitionDetails(before), after: definitionDetails(row) };
   await audit(tx, actor, 'schedule.update', row.id, details);
-  return row;
-};
-
-/** Deletes the schedule, which is locked. */
-export const deleteSchedule = async (tx: Tx, actor: Actor, row: ScheduleRow): Promise<void> => {
-  await deleteScheduleRow(tx, row.id);
-  const { agent_id, cron_expression, timezone } = row;
-  await audit(tx, actor, 'schedule.delete', row.id, { agent_id, cron_expression, timezone });
-};
-
-/** Pauses the schedule, which is locked, and records a due occurrence as skipped. If it is paused nothing changes. */
-export const pauseSchedule = async (
-  tx: Tx,
-  actor: Actor,
-  before: ScheduleRow,
-  reason: string | undefined,
-): Promise<ScheduleRow> => {
-  if (!before.enabled) return before;
-  const now = await databaseNow(tx);
-  const last = await recordSkipped(tx, before, now, 'paused');
-  const row = await updateScheduleRow(tx, before.id, {
-    enabled: false,
-    next_run_at: null,
-    last_occurrence: last,
-  });
-  await recordDefinitionVersion(tx, row, now);
-  await audit(tx, actor, 'schedule.pause', row.id, reason === undefined ? {} : { reason });
-  return row;
-};
-
-/**
- * Resumes the schedule, which is locked, with the next occurrence strictly after now, even if the last one that was
- * dealt with is later: after a clock that was wrong by years this brings the schedule back to the present. What was
- * skipped under that clock may then fire after all, as one Work Item; what fired does not fire again. If it is not
- * paused nothing changes.
- */
-export const resumeSchedule = async (tx: Tx, actor: Actor, before: ScheduleRow): Promise<ScheduleRow> => {
-  if (before.enabled) return before;
-  const now = await databaseNow(tx);
-  const row = await updateScheduleRow(tx, before.id, {
-    enabled: true,
-    next_run_at: nextAfter(occurrencesOf(before.cron_expression, before.timezone), now),
-    zone_rules: zoneRulesVersion,
-  });
-  await recordDefinitionVersion(tx, row, now);
-  await notifyNextRun(tx, row);
-  await audit(tx, actor, 'schedule.resume', row.id);
   return row;
 };
 
@@ -255,6 +244,7 @@ export const runSchedule = async (tx: Tx, actor: Actor, schedule: ScheduleRow): 
       reason: null,
     },
   ]);
+  await updateLastOutcome(tx, schedule.id, 'manual');
   await audit(tx, actor, 'schedule.run', schedule.id, { work_item_id: item.id });
   return item;
 };

@@ -1,10 +1,14 @@
 import { type Executor, type Json, json, notify, sql, type Table, type Tx } from '../database/index.ts';
+import { matchesFilter, type ScheduleFilter } from './filter.ts';
 
 /**
  * The channel on which a write notifies when the schedule that it made or changed is next due (milliseconds since
  * 1970).
  */
 export const schedulesChannel = 'schedules';
+
+/** What became of the last occurrence that was recorded; `blocked`: it was skipped because the schedule could not fire. */
+export type LastOutcome = 'on_time' | 'late' | 'caught_up' | 'skipped' | 'blocked' | 'manual';
 
 export interface ScheduleRow {
   id: string;
@@ -30,8 +34,8 @@ declare module '../database/database.ts' {
   interface Schema {
     schedules: Table<
       Omit<ScheduleRow, 'payload' | 'metadata'> &
-        Record<'payload' | 'metadata', Json<Record<string, unknown>>>,
-      'enabled' | 'revision' | 'created_at' | 'updated_at'
+        Record<'payload' | 'metadata', Json<Record<string, unknown>>> & { last_outcome: LastOutcome | null },
+      'enabled' | 'last_outcome' | 'revision' | 'created_at' | 'updated_at'
     >;
   }
 }
@@ -58,10 +62,17 @@ const columns = [
 ] as const satisfies readonly (keyof ScheduleRow)[];
 
 /** What a client defines of a schedule: the body of create and replace, with its defaults filled in. */
-export type Definition = Pick<
-  ScheduleRow,
-  'cron_expression' | 'timezone' | 'catch_up' | 'work_item_name' | 'message' | 'payload' | 'metadata'
->;
+export type Definition = Pick<ScheduleRow, (typeof definitionFields)[number]>;
+
+export const definitionFields = [
+  'cron_expression',
+  'timezone',
+  'catch_up',
+  'work_item_name',
+  'message',
+  'payload',
+  'metadata',
+] as const;
 
 /** The mode of an agent, with the schedule if it is this agent's; undefined for an unknown agent. */
 export const findScheduleOfAgent = async (
@@ -103,6 +114,48 @@ export const countSchedules = async (tx: Tx, agentId: string): Promise<number> =
 export const findLockedSchedule = (tx: Tx, id: string): Promise<ScheduleRow | undefined> =>
   tx.selectFrom('schedules').select(columns).where('id', '=', id).forUpdate().executeTakeFirst();
 
+/** When a schedule is due: what pausing and resuming need, without what its Work Items get. */
+export type ScheduleTimes = Pick<
+  ScheduleRow,
+  'id' | 'cron_expression' | 'timezone' | 'enabled' | 'next_run_at' | 'last_occurrence'
+>;
+
+const timeColumns = [
+  'id',
+  'cron_expression',
+  'timezone',
+  'enabled',
+  'next_run_at',
+  'last_occurrence',
+] as const satisfies readonly (keyof ScheduleTimes)[];
+
+const timesOf = (executor: Executor, ids: readonly string[]) =>
+  executor
+    .selectFrom('schedules')
+    .select(timeColumns)
+    .where(sql<boolean>`id = any(${ids}::uuid[])`)
+    .orderBy('id');
+
+/** Those of these schedules that exist. */
+export const findTimes = (executor: Executor, ids: readonly string[]): Promise<ScheduleTimes[]> =>
+  timesOf(executor, ids).execute();
+
+/** The same, locked in the order of their ids, so that two such calls never wait in a circle. */
+export const findLockedTimes = (tx: Tx, ids: readonly string[]): Promise<ScheduleTimes[]> =>
+  timesOf(tx, ids).forUpdate().execute();
+
+/** The ids of the schedules that match, at most `limit`. */
+export const findMatchingIds = async (
+  executor: Executor,
+  filter: ScheduleFilter,
+  limit: number,
+): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`
+    select s.id from schedules s join agents a on a.id = s.agent_id where ${matchesFilter(filter)}
+    limit ${limit}`.execute(executor);
+  return rows.map(({ id }) => id);
+};
+
 const toRow = (definition: Definition) => ({
   ...definition,
   payload: json(definition.payload),
@@ -122,19 +175,22 @@ export const insertSchedule = (
     .returning(columns)
     .executeTakeFirstOrThrow();
 
-/** Writes a change through the API, which raises the revision. */
+/** Writes a new definition and what follows from it; it raises the revision. */
 export const updateScheduleRow = (
   tx: Tx,
   id: string,
-  change: Partial<Pick<ScheduleRow, 'enabled' | 'next_run_at' | 'zone_rules' | 'last_occurrence'>> & {
-    definition?: Definition;
+  {
+    definition,
+    ...rest
+  }: Pick<ScheduleRow, 'next_run_at' | 'zone_rules' | 'last_occurrence'> & {
+    definition: Definition;
+    last_outcome?: LastOutcome;
   },
-): Promise<ScheduleRow> => {
-  const { definition, ...rest } = change;
-  return tx
+): Promise<ScheduleRow> =>
+  tx
     .updateTable('schedules')
     .set({
-      ...(definition ? toRow(definition) : {}),
+      ...toRow(definition),
       ...rest,
       revision: sql<number>`revision + 1`,
       updated_at: sql<Date>`platform_now()`,
@@ -142,10 +198,40 @@ export const updateScheduleRow = (
     .where('id', '=', id)
     .returning(columns)
     .executeTakeFirstOrThrow();
+
+/** Pauses schedules, which are locked; `last` is the last occurrence of each that was handled, or is skipped by it. */
+export const updatePausedRows = async (
+  tx: Tx,
+  rows: readonly { id: string; last: Date | null; skips: boolean }[],
+): Promise<void> => {
+  await sql`
+    update schedules s set enabled = false, next_run_at = null, last_occurrence = r.last, revision = revision + 1,
+      updated_at = platform_now(), last_outcome = case when r.skips then 'skipped' else s.last_outcome end
+    from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.last)}::timestamptz[],
+      ${rows.map((row) => row.skips)}::boolean[]) as r(id, last, skips)
+    where s.id = r.id`.execute(tx);
 };
 
-export const deleteScheduleRow = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('schedules').where('id', '=', id).execute();
+/** Writes what became of the last occurrence, if nothing else of the schedule changes. */
+export const updateLastOutcome = async (tx: Tx, id: string, outcome: LastOutcome): Promise<void> => {
+  await tx.updateTable('schedules').set({ last_outcome: outcome }).where('id', '=', id).execute();
+};
+
+/** Resumes schedules, which are locked, with their next occurrences, computed by `zoneRules`. */
+export const updateResumedRows = async (
+  tx: Tx,
+  rows: readonly { id: string; next: Date | null }[],
+  zoneRules: string,
+): Promise<void> => {
+  await sql`
+    update schedules s set enabled = true, next_run_at = r.next, zone_rules = ${zoneRules}, revision = revision + 1,
+      updated_at = platform_now()
+    from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.next)}::timestamptz[]) as r(id, next)
+    where s.id = r.id`.execute(tx);
+};
+
+export const deleteScheduleRows = async (tx: Tx, ids: readonly string[]): Promise<void> => {
+  await sql`delete from schedules where id = any(${ids}::uuid[])`.execute(tx);
 };
 
 /** The stored next run and the database's time, read together; undefined if the schedule is gone. */
@@ -158,7 +244,9 @@ export const findNextRun = async (
       select next_run_at, platform_now() as now from schedules where id = ${scheduleId}`.execute(executor)
   ).rows[0];
 
-/** Wakes the replicas in time for the next occurrence of `row`, when the transaction commits. */
-export const notifyNextRun = async (tx: Tx, row: ScheduleRow): Promise<void> => {
-  if (row.next_run_at) await notify(tx, schedulesChannel, String(row.next_run_at.getTime()));
+/** Wakes the replicas in time for the first of these next occurrences, when the transaction commits. */
+export const notifyNextRun = async (tx: Tx, next: readonly (Date | null)[]): Promise<void> => {
+  let first = Number.POSITIVE_INFINITY;
+  for (const time of next) first = Math.min(first, time?.getTime() ?? first);
+  if (Number.isFinite(first)) await notify(tx, schedulesChannel, String(first));
 };

@@ -19,11 +19,15 @@ const checkChanges = (body: Record<string, unknown>): [SettingName, unknown][] =
     return [name as SettingName, parsed.data];
   });
 
+/** What another feature does in the transaction that changes settings. It may throw what the client sees. */
+export type SettingsHook = (tx: Tx, actor: Actor, before: Settings, after: Settings) => Promise<void>;
+
 /** Changes the settings that `body` names, on every replica when `tx` commits. Returns all settings. */
 export const changeSettings = async (
   tx: Tx,
   actor: Actor,
   body: Record<string, unknown>,
+  hooks: readonly SettingsHook[],
 ): Promise<Settings> => {
   const changes = checkChanges(body);
   const before = await readSettings(tx);
@@ -33,5 +37,7 @@ export const changeSettings = async (
     await audit(tx, actor, 'advanced_setting.update', name, { before: before[name], after: value });
   }
   await notify(tx, settingsChannel);
-  return readSettings(tx);
+  const after = await readSettings(tx);
+  for (const hook of hooks) await hook(tx, actor, before, after);
+  return after;
 };

@@ -3,12 +3,12 @@ import type { Feature } from '../feature.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Mutex } from '../lib/semaphore.ts';
-import { settingsChannel } from './change.ts';
+import { type SettingsHook, settingsChannel } from './change.ts';
 import { settingsRoutes } from './routes.ts';
-import { defaultSettings, type Settings } from './settings.ts';
+import { defaultSettings, type Settings, settingDefinitions } from './settings.ts';
 import { readSettings } from './store.ts';
 
-export { readSettings, type Settings };
+export { readSettings, type Settings, settingDefinitions };
 
 /**
  * The settings as this replica last read them, for what uses them too often for a query (rate limit, retention). A
@@ -19,6 +19,8 @@ export interface CurrentSettings {
   get(): Settings;
   /** Calls `listener` after every read. */
   onChange(listener: () => void): void;
+  /** Runs `hook` in each transaction that changes settings, on the replica that changes them. */
+  inTransaction(hook: SettingsHook): void;
 }
 
 export interface SettingsFeature extends Feature, CurrentSettings {
@@ -30,6 +32,7 @@ export interface SettingsFeature extends Feature, CurrentSettings {
 export const createSettings = (db: Database, log: Logger): SettingsFeature => {
   let current = defaultSettings;
   const listeners: (() => void)[] = [];
+  const hooks: SettingsHook[] = [];
   // One read at a time: otherwise an older result that arrives late would stay.
   const mutex = new Mutex();
   const refresh = (): Promise<void> =>
@@ -45,12 +48,13 @@ export const createSettings = (db: Database, log: Logger): SettingsFeature => {
       name: 'Advanced settings',
       description: 'Limits and retention, effective at once on every replica.',
     },
-    routes: settingsRoutes(db, refresh),
+    routes: settingsRoutes(db, hooks, refresh),
     start: async () => {
       db.listen(settingsChannel, refreshOnChange);
       await refresh();
     },
     get: () => current,
     onChange: (listener) => void listeners.push(listener),
+    inTransaction: (hook) => void hooks.push(hook),
   };
 };

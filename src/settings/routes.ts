@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
 import { jsonObject, type Route, route } from '../http/index.ts';
-import { changeSettings } from './change.ts';
+import { changeSettings, type SettingsHook } from './change.ts';
 import { settingDefinitions, settingNames } from './settings.ts';
 import { readSettings } from './store.ts';
 
@@ -17,26 +17,36 @@ const settingsSchema = z
   .array(
     z.object({
       name: z.string(),
-      type: z.enum(['boolean', 'integer']),
-      default: z.union([z.boolean(), z.int()]),
+      type: z.enum(['boolean', 'integer', 'string']),
+      default: z.union([z.boolean(), z.int(), z.string()]),
       minimum: z.int().optional(),
       maximum: z.int().optional(),
+      enum: z.array(z.string()).optional().describe('The values that a string may have.'),
       description: z.string(),
     }),
   )
   .meta({ id: 'AdvancedSettingsSchema' });
 
 interface SchemaFacts {
-  type: 'boolean' | 'integer';
+  type: 'boolean' | 'integer' | 'string';
   minimum?: number;
   maximum?: number;
+  enum?: string[];
 }
 
-/** `refresh` runs after each change, so that the change is in effect on this replica when the response is sent. */
-export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Route[] => [
+/**
+ * `hooks` run in the transaction of each change. `refresh` runs after it, so that the change is in effect on this replica
+ * when the response is sent.
+ */
+export const settingsRoutes = (
+  db: Database,
+  hooks: readonly SettingsHook[],
+  refresh: () => Promise<void>,
+): Route[] => [
   route({
     id: 'getAdvancedSettings',
     role: 'admin',
+    scope: 'settings:read',
     method: 'GET',
     path: '/advanced-settings',
     summary: 'Get the advanced settings',
@@ -46,6 +56,7 @@ export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Rout
   route({
     id: 'updateAdvancedSettings',
     role: 'admin',
+    scope: 'settings',
     method: 'PATCH',
     path: '/advanced-settings',
     summary: 'Update advanced settings',
@@ -60,7 +71,7 @@ export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Rout
     }),
     response: advancedSettings,
     handler: async ({ body, transaction, actor }) => {
-      const settings = await transaction((tx) => changeSettings(tx, actor, body));
+      const settings = await transaction((tx) => changeSettings(tx, actor, body, hooks));
       await refresh();
       return settings;
     },
@@ -68,6 +79,7 @@ export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Rout
   route({
     id: 'getAdvancedSettingsSchema',
     role: 'admin',
+    scope: 'settings:read',
     method: 'GET',
     path: '/advanced-settings/schema',
     summary: 'Get the schema of the advanced settings',
@@ -75,8 +87,8 @@ export const settingsRoutes = (db: Database, refresh: () => Promise<void>): Rout
     handler: async () =>
       settingNames.map((name) => {
         const [schema, fallback, description] = settingDefinitions[name];
-        const { minimum, maximum, type } = z.toJSONSchema(schema) as unknown as SchemaFacts;
-        return { name, type, default: fallback, minimum, maximum, description };
+        const { minimum, maximum, type, enum: values } = z.toJSONSchema(schema) as unknown as SchemaFacts;
+        return { name, type, default: fallback, minimum, maximum, enum: values, description };
       }),
   }),
 ];

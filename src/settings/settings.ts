@@ -33,12 +33,17 @@ export const settingDefinitions = {
   WORK_ITEM_LEASE_SECONDS: [
     z.int().min(2).max(3_600),
     30,
-    'If a worker does not renew its lease of a Work Item for this many seconds, another worker takes the Work Item.',
+    'If a worker does not renew its lease of a Work Item, or of a run of a conversation, for this many seconds, another worker takes it.',
   ],
   MAX_CONCURRENT_WORK_ITEMS: [
     z.int().min(1).max(1_000),
     8,
     'How many Work Items one replica executes at once.',
+  ],
+  MAX_CONCURRENT_CONVERSATION_RUNS: [
+    z.int().min(1).max(10_000),
+    50,
+    'How many runs of conversations one replica executes at once, besides its Work Items.',
   ],
   RATE_LIMIT_REQUESTS_PER_SECOND: [
     z.int().min(0).max(1_000_000),
@@ -56,6 +61,45 @@ export const settingDefinitions = {
     z.int().min(16).max(10_485_760),
     10_240,
     'How many MB of undelivered telemetry a replica keeps. The oldest is removed first.',
+  ],
+  DEFAULT_ROLE: [
+    z.enum(['none', 'member', 'builder']),
+    'none',
+    'The role of a person whom no role mapping matches. `none` refuses the sign-in.',
+  ],
+  SESSION_IDLE_SECONDS: [
+    z.int().min(5).max(2_592_000),
+    28_800,
+    'A session ends after this many seconds without a request. A lower value holds for existing sessions.',
+  ],
+  SESSION_MAX_SECONDS: [
+    z.int().min(10).max(2_592_000),
+    86_400,
+    'A session ends this many seconds after the sign-in. A lower value holds for existing sessions.',
+  ],
+  SESSION_REVALIDATION_SECONDS: [
+    z.int().min(5).max(86_400),
+    900,
+    'How often the identity provider is asked to confirm the person of a session, in seconds.',
+  ],
+  PERSONAL_KEY_CONFIRMATION_DAYS: [
+    z.int().min(0).max(36_500),
+    30,
+    'A personal key pauses when the identity provider has not confirmed its person for this many days. 0 switches this off.',
+  ],
+  MAX_API_KEY_DAYS: [
+    z.int().min(0).max(36_500),
+    0,
+    'New API keys must expire within this many days. 0 allows keys that never expire.',
+  ],
+  AUDIT_RETENTION_DAYS: [
+    z
+      .int()
+      .min(0)
+      .max(36_500)
+      .refine((days) => days === 0 || days >= 90, 'must be 0 or from 90 to 36500'),
+    0,
+    'Entries of the audit log are removed after this many days: 0, which keeps all, or at least 90.',
   ],
 } as const satisfies Record<string, readonly [z.ZodType, unknown, string]>;
 

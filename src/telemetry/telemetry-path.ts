@@ -16,6 +16,8 @@ import { createTracing, type Tracing } from './spans.ts';
 
 /** Dead letters that the log of this replica keeps. */
 export interface DeadLetters extends OwnDeadLetters {
+  /** How many there are. */
+  count(number: number): Promise<number>;
   /** How many there are in the logs of other replicas. */
   countElsewhere(number: number): Promise<number>;
 }
@@ -28,6 +30,8 @@ export interface TelemetryPathOptions {
   retention: () => Retention;
   /** Where replicas publish their reports. Left out: there are no others. */
   reports?: ReportStore;
+  /** Called with the agents that accepted requests name. Left out: no one is notified. */
+  onAccepted?: (agents: Iterable<string | null>) => void;
   egress: Pick<Egress, 'request'>;
   log: Logger;
   clock?: Clock;
@@ -62,7 +66,8 @@ export class TelemetryPath {
         this.#opened?.telemetryLog.append(slices) ??
         Promise.reject(new TelemetryLogError('closed', 'the telemetry log is not open')),
     };
-    this.receiver = createReceiver({ log, routes });
+    const { onAccepted } = options;
+    this.receiver = createReceiver({ log, routes, ...(onAccepted && { onAccepted }) });
     this.#spans = createTracing({ log, routes, logger: options.log });
     this.tracing = this.#spans.tracing;
   }
@@ -115,9 +120,19 @@ export class TelemetryPath {
     return this.#open.telemetryLog.id;
   }
 
+  /** How many bytes the telemetry log holds. */
+  get bytes(): number {
+    return this.#open.telemetryLog.bytes;
+  }
+
   get deadLetters(): DeadLetters {
     return {
       ...this.#open.delivery.deadLetters,
+      count: async (number) => {
+        const { telemetryLog } = this.#open;
+        await telemetryLog.refresh();
+        return telemetryLog.counters(number).dead_lettered;
+      },
       countElsewhere: async (number) => {
         const others = await this.#options.reports?.ofOthers(this.replicaId, number);
         return (others ?? []).reduce((sum, { dead_lettered }) => sum + dead_lettered, 0);

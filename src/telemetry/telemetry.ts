@@ -3,12 +3,14 @@ import type { Feature, Services } from '../feature.ts';
 import { ConfigError } from '../lib/config-error.ts';
 import { messageOf } from '../lib/errors.ts';
 import { retryForMs, retryUntilReady } from '../lib/retry-until-ready.ts';
+import { AgentSpans } from './agent-spans.ts';
 import { openFileLog } from './log/files/file-log.ts';
 import { openSharedLog } from './log/jetstream/jetstream-log.ts';
 import { type TelemetryLog, TelemetryLogRefusal } from './log/log.ts';
 import { telemetryMetrics } from './metrics.ts';
 import { telemetryRoute } from './receiver/route.ts';
 import { ReportStore } from './reports/report-store.ts';
+import { deleteOldSamples, samplingLoop } from './reports/samples.ts';
 import type { Destinations, IntegrationDirectory } from './routing.ts';
 import { TelemetryPath } from './telemetry-path.ts';
 
@@ -17,7 +19,15 @@ export interface Telemetry
   extends Feature,
     Pick<
       TelemetryPath,
-      'tracing' | 'replicaId' | 'deadLetters' | 'health' | 'integrations' | 'resume' | 'wake' | 'flush'
+      | 'tracing'
+      | 'replicaId'
+      | 'bytes'
+      | 'deadLetters'
+      | 'health'
+      | 'integrations'
+      | 'resume'
+      | 'wake'
+      | 'flush'
     > {}
 
 interface TelemetryNeeds {
@@ -48,10 +58,12 @@ const openLog = async (
 
 export const createTelemetry = (services: Services, { destinations }: TelemetryNeeds): Telemetry => {
   const { db, settings, egress, log, clock } = services;
+  const agentSpans = new AgentSpans(services);
   const path = new TelemetryPath({
     openLog: () => openLog(services, (number) => destinations.exists(number)),
     destinations,
     reports: new ReportStore(db),
+    onAccepted: (agents) => agentSpans.seen(agents),
     egress,
     log,
     clock,
@@ -63,6 +75,7 @@ export const createTelemetry = (services: Services, { destinations }: TelemetryN
       };
     },
   });
+  const samples = samplingLoop(services);
   return {
     tag: {
       name: 'Telemetry',
@@ -75,11 +88,29 @@ export const createTelemetry = (services: Services, { destinations }: TelemetryN
       settings.onChange(() => path.wake());
     },
     // Delivery continues while the other loops end, which still trace, and stops when the path is closed.
-    loops: [{ role: 'delivery', start: () => path.startDelivery(), stop: async () => {} }],
+    loops: [
+      { role: 'delivery', start: () => path.startDelivery(), stop: async () => {} },
+      {
+        role: 'delivery',
+        start: () => void samples.start(),
+        stop: () => samples.stop(),
+        pass: () => samples.pass(),
+      },
+      {
+        role: 'api',
+        start: () => agentSpans.start(),
+        stop: () => agentSpans.stop(),
+        pass: () => agentSpans.pass(),
+      },
+    ],
+    retention: [deleteOldSamples],
     stop: () => path.close(),
     tracing: path.tracing,
     get replicaId() {
       return path.replicaId;
+    },
+    get bytes() {
+      return path.bytes;
     },
     get deadLetters() {
       return path.deadLetters;

@@ -5,7 +5,13 @@ import { eachDatabase } from '../../tests/harness/database.ts';
 import { cancelEverything, makeAgent } from '../../tests/harness/work-items.ts';
 import type { Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
-import { claimableInHead, claimableInQueues, claimWorkItems } from './claims.ts';
+import {
+  claimableInHead,
+  claimableInQueues,
+  claimFor,
+  claimWorkItems,
+  findClaimableAgents,
+} from './claims.ts';
 
 interface Given {
   agent: string;
@@ -43,6 +49,13 @@ eachDatabase((name, open) => {
 
   const makeAgents = (n: number, max_concurrency: number): Promise<string[]> =>
     Promise.all(Array.from({ length: n }, () => makeAgent(open(), { max_concurrency })));
+
+  /** Gives an agent external workers, and room for all that waits. */
+  const makeExternal = async (agent: string): Promise<void> => {
+    await open().tx((tx) =>
+      sql`update agents set execution = 'external', max_concurrency = 1000 where id = ${agent}`.execute(tx),
+    );
+  };
 
   /** What a claim of 10 returns, and how many rows and index entries of Work Items it read. Nothing stays of it. */
   const tryClaim = async (): Promise<{ ids: string[]; read: number }> => {
@@ -117,7 +130,7 @@ eachDatabase((name, open) => {
 
   describe('what a claim reads does not depend on', () => {
     /** Claims next to a backlog of 3,000 and of 9,000 that is older than what there is to claim. */
-    const compare = async (more: Partial<Given>, before = async () => {}) => {
+    const compare = async (more: Partial<Given>, before = async (_busy: string) => {}) => {
       const [busy] = await makeAgents(1, 1);
       const free = await makeAgents(30, 2);
       await insert([{ agent: busy!, age: 1, status: 'EXECUTING' }]);
@@ -125,7 +138,7 @@ eachDatabase((name, open) => {
       const reads: number[] = [];
       for (const n of [3_000, 6_000]) {
         await insert(Array.from({ length: n }, (_, i) => ({ agent: busy!, age: 1_000_000 - i, ...more })));
-        await before();
+        await before(busy!);
         // The first marks the index entries of rows that are gone, which the next then skips.
         await tryClaim();
         const { ids, read } = await tryClaim();
@@ -136,6 +149,8 @@ eachDatabase((name, open) => {
     };
 
     test('the backlog of an agent that is full', () => compare({}));
+
+    test('the backlog of an agent with external workers', () => compare({}, makeExternal));
 
     test('the retries that wait', () => compare({ retryIn: 3_600 }));
 
@@ -160,6 +175,24 @@ eachDatabase((name, open) => {
       ),
     );
     expect(rows[0]!.not_before).toBeInstanceOf(Date);
+  });
+
+  test('an external worker gets the oldest of its agents only, the platform only those of the others', async () => {
+    const agents = await makeAgents(3, 2);
+    const [external, other, platform] = agents as [string, string, string];
+    await makeExternal(external);
+    await makeExternal(other);
+    const of = [external, platform, other, external, platform, external];
+    const ids = await insert(of.map((agent, i) => ({ agent, age: 100 - i })));
+    const claimOf = (agentIds: string[], limit: number) =>
+      open().tx((tx) => claimFor(tx, agentIds, { owner: 'w', limit, leaseSeconds: 30 }));
+    expect((await open().tx(claim(10))).map(({ id }) => id)).toEqual([ids[1], ids[4]]);
+    const waiting = () => open().run((executor) => findClaimableAgents(executor, agents));
+    expect((await waiting()).sort()).toEqual([external, other].sort());
+    expect(await claimOf([platform], 10)).toEqual([]);
+    expect((await claimOf([external, other, platform], 2)).map(({ id }) => id)).toEqual([ids[0], ids[2]]);
+    expect((await claimOf([external], 10)).map(({ id }) => id)).toEqual([ids[3], ids[5]]);
+    expect(await waiting()).toEqual([]);
   });
 
   // The embedded database has one connection: no other transaction can hold anything.

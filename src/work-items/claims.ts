@@ -1,7 +1,7 @@
-import { advisoryLock, type RawBuilder, sql, type Tx } from '../database/index.ts';
-import { recordEvents } from './history-store.ts';
-import { worker } from './leases.ts';
-import { columns, type WorkItem } from './store.ts';
+import { advisoryLock, type Executor, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import { type Who, worker } from './leases.ts';
+import type { WorkItem } from './store.ts';
+import { type MovedRow, movedColumns, recordTransitions } from './transitions.ts';
 
 /** How many of the oldest are read to get past those of agents without room: 0.7 ms. */
 const window = sql.lit(2_000);
@@ -11,6 +11,9 @@ const headLength = (limit: number): number => 2 * limit + 20;
 
 const executing = sql`executing as (
   select agent_id, count(*)::integer as n from work_items where status = 'EXECUTING' group by agent_id)`;
+
+/** The Work Items of these are for external workers, which claim them by `claimFor`. */
+const external = sql`select id from agents where execution = 'external'`;
 
 interface Search {
   limit: number;
@@ -26,7 +29,7 @@ interface Head {
   retriesDue: boolean;
 }
 
-/** Those that can be claimed among the oldest of all agents, which is nearly always enough; oldest first. */
+/** Those that the platform can claim among the oldest of all agents, which is nearly always enough; oldest first. */
 export const claimableInHead = ({ limit, except }: Search): RawBuilder<Head> =>
   sql`with ${executing}, oldest as (
       select id, agent_id, created_at, not_before from work_items where status = 'PENDING'
@@ -36,6 +39,7 @@ export const claimableInHead = ({ limit, except }: Search): RawBuilder<Head> =>
       where o.not_before is null and o.id <> all(${except}::uuid[]) and o.agent_id not in (
         select e.agent_id from executing e
         where e.n >= (select a.max_concurrency from agents a where a.id = e.agent_id))
+        and o.agent_id not in (${external})
       order by o.created_at, o.id limit ${headLength(limit)}
     ), ranked as (
       select h.id, h.created_at,
@@ -70,7 +74,7 @@ export const claimableInQueues = ({ limit, except }: Search): RawBuilder<{ id: s
     ), oldest as (
       select q.agent_id, a.max_concurrency - coalesce(e.n, 0) as room
       from queues q join agents a on a.id = q.agent_id left join executing e on e.agent_id = a.id
-      where a.max_concurrency > coalesce(e.n, 0) order by q.created_at, q.id limit ${limit}
+      where a.max_concurrency > coalesce(e.n, 0) and a.execution = 'platform' order by q.created_at, q.id limit ${limit}
     )
     select w.id from oldest o cross join lateral (
       select * from (
@@ -79,6 +83,36 @@ export const claimableInQueues = ({ limit, except }: Search): RawBuilder<{ id: s
       ) queue limit least(o.room, ${limit})
     ) w
     order by w.created_at, w.id limit ${limit}`;
+};
+
+/** The oldest that external workers of these agents can claim, from the queue of each agent as above. */
+const claimableOf = (
+  agentIds: readonly string[],
+  { limit, except }: Search,
+): RawBuilder<{ id: string }> => sql`
+  with ${executing}
+  select w.id from agents a left join executing e on e.agent_id = a.id cross join lateral (
+    select * from (
+      select id, created_at from work_items
+      where status = 'PENDING' and not_before is null and id <> all(${except}::uuid[]) and agent_id = a.id
+      order by created_at, id limit 1000
+    ) queue limit least(greatest(0, a.max_concurrency - coalesce(e.n, 0)), ${limit})
+  ) w
+  where a.id = any(${agentIds}::uuid[]) and a.execution = 'external'
+  order by w.created_at, w.id limit ${limit}`;
+
+/** Those of `agentIds` for which an external worker may find something to claim now. Locks nothing. */
+export const findClaimableAgents = async (
+  executor: Executor,
+  agentIds: readonly string[],
+): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`
+    with ${executing}
+    select a.id from agents a left join executing e on e.agent_id = a.id
+    where a.id = any(${agentIds}::uuid[]) and a.execution = 'external' and a.max_concurrency > coalesce(e.n, 0)
+      and exists (select from work_items where status = 'PENDING' and agent_id = a.id
+        and (not_before is null or not_before <= platform_now()))`.execute(executor);
+  return rows.map(({ id }) => id);
 };
 
 /**
@@ -118,49 +152,79 @@ const selectClaimable = async (tx: Tx, search: Search): Promise<string[]> => {
   return rows.map((row) => row.id);
 };
 
+/** Who claims, and for how long. */
+interface Claimer {
+  owner: string;
+  leaseSeconds: number;
+  /** Whom the history names; by default the worker of the platform. */
+  by?: Who;
+}
+
 /** Makes EXECUTING those of `ids` that are still PENDING and that no other transaction has locked. */
 const take = async (
   tx: Tx,
   ids: readonly string[],
-  { owner, leaseSeconds }: { owner: string; leaseSeconds: number },
-): Promise<WorkItem[]> => {
+  { owner, leaseSeconds }: Claimer,
+): Promise<MovedRow[]> => {
   if (ids.length === 0) return [];
-  const { rows } = await sql<WorkItem>`
+  const { rows } = await sql<MovedRow>`
     with free as (
       select id from work_items where id = any(${ids}::uuid[]) and status = 'PENDING' for update skip locked
     )
     update work_items w set status = 'EXECUTING', attempts = attempts + 1, fencing = fencing + 1,
       lease_owner = ${owner}, lease_expires_at = platform_now() + make_interval(secs => ${leaseSeconds}),
       started_at = platform_now(), updated_at = platform_now(), not_before = null
-    from free where w.id = free.id returning ${columns}`.execute(tx);
+    from free where w.id = free.id returning ${movedColumns}, 'PENDING' as from_status`.execute(tx);
   return rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
 };
 
 /**
- * Claims up to `limit` Work Items that are due, oldest first, for `leaseSeconds`, never more of an agent than its
- * `max_concurrency` over all replicas; fewer than `limit` only if there are no more. What another transaction has
- * locked is left out. The time that it takes depends on how many agents have due Work Items, not on how many.
+ * Claims what `select` finds, until it has `limit` or there is no more. What another transaction has locked is left out.
  *
  * The room of an agent is exact because only one claim runs at a time (the advisory lock lasts until the commit) and
  * nothing but a claim makes a Work Item EXECUTING: what is counted under the lock can only become less.
  */
-export const claimWorkItems = async (
+const claim = async (
   tx: Tx,
-  { owner, limit, leaseSeconds }: { owner: string; limit: number; leaseSeconds: number },
+  limit: number,
+  claimer: Claimer,
+  select: (search: Search) => Promise<string[]>,
 ): Promise<WorkItem[]> => {
   await advisoryLock(tx, 'work item claims');
   await readInOrder(tx);
-  const claimed: WorkItem[] = [];
+  const claimed: MovedRow[] = [];
   const locked: string[] = [];
   for (;;) {
-    const ids = await selectClaimable(tx, { limit: limit - claimed.length, except: locked });
-    const taken = await take(tx, ids, { owner, leaseSeconds });
+    const ids = await select({ limit: limit - claimed.length, except: locked });
+    const taken = await take(tx, ids, claimer);
     claimed.push(...taken);
     if (taken.length === ids.length) break;
     const got = new Set(taken.map(({ id }) => id));
     locked.push(...ids.filter((id) => !got.has(id)));
   }
-  const moved = claimed.map(({ id }) => ({ id, from: 'PENDING', to: 'EXECUTING' }) as const);
-  await recordEvents(tx, 'claim', worker, moved, { owner });
+  const { owner, by: principal = worker } = claimer;
+  await recordTransitions(tx, { action: 'claim', principal, details: { owner } }, claimed);
   return claimed;
 };
+
+/**
+ * Claims up to `limit` Work Items that are due, oldest first, for `leaseSeconds`, never more of an agent than its
+ * `max_concurrency` over all replicas; fewer than `limit` only if there are no more. Those of agents with external
+ * workers are left out. The time that it takes depends on how many agents have due Work Items, not on how many.
+ */
+export const claimWorkItems = (
+  tx: Tx,
+  { limit, ...claimer }: Claimer & { limit: number },
+): Promise<WorkItem[]> => claim(tx, limit, claimer, (search) => selectClaimable(tx, search));
+
+/** The same for an external worker, of these agents. */
+export const claimFor = (
+  tx: Tx,
+  agentIds: readonly string[],
+  { limit, ...claimer }: Claimer & { limit: number },
+): Promise<WorkItem[]> =>
+  claim(tx, limit, claimer, async (search) => {
+    while ((await queueDueRetries(tx)) === retriesAtOnce);
+    const { rows } = await claimableOf(agentIds, search).execute(tx);
+    return rows.map((row) => row.id);
+  });

@@ -28,21 +28,38 @@ type Who = Pick<Principal, 'kind' | 'id' | 'name'>;
 /** Who did it, as the history keeps it: still readable when the key or person is gone. */
 export const principalJson = ({ kind, id, name }: Who): string => json({ kind, id, name });
 
-/** Records what happened to several Work Items together, in one statement whatever their number. */
-export const recordEvents = async (
-  tx: Tx,
-  action: string,
-  principal: Who,
-  moved: readonly { id: string; from: Status | null; to: Status }[],
-  details: Record<string, unknown> = {},
-): Promise<void> => {
-  if (moved.length === 0) return;
-  await sql`insert into work_item_events (id, work_item_id, from_status, to_status, action, principal, details, at)
+interface NewEvents {
+  action: string;
+  principal: Who;
+  moved: readonly { id: string; from: Status | null; to: Status; details?: Record<string, unknown> }[];
+}
+
+/** The statement that records what happened to several Work Items together. */
+export const eventInsertion = ({ action, principal, moved }: NewEvents): RawBuilder<unknown> =>
+  sql`insert into work_item_events (id, work_item_id, from_status, to_status, action, principal, details, at)
     select e.id, e.work_item_id, e.from_status, e.to_status, ${action}, ${principalJson(principal)}::jsonb,
-      ${json(details)}::jsonb, (select platform_now())
+      e.details::jsonb, (select platform_now())
     from unnest(${moved.map(() => newId())}::uuid[], ${moved.map((m) => m.id)}::uuid[],
-      ${moved.map((m) => m.from)}::text[], ${moved.map((m) => m.to)}::text[])
-      as e(id, work_item_id, from_status, to_status)`.execute(tx);
+      ${moved.map((m) => m.from)}::text[], ${moved.map((m) => m.to)}::text[],
+      ${moved.map((m) => json(m.details ?? {}))}::text[]) as e(id, work_item_id, from_status, to_status, details)`;
+
+/** Records what happened to several Work Items together, in one statement whatever their number. */
+export const recordEvents = async (tx: Tx, events: NewEvents): Promise<void> => {
+  await eventInsertion(events).execute(tx);
+};
+
+/** Whether the history of a Work Item has this already. */
+export const hasEvent = async (
+  tx: Tx,
+  workItemId: string,
+  action: string,
+  details: Record<string, unknown>,
+): Promise<boolean> => {
+  const { rows } = await sql`select from work_item_events
+    where work_item_id = ${workItemId} and action = ${action} and details = ${json(details)}::jsonb limit 1`.execute(
+    tx,
+  );
+  return rows.length > 0;
 };
 
 /** The rows of a Work Item in a table, newest first, one more than `limit`. */
@@ -67,40 +84,61 @@ export const listEvents = (executor: Executor, workItemId: string, page: Page): 
   return newest(executor, 'work_item_events', columns, workItemId, page);
 };
 
-/** Stores a message as it happens; returns its id. */
-export const appendMessage = async (
-  tx: Tx,
-  message: {
-    work_item_id: string;
-    conversation_id: string;
-    role: MessageRole;
-    content: readonly MessagePart[];
-  },
-): Promise<string> => {
-  const id = newId();
-  await sql`insert into work_item_messages (id, work_item_id, conversation_id, role, content)
-    values (${id}, ${message.work_item_id}, ${message.conversation_id}, ${message.role},
-      ${json(toStored(message.role, message.content))}::jsonb)`.execute(tx);
-  return id;
+export interface NewMessage {
+  work_item_id: string;
+  conversation_id: string;
+  role: MessageRole;
+  content: readonly MessagePart[];
+  /** The reply as its provider gave it: for the next model call, never shown. */
+  provider_parts?: unknown;
+}
+
+/** Stores messages as they happen, in their order, in one statement. Resolves to their `seq`. */
+export const appendMessages = async (tx: Tx, messages: readonly NewMessage[]): Promise<number[]> => {
+  if (messages.length === 0) return [];
+  const parts = messages.map((m) => (m.provider_parts === undefined ? null : json(m.provider_parts)));
+  const { rows } = await sql<{ seq: number }>`
+    insert into work_item_messages (id, work_item_id, conversation_id, role, content, provider_parts)
+    select m.id, m.work_item_id, m.conversation_id, m.role, m.content::jsonb, m.provider_parts::json
+    from unnest(${messages.map(() => newId())}::uuid[], ${messages.map((m) => m.work_item_id)}::uuid[],
+      ${messages.map((m) => m.conversation_id)}::uuid[], ${messages.map((m) => m.role)}::text[],
+      ${messages.map((m) => json(toStored(m.role, m.content)))}::text[], ${parts}::text[])
+      as m(id, work_item_id, conversation_id, role, content, provider_parts)
+    returning seq`.execute(tx);
+  return rows.map(({ seq }) => seq);
+};
+
+/** Stores a message as it happens. */
+export const appendMessage = async (tx: Tx, message: NewMessage): Promise<void> => {
+  await appendMessages(tx, [message]);
 };
 
 type MessageRow = Omit<WorkItemMessage, 'content'> & { content: unknown };
 
 const toMessage = (row: MessageRow): WorkItemMessage => ({ ...row, content: toParts(row.content) });
 
-/** The messages of one conversation of a Work Item, oldest first. */
-export const listConversation = async (
+type ConversationMessage = WorkItemMessage & { work_item_id: string; provider_parts: unknown };
+
+/** The messages of conversations of Work Items for the next model call, those of each oldest first. */
+export const listConversations = async (
   executor: Executor,
-  workItemId: string,
-  conversationId: string,
-): Promise<WorkItemMessage[]> => {
-  const { rows } = await sql<MessageRow>`
-    select id, conversation_id, role, content, created_at from work_item_messages
-    where work_item_id = ${workItemId} and conversation_id = ${conversationId} order by seq`.execute(
-    executor,
-  );
-  return rows.map(toMessage);
+  items: readonly { id: string; conversation_id: string }[],
+): Promise<ConversationMessage[]> => {
+  const { rows } = await sql<MessageRow & Pick<ConversationMessage, 'work_item_id' | 'provider_parts'>>`
+    select m.id, m.work_item_id, m.conversation_id, m.role, m.content, m.provider_parts, m.created_at
+    from unnest(${items.map((item) => item.id)}::uuid[], ${items.map((item) => item.conversation_id)}::uuid[])
+      as i(id, conversation_id)
+      join work_item_messages m on m.work_item_id = i.id and m.conversation_id = i.conversation_id
+    order by m.seq`.execute(executor);
+  return rows.map((row) => ({ ...row, ...toMessage(row) }));
 };
+
+/** The messages of one conversation of a Work Item for the next model call, oldest first. */
+export const listConversation = (
+  executor: Executor,
+  id: string,
+  conversationId: string,
+): Promise<ConversationMessage[]> => listConversations(executor, [{ id, conversation_id: conversationId }]);
 
 /** All messages of a Work Item, newest first, one more than `limit`. */
 export const listMessages = async (

@@ -1,35 +1,151 @@
+import { type OpenStreams, Watcher } from '../event-streams/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import { counter } from '../lib/metrics.ts';
+import { bulkActionLoop } from './bulk-actions/bulk-actions.ts';
+import { bulkActionRoutes } from './bulk-actions/routes.ts';
+import { bulkActionsChannel, deleteOldBulkActions } from './bulk-actions/store.ts';
+import { messageRoutes } from './message-routes.ts';
 import { type WorkItemNeeds, workItemRoutes } from './routes.ts';
+import type { Status } from './states.ts';
+import { stepRoutes } from './step-routes.ts';
 import { deleteFinishedWorkItems } from './store.ts';
+import { streamRoutes } from './stream-routes.ts';
+import { listLastHappenings } from './stream-store.ts';
 
-export { claimWorkItems } from './claims.ts';
-export { appendMessage, listConversation } from './history-store.ts';
+export type { NewApproval, PendingApproval, StoredDecision } from './approvals.ts';
+export { listAttempts } from './attempt-store.ts';
+export { type Attempt, attemptOutcomes } from './attempts.ts';
+export { claimFor, claimWorkItems, findClaimableAgents } from './claims.ts';
+export {
+  appendMessage,
+  appendMessages,
+  listConversation,
+  listConversations,
+  type NewMessage,
+} from './history-store.ts';
 export {
   finish,
+  finishAll,
   heartbeat,
   type Lease,
+  lookForWork,
   nextWorkIn,
+  type Outcome,
+  recordLateFinish,
+  recordLateResult,
   recoverLost,
   release,
   retry,
-  setToolInFlight,
   setTrace,
 } from './leases.ts';
-export { type MessagePart, type MessageRole, textPart } from './messages.ts';
-export { publicWorkItem, toWorkItemResponse } from './schemas.ts';
+export { shownMessage } from './message-routes.ts';
+export { listShownConversations, listShownMessages } from './message-store.ts';
+export { type MessagePart, type MessageRole, messageRoles, textPart } from './messages.ts';
+export type { WorkItemNeeds } from './routes.ts';
+export { beginAttempts, updateAttempt } from './run-store.ts';
+export {
+  addUsage,
+  decisionList,
+  messagePart,
+  pendingApproval,
+  publicMessage,
+  publicTrace,
+  publicWorkItem,
+  toUsage,
+  toWorkItemResponse,
+  usage,
+} from './schemas.ts';
+export { sourceOf, sources } from './search/conditions.ts';
+export { searchQuery } from './search/schemas.ts';
+export {
+  countByStatus,
+  countNewer,
+  type Position,
+  type Sort,
+  searchWorkItems,
+  sorts,
+} from './search/search.ts';
+export { type ContinueBody, checkDecisions, requireApprovalRole, settle, shownApproval } from './settle.ts';
+export { actionNames, allowedActions, statuses } from './states.ts';
+export { insertEndedSteps } from './step-store.ts';
 export {
   cancelsChannel,
+  countReviews,
+  findOpenWorkItems,
+  findWorkItem,
+  findWorkItemId,
+  findWorkItemOutcomes,
   firedInsertion,
+  listWorkItems,
   type WorkItem,
-  type WorkItemError,
+  type WorkItemOutcome,
   wakeWorkers,
   workItemsChannel,
 } from './store.ts';
-export { cancelOpenWorkItems, checkPayloadSize, createWorkItem, getWorkItem } from './work-items.ts';
+export { lastEventId } from './stream-position.ts';
+export { act, cancelOpenWorkItems, checkPayloadSize, createWorkItem, getWorkItem } from './work-items.ts';
 
-/** Work Items: their API and their history. Schedules create them too, and the runtime executes them. */
-export const createWorkItems = ({ db }: Services, needs: WorkItemNeeds): Feature => ({
-  tag: { name: 'Work Items', description: 'What a Worker agent has to do, is doing or has done.' },
-  routes: workItemRoutes(db, needs),
-  retention: [(tx, settings, limit) => deleteFinishedWorkItems(tx, settings.WORK_ITEM_RETENTION_DAYS, limit)],
-});
+export interface WorkItems extends Feature {
+  /** Counts a run that ended on this replica, by the status that it left its Work Item in. */
+  onFinished(status: Status): void;
+}
+
+/**
+ * How often streams look for what happened, in milliseconds: what they show is at most a second old. A notification of
+ * every change would slow every firing and every step, whether or not someone follows.
+ */
+const lookEveryMs = 500;
+
+/** Work Items: their API and their history. Schedules create them too, and workers execute them. */
+export const createWorkItems = (
+  { db, log }: Services,
+  { openStreams, ...needs }: WorkItemNeeds & { openStreams: OpenStreams },
+): WorkItems => {
+  const watcher = new Watcher({
+    db,
+    log,
+    name: 'Work Item streams',
+    look: listLastHappenings,
+    everyMs: lookEveryMs,
+  });
+  const finished = counter(
+    'agent_platform_work_items_finished_total',
+    'Runs of Work Items that ended on this replica, by the status that they left the Work Item in',
+    ['status'],
+  );
+  // A series that appears with 1 shows no increase to an alert: those that are watched begin at 0.
+  for (const status of ['COMPLETED', 'NEEDS_REVIEW', 'INDETERMINATE', 'ERROR', 'CANCELLED']) {
+    finished.inc({ status }, 0);
+  }
+  const streams = streamRoutes({ db, watcher, openStreams }).flatMap((stream) => [
+    stream,
+    { ...stream, id: `${stream.id}ForPage`, base: 'app' as const },
+  ]);
+  const bulkActions = bulkActionLoop(db, log);
+  return {
+    tag: { name: 'Work Items', description: 'What a Worker agent has to do, is doing or has done.' },
+    routes: [
+      ...workItemRoutes(db, needs),
+      ...stepRoutes(db),
+      ...messageRoutes(db),
+      ...bulkActionRoutes(db, log),
+      ...streams,
+    ],
+    metrics: [finished],
+    retention: [
+      (tx, settings, limit) => deleteFinishedWorkItems(tx, settings.WORK_ITEM_RETENTION_DAYS, limit),
+      (tx, _settings, limit) => deleteOldBulkActions(tx, limit),
+    ],
+    loops: [
+      { role: 'api', start: () => watcher.start(), stop: () => watcher.stop(), pass: () => watcher.pass() },
+      {
+        role: 'api',
+        start: () => void bulkActions.start(),
+        stop: () => bulkActions.stop(),
+        pass: () => bulkActions.pass(),
+      },
+    ],
+    start: async () => db.listen(bulkActionsChannel, () => bulkActions.wake()),
+    onFinished: (status) => finished.inc({ status }),
+  };
+};

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { tester } from '../../tests/harness/api.ts';
+import { testActor } from '../../tests/harness/api.ts';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { cancelEverything, itemOf, later, makeAgent, makeItems } from '../../tests/harness/work-items.ts';
 import { claimWorkItems } from './claims.ts';
@@ -8,7 +8,7 @@ import { listEvents } from './history-store.ts';
 import { finish, heartbeat, nextWorkIn, recoverLost, release, retry, setToolInFlight } from './leases.ts';
 import { act, cancelOpenWorkItems } from './work-items.ts';
 
-const actor = { principal: tester, requestId: 'r' };
+const actor = testActor;
 const failure = { code: 'model_failed', message: 'The model did not reply.' };
 
 eachDatabase((_name, open) => {
@@ -239,7 +239,7 @@ eachDatabase((_name, open) => {
     const [executing] = await claim(1);
     await open().tx(async (tx) => {
       await sql`delete from agents where id = ${agent}`.execute(tx);
-      await cancelOpenWorkItems(tx, agent, { principal: tester, requestId: null });
+      await cancelOpenWorkItems(tx, agent, testActor);
     });
     expect((await itemOf(open(), items[1]!.id)).status).toBe('CANCELLED');
     const asked = await itemOf(open(), executing!.id);

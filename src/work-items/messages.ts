@@ -12,7 +12,15 @@ export type MessagePart =
       /** Why the arguments could not be read. Stored for the next attempt; not shown. */
       fault?: string;
     }
-  | { type: 'tool_result'; tool_call_id: string; tool_name: string; text: string; is_error: boolean };
+  | {
+      type: 'tool_result';
+      tool_call_id: string;
+      tool_name: string;
+      text: string;
+      is_error: boolean;
+      /** What the tool was called with instead, where a person changed the arguments. */
+      executed_arguments?: Record<string, unknown>;
+    };
 
 export const textPart = (text: string): MessagePart => ({ type: 'text', text });
 
@@ -23,6 +31,7 @@ interface StoredContent {
   tool_call_id: string;
   tool_name: string;
   is_error: boolean;
+  executed_arguments?: Record<string, unknown>;
 }
 
 /**
@@ -50,8 +59,8 @@ export const toStored = (role: MessageRole, parts: readonly MessagePart[]): unkn
 export const toParts = (content: unknown): MessagePart[] => {
   if (Array.isArray(content)) return content as MessagePart[];
   if (typeof content === 'string') return [textPart(content)];
-  const { text, tool_calls, tool_call_id, tool_name, is_error } = content as StoredContent;
-  if (tool_calls === undefined) return [{ type: 'tool_result', tool_call_id, tool_name, text, is_error }];
+  const { text, tool_calls, ...result } = content as StoredContent;
+  if (tool_calls === undefined) return [{ type: 'tool_result', text, ...result }];
   const calls = tool_calls.map(
     ({ id, name, ...call }): MessagePart => ({
       type: 'tool_call',

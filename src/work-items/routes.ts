@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { audit } from '../audit/index.ts';
+import type { CallbackStore } from '../callbacks/index.ts';
 import type { Database, Executor } from '../database/index.ts';
 import {
   finder,
-  id,
-  jsonObject,
+  givenTime,
   listPage,
   offsetPageOf,
   offsetQuery,
@@ -13,10 +12,14 @@ import {
   pageQuery,
   type Route,
   route,
-  text,
 } from '../http/index.ts';
+import { ApiError } from '../lib/errors.ts';
+import { bulkRoutes } from './bulk-routes.ts';
 import { listEvents, listMessages } from './history-store.ts';
 import {
+  createBody,
+  decisionList,
+  message,
   publicEvent,
   publicMessage,
   publicTrace,
@@ -26,30 +29,32 @@ import {
 } from './schemas.ts';
 import type { Action } from './states.ts';
 import { findWorkItem, listWorkItems } from './store.ts';
-import { act, checkNewWorkItem, createWorkItem } from './work-items.ts';
+import { act, checkNewWorkItem, createAll } from './work-items.ts';
 
 const path = '/work-items/{work_item_id}';
 
-const message = text(10_000);
-
-const createBody = z
-  .object({
-    agent_id: id,
-    message: optional(message, ''),
-    payload: optional(jsonObject, {}),
-    work_item_name: optional(text(200), null),
-    draft: optional(z.boolean(), false).describe('It stays a DRAFT until it is submitted.'),
-  })
-  .meta({ id: 'CreateWorkItemBody' });
-
 const continueBody = z
-  .object({ message: optional(message).describe('Added to the conversation.') })
+  .object({
+    message: optional(message).describe(
+      'Added to the conversation. Pending tool calls without a decision are denied with it as the reason.',
+    ),
+    decisions: optional(decisionList).describe(
+      "What a person decided on `pending_approvals`. Requires the agent's `approval_role`.",
+    ),
+  })
   .meta({ id: 'ContinueWorkItemBody' });
 
 const filters = z.object({
   agent_id: z.string().optional().describe('Work Items of this agent.'),
   status: status.optional(),
   schedule_id: z.string().optional().describe('Work Items that this schedule created.'),
+  needs_decision: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+    .describe('Whether a person has to decide something: NEEDS_REVIEW or INDETERMINATE.'),
+  created_after: givenTime.optional().describe('Created later than this time.'),
+  created_before: givenTime.optional().describe('Created earlier than this time.'),
 });
 
 const actionTexts: Record<Action, { summary: string; description: string }> = {
@@ -70,6 +75,7 @@ const actionTexts: Record<Action, { summary: string; description: string }> = {
 };
 
 export interface WorkItemNeeds {
+  callbacks: CallbackStore;
   /** Where a person can see a trace of an agent. */
   traceLinks(
     executor: Executor,
@@ -78,13 +84,14 @@ export interface WorkItemNeeds {
   ): Promise<{ integration_id: string; description: string | null; url: string }[]>;
 }
 
-export const workItemRoutes = (db: Database, { traceLinks }: WorkItemNeeds): Route[] => {
+export const workItemRoutes = (db: Database, { traceLinks, callbacks }: WorkItemNeeds): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItem);
 
   const actionRoute = (action: Action): Route =>
     route({
       id: `${action}WorkItem`,
       role: 'member',
+      scope: 'work_items',
       method: 'POST',
       base: 'v2',
       path: `${path}/${action}`,
@@ -94,13 +101,14 @@ export const workItemRoutes = (db: Database, { traceLinks }: WorkItemNeeds): Rou
       ...(action === 'continue' ? { body: continueBody, bodyOptional: true } : {}),
       response: publicWorkItem,
       handler: ({ found, body, transaction, actor }) =>
-        transaction(async (tx) => toWorkItemResponse(await act(tx, found, action, actor, body?.message))),
+        transaction(async (tx) => toWorkItemResponse(await act(tx, found, action, actor, body))),
     });
 
   return [
     route({
       id: 'listWorkItems',
       role: 'member',
+      scope: 'work_items:read',
       method: 'GET',
       path: '/work-items',
       summary: 'List Work Items',
@@ -121,6 +129,7 @@ export const workItemRoutes = (db: Database, { traceLinks }: WorkItemNeeds): Rou
     route({
       id: 'createWorkItem',
       role: 'member',
+      scope: 'work_items',
       method: 'POST',
       path: '/work-items',
       summary: 'Create a Work Item',
@@ -129,22 +138,17 @@ export const workItemRoutes = (db: Database, { traceLinks }: WorkItemNeeds): Rou
       body: createBody,
       response: publicWorkItem,
       idempotent: true,
-      handler: ({ body: { agent_id, work_item_name, ...fields }, transaction, principal, actor }) =>
+      handler: ({ body, transaction, actor }) =>
         transaction(async (tx) => {
-          const item = await createWorkItem(tx, {
-            ...fields,
-            agentId: agent_id,
-            scheduleId: null,
-            workItemName: work_item_name,
-            principal,
-          });
-          await audit(tx, actor, 'work_item.create', item.id, { agent_id, status: item.status });
-          return toWorkItemResponse(item);
+          const [made] = await createAll(tx, actor, callbacks, [body]);
+          if (made instanceof ApiError) throw made;
+          return made!;
         }),
     }),
     route({
       id: 'getWorkItem',
       role: 'member',
+      scope: 'work_items:read',
       method: 'GET',
       path,
       summary: 'Get a Work Item',
@@ -152,6 +156,7 @@ export const workItemRoutes = (db: Database, { traceLinks }: WorkItemNeeds): Rou
       response: publicWorkItem,
       handler: async ({ found }) => toWorkItemResponse(found),
     }),
+    ...bulkRoutes(db, callbacks),
     actionRoute('submit'),
     actionRoute('continue'),
     actionRoute('restart'),
@@ -160,6 +165,7 @@ export const workItemRoutes = (db: Database, { traceLinks }: WorkItemNeeds): Rou
     route({
       id: 'listWorkItemEvents',
       role: 'member',
+      scope: 'work_items:read',
       method: 'GET',
       base: 'v2',
       path: `${path}/events`,
@@ -172,6 +178,7 @@ export const workItemRoutes = (db: Database, { traceLinks }: WorkItemNeeds): Rou
     route({
       id: 'listWorkItemMessages',
       role: 'member',
+      scope: 'work_items:read',
       method: 'GET',
       base: 'v2',
       path: `${path}/messages`,
@@ -184,6 +191,7 @@ export const workItemRoutes = (db: Database, { traceLinks }: WorkItemNeeds): Rou
     route({
       id: 'getWorkItemTrace',
       role: 'member',
+      scope: 'work_items:read',
       method: 'GET',
       base: 'v2',
       path: `${path}/trace`,

@@ -45,7 +45,7 @@ export const actionNames = Object.keys(actions) as Action[];
 /** What the platform does: a claim moves PENDING to EXECUTING, all others end an execution. */
 export const workerMoves = {
   claim: ['EXECUTING'],
-  finish: ['COMPLETED', 'NEEDS_REVIEW', 'ERROR', 'CANCELLED'],
+  finish: ['COMPLETED', 'NEEDS_REVIEW', 'INDETERMINATE', 'ERROR', 'CANCELLED'],
   retry: ['PENDING', 'ERROR', 'CANCELLED'],
   hand_back: ['PENDING', 'INDETERMINATE', 'CANCELLED'],
   lease_lost: ['PENDING', 'ERROR', 'INDETERMINATE', 'CANCELLED'],
@@ -57,6 +57,10 @@ export const finishedStatuses = ['COMPLETED', 'ERROR', 'CANCELLED'] as const sat
 /** The status to which `action` leads from `status`; undefined if it is not allowed. */
 export const nextStatus = (action: Action, status: Status): Status | undefined =>
   (actions[action] as Moves)[status];
+
+/** Whether `action` makes a Work Item PENDING, which requires that its agent exists. */
+export const leadsToPending = (action: Action): boolean =>
+  Object.values<Status>(actions[action]).includes('PENDING');
 
 /** The actions that a Work Item with `status` allows. Without its agent it can never be PENDING again. */
 export const allowedActions = (status: Status, agentExists = true): Action[] =>

@@ -1,6 +1,8 @@
+import { type Callback, deliveryInsertion } from '../callbacks/index.ts';
 import { type Executor, json, notify, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
-import type { Principal } from '../lib/principal.ts';
+import { type Principal, systemPrincipal } from '../lib/principal.ts';
+import type { PendingApproval, StoredDecision } from './approvals.ts';
 import { principalJson } from './history-store.ts';
 import type { Status } from './states.ts';
 
@@ -15,10 +17,14 @@ export interface WorkItemError {
   message: string;
 }
 
-/** Tokens of all model calls. */
+/** What all attempts used. Rows of the release before have only the first two. */
 export interface WorkItemUsage {
   input_tokens: number;
   output_tokens: number;
+  cached_input_tokens?: number;
+  reasoning_tokens?: number;
+  model_calls?: number;
+  tool_calls?: number;
 }
 
 export interface WorkItem {
@@ -34,6 +40,15 @@ export interface WorkItem {
   result: unknown;
   error: WorkItemError | null;
   usage: WorkItemUsage | null;
+  /** The model that replied last; null before. */
+  model: string | null;
+  /** Why it waits for a person; null unless it does. */
+  review_reason: string | null;
+  /** What a person is asked to decide; null is an empty list, as in the two below. */
+  pending_approvals: PendingApproval[] | null;
+  /** What was decided last. */
+  decisions: StoredDecision[] | null;
+  callbacks: Callback[] | null;
   attempts: number;
   created_by: string;
   created_at: Date;
@@ -44,15 +59,26 @@ export interface WorkItem {
   cancel_requested_at: Date | null;
   conversation_id: string;
   trace_id: string | null;
+  /** How many agents called each other before it was created; 0: none. */
+  depth: number;
   /** The token of the last claim: only its holder may write. */
   fencing: number;
+  /** Null unless it is EXECUTING. */
+  lease_expires_at: Date | null;
   agent_exists: boolean;
 }
 
-/** Of `work_items w`. Listed, because a named statement with `*` fails after a migration that adds a column. */
+const needsDecision = sql`w.status in ('NEEDS_REVIEW', 'INDETERMINATE')`;
+
+/**
+ * Of `work_items w`. Listed, because a named statement with `*` fails after a migration that adds a column. A replica of
+ * the release before leaves what people were asked in the row when it continues a Work Item.
+ */
 export const columns = sql`w.id, w.agent_id, w.schedule_id, w.occurrence, w.work_item_name, w.message, w.payload,
-  w.status, w.result, w.error, w.usage, w.attempts, w.created_by, w.created_at, w.updated_at, w.started_at, w.finished_at,
-  w.cancel_requested_at, w.conversation_id, w.trace_id, w.fencing,
+  w.status, w.result, w.error, w.usage, w.model, case when ${needsDecision} then w.review_reason end as review_reason,
+  case when ${needsDecision} then w.pending_approvals end as pending_approvals, w.decisions, w.callbacks,
+  w.attempts, w.created_by, w.created_at, w.updated_at, w.started_at, w.finished_at, w.cancel_requested_at,
+  w.conversation_id, w.trace_id, w.depth, w.fencing, w.lease_expires_at,
   exists (select from agents a where a.id = w.agent_id) as agent_exists`;
 
 export type NewWorkItem = Pick<
@@ -60,10 +86,13 @@ export type NewWorkItem = Pick<
   'id' | 'agent_id' | 'schedule_id' | 'occurrence' | 'work_item_name' | 'message' | 'payload'
 >;
 
+/** The inserted rows as `deliveryInsertion` takes them. */
+const created = sql`(select *, 'PENDING' as status, null::text as previous_status from inserted)`;
+
 /**
- * The common table expressions `inserted` (id, schedule_id, occurrence) and `history`: the rows of `source`, which has
+ * The common table expressions `inserted`, `history` and, if they are PENDING, `notified`: the rows of `source`, which has
  * the columns of `NewWorkItem` with `payload` as jsonb, become Work Items. A row is left out if its schedule and
- * occurrence have a Work Item already, from any replica. They are part of a larger statement, so that a firing never
+ * occurrence have a Work Item already, from any replica. `notified` is what the callbacks of their agents are to be told. They are part of a larger statement, so that a firing never
  * carries messages and payloads through this process.
  *
  * The time is read once, and the first event has the id of its Work Item: in a herd of firings each row counts.
@@ -75,25 +104,19 @@ const insertion = (
 ): RawBuilder<unknown> => sql`
   inserted as (
     insert into work_items (id, conversation_id, agent_id, schedule_id, occurrence, work_item_name, message,
-      payload, status, created_by, created_at, updated_at)
+      payload, status, created_by, by_person, created_at, updated_at)
     select i.id, i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload,
-      ${status}, ${principal.id}, (select platform_now()), (select platform_now())
+      ${status}, ${principal.id}, ${sql.lit(principal.kind === 'person')}, (select platform_now()), (select platform_now())
     from ${source} i
     on conflict (schedule_id, occurrence) do nothing
-    returning id, schedule_id, occurrence
+    returning id, agent_id, schedule_id, occurrence, work_item_name
   ), history as (
     insert into work_item_events (id, work_item_id, to_status, action, principal, details, at)
     select id, id, ${status}, 'create', ${principalJson(principal)}::jsonb, '{}', (select platform_now())
     from inserted
-  )`;
+  )${status === 'PENDING' ? sql`, notified as (${deliveryInsertion(created, 'agent')})` : sql``}`;
 
-const scheduler: Principal = {
-  kind: 'system',
-  id: 'scheduler',
-  name: 'scheduler',
-  role: 'admin',
-  keyId: null,
-};
+const scheduler = systemPrincipal('scheduler', 'scheduler');
 
 /**
  * The part of a firing's statement that makes the rows of `source` (see `insertion`) PENDING Work Items. The caller
@@ -130,6 +153,12 @@ export const insertWorkItems = async (
   return rows.map((row) => row.id);
 };
 
+/** The id of a Work Item, if there is one with it: for what needs nothing else of its row. */
+export const findWorkItemId = async (executor: Executor, id: string): Promise<{ id: string } | undefined> => {
+  const { rows } = await sql<{ id: string }>`select id from work_items where id = ${id}`.execute(executor);
+  return rows[0];
+};
+
 export const findWorkItem = async (executor: Executor, id: string): Promise<WorkItem | undefined> => {
   const { rows } = await sql<WorkItem>`select ${columns} from work_items w where w.id = ${id}`.execute(
     executor,
@@ -137,10 +166,76 @@ export const findWorkItem = async (executor: Executor, id: string): Promise<Work
   return rows[0];
 };
 
+/** Stores the callbacks that a new Work Item got. */
+export const updateCallbacks = async (tx: Tx, id: string, callbacks: readonly Callback[]): Promise<void> => {
+  await sql`update work_items set callbacks = ${json(callbacks)}::jsonb where id = ${id}`.execute(tx);
+};
+
+/** Stores how many agents called each other before a new Work Item. */
+export const updateDepth = async (tx: Tx, id: string, depth: number): Promise<void> => {
+  await sql`update work_items set depth = ${depth} where id = ${id}`.execute(tx);
+};
+
+export const findWorkItems = async (executor: Executor, ids: readonly string[]): Promise<WorkItem[]> => {
+  const { rows } =
+    await sql<WorkItem>`select ${columns} from work_items w where w.id = any(${ids}::uuid[])`.execute(
+      executor,
+    );
+  return rows;
+};
+
+const mostReviews = 1_000;
+
+/** Resolves to how many Work Items wait for a person, at most 1,000. */
+export const countReviews = async (executor: Executor): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from (
+    select 1 from work_items where status in ('NEEDS_REVIEW', 'INDETERMINATE') limit ${mostReviews}) as waiting`.execute(
+    executor,
+  );
+  return rows[0]!.count;
+};
+
+/** How a Work Item ended, or that it has not: what a ledger shows of it. */
+export interface WorkItemOutcome {
+  id: string;
+  status: Status;
+  attempts: number;
+  error: WorkItemError | null;
+  /** How long its last attempt took; null unless it has ended. */
+  duration_ms: number | null;
+  /** Who created it. */
+  by: string;
+}
+
+export const findWorkItemOutcomes = async (
+  executor: Executor,
+  ids: readonly string[],
+): Promise<WorkItemOutcome[]> => {
+  const { rows } = await sql<WorkItemOutcome>`
+    select w.id, w.status, w.attempts, w.error,
+      (date_part('epoch', w.finished_at - w.started_at) * 1000)::bigint as duration_ms,
+      coalesce((select principal ->> 'name' from work_item_events e where e.work_item_id = w.id order by seq limit 1),
+        w.created_by) as by
+    from work_items w where w.id = any(${ids}::uuid[])`.execute(executor);
+  return rows;
+};
+
+/** Returns those of `ids` whose Work Items are PENDING or EXECUTING. */
+export const findOpenWorkItems = async (executor: Executor, ids: readonly string[]): Promise<string[]> => {
+  const { rows } = await sql<{ id: string }>`select id from work_items
+    where id = any(${ids}::uuid[]) and status in ('PENDING', 'EXECUTING')`.execute(executor);
+  return rows.map((row) => row.id);
+};
+
 export interface WorkItemFilter {
   agent_id?: string;
   schedule_id?: string;
   status?: Status;
+  /** Whether a person has to decide something. */
+  needs_decision?: boolean;
+  /** Milliseconds since 1970, without the time itself, like the next. */
+  created_after?: number;
+  created_before?: number;
 }
 
 /** Newest first, with how many match in all: one statement, so that both are of the same moment. */
@@ -157,6 +252,13 @@ export const listWorkItems = async (
     conditions.push(sql`w.${sql.ref(name)} = ${id}`);
   }
   if (filter.status !== undefined) conditions.push(sql`w.status = ${filter.status}`);
+  if (filter.needs_decision !== undefined) {
+    conditions.push(filter.needs_decision ? needsDecision : sql`not (${needsDecision})`);
+  }
+  const { created_after, created_before } = filter;
+  const time = (milliseconds: number) => sql`to_timestamp(${milliseconds}::double precision / 1000)`;
+  if (created_after !== undefined) conditions.push(sql`w.created_at > ${time(created_after)}`);
+  if (created_before !== undefined) conditions.push(sql`w.created_at < ${time(created_before)}`);
   const where = sql.join(conditions, sql` and `);
   const { rows } = await sql<{ total: number } & ({ id: null } | WorkItem)>`
     select matching.total, page.*

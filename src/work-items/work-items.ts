@@ -1,14 +1,23 @@
 import { getAgent, lockAgentForShare, requireWorker } from '../agents/index.ts';
-import { audit } from '../audit/index.ts';
+import { audit, auditAll } from '../audit/index.ts';
+import { type CallbackStore, recordDeliveries } from '../callbacks/index.ts';
 import type { Database, Executor, Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor, Principal } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
-import { appendMessage } from './history-store.ts';
-import { textPart } from './messages.ts';
-import { type Action, actions, allowedActions, type Status } from './states.ts';
-import { findWorkItem, insertWorkItems, type WorkItem } from './store.ts';
+import { lockAndSettle } from './decisions.ts';
+import { type NewWorkItemBody, toWorkItemResponse } from './schemas.ts';
+import type { ContinueBody } from './settle.ts';
+import { type Action, allowedActions, leadsToPending } from './states.ts';
+import {
+  findWorkItem,
+  findWorkItems,
+  insertWorkItems,
+  updateCallbacks,
+  updateDepth,
+  type WorkItem,
+} from './store.ts';
 import { moveAllBy, moveBy } from './transitions.ts';
 
 /** Returns the Work Item. Throws 404 if there is none, also for a malformed id. */
@@ -56,6 +65,8 @@ export const createWorkItem = async (
     payload: Record<string, unknown>;
     draft: boolean;
     principal: Principal;
+    /** How many agents called each other before; default 0. */
+    depth?: number;
   },
 ): Promise<WorkItem> => {
   if (!(await lockAgentForShare(tx, item.agentId))) throw notFound('agent');
@@ -69,7 +80,71 @@ export const createWorkItem = async (
     payload: item.payload,
   };
   await insertWorkItems(tx, [row], item.draft ? 'DRAFT' : 'PENDING', item.principal);
+  if (item.depth) await updateDepth(tx, row.id, item.depth);
   return getWorkItem(tx, row.id);
+};
+
+/** Gives a new Work Item its callbacks, and records that it was created. Returns them as the response shows them. */
+const addCallbacks = async (
+  tx: Tx,
+  store: CallbackStore,
+  item: { id: string; agent_id: string; work_item_name: string | null; draft: boolean },
+  given: NewWorkItemBody['callbacks'],
+) => {
+  const { stored, shown } = await store.add(tx, { workItemId: item.id }, given);
+  await updateCallbacks(tx, item.id, stored);
+  if (!item.draft) {
+    const created = { ...item, schedule_id: null, status: 'PENDING', previous_status: null };
+    await recordDeliveries(tx, [created], 'work_item');
+  }
+  return shown;
+};
+
+type WorkItemResponse = ReturnType<typeof toWorkItemResponse>;
+
+/**
+ * Creates Work Items, and audits them. Resolves to the response of each, or to the 404 of one whose agent is gone, in
+ * their order.
+ */
+export const createAll = async (
+  tx: Tx,
+  actor: Actor,
+  store: CallbackStore,
+  bodies: readonly NewWorkItemBody[],
+): Promise<(WorkItemResponse | ApiError)[]> => {
+  const agents = new Set<string>();
+  for (const agentId of [...new Set(bodies.map((body) => body.agent_id))].sort()) {
+    if (await lockAgentForShare(tx, agentId)) agents.add(agentId);
+  }
+  const made = bodies.map(({ callbacks, ...body }) => ({
+    callbacks,
+    row: agents.has(body.agent_id) ? { ...body, id: newId(), schedule_id: null, occurrence: null } : null,
+  }));
+  const rows = made.flatMap(({ row }) => row ?? []);
+  for (const draft of [false, true]) {
+    const some = rows.filter((row) => row.draft === draft);
+    await insertWorkItems(tx, some, draft ? 'DRAFT' : 'PENDING', actor.principal);
+  }
+  const shown = new Map<string, Awaited<ReturnType<typeof addCallbacks>>>();
+  for (const { row, callbacks } of made) {
+    if (row && callbacks.length > 0) shown.set(row.id, await addCallbacks(tx, store, row, callbacks));
+  }
+  const found = await findWorkItems(
+    tx,
+    rows.map(({ id }) => id),
+  );
+  const items = new Map(found.map((item) => [item.id, item]));
+  const responses = made.map(({ row }) => {
+    if (!row) return notFound('agent');
+    return { ...toWorkItemResponse(items.get(row.id)!), callbacks: shown.get(row.id) ?? [] };
+  });
+  const entries = rows.map(({ id, agent_id }) => ({
+    action: 'work_item.create',
+    targetId: id,
+    details: { agent_id, status: items.get(id)!.status },
+  }));
+  await auditAll(tx, actor, entries);
+  return responses;
 };
 
 const refusal = (item: WorkItem, action: Action): ApiError => {
@@ -82,32 +157,41 @@ const refusal = (item: WorkItem, action: Action): ApiError => {
 };
 
 /**
- * Does what a person wants done to a Work Item, and audits it. Throws 412 with `status` and `allowed_actions` if the
- * table of states does not allow it. `message` is added to the conversation (continue).
+ * Does what a person wants done to a Work Item. Throws 412 with `status` and `allowed_actions` if the table of states does
+ * not allow it. `body` is what a person says to continue it: see `lockAndSettle`. `note` is added to the history. The
+ * caller audits it; `details` is null if nothing changed.
  */
+export const applyToItem = async (
+  tx: Tx,
+  item: WorkItem,
+  action: Action,
+  actor: Actor,
+  body: ContinueBody = {},
+  note: Record<string, unknown> = {},
+): Promise<{ item: WorkItem; details: Record<string, unknown> | null }> => {
+  const { id } = item;
+  if (leadsToPending(action) && !(await lockAgentForShare(tx, item.agent_id)))
+    throw refusal(await getWorkItem(tx, id), action);
+  const settled = action === 'continue' ? await lockAndSettle(tx, id, actor, body) : null;
+  const { details = {}, decisions = [] } = settled ?? {};
+  const by = { principal: actor.principal, details: { ...note, ...details }, decisions };
+  const moved = await moveBy(tx, action, id, by);
+  if (moved) return { item: moved, details };
+  const now = await getWorkItem(tx, id);
+  if (action === 'cancel' && now.status === 'EXECUTING') return { item: now, details: null };
+  throw refusal(now, action);
+};
+
+/** Does it, and audits it. */
 export const act = async (
   tx: Tx,
   item: WorkItem,
   action: Action,
   actor: Actor,
-  message?: string,
+  body: ContinueBody = {},
 ): Promise<WorkItem> => {
-  const { id } = item;
-  const toPending = Object.values<Status>(actions[action]).includes('PENDING');
-  if (toPending && !(await lockAgentForShare(tx, item.agent_id)))
-    throw refusal(await getWorkItem(tx, id), action);
-  const moved = await moveBy(tx, action, id, { principal: actor.principal });
-  if (!moved) {
-    const now = await getWorkItem(tx, id);
-    if (action === 'cancel' && now.status === 'EXECUTING') return now;
-    throw refusal(now, action);
-  }
-  if (message) {
-    const { conversation_id } = moved;
-    const content = [textPart(message)];
-    await appendMessage(tx, { work_item_id: id, conversation_id, role: 'user', content });
-  }
-  await audit(tx, actor, `work_item.${action}`, id, { status: moved.status });
+  const { item: moved, details } = await applyToItem(tx, item, action, actor, body);
+  if (details) await audit(tx, actor, `work_item.${action}`, item.id, { status: moved.status, ...details });
   return moved;
 };
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAgents } from '../../src/agents/index.ts';
+import { createCallbackStore } from '../../src/callbacks/callbacks.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { serveRoutes } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
@@ -16,8 +17,11 @@ eachDatabase((_name, open) => {
       sql<{ id: string }>`select id from llm_configurations limit 1`.execute(executor),
     );
     knownLlm = rows[0]!.id;
-    const agents = createAgents(testServices(open()), {
+    const services = testServices(open());
+    const agents = createAgents(services, {
+      callbacks: createCallbackStore(services.vault),
       onSettings: async () => {},
+      beforeDelete: async () => {},
       onDelete: async (tx, id) => {
         const { rows } = await sql`select 1 from agents where id = ${id}`.execute(tx);
         deletedAgents.push(`${id} ${rows.length}`);
@@ -46,9 +50,23 @@ eachDatabase((_name, open) => {
         instructions: '',
         llm_id: null,
         model: null,
+        fallback_llm_ids: [],
         tool_server_ids: [],
+        tool_policies: [],
         semantic_data_model_ids: [],
-        settings: { max_concurrency: 4, max_attempts: 3, timeout_seconds: 600, max_steps: 20 },
+        execution: 'platform',
+        result_schema: null,
+        approval_role: 'builder',
+        callbacks: [],
+        settings: {
+          max_concurrency: 4,
+          max_attempts: 3,
+          timeout_seconds: 600,
+          max_steps: 20,
+          max_tokens: null,
+          max_output_tokens: null,
+          tool_concurrency: 4,
+        },
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         updated_at: expect.stringMatching(/Z$/),
       });
@@ -68,7 +86,15 @@ eachDatabase((_name, open) => {
       const agent = await create(given);
       expect(agent).toMatchObject({
         ...given,
-        settings: { max_concurrency: 1, max_attempts: 3, timeout_seconds: 86_400, max_steps: 20 },
+        settings: {
+          max_concurrency: 1,
+          max_attempts: 3,
+          timeout_seconds: 86_400,
+          max_steps: 20,
+          max_tokens: null,
+          max_output_tokens: null,
+          tool_concurrency: 4,
+        },
       });
     });
 
@@ -159,13 +185,12 @@ eachDatabase((_name, open) => {
 
     test('by many clients at once loses none of the changes', async () => {
       const agent = await create();
+      const names = ['max_concurrency', 'max_attempts', 'timeout_seconds', 'max_tokens'];
       await Promise.all(
-        ['max_concurrency', 'max_attempts', 'timeout_seconds', 'max_steps'].map((name) =>
-          api.v2.patch(`/agents/${agent.id}`, { settings: { [name]: 17 } }),
-        ),
+        names.map((name) => api.v2.patch(`/agents/${agent.id}`, { settings: { [name]: 17 } })),
       );
       const { body, headers } = await api.v2.get(`/agents/${agent.id}`);
-      expect(new Set(Object.values(body.settings))).toEqual(new Set([17]));
+      expect(names.map((name) => body.settings[name])).toEqual([17, 17, 17, 17]);
       expect(headers.get('etag')).toBe('"5"');
     });
   });

@@ -3,6 +3,7 @@ import { sql } from '../../src/database/index.ts';
 import { roleAllows, roles } from '../../src/lib/principal.ts';
 import { until } from '../harness/wait.ts';
 import { expectError, faults, newKey, ok, onEachDatabase, query, time, uuid } from './fixture.ts';
+import { newPerson } from './people-fixture.ts';
 
 describe('API keys', () => {
   onEachDatabase((at) => {
@@ -13,11 +14,16 @@ describe('API keys', () => {
         name: 'a builder',
         kind: 'service_account',
         role: 'builder',
+        user_id: null,
+        scopes: null,
+        status: 'active',
         prefix: made.value.slice(0, made.prefix.length),
         created_by: 'bootstrap',
         created_at: expect.stringMatching(time),
         last_used_at: null,
+        last_used_ip: null,
         expires_at: null,
+        replaced_by: null,
         value: expect.stringMatching(/^ap_[0-9A-Za-z]{43}[0-9A-Za-z]+$/),
       });
       expect(made.prefix.length).toBeLessThan(16);
@@ -35,11 +41,60 @@ describe('API keys', () => {
       expect(JSON.stringify(stored)).not.toContain(value.slice(12));
     });
 
-    test('last_used_at is written', async () => {
+    test('last_used_at and its address are written', async () => {
       const made = await newKey(at(), 'member');
       await ok(at().as(made.value).get('/agents'));
-      const used = await until(async () => (await at().api.get(`/api-keys/${made.id}`)).body.last_used_at);
-      expect(used).toMatch(time);
+      const used = await until(async () => {
+        const { body } = await at().api.get(`/api-keys/${made.id}`);
+        return body.last_used_at && body;
+      });
+      expect(used).toMatchObject({
+        last_used_at: expect.stringMatching(time),
+        last_used_ip: expect.stringMatching(/127\.0\.0\.1$/),
+      });
+    });
+
+    test('no response about keys is stored by a browser or proxy', async () => {
+      const { id } = await newKey(at(), 'member');
+      for (const response of [
+        await at().api.get('/api-keys'),
+        await at().api.get(`/api-keys/${id}`),
+        await at().api.post('/api-keys', { name: 'x', role: 'member' }),
+        await at().api.post(`/api-keys/${id}/rotate`),
+        await at().api.delete(`/api-keys/${id}`),
+      ]) {
+        expect(response.headers.get('cache-control')).toBe('no-store');
+      }
+    });
+
+    test('a list is filtered by kind, person, maker and status', async () => {
+      const person = await newPerson(at());
+      const hers = at().as(person.value);
+      const service = await newKey(at(), 'member', {}, hers);
+      const ended = await newKey(at(), 'member', {}, hers);
+      await query(at(), sql`update api_keys set expires_at = platform_now() where id = ${ended.id}`);
+      const ids = async (filter: string, by = at().api) =>
+        (await ok(by.get(`/api-keys?${filter}`))).data.map((key: { id: string }) => key.id);
+      const byHer = `created_by=${person.id}`;
+      expect(await ids(byHer)).toEqual([ended.id, service.id, person.keyId]);
+      expect(await ids(`${byHer}&kind=personal`)).toEqual([person.keyId]);
+      expect(await ids(`user_id=${person.id}`)).toEqual([person.keyId]);
+      expect(await ids(`${byHer}&status=expired`)).toEqual([ended.id]);
+      expect(await ids(`${byHer}&status=active`)).toEqual([service.id, person.keyId]);
+      expect(await ids(`${byHer}&status=paused`)).toEqual([]);
+      expect(await ids('created_by=bootstrap', hers)).toEqual([]);
+      expect(await ids(`user_id=${person.id}`, hers)).toEqual([person.keyId]);
+      for (const unknown of ['user_id=x', `user_id=${ended.id}`, 'created_by=x']) {
+        expect(await ids(unknown)).toEqual([]);
+      }
+      for (const wrong of ['kind=robot', 'status=gone', 'status=', 'kind=personal&kind=personal']) {
+        expectError(await at().api.get(`/api-keys?${wrong}`), 422);
+      }
+      expect(await ok(at().api.get(`/api-keys/${ended.id}`))).toMatchObject({ status: 'expired' });
+      // Her service accounts stay when she is gone.
+      await query(at(), sql`delete from users where id = ${person.id}`);
+      expect(await ids(byHer)).toEqual([ended.id, service.id]);
+      await ok(at().as(service.value).get('/agents'));
     });
 
     test('a revoked key is refused at once, while it is in use', async () => {
@@ -86,20 +141,7 @@ describe('API keys', () => {
     });
 
     test.concurrent('a personal key acts as its person, with the role that the person has now', async () => {
-      const user = '019a0000-0000-7000-8000-00000000000a';
-      const id = '019a0000-0000-7000-8000-00000000000b';
-      const { value, id: model } = await newKey(at(), 'member');
-      await query(
-        at(),
-        sql`insert into users (id, subject, name, role) values (${user}, 's', 'Ada', 'builder')`,
-      );
-      // The value of the first key becomes that of a personal key.
-      await query(
-        at(),
-        sql`with gone as (delete from api_keys where id = ${model} returning value_hash, prefix)
-          insert into api_keys (id, name, kind, user_id, value_hash, prefix, created_by)
-          select ${id}, 'hers', 'personal', ${user}, value_hash, prefix, ${user} from gone`,
-      );
+      const { id: user, value } = await newPerson(at());
       const hers = at().as(value);
       await ok(hers.post('/agents', { name: 'x', mode: 'worker' }));
       const second = await ok(hers.post('/api-keys', { name: 'second', kind: 'personal' }), 201);

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { spansNamed } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { adminKey } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
-import { type Fixture, newKey, ok, query, startFixture } from './fixture.ts';
+import { type Fixture, newKey, ok, query, useReplicas } from './fixture.ts';
 
 describe('telemetry of two replicas on one database', () => {
-  let url: string;
   let a: Fixture;
   let b: Fixture;
   let backend: OtlpReceiver;
   let integration: { id: string; settings: object };
+  useReplicas((...replicas) => {
+    [a, b] = replicas;
+  });
   beforeAll(async () => {
-    url = await createDatabase(inject('postgresUrl'));
-    const env = { DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') };
-    [a, b] = await Promise.all([startFixture('embedded', env), startFixture('embedded', env)]);
     backend = await startOtlpReceiver();
     integration = await ok(
       a.api.post('/observability/integrations', {
@@ -27,10 +25,7 @@ describe('telemetry of two replicas on one database', () => {
     );
     await until(() => b.test.platform.features.telemetry.health(1), 2_000);
   });
-  afterAll(async () => {
-    await Promise.all([a?.test.stop(), b?.test.stop(), backend?.close()]);
-    await dropDatabase(url);
-  });
+  afterAll(() => backend?.close());
 
   const send = async (to: Fixture, prefix: string, count: number): Promise<void> => {
     const response = await fetch(`${to.test.origin}/api/v2/telemetry/v1/traces`, {
@@ -77,7 +72,7 @@ describe('telemetry of two replicas on one database', () => {
     await send(b, 'worse', 3);
     await bothReport({ dead_lettered: 4, delivered: 11, queued: 0 });
     const page = await deadLetters(a);
-    expect(page).toMatchObject({ has_more: false, next: '', on_other_replicas: 2 });
+    expect(page).toMatchObject({ has_more: false, next: '', on_other_replicas: 2, total: 4 });
     expect(page.data).toEqual(
       [1, 2].map(() => ({
         id: expect.stringMatching(new RegExp(`^${page.replica_id}\\.\\d{16}$`)),
@@ -88,7 +83,7 @@ describe('telemetry of two replicas on one database', () => {
       })),
     );
     const first = await deadLetters(a, '?limit=1');
-    expect(first.data).toEqual([page.data[0]]);
+    expect([first.data, first.total]).toEqual([[page.data[0]], 4]);
     expect((await deadLetters(a, `?limit=1&next=${first.next}`)).data).toEqual([page.data[1]]);
     expect(
       (await b.app.get(`/observability/integrations/${integration.id}/dead-letters?next=${first.next}`))
@@ -105,7 +100,7 @@ describe('telemetry of two replicas on one database', () => {
     backend.respondWith(200);
     expect(await ok(a.app.post(`${path}/retry`))).toMatchObject({ delivered: 1, on_other_replicas: 2 });
     await bothReport({ dead_lettered: 0, delivered: 14, discarded: 1 });
-    expect((await deadLetters(b)).data).toEqual([]);
+    expect(await deadLetters(b)).toMatchObject({ data: [], total: 0 });
     const audits = await ok(a.api.get(`/audits?target_id=${integration.id}`));
     expect(audits.data.map((row: { action: string }) => row.action)).toEqual(
       expect.arrayContaining(['integration.dead_letters_retry', 'integration.dead_letters_purge']),

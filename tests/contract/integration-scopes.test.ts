@@ -140,7 +140,7 @@ describe.each(['embedded', 'postgres'] as const)('scopes and routing on %s', (ki
     for (const _ of [1, 2]) await fixture.admin.post(scopes, { scope: 'agent', agent_id });
     for (const _ of [1, 2]) await fixture.admin.delete(`${scopes}?scope=agent&agent_id=${agent_id}`);
     const { rows } = await fixture.db.run((reader) =>
-      sql<{ action: string; details: object }>`select action, details from audits
+      sql<{ action: string; details: object }>`select action, details - 'context' as details from audits
         where target_id = ${id} and action like 'integration_scope.%' order by id`.execute(reader),
     );
     const details = { scope: 'agent', agent_id };

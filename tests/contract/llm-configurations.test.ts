@@ -8,6 +8,7 @@ import {
   lockLlmForShare,
   type ResolvedLlm,
 } from '../../src/llm-configurations/index.ts';
+import { rotateCredentials } from '../../src/services.ts';
 import { insertAgents } from '../harness/agents.ts';
 import { serveRoutes, tester } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
@@ -35,7 +36,7 @@ eachDatabase((_name, open) => {
     llms = createLlmConfigurations(testServices(open(), { vault }), {
       probe: async (llm) => {
         probed = llm;
-        return { ok: false, detail: 'no response' };
+        return { ok: false, detail: 'no response', steps: [] };
       },
     });
     const served = await serveRoutes(open(), llms);
@@ -57,7 +58,7 @@ eachDatabase((_name, open) => {
       const one = await http.get(`/llm-configurations/${defaults.llm_id}`);
       expect(one.body).toMatchObject({ kind: 'mock', model: 'mock', base_url: null, api_key_set: false });
       const resolved = await llms.resolve(null);
-      expect(resolved).toEqual({ id: defaults.llm_id, kind: 'mock', model: 'mock' });
+      expect(resolved).toMatchObject({ id: defaults.llm_id, kind: 'mock', model: 'mock' });
     });
   });
 
@@ -95,6 +96,7 @@ eachDatabase((_name, open) => {
         sql`update llm_configurations set api_key = ${rows[0]!.api_key} where id = ${other.id}`.execute(tx),
       );
       await expect(llms.resolve(other.id)).rejects.toThrow();
+      await http.delete(`/llm-configurations/${other.id}`);
     });
 
     test('reach the runtime as they were sent', async () => {
@@ -114,6 +116,7 @@ eachDatabase((_name, open) => {
       expect(await fault({ model: null })).toBe('422 model');
       expect(await fault({ name: '' })).toBe('422 name');
       expect(await fault({ base_url: 'ftp://example.com' })).toBe('422 base_url');
+      expect(await fault({ base_url: ' https://example.com/v1' })).toBe('422 base_url');
       expect(await fault({ base_url: 'https://user:word@example.com' })).toBe('422 base_url');
       expect(await fault({ base_url: 'https://example.com/v1?key=1' })).toBe('422 base_url');
       expect(await fault({ api_key: 'two words' })).toBe('422 api_key');
@@ -123,10 +126,12 @@ eachDatabase((_name, open) => {
       expect(await fault({ headers: { a: 'x', A: 'y' } })).toBe('422 headers.A');
     });
 
-    test('names the supported kinds if the kind belongs to another release', async () => {
-      const response = await http.post('/llm-configurations', { ...body, kind: 'anthropic' });
+    test('names the kinds if there is no such kind', async () => {
+      const response = await http.post('/llm-configurations', { ...body, kind: 'tea_leaves' });
       expect(response.status).toBe(422);
-      expect(response.body.error.message).toContain('supported now: openai_compatible, mock');
+      expect(response.body.error.message).toContain('openai_compatible, openai, anthropic');
+      const list = await http.post('/llm-configurations', []);
+      expect([list.status, list.body.error.message]).toEqual([422, 'body: expected an object']);
     });
   });
 
@@ -203,6 +208,22 @@ eachDatabase((_name, open) => {
     expect(JSON.parse(vault.open(headers, `llm_configurations:${id}:headers`))).toEqual({ 'X-Mine': '1' });
   });
 
+  test('a rotation of the encryption key keeps every setting', async () => {
+    const { id } = await create({ timeout_seconds: 7 });
+    const rotated = new Vault([Buffer.alloc(32, 2), Buffer.alloc(32, 1)]);
+    await rotateCredentials({ db: open(), vault: rotated }, llms.secrets!);
+    const { resolve } = createLlmConfigurations(testServices(open(), { vault: rotated }), {
+      probe: async () => ({ ok: true, detail: '', steps: [] }),
+    });
+    const llm = (await resolve(id)) as ResolvedLlm & { kind: 'openai_compatible' };
+    expect([llm.timeout_seconds, llm.apiKey!.reveal()]).toEqual([7, key]);
+    await rotateCredentials(
+      { db: open(), vault: new Vault([Buffer.alloc(32, 1), Buffer.alloc(32, 2)]) },
+      llms.secrets!,
+    );
+    expect(await llms.resolve(id)).toMatchObject({ timeout_seconds: 7 });
+  });
+
   test('a configuration has an ETag; a change or deletion with another version is 412 and changes nothing', async () => {
     const { id } = await create();
     const path = `/llm-configurations/${id}`;
@@ -239,7 +260,12 @@ eachDatabase((_name, open) => {
   test('a test calls the model with the opened secrets and returns the result', async () => {
     const { id } = await create();
     const response = await http.post(`/llm-configurations/${id}/test`);
-    expect(response.body).toEqual({ ok: false, detail: 'no response', latency_ms: expect.any(Number) });
+    expect(response.body).toEqual({
+      ok: false,
+      detail: 'no response',
+      steps: [],
+      latency_ms: expect.any(Number),
+    });
     expect((probed as unknown as { apiKey: Secret }).apiKey.reveal()).toBe(key);
   });
 });

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
-import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { until } from '../harness/wait.ts';
 import {
   expectError,
@@ -11,21 +10,14 @@ import {
   ok,
   query,
   setSettings,
-  startFixture,
+  useReplicas,
 } from './fixture.ts';
 
 describe('two replicas on one database', () => {
-  let url: string;
   let a: Fixture;
   let b: Fixture;
-  beforeAll(async () => {
-    url = await createDatabase(inject('postgresUrl'));
-    const env = { DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') };
-    [a, b] = await Promise.all([startFixture('embedded', env), startFixture('embedded', env)]);
-  });
-  afterAll(async () => {
-    await Promise.all([a?.test.stop(), b?.test.stop()]);
-    await dropDatabase(url);
+  useReplicas((...replicas) => {
+    [a, b] = replicas;
   });
 
   test('a key revoked on one replica is refused by the other within a second, though it was just used there', async () => {
@@ -74,6 +66,20 @@ describe('two replicas on one database', () => {
     for (const response of responses.filter(({ status }) => status !== 200)) {
       expectError(response, 400, /20/, { setting: 'MAX_SCHEDULES_PER_AGENT' });
     }
+  });
+
+  test('a claim that waits on one replica gets what is created on the other, at once', async () => {
+    const { id } = await newAgent(a, { execution: 'external' });
+    const waiting = ok(b.api.post('/work-items/claim', { agent_ids: [id], wait_seconds: 20 }));
+    // So that it waits: its first look found nothing.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const item = await ok(a.api.post('/work-items', { agent_id: id }));
+    const began = performance.now();
+    const { records } = await waiting;
+    expect(records[0].work_item.id).toBe(item.id);
+    expect(performance.now() - began).toBeLessThan(3_000);
+    const body = { lease_token: records[0].lease_token, outcome: 'COMPLETED' };
+    expect((await ok(a.api.post(`/work-items/${item.id}/finish`, body))).status).toBe('COMPLETED');
   });
 
   test('both together fire each of 3,000 schedules that are due at once exactly once', async () => {

@@ -42,7 +42,7 @@ describe('the reconciliation of a schedule', () => {
             status: 'skipped',
             work_item_id: null,
             lateness_ms: expect.any(Number),
-            reason: 'missed',
+            reason: expect.stringMatching(/\. Of what was missed only the latest, \d\d:00, was caught up\.$/),
           })),
         );
         expect(response.data[5]).toMatchObject({ scheduled_for: iso(last), work_item_id: records[0].id });
@@ -118,6 +118,7 @@ describe('the reconciliation of a schedule', () => {
           { revision: 2, enabled: false, cron_expression: '0 * * * *' },
           { revision: 3, enabled: true, cron_expression: '0 * * * *' },
           { revision: 4, enabled: true, cron_expression: '30 * * * *' },
+          { revision: 5, enabled: true, cron_expression: '30 * * * *' },
         ]);
         // Paused at the instant of an occurrence, which still counts, and resumed at the instant of another, which does
         // not.
@@ -125,6 +126,7 @@ describe('the reconciliation of a schedule', () => {
           [2, 5],
           [3, 3],
           [4, 1],
+          [5, 0.75],
         ]) {
           await query(
             at(),

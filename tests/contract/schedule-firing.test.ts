@@ -84,11 +84,15 @@ describe('firing', () => {
         expect(row).toEqual({
           scheduled_for: iso(last),
           outcome: 'fired',
+          status: 'late',
           work_item_id: item.id,
+          work_item: { id: item.id, status: 'PENDING', attempts: 0, duration_ms: null, error: null },
           at: after.body.last_run_at,
           lateness_ms: Date.parse(row.at) - last,
           count: 1,
-          reason: null,
+          cause: null,
+          reason: expect.stringMatching(/^Fired \d min late\. /),
+          by: null,
         });
         await setSettings(at(), { SCHEDULE_MISFIRE_GRACE_SECONDS: 60 });
       });
@@ -114,7 +118,7 @@ describe('firing', () => {
         await fire();
         expect(await items(id)).toEqual([]);
         expect(await occurrences(path)).toMatchObject([
-          { outcome: 'skipped', scheduled_for: iso(last), work_item_id: null, count: 1, reason: 'missed' },
+          { outcome: 'skipped', scheduled_for: iso(last), work_item_id: null, count: 1, cause: 'missed' },
         ]);
         expect(await read(path)).toMatchObject({ last_run_at: null, next_run_at: iso(last + hour) });
       });
@@ -133,7 +137,7 @@ describe('firing', () => {
           const skipped = {
             outcome: 'skipped',
             scheduled_for: iso(due),
-            reason: 'missed',
+            cause: 'missed',
             count: 24 * 365 + 1 - made,
           };
           const caughtUp = { outcome: 'caught_up', scheduled_for: iso(last), count: 1 };
@@ -189,7 +193,7 @@ describe('firing', () => {
           expect(await occurrences(path)).toMatchObject([
             {
               outcome: 'skipped',
-              reason: 'edited',
+              cause: 'edited',
               scheduled_for: iso(last - 2 * hour),
               count: 3,
               work_item_id: null,
@@ -205,7 +209,7 @@ describe('firing', () => {
         expect(await ok(at().app.post(`${path}/pause`))).toMatchObject({ enabled: false, next_run_at: null });
         await fire();
         expect(await occurrences(path)).toMatchObject([
-          { outcome: 'skipped', reason: 'paused', scheduled_for: iso(last), count: 1 },
+          { outcome: 'skipped', cause: 'paused', scheduled_for: iso(last), count: 1 },
         ]);
         expect((await ok(at().app.post(`${path}/resume`))).next_run_at).toBe(iso(last + hour));
         await fire();
@@ -258,7 +262,13 @@ describe('firing', () => {
         expect((await items(good.id)).length).toBe(1);
         expect(await items(broken.id)).toEqual([]);
         expect(await occurrences(broken.path)).toMatchObject([
-          { outcome: 'skipped', reason: expect.stringContaining('Nowhere/Land') },
+          {
+            outcome: 'skipped',
+            cause: 'blocked',
+            reason: expect.stringMatching(
+              /^The schedule could not fire\. The time zone `Nowhere\/Land` is not known/,
+            ),
+          },
         ]);
         expect(await read(broken.path)).toMatchObject({ enabled: true, next_run_at: null });
         expect((await ok(at().api.put(broken.path, { cron_expression }))).next_run_at).toBe(iso(last + hour));

@@ -92,6 +92,84 @@ describe('a preview', () =>
       ).toBe(1);
     });
 
+    test('says how often it fires, and which local times the clock skips in the next year', async () => {
+      const often = async (cron_expression: string, more: object = {}) => {
+        const { per_day, per_year } = await ok(
+          preview({ cron_expression, after: '2026-06-01T00:00:00Z', ...more }),
+        );
+        return [per_day, per_year];
+      };
+      expect(await often('*/5 6-19 * * *')).toEqual([168, 61_320]);
+      expect(await often('30 2 * * 1-5')).toEqual([0.7153, 261]);
+      expect(await often('0 0 1 * *')).toEqual([0.03285, 12]);
+      expect(await often('0 0 29 2 *')).toEqual([0.0006845, 0]);
+      const skipped = async (cron_expression: string, timezone: string, after = '2026-06-01T00:00:00Z') =>
+        (await ok(preview({ cron_expression, timezone, after }))).skipped_local_times;
+      expect(await skipped('*/30 2 * * *', 'Europe/Berlin')).toEqual([
+        { local: '2027-03-28T02:00:00', at: '2027-03-28T01:00:00.000Z' },
+        { local: '2027-03-28T02:30:00', at: '2027-03-28T01:00:00.000Z' },
+      ]);
+      expect(await skipped('30 * * * *', 'Europe/Berlin')).toEqual([
+        { local: '2027-03-28T02:30:00', at: null },
+      ]);
+      expect((await skipped('* * * * *', 'Europe/Berlin')).length).toBe(60);
+      expect(await skipped('0 3 * * *', 'Europe/Berlin')).toEqual([]);
+      expect(await skipped('30 2 * * *', 'UTC')).toEqual([]);
+      expect(await skipped('0 12 * * *', 'Pacific/Apia', '2011-06-01T00:00:00Z')).toEqual([
+        { local: '2011-12-30T12:00:00', at: null },
+      ]);
+    });
+
+    test('says the offset of the zone and when its clocks change', async () => {
+      const zone = async (timezone: string) =>
+        (await ok(preview({ cron_expression: '0 9 * * *', timezone }))).zone;
+      const listed = async (q: string) => (await ok(at().app.get(`/time-zones?q=${q}&limit=1`))).data[0];
+      expect(await zone('Europe/Berlin')).toEqual(await listed('Europe/Berlin'));
+      expect(await zone('Asia/Kolkata')).toEqual({
+        name: 'Asia/Kolkata',
+        offset: '+05:30',
+        next_transition: null,
+      });
+    });
+
+    test('a refusal suggests what was probably meant', async () => {
+      for (const [body, suggestion] of [
+        [{ cron_expression: '@daily' }, '0 0 * * *'],
+        [{ cron_expression: '0 9 * * FRI-SUN' }, '0 9 * * FRI-7'],
+        [{ cron_expression: '0 9 * * *', timezone: 'europe/berlin' }, 'Europe/Berlin'],
+      ] as const) {
+        expectError(await preview(body), 400, /write|written/, { suggestion });
+      }
+      expectError(await preview({ cron_expression: '0 9 30 2 *' }), 400, /never occurs/);
+      expectError(await preview({ cron_expression: 'every day' }), 400, /fields/);
+    });
+
+    test('the time zones: those that match, with their offset and the next change of their clocks', async () => {
+      const list = async (query: string) => (await ok(at().app.get(`/time-zones?${query}`))).data;
+      const names = async (q: string) => (await list(`q=${q}`)).map(({ name }: { name: string }) => name);
+      expect((await names('berl'))[0]).toBe('Europe/Berlin');
+      expect((await names('New%20York'))[0]).toBe('America/New_York');
+      expect((await names('utc'))[0]).toBe('UTC');
+      expect(await names('nowhere')).toEqual([]);
+      expect((await names('')).length).toBe(50);
+      expect((await list('limit=1000')).length).toBeGreaterThan(590);
+      const [berlin] = await list('q=europe/berlin');
+      expect(berlin.offset).toMatch(/^\+0[12]:00$/);
+      expect(Date.parse(berlin.next_transition.at)).toBeGreaterThan(Date.now());
+      expect(berlin.next_transition.offset).not.toBe(berlin.offset);
+      expect((await list('q=Asia/Kolkata'))[0]).toEqual({
+        name: 'Asia/Kolkata',
+        offset: '+05:30',
+        next_transition: null,
+      });
+      const first = await at().app.get('/time-zones?q=berlin');
+      const again = await at().app.get('/time-zones?q=berlin', {
+        headers: { 'if-none-match': first.headers.get('etag')! },
+      });
+      expect(again.status).toBe(304);
+      expectError(await at().app.get('/time-zones?limit=0'), 422);
+    });
+
     test('a member may ask for it; without a key it is 401', async () => {
       const member = (await newKey(at(), 'member')).value;
       await ok(at().as(member, '/app/api').post('/schedules/preview', { cron_expression: '* * * * *' }));

@@ -119,6 +119,13 @@ onEachDatabase((at) => {
         target_id: 'MAX_SCHEDULES_PER_AGENT',
         outcome: 'done',
         details: { before: 20, after: 30 },
+        context: {
+          ip: '127.0.0.1',
+          user_agent: 'node',
+          via: 'key',
+          key_id: 'bootstrap',
+          session_id: null,
+        },
         request_id: 'settings-1',
         position: rows[0].position,
         hash: rows[0].hash,

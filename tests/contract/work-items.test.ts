@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCallbackStore } from '../../src/callbacks/callbacks.ts';
+import { OpenStreams } from '../../src/event-streams/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { claimWorkItems } from '../../src/work-items/claims.ts';
 import { createWorkItems } from '../../src/work-items/index.ts';
@@ -13,7 +15,10 @@ eachDatabase((_name, open) => {
   let api: Awaited<ReturnType<typeof serveRoutes>>;
   let agent: string;
   beforeAll(async () => {
-    api = await serveRoutes(open(), createWorkItems(testServices(open()), { traceLinks: async () => [] }));
+    const services = testServices(open());
+    const callbacks = createCallbackStore(services.vault);
+    const needs = { traceLinks: async () => [], callbacks, openStreams: new OpenStreams() };
+    api = await serveRoutes(open(), createWorkItems(services, needs));
     agent = await makeAgent(open(), { max_concurrency: 1_000 });
   });
   afterAll(() => api?.close());
@@ -33,6 +38,7 @@ eachDatabase((_name, open) => {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         agent_id: agent,
         schedule_id: null,
+        scheduled_for: null,
         work_item_name: null,
         message: '',
         payload: {},
@@ -40,6 +46,9 @@ eachDatabase((_name, open) => {
         allowed_actions: ['cancel'],
         result: null,
         error: null,
+        review_reason: null,
+        pending_approvals: [],
+        model: null,
         usage: null,
         attempts: 0,
         created_by: 'tester',
@@ -48,6 +57,8 @@ eachDatabase((_name, open) => {
         started_at: null,
         finished_at: null,
         cancel_requested_at: null,
+        callbacks: [],
+        files: [],
       });
       expect((await api.v1.get(`/work-items/${item.id}`)).body).toEqual(item);
     });

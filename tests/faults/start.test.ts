@@ -52,6 +52,7 @@ describe('configuration mistakes', () => {
       EGRESS_ALLOW: 'localhost',
       TRUST_PROXY: 'proxy',
       LOG_LEVEL: 'loud',
+      AUDIT_TO_LOG: 'yes',
       LLM_TRACING_PROJECT_HEADER: 'two words',
     };
     const [code, lines] = await refused({ env });

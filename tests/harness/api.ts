@@ -4,7 +4,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { Vault } from '../../src/lib/crypto.ts';
 import { ApiError } from '../../src/lib/errors.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import type { Principal, Role } from '../../src/lib/principal.ts';
+import type { Actor, Principal, Role } from '../../src/lib/principal.ts';
 import { type Client, client } from './http.ts';
 
 /** Who the requests of `v2` and `v1` of `serveRoutes` act as. */
@@ -14,7 +14,12 @@ export const tester: Principal = {
   name: 'Tester',
   role: 'admin',
   keyId: null,
+  scopes: null,
+  sessionId: null,
 };
+
+/** `tester`, in a request. */
+export const testActor: Actor = { principal: tester, requestId: 'r', ip: null, userAgent: null };
 
 export interface ServedRoutes {
   /** As `tester`. */
@@ -37,7 +42,7 @@ const principalOf = (key: string | undefined): Principal => {
   if (key === tester.id) return tester;
   const [name, role] = key?.split(':') ?? [];
   if (!name || !role) throw new ApiError('unauthorized', 'An API key is required.');
-  return { kind: 'service_account', id: name, name, role: role as Role, keyId: name };
+  return { ...tester, id: name, name, role: role as Role, keyId: name };
 };
 
 /** The routes of one feature over real HTTP, without the rest of the platform. */

@@ -39,17 +39,19 @@ export async function openMigrated(kind: Database['kind']): Promise<Database & A
   };
 }
 
-/**
- * The same tests on the embedded database and on PostgreSQL. `open` returns the one database of the block, which is
- * created before its tests and removed after them.
- */
-export function eachDatabase(tests: (name: Database['kind'], open: () => Database) => void): void {
-  describe.each(['embedded', 'postgres'] as const)('on the %s database', (kind) => {
-    let db: Database & AsyncDisposable;
-    beforeAll(async () => {
-      db = await openMigrated(kind);
-    });
-    afterAll(() => db?.[Symbol.asyncDispose]());
-    tests(kind, () => db);
+/** `open` returns the one database of the block, which is created before its tests and removed after them. */
+export function withDatabase(kind: Database['kind'], tests: (open: () => Database) => void): void {
+  let db: Database & AsyncDisposable;
+  beforeAll(async () => {
+    db = await openMigrated(kind);
   });
+  afterAll(() => db?.[Symbol.asyncDispose]());
+  tests(() => db);
+}
+
+/** The same tests on the embedded database and on PostgreSQL, each with the one database of its block. */
+export function eachDatabase(tests: (name: Database['kind'], open: () => Database) => void): void {
+  describe.each(['embedded', 'postgres'] as const)('on the %s database', (kind) =>
+    withDatabase(kind, (open) => tests(kind, open)),
+  );
 }

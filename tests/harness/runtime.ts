@@ -10,6 +10,7 @@ import { createLlmConfigurations } from '../../src/llm-configurations/index.ts';
 import { createLlm } from '../../src/llm-configurations/llm-configurations.ts';
 import { createLlmSettings } from '../../src/llm-configurations/settings.ts';
 import { builtInTools, type Tool } from '../../src/runtime/tools.ts';
+import { workItemSource } from '../../src/runtime/work-item-source.ts';
 import { createWorker, type Worker } from '../../src/runtime/worker.ts';
 import { createSettings, type Settings } from '../../src/settings/index.ts';
 import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
@@ -17,7 +18,7 @@ import type { SpanOptions, Tracing } from '../../src/telemetry/index.ts';
 import { createWorkItem, listConversation, type WorkItem } from '../../src/work-items/index.ts';
 import type { AgentFields } from './agents.ts';
 
-import { tester } from './api.ts';
+import { testActor, tester } from './api.ts';
 import { testServices } from './services.ts';
 import { until } from './wait.ts';
 import { itemOf, makeAgent as makeAnyAgent } from './work-items.ts';
@@ -69,6 +70,24 @@ export class Recorder implements Tracing {
   }
 }
 
+/** A tool that may be called without asking, with any object. */
+export const fakeTool = (
+  name: string,
+  call: Tool['call'],
+  more: Partial<Omit<Tool, 'name' | 'call'>> = {},
+): Tool => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object' },
+  idempotent: false,
+  policy: 'allow',
+  serverId: null,
+  definitionHash: null,
+  check: () => null,
+  call,
+  ...more,
+});
+
 export interface TestRuntime extends Worker {
   tracing: Recorder;
   finished: string[];
@@ -93,20 +112,25 @@ export const newRuntime = async (
   await watched.start();
   const tracing = new Recorder();
   const finished: string[] = [];
-  const worker = createWorker({
+  const current = { ...watched, get: () => ({ ...watched.get(), ...settings }) };
+  const deps = {
     db,
     llms: createLlmConfigurations(testServices(db, { vault }), {
-      probe: async () => ({ ok: true, detail: '' }),
+      probe: async () => ({ ok: true, detail: '', steps: [] }),
     }),
     egress,
     log: silentLogger,
-    settings: { ...watched, get: () => ({ ...watched.get(), ...settings }) },
+    settings: current,
     tracing,
     flush,
     graceMs,
-    toolsOf: async () => [...builtInTools, ...tools],
-    onFinished: (status) => finished.push(status),
-  });
+    openTools: async () => ({
+      tools: [...builtInTools, ...tools],
+      [Symbol.asyncDispose]: async () => {},
+    }),
+  };
+  const source = workItemSource(deps, (status) => finished.push(status));
+  const worker = createWorker(deps, source);
   worker.listen();
   return { ...worker, tracing, finished };
 };
@@ -188,7 +212,7 @@ export const endPause = async (db: Database, id: string): Promise<void> => {
 /** Creates a configuration for the endpoint at `url`; returns its id. */
 export const makeLlm = async (db: Database, url: string, apiKey: string): Promise<string> => {
   const fields = { name: 'Ours', model: 'model-1', base_url: url, api_key: apiKey };
-  const actor = { principal: tester, requestId: 'r' };
+  const actor = testActor;
   return (
     await db.tx((tx) =>
       createLlm(tx, actor, createLlmSettings(vault), { kind: 'openai_compatible', ...fields }),

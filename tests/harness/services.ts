@@ -20,6 +20,7 @@ export const testServices = (db: Database, given: Partial<Services> = {}): Servi
   egress: createEgress({}),
   log: silentLogger,
   clock: systemClock,
+  publicUrl: () => 'http://localhost',
   ...given,
 });
 

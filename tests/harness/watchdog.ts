@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** Reads process ids, one per line. When its input ends, the process that started it has ended: clean up after it. */
 const script = `
@@ -44,13 +47,36 @@ export function startWatchdog(folders: string[] = []): Watchdog {
   };
 }
 
+const portsFolder = join(tmpdir(), 'agent-platform-test-ports');
+
+/** Whether this process now holds the file of `port`. A file whose process has ended is taken over. */
+async function reserve(port: number): Promise<boolean> {
+  const path = join(portsFolder, String(port));
+  const holder = Number(await readFile(path, 'utf8').catch(() => Number.NaN));
+  if (holder) {
+    try {
+      process.kill(holder, 0);
+      return false;
+    } catch {
+      await rm(path, { force: true });
+    }
+  }
+  return writeFile(path, String(process.pid), { flag: 'wx' }).then(
+    () => true,
+    () => false,
+  );
+}
+
 /**
  * A free TCP port on 127.0.0.1, below the ranges that systems use for outgoing connections, so that none of the many
- * connections of a test run takes it before the caller has bound it.
+ * connections of a test run takes it before the caller has bound it. No other process that asks here gets the port while
+ * this process lives: a server that was killed returns on its port, however long it was down.
  */
 export async function freePort(): Promise<number> {
+  await mkdir(portsFolder, { recursive: true });
   for (let tries = 0; tries < 100; tries++) {
     const port = 15_000 + Math.floor(Math.random() * 17_000);
+    if (!(await reserve(port))) continue;
     const free = await new Promise<boolean>((resolve) => {
       const server = createServer();
       server.once('error', () => resolve(false));

@@ -234,12 +234,11 @@ describe('any text', () => {
     );
   });
 
-  it('of a million characters is refused in linear time', () => {
+  // In quadratic time each would take minutes.
+  it('of a million characters is refused in linear time', { timeout: 20_000 }, () => {
     for (const part of [' ', '\t* ', '1,', '* ', '1-', '*/', 'TZ= ', '@', 'é', '\u{1F600}', '0']) {
       for (const length of [1_000, 1_000_000]) {
-        const started = performance.now();
         refused(part.repeat(length / part.length));
-        expect(performance.now() - started).toBeLessThan(1_000);
       }
     }
   });

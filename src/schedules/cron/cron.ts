@@ -4,6 +4,13 @@ import { maxLength, type RefusedItem, refusal } from './refusals.ts';
 /** An expression is refused: the message tells the client why, and what to write instead. */
 export class CronError extends Error {
   override readonly name = 'CronError';
+  /** The item that its field does not accept; null if the fault is elsewhere. */
+  readonly at: RefusedItem | null;
+
+  constructor(message: string, at: RefusedItem | null = null) {
+    super(message);
+    this.at = at;
+  }
 }
 
 /** An expression as bit sets. */
@@ -110,5 +117,8 @@ const isCron = (parsed: Cron | RefusedItem | null): parsed is Cron => parsed !==
 export const parseCron = (expression: string): Cron => {
   const parsed = parse(expression);
   if (isCron(parsed)) return parsed;
-  throw new CronError(refusal(expression, (other) => isCron(parse(other)), parsed));
+  throw new CronError(
+    refusal(expression, (other) => isCron(parse(other)), parsed),
+    parsed,
+  );
 };

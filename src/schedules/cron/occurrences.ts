@@ -1,5 +1,5 @@
 import { type Cron, CronError, parseCron } from './cron.ts';
-import { LocalTimes } from './local-times.ts';
+import { LocalTimes, localOrigin } from './local-times.ts';
 import { endOfTime, firstInstant, type Timeline } from './timeline.ts';
 import { openZone, type Zone } from './zones.ts';
 
@@ -13,8 +13,6 @@ export interface Explanation {
 
 const allHours = 2 ** 24 - 1;
 const minuteMs = 60_000;
-
-const twoDigits = (n: number): string => String(n).padStart(2, '0');
 
 /**
  * The occurrences of an expression in a zone, from 1969 up to and excluding the year 2101 (UTC). Instants are
@@ -126,12 +124,32 @@ export class Occurrences {
 
   /** How the occurrence `at` appears on the clocks of its zone. */
   explain(at: number): Explanation {
-    const offset = this.zone.offsetAt(at);
-    const local = at + offset;
-    // RFC 3339 has no seconds in an offset, so they are rounded.
-    const minutes = Math.round(Math.abs(offset) / minuteMs);
-    const shown = `${offset < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
-    return { local: new Date(local).toISOString().slice(0, 19) + shown, dst: this.dst(at, local) };
+    return { local: this.zone.shownAt(at), dst: this.dst(at, at + this.zone.offsetAt(at)) };
+  }
+
+  /** Whether the fields match `local`, a local time in milliseconds as if it were UTC, whatever the clock does then. */
+  matches(local: number): boolean {
+    const m = Math.floor((local - localOrigin) / minuteMs);
+    return this.times.next(m) === m;
+  }
+
+  /**
+   * The local times in the jumps of the clock in [from, to) that the fields match, oldest first and at most `limit`,
+   * each with the instant at which the schedule fires for it, null if it does not.
+   */
+  skippedLocalTimes(from: number, to: number, limit: number): { local: number; at: number | null }[] {
+    const skipped: { local: number; at: number | null }[] = [];
+    for (const { at, before, after } of this.zone.transitions(from, to)) {
+      const end = Math.ceil((at + after - localOrigin) / minuteMs);
+      let m = this.times.next(Math.ceil((at + before - localOrigin) / minuteMs));
+      for (; m < end && skipped.length < limit; m = this.times.next(m + 1)) {
+        const local = m * minuteMs + localOrigin;
+        // What is shown at another time was not skipped.
+        if (this.zone.instantsOf(local).length > 0) continue;
+        skipped.push({ local, at: this.dst(at, at + after) === 'gap' ? at : null });
+      }
+    }
+    return skipped;
   }
 
   private dst(at: number, local: number): Explanation['dst'] {
@@ -139,7 +157,7 @@ export class Occurrences {
     for (let k = 0; k < length && start[k]! <= at; k++) {
       if (start[k] === at && isGap[k] === 1 && this.times.next(from[k]!) < to[k]!) return 'gap';
     }
-    return this.zone.timesShown(local) > 1 ? 'overlap' : null;
+    return this.zone.instantsOf(local).length > 1 ? 'overlap' : null;
   }
 
   private pieceAt(at: number): number {

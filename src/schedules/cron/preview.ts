@@ -11,7 +11,19 @@ interface PreviewedOccurrence extends Explanation {
 export interface Preview {
   occurrences: PreviewedOccurrence[];
   description: string;
+  /** Firings a day, on average over four years. */
+  per_day: number;
+  /** Firings in the next 365 days. */
+  per_year: number;
+  /** The local times in the next 365 days that the clock skips, and when they fire; null: they do not. */
+  skipped_local_times: { local: string; at: string | null }[];
 }
+
+const dayMs = 86_400_000;
+const year = 365;
+const fourYears = 1_461;
+/** A schedule of every minute has 60 in a jump of an hour. */
+const mostSkipped = 100;
 
 /**
  * Returns the first `count` occurrences strictly after the instant `after` (milliseconds since 1970), fewer if the
@@ -32,7 +44,20 @@ export const preview = (request: {
     occurrences.push({ at: new Date(at).toISOString(), ...schedule.explain(at) });
     at = schedule.next(at);
   }
-  return { occurrences, description: describeCron(request.cron_expression) };
+  const { after } = request;
+  const perDay = schedule.countBetween(after, after + fourYears * dayMs) / fourYears;
+  return {
+    occurrences,
+    description: describeCron(request.cron_expression),
+    per_day: Number(perDay.toPrecision(4)),
+    per_year: schedule.countBetween(after, after + year * dayMs),
+    skipped_local_times: schedule
+      .skippedLocalTimes(after, after + year * dayMs, mostSkipped)
+      .map(({ local, at }) => ({
+        local: new Date(local).toISOString().slice(0, 19),
+        at: at === null ? null : new Date(at).toISOString(),
+      })),
+  };
 };
 
 /**

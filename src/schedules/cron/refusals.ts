@@ -11,7 +11,8 @@ export interface RefusedItem {
 /** The most characters that an expression may have. */
 export const maxLength = 1_000;
 
-const example = '`0 9 * * MON-FRI`';
+/** An expression that messages show. */
+export const example = '0 9 * * MON-FRI';
 const fiveNames = 'five fields (minute, hour, day of month, month, day of week)';
 
 const nicknames: Record<string, string> = {
@@ -53,7 +54,7 @@ const characterRefusal = (expression: string): string | null => {
   const other = /[^ \t0-9A-Za-z*,/\-#?~%]/u.exec(expression);
   if (other === null) return null;
   const [character] = other;
-  let hint = `write only ASCII digits, names, \`*\`, \`,\`, \`-\`, \`/\` and spaces, such as ${example}`;
+  let hint = `write only ASCII digits, names, \`*\`, \`,\`, \`-\`, \`/\` and spaces, such as \`${example}\``;
   if (/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/.test(character)) hint = 'write the ASCII `-`';
   else if (/\s/.test(character)) hint = 'write a space, or leave it out at the ends';
   return `The character ${showCharacter(character)} is not allowed: ${hint}.`;
@@ -63,7 +64,7 @@ const fieldCountRefusal = (words: readonly string[], accepts: (expression: strin
   const count = `The expression has ${words.length} field${words.length === 1 ? '' : 's'}`;
   if (words.length < 5) {
     const missing = fields.slice(words.length).map((field) => field.name);
-    return `${count}: write ${fiveNames}, such as ${example}; missing: ${missing.join(', ')}.`;
+    return `${count}: write ${fiveNames}, such as \`${example}\`; missing: ${missing.join(', ')}.`;
   }
   const withYear = words.length > 6 || /[0-9]{4}/.test(words.at(-1)!);
   const shorter = (words.length === 6 && withYear ? words.slice(0, 5) : words.slice(1, 6)).join(' ');
@@ -78,16 +79,16 @@ const shapeRefusal = (expression: string, accepts: (expression: string) => boole
   }
   const words = expression.split(/[ \t]+/).filter((each) => each !== '');
   const [word] = words;
-  if (word === undefined) return `The expression is empty: write ${fiveNames}, such as ${example}.`;
+  if (word === undefined) return `The expression is empty: write ${fiveNames}, such as \`${example}\`.`;
   const text = words.join(' ');
   if (word.startsWith('@')) {
     const same = Object.hasOwn(nicknames, text.toLowerCase()) ? nicknames[text.toLowerCase()] : undefined;
     if (same) return `Nicknames such as \`${text}\` are not supported: write \`${same}\`.`;
-    return `Nicknames that begin with \`@\` are not supported: write ${fiveNames}, such as ${example}.`;
+    return `Nicknames that begin with \`@\` are not supported: write ${fiveNames}, such as \`${example}\`.`;
   }
   if (/^(CRON_)?TZ=/i.test(word)) {
     const rest = words.slice(1).join(' ');
-    const without = accepts(rest) ? rest : '0 9 * * MON-FRI';
+    const without = accepts(rest) ? rest : example;
     return `A time zone is not part of the expression: put it in \`timezone\` and write \`${without}\`.`;
   }
   return characterRefusal(text) ?? (words.length === 5 ? null : fieldCountRefusal(words, accepts));
@@ -216,6 +217,6 @@ export const refusal = (
 ): string => {
   const shape = shapeRefusal(expression, accepts);
   if (shape !== null) return shape;
-  if (at === null) return `The expression is not understood: write ${fiveNames}, such as ${example}.`;
+  if (at === null) return `The expression is not understood: write ${fiveNames}, such as \`${example}\`.`;
   return `${at.field.name[0]!.toUpperCase()}${at.field.name.slice(1)}: ${itemRefusal(at.item, at.field, at.text)}.`;
 };

@@ -39,12 +39,53 @@ export class Zone {
     return segment.offset;
   }
 
-  /** How often the clock shows `local`, a local time in milliseconds as if it were UTC. */
-  timesShown(local: number): number {
-    const shows = (each: Segment) => each.start + each.offset <= local && local < each.end + each.offset;
-    return this.segments.filter(shows).length;
+  /** The instant `at` as the clock shows it: RFC 3339 with the zone's offset, `2026-10-25T02:30:00+02:00`. */
+  shownAt(at: number): string {
+    const offset = this.offsetAt(at);
+    return new Date(at + offset).toISOString().slice(0, 19) + shownOffset(offset);
+  }
+
+  /** The instants at which the clock shows `local`, a local time in milliseconds as if it were UTC. */
+  instantsOf(local: number): number[] {
+    return this.segments
+      .filter((each) => each.start + each.offset <= local && local < each.end + each.offset)
+      .map((each) => local - each.offset);
+  }
+
+  /** The jump of the clock that skips `local`; null if the clock shows it. */
+  jumpOver(local: number): Transition | null {
+    return (
+      this.transitions(local - dayMs, local + dayMs).find(
+        ({ at, before, after }) => at + before <= local && local < at + after,
+      ) ?? null
+    );
+  }
+
+  /** The changes of the offset in [from, to). */
+  transitions(from: number, to: number): Transition[] {
+    return this.segments.flatMap(({ start, offset }, k) => {
+      const before = this.segments[k - 1]?.offset ?? offset;
+      return before !== offset && from <= start && start < to ? [{ at: start, before, after: offset }] : [];
+    });
   }
 }
+
+/** A change of a zone's offset at an instant, in milliseconds. */
+export interface Transition {
+  at: number;
+  before: number;
+  after: number;
+}
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+const twoDigits = (n: number): string => String(n).padStart(2, '0');
+
+/** `+02:00` for an offset in milliseconds. RFC 3339 has no seconds in an offset, so they are rounded. */
+export const shownOffset = (offset: number): string => {
+  const minutes = Math.round(Math.abs(offset) / minuteMs);
+  return `${offset < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
+};
 
 const segmentsFrom = Date.UTC(1968, 0, 1);
 
@@ -90,7 +131,7 @@ const zoneRefusal = (name: string): string => {
 };
 
 /** The name of the database that differs from `name` only in case, or null. */
-const ownSpelling = (name: string): string | null => {
+export const ownSpelling = (name: string): string | null => {
   try {
     const { timeZoneId } = new Temporal.ZonedDateTime(0n, name);
     return isZoneName(timeZoneId) ? timeZoneId : null;

@@ -1,15 +1,17 @@
 -- The statement of `advance` in store.ts, as store.test.ts found it: its parts come from three files.
 with moved as (
   update schedules s set next_run_at = m.next, last_occurrence = m.last, zone_rules = $1,
+  last_outcome = m.outcome,
   last_run_at = case when m.item is null then s.last_run_at else $2::timestamptz end
   from (
     select id, to_timestamp("due"::float8 / 1000) as due, to_timestamp("next"::float8 / 1000) as next, to_timestamp("last"::float8 / 1000) as last, item,
-    to_timestamp("occurrence"::float8 / 1000) as occurrence
+    to_timestamp("occurrence"::float8 / 1000) as occurrence, outcome
     from unnest(
       $3::uuid[], $4::bigint[],
       $5::bigint[], $6::bigint[],
       $7::uuid[],
-      $8::bigint[]) as u(id, due, next, last, item, occurrence)
+      $8::bigint[],
+      $9::text[]) as u(id, due, next, last, item, occurrence, outcome)
   ) m
   where s.id = m.id and s.next_run_at is not distinct from m.due
   returning m.item as id, s.agent_id, s.id as schedule_id, m.occurrence, s.work_item_name, s.message, s.payload
@@ -18,21 +20,27 @@ with moved as (
 ),
 inserted as (
   insert into work_items (id, conversation_id, agent_id, schedule_id, occurrence, work_item_name, message,
-    payload, status, created_by, created_at, updated_at)
+    payload, status, created_by, by_person, created_at, updated_at)
   select i.id, i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload,
-  $9, $10, (select platform_now()), (select platform_now())
+  $10, $11, false, (select platform_now()), (select platform_now())
   from firing i
   on conflict (schedule_id, occurrence) do nothing
-  returning id, schedule_id, occurrence
+  returning id, agent_id, schedule_id, occurrence, work_item_name
 ), history as (
   insert into work_item_events (id, work_item_id, to_status, action, principal, details, at)
-  select id, id, $11, 'create', $12::jsonb, '{}', (select platform_now())
+  select id, id, $12, 'create', $13::jsonb, '{}', (select platform_now())
   from inserted
-), recorded as (
+), notified as (insert into callback_deliveries (callback_id, work_item_id, event, agent_id, schedule_id, work_item_name,
+    status, previous_status, url, origin)
+  select c.id, m.id, 'work_item.' || lower(m.status), m.agent_id, m.schedule_id, m.work_item_name, m.status,
+  m.previous_status, c.url, c.origin
+  from (select *, 'PENDING' as status, null::text as previous_status from inserted) m cross join lateral (select id, url, origin, events from callbacks
+    where agent_id = m.agent_id and removed_at is null) c
+  where 'work_item.' || lower(m.status) = any(c.events)), recorded as (
   insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at)
   select id, schedule_id, occurrence,
-  case when id in (select unnest($13::uuid[])) then 'caught_up' else 'fired' end,
-  id, $14::timestamptz
+  case when id in (select unnest($14::uuid[])) then 'caught_up' else 'fired' end,
+  id, $15::timestamptz
   from inserted
 )
 select (select count(*) from moved) as moved, case

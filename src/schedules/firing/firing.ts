@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, outsideTransaction } from '../../database/index.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
-import { Loop } from '../../lib/loop.ts';
+import { Loop, type LoopPass } from '../../lib/loop.ts';
 import { schedulesChannel } from '../store.ts';
 import { type Fired, type FiringReport, fireClaimed } from './batch.ts';
 import { fireByBisection } from './bisect.ts';
@@ -107,6 +107,10 @@ export class Firing {
   start(): void {
     this.listen();
     this.#loop.start();
+  }
+
+  pass(): LoopPass {
+    return this.#loop.pass();
   }
 
   readonly #onWrite = (payload: string | null): void => {

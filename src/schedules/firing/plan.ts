@@ -1,7 +1,8 @@
 import { messageOf } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { compileSchedule, type Occurrences } from '../cron/occurrences.ts';
-import type { ScheduleRow } from '../store.ts';
+import { lateAfterMs } from '../occurrence-store.ts';
+import type { LastOutcome, ScheduleRow } from '../store.ts';
 
 /** What a plan needs: not the message and the payload, which go from table to table inside the database. */
 export type DueRow = Pick<ScheduleRow, 'id' | 'cron_expression' | 'timezone' | 'catch_up'> & {
@@ -35,6 +36,13 @@ export interface FiringPlan {
   fire: { workItemId: string; at: number; outcome: 'fired' | 'caught_up' } | null;
   skips: readonly Skip[];
 }
+
+/** What `plan` makes of the last occurrence of the schedule, at the time of its claim. */
+export const lastOutcomeOf = ({ fire, skips }: FiringPlan, now: number): LastOutcome => {
+  if (fire?.outcome === 'fired') return now - fire.at > lateAfterMs ? 'late' : 'on_time';
+  if (fire) return 'caught_up';
+  return skips.at(-1)?.reason === 'missed' ? 'skipped' : 'blocked';
+};
 
 const none: readonly Skip[] = [];
 

@@ -1,6 +1,6 @@
 import { type Executor, type RawBuilder, sql, type Tx } from '../../database/index.ts';
 import { firedInsertion } from '../../work-items/index.ts';
-import type { DueRow, FiringPlan } from './plan.ts';
+import { type DueRow, type FiringPlan, lastOutcomeOf } from './plan.ts';
 
 /** The SQL of the firing loop. */
 
@@ -69,15 +69,17 @@ export const advance = async (
   const { rows } = await sql<{ moved: number; made: string[] | null }>`
     with moved as (
       update schedules s set next_run_at = m.next, last_occurrence = m.last, zone_rules = ${zoneRules},
+        last_outcome = m.outcome,
         last_run_at = case when m.item is null then s.last_run_at else ${at}::timestamptz end
       from (
         select id, ${time('due')} as due, ${time('next')} as next, ${time('last')} as last, item,
-          ${time('occurrence')} as occurrence
+          ${time('occurrence')} as occurrence, outcome
         from unnest(
           ${array(plans.map((p) => p.id))}::uuid[], ${array(plans.map((p) => p.due))}::bigint[],
           ${array(plans.map((p) => p.next))}::bigint[], ${array(plans.map((p) => p.last))}::bigint[],
           ${array(fires.map((f) => f?.workItemId ?? null))}::uuid[],
-          ${array(fires.map((f) => f?.at ?? null))}::bigint[]) as u(id, due, next, last, item, occurrence)
+          ${array(fires.map((f) => f?.at ?? null))}::bigint[],
+          ${array(plans.map((p) => lastOutcomeOf(p, now)))}::text[]) as u(id, due, next, last, item, occurrence, outcome)
       ) m
       where s.id = m.id and s.next_run_at is not distinct from m.due
       returning m.item as id, s.agent_id, s.id as schedule_id, m.occurrence, s.work_item_name, s.message, s.payload

@@ -55,6 +55,8 @@ export class TelemetryLogRefusal extends Error {}
 export interface TelemetryLog {
   /** The name under which the counters of this log are reported: the same on all replicas that share it. */
   readonly id: string;
+  /** How many bytes it holds, as its retention counts them: without dead letters. */
+  readonly bytes: number;
 
   /** Resolves when the slices are durable; rejects with TelemetryLogError. The buffers belong to the log until then. */
   append(slices: readonly Slice[]): Promise<void>;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseExactJson } from '../../lib/json.ts';
+import { isObject } from '../../lib/objects.ts';
 import { BackwardWriter } from './json-writer.ts';
 import { maxAttributeDepth } from './wire.ts';
 
@@ -12,9 +13,6 @@ class InvalidExport {
 }
 
 type Json = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const object = (value: unknown, where: string): Json => {
   if (isObject(value)) return value;

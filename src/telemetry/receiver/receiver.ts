@@ -4,7 +4,7 @@ import { type Gunzipped, gunzip, gzip } from '../otlp/gzip.ts';
 import { JsonThread } from '../otlp/json-thread.ts';
 import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from '../otlp/messages.ts';
 import { type Reserve, readBody, release } from '../otlp/request-body.ts';
-import { mostSpans, scan } from '../otlp/wire.ts';
+import { mostSpans, type Scan, scan } from '../otlp/wire.ts';
 import type { RoutingTable } from '../routing.ts';
 import { slicesOf } from './slices.ts';
 
@@ -35,6 +35,8 @@ export interface Receiver {
 export interface ReceiverOptions {
   log: Pick<TelemetryLog, 'append'>;
   routes: () => RoutingTable;
+  /** Called with the agents that an accepted request names, each once; null: none is named. */
+  onAccepted?: (agents: Iterable<string | null>) => void;
   /** Of one request: on the wire, and inflated. Default 20 MiB, as the OpenTelemetry Collector's. */
   maxBodyBytes?: number;
   /** Of all requests that are being read or wait for the disk. Beyond it: 503. Default 256 MiB. */
@@ -80,12 +82,16 @@ const isGzip = (contentEncoding: string | undefined): boolean | null => {
   return encodings.length === 1 && (encodings[0] === 'gzip' || encodings[0] === 'x-gzip') ? true : null;
 };
 
+/** The agents that the request names, without those whose spans were all refused. */
+const agentsOf = ({ agents, agentOf, rejected }: Scan): Iterable<string | null> =>
+  rejected === 0 ? agents : new Set(agentOf.filter((agent) => agent >= 0).map((agent) => agents[agent]!));
+
 /**
  * Receives OTLP/HTTP (https://opentelemetry.io/docs/specs/otlp/#otlphttp): decodes the transport, scans, routes, and
  * responds when the log is durable. The route responds with 401, 405 and 429, by `errorResponse`.
  */
 export const createReceiver = (options: ReceiverOptions): Receiver => {
-  const { log, routes } = options;
+  const { log, routes, onAccepted } = options;
   const maxBodyBytes = options.maxBodyBytes ?? 20 * 1024 * 1024;
   const maxBytesInMemory = options.maxBytesInMemory ?? 256 * 1024 * 1024;
   const json = new JsonThread();
@@ -167,6 +173,7 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     }
     counts.accepted += spans - rejected;
     counts.refused += rejected;
+    onAccepted?.(agentsOf(scanned));
     return respond(encoding, 200, exportResponse(encoding, rejected, rejection));
   };
 

@@ -33,6 +33,7 @@ export const telemetryRoute = (receiver: Receiver): RawRoute => ({
     path: '/telemetry/v1/traces',
     id: 'sendTraces',
     role: 'member',
+    scope: 'telemetry',
     operation: {
       summary: 'Send traces over OTLP/HTTP',
       description:

@@ -32,17 +32,22 @@ export class ReportStore {
     this.#db = db;
   }
 
-  /** Replaces what `replicaId` reported of these integrations before. */
+  /**
+   * Replaces what `replicaId` reported of these integrations before. An error is new if its text or the time of the next
+   * attempt changed.
+   */
   async publish(replicaId: string, reports: readonly DeliveryReport[]): Promise<void> {
     await this.#db.run((executor) =>
-      sql`insert into telemetry_accounts (replica_id, ${columnList})
-        select ${replicaId}::uuid, ${columnList} from jsonb_to_recordset(${json(reports)}::jsonb) as report(
+      sql`insert into telemetry_accounts (replica_id, ${columnList}, last_error_at)
+        select ${replicaId}::uuid, ${columnList}, case when last_error is not null then platform_now() end from jsonb_to_recordset(${json(reports)}::jsonb) as report(
           number integer, delivered bigint, rejected bigint, dead_lettered bigint, expired bigint, discarded bigint,
           queued bigint, backlog_bytes bigint, oldest_at timestamptz, state text, last_success_at timestamptz,
           last_error text, next_attempt_at timestamptz)
-        on conflict (number, replica_id) do update set ${replaced}, updated_at = platform_now()`.execute(
-        executor,
-      ),
+        on conflict (number, replica_id) do update set ${replaced}, updated_at = platform_now(),
+          last_error_at = case when excluded.last_error is null then null
+            when (excluded.last_error, excluded.next_attempt_at) is distinct from
+              (telemetry_accounts.last_error, telemetry_accounts.next_attempt_at) then platform_now()
+            else telemetry_accounts.last_error_at end`.execute(executor),
     );
   }
 

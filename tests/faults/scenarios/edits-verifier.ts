@@ -35,7 +35,8 @@ export const definitionsOf = async (
 ): Promise<{ definitions: TestSchedule['definitions']; problems: string[] }> => {
   const problems: string[] = [];
   const stored = await rows<{ revision: number; from_at: Date }>(
-    `select revision, from_at from schedule_definitions where schedule_id = '${schedule.id}' and revision > 1`,
+    `select revision, from_at from schedule_definitions where schedule_id = '${schedule.id}' and revision > 1
+      and (changed is null or changed && '{cron_expression,timezone}')`,
   );
   const moments = new Map(stored.map((row) => [row.revision, row.from_at.getTime()]));
   const definitions = [...schedule.definitions];

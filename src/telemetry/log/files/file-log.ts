@@ -90,6 +90,11 @@ class FileLog implements TelemetryLog {
     return log;
   }
 
+  get bytes(): number {
+    const { end, segments } = this.#writer;
+    return end - (segments[0]?.base ?? end);
+  }
+
   append(slices: readonly Slice[]): Promise<void> {
     return this.#writer.append(slices);
   }

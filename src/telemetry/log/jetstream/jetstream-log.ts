@@ -113,6 +113,10 @@ class JetStreamLog implements SharedLog {
     return this.#store.id;
   }
 
+  get bytes(): number {
+    return this.#aggregate.size;
+  }
+
   append(slices: readonly Slice[]): Promise<void> {
     return this.#writer.append(slices);
   }

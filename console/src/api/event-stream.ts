@@ -1,0 +1,133 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+import { send } from './request.ts';
+
+/** One server-sent event. `data` is its JSON. */
+export interface StreamEvent {
+  id: string;
+  event: string;
+  data: unknown;
+}
+
+const readBlock = (block: string): StreamEvent | null => {
+  const fields = { id: '', event: 'message', data: '' };
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    if (name === 'data') fields.data += fields.data === '' ? value : `\n${value}`;
+    else if (name === 'id' || name === 'event') fields[name] = value;
+  }
+  if (fields.data === '') return null;
+  try {
+    return { ...fields, data: JSON.parse(fields.data) };
+  } catch {
+    return { ...fields, data: fields.data };
+  }
+};
+
+/** Reads server-sent events until the stream ends. */
+export const readEvents = async (
+  body: ReadableStream<Uint8Array>,
+  onEvent: (event: StreamEvent) => void,
+): Promise<void> => {
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
+    rest = blocks.pop()!;
+    for (const block of blocks) {
+      const event = readBlock(block);
+      if (event) onEvent(event);
+    }
+  }
+};
+
+/** A tab has one stream at most: opening another ends this one. */
+let endCurrent: (() => void) | null = null;
+
+export interface EventStreamOptions {
+  enabled?: boolean;
+  /** The id after which events are wanted at first. */
+  after?: string;
+  onEvent: (event: StreamEvent) => void;
+}
+
+/** `live`: events come. `failed`: poll instead (`polling.withoutStream`). `closed`: not wanted, or the page is hidden. */
+export type StreamState = 'closed' | 'live' | 'failed';
+
+/**
+ * Follows the server-sent events of `path` while the page is visible, from the last event on. After a failure it tries
+ * again after 2, 4 … 60 s, and the page polls in the meantime. The platform ends the stream at a final state: pass
+ * `enabled: false` then. A tab has one stream at most.
+ */
+export const useEventStream = (
+  path: string,
+  { enabled = true, after, onEvent }: EventStreamOptions,
+): StreamState => {
+  const [state, setState] = useState<StreamState>('closed');
+  const receive = useEffectEvent(onEvent);
+  const firstId = useEffectEvent(() => after ?? '');
+  useEffect(() => {
+    if (!enabled) return;
+    let lastId = firstId();
+    let failures = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let current: AbortController | null = null;
+    let over = false;
+    const close = () => {
+      clearTimeout(timer);
+      current?.abort();
+      current = null;
+    };
+    const open = async () => {
+      close();
+      if (over || document.visibilityState !== 'visible') return;
+      if (endCurrent !== end) endCurrent?.();
+      endCurrent = end;
+      const controller = new AbortController();
+      current = controller;
+      const headers: Record<string, string> = { accept: 'text/event-stream' };
+      if (lastId !== '') headers['last-event-id'] = lastId;
+      try {
+        const response = await send('GET', path, { headers, signal: controller.signal });
+        setState('live');
+        await readEvents(response.body!, (event) => {
+          failures = 0;
+          if (event.id !== '') lastId = event.id;
+          receive(event);
+        });
+      } catch {
+        failures += 1;
+      }
+      if (controller.signal.aborted) return;
+      setState('failed');
+      timer = setTimeout(open, Math.min(60_000, 2_000 * 2 ** Math.max(0, failures - 1)));
+    };
+    const end = () => {
+      over = true;
+      close();
+      setState('failed');
+    };
+    const onVisibility = () => {
+      if (document.visibilityState === 'visible') void open();
+      else {
+        close();
+        setState('closed');
+      }
+    };
+    document.addEventListener('visibilitychange', onVisibility);
+    void open();
+    return () => {
+      document.removeEventListener('visibilitychange', onVisibility);
+      over = true;
+      close();
+      if (endCurrent === end) endCurrent = null;
+      setState('closed');
+    };
+  }, [path, enabled]);
+  return state;
+};

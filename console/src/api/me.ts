@@ -1,0 +1,59 @@
+import { operationRoles } from 'virtual:operations';
+import { useGet, useSetCached } from './query.ts';
+import type { Branding, Me } from './types.gen.ts';
+
+export type { Branding, Me };
+export type Role = Me['principal']['role'];
+
+export const mePath = '/app/api/me';
+
+/** Who is signed in. The shell shows a page only when this is there, so pages use `useMe`. */
+export const useMeQuery = ({ every }: { every?: number | undefined } = {}) =>
+  useGet<Me>(mePath, { staleTime: 60_000, every });
+
+/** Who is signed in. */
+export const useMe = (): Me => {
+  const { data } = useMeQuery();
+  if (!data) throw new Error('useMe is for pages inside the shell.');
+  return data;
+};
+
+/** The address of the API, for commands that people copy: `https://host/api/v2`. */
+export const useBaseUrl = (): string => useMe().base_url ?? `${location.origin}/api/v2`;
+
+/** The lowest role that may call an operation; null if the API does not have it. */
+export const roleOf = (operation: string): Role | 'anyone' | null =>
+  (operationRoles[operation] as Role | 'anyone' | undefined) ?? null;
+
+/** Whether the signed-in principal may call an operation, and if not, which role may. */
+export interface Permission {
+  allowed: boolean;
+  /** The lowest role that may; null if the API does not have the operation, or the key lacks a scope. */
+  requiredRole: Role | null;
+  role: Role;
+}
+
+const ranks: Record<Role, number> = { member: 0, builder: 1, admin: 2 };
+
+/** Returns whether the signed-in principal may call `operation`. `atLeast`: the thing itself may need a higher role. */
+export const usePermission = (operation: string, atLeast: Role = 'member'): Permission => {
+  const { operations, principal } = useMe();
+  const least = roleOf(operation);
+  const needed = least !== null && least !== 'anyone' && ranks[least] > ranks[atLeast] ? least : atLeast;
+  const lacksRole = ranks[needed] > ranks[principal.role];
+  return {
+    allowed: operations.includes(operation) && !lacksRole,
+    requiredRole: lacksRole ? needed : null,
+    role: principal.role,
+  };
+};
+
+/** Returns a function for pages that know the number of Work Items that wait for a person: the navigation shows it. */
+export const useReportReviewCount = () => {
+  const { data, etag } = useMeQuery();
+  const setCached = useSetCached();
+  return (count: number) => {
+    if (data && data.review_count !== count)
+      setCached(mePath, { body: { ...data, review_count: count }, etag });
+  };
+};

@@ -1,0 +1,120 @@
+/** One fault in a request: where (`payload.items[2]`) and what to write instead. */
+export interface Fault {
+  path: string;
+  message: string;
+}
+
+/** A request that failed: the API's error, or `code: 'unreachable'` if there was no response. */
+export class ApiProblem extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** Quote it to find the request in the log of the platform. */
+  readonly errorId: string | null;
+  readonly details: Fault[];
+  /** The whole object `error` of the response. */
+  readonly fields: Record<string, unknown>;
+
+  constructor(status: number, fields: Record<string, unknown>) {
+    super(String(fields.message ?? ''));
+    this.name = 'ApiProblem';
+    this.status = status;
+    this.code = String(fields.code ?? 'unknown');
+    this.errorId = typeof fields.error_id === 'string' ? fields.error_id : null;
+    this.details = Array.isArray(fields.details) ? (fields.details as Fault[]) : [];
+    this.fields = fields;
+  }
+}
+
+/** A response: its body, and the ETag to send as `ifMatch` with a change. */
+export interface Reply<T> {
+  body: T;
+  etag: string | null;
+}
+
+type QueryValue = string | number | boolean | null | undefined;
+/** Query parameters. A list becomes one parameter for each value; null, undefined and '' are left out. */
+export type Query = Record<string, QueryValue | readonly QueryValue[]>;
+
+export interface RequestOptions {
+  query?: Query;
+  body?: unknown;
+  /** The ETag of the version that the change is based on; 412 if someone else changed it. */
+  ifMatch?: string | null | undefined;
+  /** Makes a POST safe to repeat. */
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+  headers?: Record<string, string>;
+}
+
+/** Fills a path, and encodes each value: `` path`/api/v2/agents/${id}` ``. */
+export const path = (parts: TemplateStringsArray, ...values: string[]): string =>
+  parts.reduce((whole, part, index) => whole + encodeURIComponent(values[index - 1]!) + part);
+
+/** Returns `path` with its query. */
+export const withQuery = (path: string, query: Query = {}): string => {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== null && one !== undefined && one !== '') search.append(name, String(one));
+    }
+  }
+  const text = search.toString();
+  return text === '' ? path : `${path}?${text}`;
+};
+
+const failureListeners = new Set<(problem: ApiProblem) => void>();
+
+/** Calls `listener` with each request that fails. */
+export const onFailure = (listener: (problem: ApiProblem) => void): (() => void) => {
+  failureListeners.add(listener);
+  return () => failureListeners.delete(listener);
+};
+
+/** Reads the error of a response: the API's, or one made from the status if a proxy sent something else. */
+const problemOf = async (response: Response): Promise<ApiProblem> => {
+  const body = (await response.json().catch(() => null)) as { error?: Record<string, unknown> } | null;
+  const error = body?.error ?? { code: 'unknown', message: `${response.status} ${response.statusText}` };
+  return new ApiProblem(response.status, error);
+};
+
+/** Sends a request. Throws `ApiProblem`, or the `AbortError` of its signal. */
+export const send = async (method: string, path: string, options: RequestOptions = {}): Promise<Response> => {
+  const { query, body, ifMatch, idempotencyKey, signal } = options;
+  const headers: Record<string, string> = { accept: 'application/json', ...options.headers };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (ifMatch) headers['if-match'] = ifMatch;
+  if (idempotencyKey) headers['idempotency-key'] = idempotencyKey;
+  const fail = (problem: ApiProblem): never => {
+    for (const listener of failureListeners) listener(problem);
+    throw problem;
+  };
+  let response: Response;
+  try {
+    response = await fetch(withQuery(path, query), {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: 'same-origin',
+      signal,
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    return fail(new ApiProblem(0, { code: 'unreachable' }));
+  }
+  if (!response.ok) return fail(await problemOf(response));
+  return response;
+};
+
+/**
+ * Sends a request and reads the JSON of its response. The browser's cache sends `If-None-Match` for responses that have
+ * an ETag, so that an unchanged list costs no bytes.
+ */
+export const request = async <T>(
+  method: string,
+  path: string,
+  options?: RequestOptions,
+): Promise<Reply<T>> => {
+  const response = await send(method, path, options);
+  const text = await response.text();
+  return { body: (text === '' ? undefined : JSON.parse(text)) as T, etag: response.headers.get('etag') };
+};

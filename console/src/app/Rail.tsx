@@ -1,0 +1,85 @@
+import type { Me } from '../api/me.ts';
+import { shell } from '../text/en/shell.ts';
+import { number } from '../text/format.ts';
+import { localZone, useZoneChoice, zoneLabel } from '../time/zone.ts';
+import { Link } from '../ui/Link.tsx';
+import { to } from './addresses.ts';
+import { Brand } from './Brand.tsx';
+import { Display } from './Display.tsx';
+import { type Group, groupsFor, isAt } from './navigation.tsx';
+import css from './Rail.module.css';
+import { SignOut } from './SignOut.tsx';
+
+export interface FrameProps {
+  me: Me;
+  pathname: string;
+  onFind: () => void;
+  onHelp: () => void;
+}
+
+/** The links of the navigation. The count of Review is the number of Work Items that wait for a person. */
+export const NavigationLinks = ({
+  groups,
+  me,
+  pathname,
+}: {
+  groups: readonly Group[];
+  me: Me;
+  pathname: string;
+}) =>
+  groups.map((group) => (
+    <div key={group.title ?? ''} className={css.group}>
+      {group.title && <h2 className={css.title}>{group.title}</h2>}
+      <ul>
+        {group.places.map((place) => {
+          const count = place.href === to.review() ? (me.review_count ?? 0) : 0;
+          return (
+            <li key={place.href}>
+              <Link
+                href={place.href}
+                className={css.link}
+                aria-current={isAt(place, pathname) ? 'page' : undefined}
+                aria-label={place.label}
+                aria-description={count > 0 ? shell.reviewCount(count) : undefined}
+              >
+                {place.label}
+                {/* Drawn by the style: it is no part of the name, which is what the page is called. */}
+                {count > 0 && <span className={css.count} data-count={number(count)} />}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  ));
+
+/** Who is signed in. */
+export const nameOf = (me: Me): string => me.user?.name || me.user?.email || me.principal.name;
+
+/** The rail at the left: where one is, and where one can go. */
+export const Rail = ({ me, pathname, onFind, onHelp }: FrameProps) => {
+  const [choice] = useZoneChoice();
+  return (
+    <aside className={css.rail} aria-label={shell.rail}>
+      <Link href={to.overview()} className={css.place} aria-hidden="true" tabIndex={-1}>
+        <Brand branding={me.branding} />
+      </Link>
+      <button type="button" className={css.find} onClick={onFind} aria-keyshortcuts="Control+K Meta+K">
+        <span>{shell.find}</span>
+        <span aria-hidden="true">{shell.findKeys}</span>
+      </button>
+      <nav aria-label={shell.main} className={css.nav}>
+        <NavigationLinks groups={groupsFor(me.operations)} me={me} pathname={pathname} />
+      </nav>
+      <div className={css.who}>
+        <div className={css.name} title={shell.signedInAs(nameOf(me))}>
+          {nameOf(me)}
+        </div>
+        <div className={css.doors}>
+          <Display onHelp={onHelp} label={choice === 'utc' ? shell.zones.utc : zoneLabel(localZone())} />
+          <SignOut />
+        </div>
+      </div>
+    </aside>
+  );
+};

@@ -1,0 +1,185 @@
+import { Outlet, useMatches, useNavigate, useRouterState } from '@tanstack/react-router';
+import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useOfflineSince } from '../api/connection.ts';
+import { type Me, roleOf, useMeQuery } from '../api/me.ts';
+import { common } from '../text/en/common.ts';
+import { shell } from '../text/en/shell.ts';
+import { useClock } from '../time/clock.ts';
+import { useKeys } from '../ui/keys.ts';
+import { Page } from '../ui/Page.tsx';
+import { ErrorState, NoPermission } from '../ui/states.tsx';
+import { NotHere } from './Fallbacks.tsx';
+import { groupsFor, navigation } from './navigation.tsx';
+import { Help, More, Palette, preloadOverlays } from './overlays.ts';
+import { PhoneBar } from './PhoneBar.tsx';
+import { Rail } from './Rail.tsx';
+import { recordVisit } from './recent.ts';
+import css from './Shell.module.css';
+import { type SetTitle, TitleContext } from './title.ts';
+
+/** Shows the page, or which role it needs. */
+const Guarded = ({ me }: { me: Me }) => {
+  const match = useMatches().at(-1);
+  const operation = match?.staticData.operation;
+  if (operation === undefined || me.operations.includes(operation)) return <Outlet />;
+  const needed = roleOf(operation);
+  if (needed === null) return <NotHere />;
+  const place = navigation
+    .flatMap((group) => group.places)
+    .find(({ href }) => match?.pathname.startsWith(href) && href !== '/');
+  return (
+    <Page title={place?.label ?? common.product}>
+      <NoPermission
+        role={me.principal.role}
+        requiredRole={needed === 'anyone' || needed === me.principal.role ? null : needed}
+      />
+    </Page>
+  );
+};
+
+/** Says since when the platform is out of reach. */
+const Offline = ({ since }: { since: number }) => {
+  const words = useClock((now) => shell.offline(Math.max(0, Math.round((now - since) / 1_000) * 1_000)));
+  return (
+    <div className={css.offline} role="status">
+      {words}
+    </div>
+  );
+};
+
+/** `g` and then the letter of a place goes to it. */
+const useGoKeys = (me: Me | undefined) => {
+  const navigate = useNavigate();
+  const pressed = useRef(0);
+  const places = groupsFor(me?.operations ?? []).flatMap((group) => group.places);
+  const go = (letter: string) => {
+    if (Date.now() - pressed.current > 1_500) return false;
+    pressed.current = 0;
+    const place = places.find((each) => each.letter === letter);
+    if (place) void navigate({ to: place.href });
+    return place !== undefined;
+  };
+  return {
+    start: () => {
+      pressed.current = Date.now();
+    },
+    go,
+  };
+};
+
+/** What lies over the page: it is loaded when it is first opened, and stays so that it closes well. */
+type Overlay = 'palette' | 'help' | 'more';
+
+/** The frame around the pages: navigation, search, and what is true for all of them. */
+export const Shell = () => {
+  const pathname = useRouterState({ select: (state) => state.location.pathname });
+  const loading = useRouterState({ select: (state) => state.isLoading });
+  // Overview knows the count of Review itself.
+  const me = useMeQuery({ every: pathname === '/' ? undefined : 60_000 });
+  const offline = useOfflineSince();
+  const [overlay, setOverlay] = useState<Overlay | null>(null);
+  const [opened, setOpened] = useState<ReadonlySet<Overlay>>(new Set());
+  if (overlay !== null && !opened.has(overlay)) setOpened(new Set([...opened, overlay]));
+  const close = () => setOverlay(null);
+  useEffect(preloadOverlays, []);
+  const main = useRef<HTMLElement>(null);
+  const parts = useRef<readonly (string | undefined)[]>([]);
+  const count = me.data?.review_count ?? 0;
+
+  const writeTitle = useCallback(() => {
+    const title = [...parts.current, common.product].filter(Boolean).join(' · ');
+    document.title = count > 0 ? shell.titleCount(count, title) : title;
+  }, [count]);
+  useEffect(writeTitle, [writeTitle]);
+  const write = useRef(writeTitle);
+  write.current = writeTitle;
+  const setTitle = useMemo<SetTitle>(
+    () => (next) => {
+      parts.current = next;
+      write.current();
+      recordVisit(location.pathname, next.filter(Boolean).join(' · '));
+    },
+    [],
+  );
+
+  // A screen reader reads the heading of the new page, as it would after loading one.
+  const shown = useRef(pathname);
+  useEffect(() => {
+    if (loading || shown.current === pathname) return;
+    shown.current = pathname;
+    main.current?.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
+  }, [pathname, loading]);
+
+  const keys = useGoKeys(me.data);
+  useKeys({
+    '?': () => setOverlay('help'),
+    g: keys.start,
+    ...Object.fromEntries(
+      navigation.flatMap((group) => group.places.map(({ letter }) => [letter!, () => void keys.go(letter!)])),
+    ),
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (
+        event.key.toLowerCase() !== 'k' ||
+        !(event.ctrlKey || event.metaKey) ||
+        event.shiftKey ||
+        event.altKey
+      )
+        return;
+      event.preventDefault();
+      setOverlay('palette');
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+
+  if (!me.data) {
+    return (
+      <main className={css.alone}>
+        {me.error && me.error.status !== 401 && (
+          <>
+            <h1>{common.product}</h1>
+            <ErrorState error={me.error} onRetry={me.refetch} />
+          </>
+        )}
+      </main>
+    );
+  }
+  return (
+    <TitleContext value={setTitle}>
+      <div className={css.shell}>
+        <a href="#content" className={css.skip}>
+          {shell.skip}
+        </a>
+        <Rail
+          me={me.data}
+          pathname={pathname}
+          onFind={() => setOverlay('palette')}
+          onHelp={() => setOverlay('help')}
+        />
+        <div className={css.column}>
+          {offline !== null && <Offline since={offline} />}
+          <main id="content" tabIndex={-1} ref={main} className={css.main}>
+            <Guarded me={me.data} />
+          </main>
+        </div>
+        <PhoneBar me={me.data} pathname={pathname} onMore={() => setOverlay('more')} />
+      </div>
+      <Suspense>
+        {opened.has('palette') && <Palette open={overlay === 'palette'} onClose={close} me={me.data} />}
+        {opened.has('help') && <Help open={overlay === 'help'} onClose={close} me={me.data} />}
+        {opened.has('more') && (
+          <More
+            open={overlay === 'more'}
+            onClose={close}
+            me={me.data}
+            pathname={pathname}
+            onFind={() => setOverlay('palette')}
+            onHelp={() => setOverlay('help')}
+          />
+        )}
+      </Suspense>
+    </TitleContext>
+  );
+};

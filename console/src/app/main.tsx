@@ -1,0 +1,15 @@
+import './fonts.css';
+import { setNonce } from 'get-nonce';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './App.tsx';
+
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
+// react-remove-scroll, which dialogs use, takes its nonce from here.
+setNonce(nonce);
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <App nonce={nonce} />
+  </StrictMode>,
+);

@@ -1,0 +1,44 @@
+import { useNavigate, useRouterState, useSearch } from '@tanstack/react-router';
+import { stringifySearch } from './search.ts';
+
+/** The state of a page that is in its address. */
+export interface UrlState<S> {
+  search: S;
+  /** Changes some parameters; undefined and '' remove one. The page of the list starts again. */
+  set: (patch: Partial<S>) => void;
+  /** The address of this page with some parameters changed: for tabs and links. */
+  href: (patch: Partial<S>) => string;
+  /** Removes the parameters, and only them. */
+  clear: (names: readonly (keyof S & string)[]) => void;
+  /** How many of the parameters are set. */
+  count: (names: readonly (keyof S & string)[]) => number;
+}
+
+/**
+ * Reads and changes what a page keeps in its address. `S` is what the page's `search.ts` returns. The parameter `next` is
+ * the cursor of a list, which no other filter keeps.
+ */
+export const useUrlState = <S extends object>(): UrlState<S> => {
+  const search = useSearch({ strict: false }) as S;
+  const navigate = useNavigate();
+  const pathname = useRouterState({ select: (state) => state.location.pathname });
+  const patched = (patch: Partial<S>): Record<string, unknown> => ({ ...search, next: undefined, ...patch });
+  const go = (next: Record<string, unknown>) =>
+    void navigate({ to: pathname, search: next as never, replace: true, resetScroll: false });
+  return {
+    search,
+    set: (patch) => go(patched(patch)),
+    href: (patch) => `${pathname}${stringifySearch(patched(patch))}`,
+    clear: (names) => go(patched(Object.fromEntries(names.map((name) => [name, undefined])) as Partial<S>)),
+    count: (names) => names.filter((name) => search[name] !== undefined).length,
+  };
+};
+
+/** The addresses of the pages of a list, for `Pager`. `next` is the cursor that the API returned. */
+export const useCursor = (next: string | null | undefined): { first: string | null; next: string | null } => {
+  const { search, href } = useUrlState<{ next?: string }>();
+  return {
+    first: search.next === undefined ? null : href({}),
+    next: next ? href({ next }) : null,
+  };
+};

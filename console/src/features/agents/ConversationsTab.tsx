@@ -1,0 +1,94 @@
+import { useNavigate } from '@tanstack/react-router';
+import { listPolling, path, request, useAction, useGet, usePermission } from '../../api/index.ts';
+import type { ConversationPage, PublicConversation } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { agents as words } from '../../text/en/agents.ts';
+import { Time } from '../../time/index.ts';
+import {
+  Bar,
+  Box,
+  Button,
+  type Column,
+  EmptyState,
+  Loaded,
+  OutcomeTag,
+  Pager,
+  Problem,
+  permissionReason,
+  Quiet,
+  Section,
+  Table,
+  TwoLines,
+} from '../../ui/index.ts';
+
+const kinds = { idle: 'on-time', running: 'due', needs_review: 'waits' } as const;
+const nameOf = ({ name }: PublicConversation): string => name || words.untitled;
+
+const columns: readonly Column<PublicConversation>[] = [
+  {
+    key: 'name',
+    title: words.name,
+    width: '55%',
+    cell: (row) => <TwoLines below={words.messages(row.message_count)}>{nameOf(row)}</TwoLines>,
+  },
+  {
+    key: 'status',
+    title: words.status,
+    cell: ({ status }) => <OutcomeTag kind={kinds[status]}>{words.conversationStates[status]}</OutcomeTag>,
+  },
+  {
+    key: 'last',
+    title: words.lastMessage,
+    phone: 'below',
+    cell: ({ last_message_at }) =>
+      last_message_at ? <Time at={last_message_at} form="relative" /> : <Quiet>{words.noMessage}</Quiet>,
+  },
+];
+
+/** The conversations with an agent that the person may see. */
+export const ConversationsTab = ({ agentId }: { agentId: string }) => {
+  const navigate = useNavigate();
+  const { search } = useUrlState<{ next?: string }>();
+  const address = path`/api/v2/agents/${agentId}/conversations`;
+  const got = useGet<ConversationPage>(address, {
+    query: { next: search.next },
+    every: listPolling(false),
+    keepPrevious: true,
+  });
+  const pager = useCursor(got.data?.next);
+  const mayCreate = permissionReason(usePermission('createConversation'));
+  const create = useAction(async () => {
+    const { body } = await request<PublicConversation>('POST', address, { body: {} });
+    await navigate({ to: to.conversation(agentId, body.id) });
+  });
+  const button = (
+    <Button busy={create.busy} disabledReason={mayCreate} onClick={() => void create.run()}>
+      {words.newConversation}
+    </Button>
+  );
+  return (
+    <Loaded got={got} operation="listConversations">
+      {({ data }) => (
+        <Section label={words.tabs.conversations} aside={data.length > 0 && <Bar>{button}</Bar>}>
+          {create.error && <Problem error={create.error} />}
+          <Box>
+            {data.length === 0 ? (
+              <EmptyState sentence={words.noConversations} action={button} />
+            ) : (
+              <Table
+                label={words.tabs.conversations}
+                rows={data}
+                columns={columns}
+                rowKey={({ id }) => id}
+                name={nameOf}
+                href={({ id }) => to.conversation(agentId, id)}
+              />
+            )}
+          </Box>
+          <Pager {...pager} />
+        </Section>
+      )}
+    </Loaded>
+  );
+};

@@ -1,0 +1,122 @@
+import { path, useGet } from '../../api/index.ts';
+import type { AgentOverview, PublicAgent } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { agents as words } from '../../text/en/agents.ts';
+import { common } from '../../text/en/common.ts';
+import { integrations as integrationWords } from '../../text/en/integrations.ts';
+import { number } from '../../text/index.ts';
+import { Time } from '../../time/index.ts';
+import { Box, Facts, Link, Quiet, Section, Words } from '../../ui/index.ts';
+import css from './OverviewTab.module.css';
+import { settingNames } from './values.ts';
+
+const Numbers = ({ agent: { open, done_24h, failed_24h, id } }: { agent: AgentOverview }) => {
+  const numbers: [string, number, Parameters<typeof to.workItems>[0]][] = [
+    [words.executing, open.EXECUTING, { status: 'EXECUTING' }],
+    [words.pending, open.PENDING, { status: 'PENDING' }],
+    [words.waiting, open.NEEDS_REVIEW + open.INDETERMINATE, { status: ['NEEDS_REVIEW', 'INDETERMINATE'] }],
+    [words.finished, done_24h, { status: 'COMPLETED' }],
+    [words.ended, failed_24h, { status: 'ERROR' }],
+  ];
+  return (
+    <Section title={words.now}>
+      <Box>
+        <ul className={css.numbers}>
+          {numbers.map(([label, value, search]) => (
+            <li key={label}>
+              <Link href={to.workItems({ ...search, agent_id: id })}>
+                <span>{label}</span> <b>{number(value)}</b>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </Box>
+    </Section>
+  );
+};
+
+const Limits = ({ agentId }: { agentId: string }) => {
+  const { data } = useGet<PublicAgent>(path`/api/v2/agents/${agentId}`);
+  const unit = (name: string) => (name === 'timeout_seconds' ? ` ${words.seconds}` : '');
+  return (
+    <Section title={words.limits}>
+      <Box padded>
+        <Facts
+          facts={settingNames.map((name) => {
+            const value = data?.settings[name];
+            const shown =
+              value === undefined
+                ? common.loading
+                : value === null
+                  ? words.unlimited
+                  : `${number(value)}${unit(name)}`;
+            return [
+              words.settings[name],
+              <span key={name}>
+                {shown} <Quiet small>{words.hints[name]}</Quiet>
+              </span>,
+            ] as const;
+          })}
+        />
+      </Box>
+    </Section>
+  );
+};
+
+/** What the agent has to do now, its model, its limits, and where its traces go. */
+export const OverviewTab = ({ agent }: { agent: AgentOverview }) => {
+  const { llm, integrations, schedules } = agent;
+  return (
+    <>
+      {agent.mode === 'worker' && <Numbers agent={agent} />}
+      <Section title={words.agent}>
+        <Box padded>
+          <Facts
+            facts={[
+              [
+                words.model,
+                llm ? (
+                  <span key="llm">
+                    {llm.model} <Quiet>{llm.is_default ? words.defaultModel : llm.name}</Quiet>
+                  </span>
+                ) : (
+                  words.noModel
+                ),
+              ],
+              agent.mode === 'worker' && [
+                words.schedules,
+                schedules.next_run_at ? (
+                  <span key="schedules">
+                    {number(schedules.total)}
+                    {', '}
+                    <Words text={words.nextRun} at={<Time at={schedules.next_run_at} form="relative" />} />
+                  </span>
+                ) : (
+                  number(schedules.total)
+                ),
+              ],
+              [
+                words.tracesTo,
+                integrations === null ? (
+                  words.tracesHidden
+                ) : integrations.length === 0 ? (
+                  words.tracesNowhere
+                ) : (
+                  <span key="traces" className={css.list}>
+                    {integrations.map(({ id, description, provider }) => (
+                      <Link key={id} href={to.integration(id)}>
+                        {description ||
+                          integrationWords.providers[provider as keyof typeof integrationWords.providers]}
+                      </Link>
+                    ))}
+                  </span>
+                ),
+              ],
+            ]}
+          />
+        </Box>
+      </Section>
+      <Limits agentId={agent.id} />
+    </>
+  );
+};

@@ -1,0 +1,86 @@
+import { listPolling, path, useGet, usePermission } from '../../api/index.ts';
+import type { PublicSchedule, SchedulePage } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { agents as words } from '../../text/en/agents.ts';
+import { pages } from '../../text/en/pages.ts';
+import { Time } from '../../time/index.ts';
+import {
+  Bar,
+  Box,
+  ButtonLink,
+  type Column,
+  EmptyState,
+  Loaded,
+  Pager,
+  permissionReason,
+  Quiet,
+  Section,
+  Table,
+  TwoLines,
+} from '../../ui/index.ts';
+
+const columns: readonly Column<PublicSchedule>[] = [
+  {
+    key: 'name',
+    title: words.name,
+    width: '40%',
+    cell: ({ work_item_name, cron_expression }) => work_item_name || <code>{cron_expression}</code>,
+  },
+  {
+    key: 'when',
+    title: words.expression,
+    phone: 'below',
+    cell: ({ cron_expression, timezone }) => (
+      <TwoLines below={timezone}>
+        <code>{cron_expression}</code>
+      </TwoLines>
+    ),
+  },
+  {
+    key: 'next',
+    title: words.next,
+    cell: ({ next_run_at, timezone }) =>
+      next_run_at ? <Time at={next_run_at} form="both" zone={timezone} /> : <Quiet>{words.pausedNow}</Quiet>,
+  },
+];
+
+/** The schedules of one agent. */
+export const SchedulesTab = ({ agentId }: { agentId: string }) => {
+  const { search } = useUrlState<{ next?: string }>();
+  const got = useGet<SchedulePage>(path`/api/v2/agents/${agentId}/schedules`, {
+    query: { next: search.next },
+    every: listPolling(false),
+    keepPrevious: true,
+  });
+  const pager = useCursor(got.data?.next);
+  const mayCreate = permissionReason(usePermission('createSchedule'));
+  const create = (
+    <ButtonLink href={to.newSchedule({ agent: agentId })} disabledReason={mayCreate}>
+      {words.newSchedule}
+    </ButtonLink>
+  );
+  return (
+    <Loaded got={got} operation="listSchedules">
+      {({ data }) => (
+        <Section label={pages.schedules} aside={data.length > 0 && <Bar>{create}</Bar>}>
+          <Box>
+            {data.length === 0 ? (
+              <EmptyState sentence={words.noneScheduled} action={create} />
+            ) : (
+              <Table
+                label={pages.schedules}
+                rows={data}
+                columns={columns}
+                rowKey={({ id }) => id}
+                name={({ work_item_name, cron_expression }) => work_item_name || cron_expression}
+                href={({ id }) => to.schedule(agentId, id)}
+              />
+            )}
+          </Box>
+          <Pager {...pager} />
+        </Section>
+      )}
+    </Loaded>
+  );
+};

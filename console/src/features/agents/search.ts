@@ -1,0 +1,16 @@
+import { oneOf, searchSchema, text } from '../../app/search.ts';
+
+export const agentsSearch = searchSchema({ q: text, mode: text, next: text });
+
+export const newAgentSearch = searchSchema({ copy: text });
+
+export const agentTabs = [
+  'overview',
+  'schedules',
+  'work-items',
+  'conversations',
+  'instructions',
+  'tools',
+  'connect',
+] as const;
+export const agentSearch = searchSchema({ tab: oneOf(agentTabs), next: text });

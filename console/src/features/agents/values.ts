@@ -1,0 +1,55 @@
+import type { CreateAgentBody, PublicAgent } from '../../api/types.gen.ts';
+
+/** The values of the forms of an agent. */
+export interface AgentValues {
+  name: string;
+  description: string;
+  mode: PublicAgent['mode'];
+  instructions: string;
+  llm_id: string | null;
+  model: string;
+  max_concurrency: number | null;
+  max_attempts: number | null;
+  timeout_seconds: number | null;
+  max_steps: number | null;
+  max_tokens: number | null;
+  max_output_tokens: number | null;
+  tool_concurrency: number | null;
+}
+
+export const settingNames = [
+  'max_concurrency',
+  'max_attempts',
+  'timeout_seconds',
+  'max_steps',
+  'max_tokens',
+  'max_output_tokens',
+  'tool_concurrency',
+] as const satisfies readonly (keyof AgentValues)[];
+
+/** The settings that an agent has none of when they are empty. */
+const mayBeEmpty: readonly string[] = ['max_tokens', 'max_output_tokens'];
+
+export const toValues = ({ settings, ...agent }: PublicAgent): AgentValues => ({
+  name: agent.name,
+  description: agent.description ?? '',
+  mode: agent.mode,
+  instructions: agent.instructions,
+  llm_id: agent.llm_id,
+  model: agent.model ?? '',
+  ...settings,
+});
+
+/** The body of a change: what the form has, with texts that are empty as null. */
+export const toBody = (values: AgentValues) => ({
+  name: values.name,
+  description: values.description || null,
+  instructions: values.instructions,
+  llm_id: values.llm_id,
+  model: values.model || null,
+  settings: Object.fromEntries(
+    settingNames
+      .filter((name) => values[name] !== null || mayBeEmpty.includes(name))
+      .map((name) => [name, values[name]]),
+  ) as NonNullable<CreateAgentBody['settings']>,
+});

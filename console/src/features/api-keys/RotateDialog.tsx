@@ -1,0 +1,42 @@
+import { useState } from 'react';
+import { path, request, useAction, useInvalidate } from '../../api/index.ts';
+import type { ApiKey, CreatedApiKey } from '../../api/types.gen.ts';
+import { apiKeys as words } from '../../text/en/api-keys.ts';
+import { ActionDialog, Select } from '../../ui/index.ts';
+import { KeyValue } from './KeyValue.tsx';
+
+/** Makes a key in place of another, then shows its value. */
+export const RotateDialog = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) => {
+  const invalidate = useInvalidate();
+  const [overlap, setOverlap] = useState('86400');
+  const [created, setCreated] = useState<CreatedApiKey | null>(null);
+  const action = useAction(async () => {
+    const reply = await request<CreatedApiKey>('POST', path`/api/v2/api-keys/${apiKey.id}/rotate`, {
+      body: { overlap_seconds: Number(overlap) },
+    });
+    setCreated(reply.body);
+    void invalidate('/api/v2/api-keys');
+  });
+  if (created) return <KeyValue title={words.rotate} created={created} onClose={onClose} />;
+  return (
+    <ActionDialog
+      open
+      onClose={onClose}
+      title={words.rotate}
+      onConfirm={() => void action.run()}
+      busy={action.busy}
+      error={action.error}
+    >
+      <p>
+        <b>{apiKey.name}</b> <code>{`${apiKey.prefix}…`}</code>
+      </p>
+      <p>{words.rotateText}</p>
+      <Select
+        label={words.overlap}
+        value={overlap}
+        onChange={(value) => setOverlap(value ?? '0')}
+        options={Object.entries(words.overlaps).map(([value, label]) => ({ value, label }))}
+      />
+    </ActionDialog>
+  );
+};

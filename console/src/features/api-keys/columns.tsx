@@ -1,0 +1,73 @@
+import type { ApiKey } from '../../api/types.gen.ts';
+import { apiKeys as words } from '../../text/en/api-keys.ts';
+import { Time } from '../../time/index.ts';
+import { type Column, Quiet, Tag, TwoLines } from '../../ui/index.ts';
+
+const kinds = { active: 'on-time', paused: 'late', expired: 'skipped' } as const;
+
+/** The columns of the list of keys. */
+export const columns: readonly Column<ApiKey>[] = [
+  {
+    key: 'name',
+    title: words.key,
+    width: '30%',
+    cell: ({ name, prefix, kind }) => (
+      <TwoLines
+        below={
+          <>
+            <code>{`${prefix}…`}</code>
+            {` · ${words.kinds[kind]}`}
+          </>
+        }
+      >
+        {name}
+      </TwoLines>
+    ),
+  },
+  {
+    key: 'role',
+    title: words.role,
+    phone: 'below',
+    cell: ({ role, scopes }) => (
+      <TwoLines below={scopes ? words.limited(scopes.length) : undefined}>
+        {role ? words.roles[role] : words.noRole}
+      </TwoLines>
+    ),
+  },
+  {
+    key: 'status',
+    title: words.status,
+    width: '110px',
+    cell: ({ status, replaced_by }) => (
+      <TwoLines below={replaced_by ? words.replaced : undefined}>
+        <Tag kind={kinds[status]}>{words.statuses[status]}</Tag>
+      </TwoLines>
+    ),
+  },
+  {
+    key: 'used',
+    title: words.lastUsed,
+    phone: 'hide',
+    cell: ({ last_used_at, last_used_ip }) =>
+      last_used_at ? (
+        <TwoLines below={last_used_ip ? words.from(last_used_ip) : undefined}>
+          <Time at={last_used_at} form="relative" />
+        </TwoLines>
+      ) : (
+        <Quiet>{words.never}</Quiet>
+      ),
+  },
+  {
+    key: 'expires',
+    title: words.expires,
+    phone: 'hide',
+    cell: ({ expires_at }) =>
+      expires_at ? <Time at={expires_at} form="both" /> : <Quiet>{words.neverExpires}</Quiet>,
+  },
+  {
+    key: 'created',
+    title: words.created,
+    phone: 'hide',
+    cell: ({ created_at }) => <Time at={created_at} form="both" />,
+  },
+];

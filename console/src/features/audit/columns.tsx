@@ -1,0 +1,74 @@
+import type { AuditEntry } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { audit as words } from '../../text/en/audit.ts';
+import { Time } from '../../time/index.ts';
+import { type Column, JsonView, Link, Quiet, Tag, TwoLines } from '../../ui/index.ts';
+
+/** The page of what an entry is about; null if there is none. */
+const addressOf = ({ target_type, target_id, target }: AuditEntry): string | null => {
+  if (!target_id || !target) return null;
+  switch (target_type) {
+    case 'agent':
+      return to.agent(target_id);
+    case 'work_item':
+      return to.workItem(target_id);
+    case 'schedule':
+      return target.agent_id ? to.schedule(target.agent_id, target_id) : null;
+    case 'conversation':
+      return target.agent_id ? to.conversation(target.agent_id, target_id) : null;
+    case 'integration':
+      return to.integration(target_id);
+    default:
+      return null;
+  }
+};
+
+const Target = ({ entry }: { entry: AuditEntry }) => {
+  const { target_type, target_id, target } = entry;
+  const href = addressOf(entry);
+  const name = target?.name ?? target_id;
+  return <TwoLines below={target_type}>{name && (href ? <Link href={href}>{name}</Link> : name)}</TwoLines>;
+};
+
+/** The columns of the audit log. */
+export const columns: readonly Column<AuditEntry>[] = [
+  { key: 'at', title: words.at, width: '150px', cell: ({ at }) => <Time at={at} form="both" /> },
+  {
+    key: 'who',
+    title: words.who,
+    phone: 'below',
+    cell: ({ principal, context }) => (
+      <TwoLines
+        below={
+          context && [words.via[context.via], context.ip && words.from(context.ip)].filter(Boolean).join(' ')
+        }
+      >
+        {principal.name}
+      </TwoLines>
+    ),
+  },
+  {
+    key: 'action',
+    title: words.action,
+    cell: ({ action, outcome }) => (
+      <TwoLines below={outcome === 'refused' ? <Tag kind="late">{words.outcomes.refused}</Tag> : undefined}>
+        <code>{action}</code>
+      </TwoLines>
+    ),
+  },
+  { key: 'target', title: words.target, phone: 'hide', cell: (entry) => <Target entry={entry} /> },
+  {
+    key: 'details',
+    title: words.details,
+    width: '30%',
+    phone: 'hide',
+    cell: ({ details, position }) => (
+      <details>
+        <summary>
+          <Quiet small>{words.position(position)}</Quiet>
+        </summary>
+        <JsonView value={details} label={words.details} />
+      </details>
+    ),
+  },
+];

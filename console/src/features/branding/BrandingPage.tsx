@@ -1,0 +1,161 @@
+import { useState } from 'react';
+import {
+  type Got,
+  request,
+  useAction,
+  useEditForm,
+  useGet,
+  useInvalidate,
+  usePermission,
+} from '../../api/index.ts';
+import { to } from '../../app/addresses.ts';
+import { branding as words } from '../../text/en/branding.ts';
+import { common } from '../../text/en/common.ts';
+import { pages } from '../../text/en/pages.ts';
+import { Time } from '../../time/index.ts';
+import {
+  ActionDialog,
+  Button,
+  Conflict,
+  Form,
+  Loaded,
+  notify,
+  Page,
+  Problem,
+  permissionReason,
+  Section,
+  Skeleton,
+  TextField,
+  Words,
+} from '../../ui/index.ts';
+import { BrandingPreview } from './BrandingPreview.tsx';
+import { ColorField } from './ColorField.tsx';
+import { LogoField } from './LogoField.tsx';
+import { type Branding, brandingPath, differences, empty, toValues } from './values.ts';
+
+/** Clears everything, after a question. */
+const ClearBranding = ({ disabledReason }: { disabledReason: string | null }) => {
+  const [open, setOpen] = useState(false);
+  const invalidate = useInvalidate();
+  const action = useAction(async () => {
+    await request('PATCH', brandingPath, { body: empty });
+    await invalidate(brandingPath, '/app/api/me');
+    setOpen(false);
+    notify(words.resetDone);
+  });
+  return (
+    <>
+      <Button kind="quiet-danger" disabledReason={disabledReason} onClick={() => setOpen(true)}>
+        {words.reset}
+      </Button>
+      <ActionDialog
+        open={open}
+        onClose={() => setOpen(false)}
+        title={words.reset}
+        kind="danger"
+        onConfirm={() => void action.run()}
+        busy={action.busy}
+        error={action.error}
+      >
+        <p>{words.resetQuestion}</p>
+      </ActionDialog>
+    </>
+  );
+};
+
+const BrandingForm = ({ branding, got }: { branding: Branding; got: Got<Branding> }) => {
+  const reason = permissionReason(usePermission('updateBranding'));
+  const { form, theirs, keepTheirs, writeMine, later } = useEditForm({
+    path: brandingPath,
+    loaded: { body: branding, etag: got.etag },
+    toValues,
+    save: async (values, ifMatch) => {
+      const reply = await request<Branding>('PATCH', brandingPath, { body: values, ifMatch });
+      notify(words.saved);
+      return reply;
+    },
+    // The frame shows the branding too.
+    invalidates: ['/app/api/me'],
+  });
+  return (
+    <>
+      <Form
+        onSubmit={() => void form.submit()}
+        side={
+          <Section title={words.preview}>
+            <BrandingPreview values={form.values} />
+          </Section>
+        }
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy} disabledReason={reason}>
+              {common.save}
+            </Button>
+            {form.dirty && (
+              <Button kind="quiet" onClick={() => form.reset()}>
+                {common.discard}
+              </Button>
+            )}
+            <ClearBranding disabledReason={reason} />
+          </>
+        }
+      >
+        <TextField
+          {...form.field('workspace_name')}
+          label={words.name}
+          hint={words.nameHint}
+          maxLength={40}
+          disabledReason={reason}
+        />
+        <ColorField {...form.field('primary_color')} disabledReason={reason} />
+        <LogoField
+          {...form.field('logo_data_url')}
+          label={words.logo}
+          hint={words.logoHint}
+          disabledReason={reason}
+        />
+        <LogoField
+          {...form.field('logo_dark_data_url')}
+          label={words.logoDark}
+          hint={words.logoDarkHint}
+          disabledReason={reason}
+        />
+        {form.error && !form.conflict && <Problem error={form.error} />}
+      </Form>
+      <Conflict
+        open={theirs !== null}
+        differences={theirs ? differences(theirs, form.values) : []}
+        onKeepTheirs={keepTheirs}
+        onWriteMine={() => void writeMine()}
+        onClose={later}
+        busy={form.busy}
+      />
+    </>
+  );
+};
+
+/** The name, the logos and the color of the workspace. */
+export const BrandingPage = () => {
+  const got = useGet<Branding>(brandingPath);
+  return (
+    <Page
+      title={pages.branding}
+      crumbs={[{ label: pages.settings, href: to.settings() }]}
+      lead={
+        <>
+          {words.lead}
+          {got.data?.updated_at && (
+            <>
+              {' '}
+              <Words text={words.changedAt} at={<Time at={got.data.updated_at} form="relative" />} />
+            </>
+          )}
+        </>
+      }
+    >
+      <Loaded got={got} operation="getBranding" skeleton={<Skeleton rows={6} height={62} />}>
+        {(branding) => <BrandingForm branding={branding} got={got} />}
+      </Loaded>
+    </Page>
+  );
+};

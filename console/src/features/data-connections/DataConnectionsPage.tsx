@@ -1,0 +1,4 @@
+import { pages } from '../../text/en/pages.ts';
+import { Page } from '../../ui/index.ts';
+
+export const DataConnectionsPage = () => <Page title={pages.dataConnections} />;

@@ -1,0 +1,114 @@
+import { useState } from 'react';
+import { path, request, useAction, useGet, useInvalidate, usePermission } from '../../api/index.ts';
+import type {
+  DeadLetter,
+  DeadLetterPage,
+  DeadLetterPurge,
+  DeadLetterRetry,
+  ShownIntegration,
+} from '../../api/types.gen.ts';
+import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { integrations as words } from '../../text/en/integrations.ts';
+import { bytes } from '../../text/index.ts';
+import { Time } from '../../time/index.ts';
+import {
+  ActionDialog,
+  Bar,
+  Box,
+  Button,
+  type Column,
+  EmptyState,
+  Loaded,
+  notify,
+  Pager,
+  Problem,
+  permissionReason,
+  Quiet,
+  Section,
+  Table,
+} from '../../ui/index.ts';
+
+const columns: readonly Column<DeadLetter>[] = [
+  { key: 'at', title: words.at, width: '190px', cell: ({ at }) => <Time at={at} form="both" /> },
+  {
+    key: 'answer',
+    title: words.answer,
+    phone: 'below',
+    cell: ({ status, reason }) => `${status} ${reason}`,
+  },
+  { key: 'size', title: words.size, numeric: true, width: '100px', cell: (letter) => bytes(letter.bytes) },
+];
+
+/** The spans that the backend refused one by one. */
+export const DeadLettersTab = ({ integration }: { integration: ShownIntegration }) => {
+  const invalidate = useInvalidate();
+  const { search } = useUrlState<{ next?: string }>();
+  const address = path`/app/api/observability/integrations/${integration.id}/dead-letters`;
+  const got = useGet<DeadLetterPage>(address, { query: { next: search.next }, keepPrevious: true });
+  const pager = useCursor(got.data?.next);
+  const mayRetry = permissionReason(usePermission('retryDeadLetters'));
+  const mayPurge = permissionReason(usePermission('purgeDeadLetters'));
+  const [purging, setPurging] = useState(false);
+  const changed = () => invalidate(address, '/app/api/integrations');
+  const retry = useAction(async () => {
+    const { body } = await request<DeadLetterRetry>('POST', `${address}/retry`);
+    notify(words.retried(body.delivered, body.failed, body.untried));
+    await changed();
+  });
+  const purge = useAction(async () => {
+    const { body } = await request<DeadLetterPurge>('POST', `${address}/purge`);
+    notify(words.purged(body.discarded));
+    setPurging(false);
+    await changed();
+  });
+  return (
+    <Loaded got={got} operation="listDeadLetters">
+      {({ data, on_other_replicas }) => (
+        <Section
+          label={words.tabs.deadLetters}
+          note={words.lettersText}
+          aside={
+            data.length + on_other_replicas > 0 && (
+              <Bar>
+                <Button small busy={retry.busy} disabledReason={mayRetry} onClick={() => void retry.run()}>
+                  {words.retryAll}
+                </Button>
+                <Button small kind="quiet-danger" disabledReason={mayPurge} onClick={() => setPurging(true)}>
+                  {words.purgeAll}
+                </Button>
+              </Bar>
+            )
+          }
+        >
+          {retry.error && <Problem error={retry.error} />}
+          <Box>
+            {data.length === 0 ? (
+              <EmptyState sentence={words.noLetters} />
+            ) : (
+              <Table
+                label={words.tabs.deadLetters}
+                rows={data}
+                columns={columns}
+                rowKey={({ id }) => id}
+                name={({ id }) => id}
+              />
+            )}
+          </Box>
+          {on_other_replicas > 0 && <Quiet>{words.others(on_other_replicas)}</Quiet>}
+          <Pager {...pager} />
+          <ActionDialog
+            open={purging}
+            onClose={() => setPurging(false)}
+            title={words.purgeAll}
+            kind="danger"
+            onConfirm={() => void purge.run()}
+            busy={purge.busy}
+            error={purge.error}
+          >
+            <p>{words.purgeText}</p>
+          </ActionDialog>
+        </Section>
+      )}
+    </Loaded>
+  );
+};

@@ -1,0 +1,104 @@
+import { useState } from 'react';
+import { path, request, useAction, useGet, useInvalidate, usePermission } from '../../api/index.ts';
+import type { AgentPage, ShownIntegration, ShownScope } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { common } from '../../text/en/common.ts';
+import { integrations as words } from '../../text/en/integrations.ts';
+import {
+  ActionDialog,
+  Bar,
+  Box,
+  Button,
+  type Column,
+  EmptyState,
+  Problem,
+  permissionReason,
+  Section,
+  Select,
+  Table,
+} from '../../ui/index.ts';
+
+const nameOf = ({ agent }: ShownScope): string => agent?.name ?? words.global;
+const columns: readonly Column<ShownScope>[] = [{ key: 'agent', title: words.agent, cell: nameOf }];
+
+/** Which agents' traces it receives. */
+export const ScopesTab = ({ integration: { id, scopes } }: { integration: ShownIntegration }) => {
+  const invalidate = useInvalidate();
+  const address = path`/api/v2/observability/integrations/${id}/scopes`;
+  const mayAdd = permissionReason(usePermission('createObservabilityScope'));
+  const mayRemove = permissionReason(usePermission('deleteObservabilityScope'));
+  const [adding, setAdding] = useState(false);
+  const [agentId, setAgentId] = useState<string | null>(null);
+  const agents = useGet<AgentPage>('/api/v2/agents', { query: { limit: 100 }, enabled: adding });
+  const add = useAction(async (agent_id: string | null) => {
+    const body = agent_id === null ? { scope: 'global' } : { scope: 'agent', agent_id };
+    await request('POST', address, { body });
+    setAdding(false);
+    setAgentId(null);
+    await invalidate('/app/api/integrations');
+  });
+  const remove = useAction(async ({ scope, agent }: ShownScope) => {
+    await request('DELETE', address, { query: { scope, agent_id: agent?.id } });
+    await invalidate('/app/api/integrations');
+  });
+  const hasGlobal = scopes.some(({ scope }) => scope === 'global');
+  return (
+    <Section
+      note={words.scopesText}
+      label={words.tabs.scopes}
+      aside={
+        <Bar>
+          {!hasGlobal && (
+            <Button small disabledReason={mayAdd} onClick={() => void add.run(null)}>
+              {words.addGlobal}
+            </Button>
+          )}
+          <Button small disabledReason={mayAdd} onClick={() => setAdding(true)}>
+            {words.addAgent}
+          </Button>
+        </Bar>
+      }
+    >
+      {(remove.error ?? (adding ? null : add.error)) && <Problem error={(remove.error ?? add.error)!} />}
+      <Box>
+        {scopes.length === 0 ? (
+          <EmptyState sentence={words.noScopes} />
+        ) : (
+          <Table
+            label={words.tabs.scopes}
+            rows={scopes}
+            columns={columns}
+            rowKey={({ agent }) => agent?.id ?? 'global'}
+            name={nameOf}
+            actions={(scope) => [
+              ...(scope.agent ? [{ label: common.edit, href: to.agent(scope.agent.id) }] : []),
+              {
+                label: words.remove,
+                danger: true,
+                onSelect: () => void remove.run(scope),
+                disabledReason: mayRemove,
+              },
+            ]}
+          />
+        )}
+      </Box>
+      <ActionDialog
+        open={adding}
+        onClose={() => setAdding(false)}
+        title={words.addAgent}
+        onConfirm={() => agentId !== null && void add.run(agentId)}
+        busy={add.busy}
+        error={add.error}
+      >
+        <Select
+          label={words.agent}
+          value={agentId}
+          onChange={setAgentId}
+          options={(agents.data?.data ?? []).map((agent) => ({ value: agent.id, label: agent.name }))}
+          nothing={agents.loading ? common.loading : undefined}
+          searchable
+        />
+      </ActionDialog>
+    </Section>
+  );
+};

@@ -1,0 +1,6 @@
+import { oneOf, searchSchema, text } from '../../app/search.ts';
+
+export const integrationsSearch = searchSchema({ q: text, state: text, next: text });
+
+export const integrationTabs = ['health', 'settings', 'scopes', 'dead-letters'] as const;
+export const integrationSearch = searchSchema({ tab: oneOf(integrationTabs), next: text });

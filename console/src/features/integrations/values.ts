@@ -1,0 +1,105 @@
+import { ApiProblem } from '../../api/index.ts';
+import type { ShownIntegration, ShownProviderSettings } from '../../api/types.gen.ts';
+import { type SecretEntry, storedEntries } from '../../ui/index.ts';
+
+export type Provider = ShownProviderSettings['provider'];
+
+/** The values of the form. A secret is null while the stored one stays. */
+export interface IntegrationValues {
+  provider: Provider;
+  url: string;
+  api_token: string | null;
+  dashboard_instance_id: string;
+  stack_name: string;
+  additional_headers: SecretEntry[];
+  project_name: string;
+  api_key: string | null;
+  username: string;
+  password: string | null;
+  headers: SecretEntry[];
+  trace_view_url: string;
+  trace_ui_type: string | null;
+  description: string;
+  version: string;
+  debug: boolean;
+}
+
+export const noValues: IntegrationValues = {
+  provider: 'otlp_custom_headers',
+  url: '',
+  api_token: '',
+  dashboard_instance_id: '',
+  stack_name: '',
+  additional_headers: [],
+  project_name: '',
+  api_key: '',
+  username: '',
+  password: '',
+  headers: [],
+  trace_view_url: '',
+  trace_ui_type: null,
+  description: '',
+  version: '1',
+  debug: false,
+};
+
+/** The fields of each provider besides its url. */
+const fieldsOf = {
+  hosted_dashboard: ['api_token', 'dashboard_instance_id', 'stack_name', 'additional_headers'],
+  llm_tracing: ['project_name', 'api_key'],
+  otlp_basic_auth: ['username', 'password', 'trace_view_url', 'trace_ui_type'],
+  otlp_custom_headers: ['headers', 'trace_view_url', 'trace_ui_type'],
+} as const satisfies Record<Provider, readonly (keyof IntegrationValues)[]>;
+
+export const toValues = ({ settings, description, version, debug }: ShownIntegration): IntegrationValues => ({
+  ...noValues,
+  provider: settings.provider,
+  url: settings.url,
+  api_token: settings.api_token?.set ? null : '',
+  dashboard_instance_id: settings.dashboard_instance_id ?? '',
+  stack_name: settings.stack_name ?? '',
+  additional_headers: storedEntries(Object.keys(settings.additional_headers ?? {})),
+  project_name: settings.project_name ?? '',
+  api_key: settings.api_key?.set ? null : '',
+  username: settings.username ?? '',
+  password: settings.password?.set ? null : '',
+  headers: storedEntries(Object.keys(settings.headers ?? {})),
+  trace_view_url: settings.trace_view_url ?? '',
+  trace_ui_type: settings.trace_ui_type ?? null,
+  description: description ?? '',
+  version: version ?? '',
+  debug,
+});
+
+const isEntries = (value: unknown): value is SecretEntry[] => Array.isArray(value);
+
+/** The settings as the API takes them: without what is empty, and stored secrets as `{set: true}`. */
+export const toSettings = (values: IntegrationValues): Record<string, unknown> => {
+  const settings: Record<string, unknown> = { provider: values.provider, url: values.url };
+  for (const name of fieldsOf[values.provider]) {
+    const value = values[name];
+    if (isEntries(value)) {
+      const entries = value.filter((entry) => entry.name !== '');
+      settings[name] = Object.fromEntries(entries.map(({ name, value }) => [name, value ?? { set: true }]));
+    } else if (value === null && name !== 'trace_ui_type') settings[name] = { set: true };
+    else if (value !== '' && value !== null) settings[name] = value;
+  }
+  return settings;
+};
+
+/** Names the fields of `settings` as the form does, so that their faults come to them. */
+export const withFieldNames = async <T>(saving: Promise<T>): Promise<T> => {
+  try {
+    return await saving;
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    const details = error.details.map(({ path, message }) => ({
+      path: path.replace(/^settings\./, ''),
+      message,
+    }));
+    throw new ApiProblem(error.status, { ...error.fields, details });
+  }
+};
+
+/** The host of an address, or all of it if it has none: a placeholder may stand for it. */
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);

@@ -1,0 +1,78 @@
+import { useState } from 'react';
+import type { Attention } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { overview as words } from '../../text/en/overview.ts';
+import { Time } from '../../time/index.ts';
+import { Box, Button, ButtonLink, Mark, type Outcome, Section } from '../../ui/index.ts';
+import css from './AttentionList.module.css';
+
+const shownAtFirst = 8;
+
+const markOf = ({ kind, severity }: Attention): Outcome => {
+  if (kind === 'occurrences_skipped') return 'skipped';
+  if (kind === 'reviews_waiting' || kind === 'work_items_indeterminate') return 'waits';
+  return severity === 'error' ? 'missing' : severity === 'warning' ? 'late' : 'due';
+};
+
+/** The one action of a line: where one sees the thing, or changes it. */
+const actionOf = ({ kind, subject, filter }: Attention): { label: string; href: string } => {
+  if (kind === 'reviews_waiting') return { label: words.review, href: to.review() };
+  if (kind.startsWith('no_')) return { label: words.open, href: to.status() };
+  if (kind.startsWith('work_items'))
+    return subject?.type === 'work_item'
+      ? { label: words.open, href: to.workItem(subject.id) }
+      : { label: words.items, href: to.workItems(filter) };
+  if (kind.startsWith('schedule') || kind.startsWith('occurrences'))
+    return subject
+      ? { label: words.why, href: to.scheduleById(subject.id) }
+      : { label: words.open, href: to.schedules(filter) };
+  if (kind === 'dead_letters' && subject)
+    return { label: words.open, href: to.integration(subject.id, { tab: 'dead-letters' }) };
+  if (subject?.type === 'integration') return { label: words.health, href: to.integration(subject.id) };
+  if (kind === 'key_expiring') return { label: words.open, href: to.apiKeys() };
+  if (kind === 'audit_broken') return { label: words.open, href: to.audit() };
+  return { label: words.open, href: to.integrations() };
+};
+
+/** What needs attention, the worst first: a sentence, why, since when, and the one action. */
+export const AttentionList = ({ lines }: { lines: readonly Attention[] }) => {
+  const [all, setAll] = useState(false);
+  const shown = all ? lines : lines.slice(0, shownAtFirst);
+  const hidden = lines.length - shown.length;
+  return (
+    <Section title={words.attention}>
+      <Box>
+        {lines.length === 0 ? (
+          <p className={css.calm}>{words.allWell}</p>
+        ) : (
+          <ul className={css.lines}>
+            {shown.map((line) => {
+              const { label, href } = actionOf(line);
+              return (
+                <li key={`${line.kind} ${line.subject?.id ?? line.title}`}>
+                  <Mark kind={markOf(line)} />
+                  <div>
+                    <b>{line.title}</b>
+                    <span>{line.detail}</span>
+                  </div>
+                  <span className={css.since}>{line.since && <Time at={line.since} form="relative" />}</span>
+                  <ButtonLink small href={href} aria-label={`${label}: ${line.title}`}>
+                    {label}
+                  </ButtonLink>
+                </li>
+              );
+            })}
+          </ul>
+        )}
+        {hidden > 0 && (
+          <p className={css.calm}>
+            {words.more(hidden)}{' '}
+            <Button small kind="quiet" onClick={() => setAll(true)}>
+              {words.all}
+            </Button>
+          </p>
+        )}
+      </Box>
+    </Section>
+  );
+};

@@ -1,0 +1,77 @@
+import { polling, useGet, usePermission } from '../../api/index.ts';
+import type { Overview } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { overview as words } from '../../text/en/overview.ts';
+import { pages } from '../../text/en/pages.ts';
+import { ButtonLink, Columns, Loaded, Page, permissionReason, Skeleton } from '../../ui/index.ts';
+import { AttentionList } from './AttentionList.tsx';
+import { Numbers } from './Numbers.tsx';
+import { isOpen, SetUp } from './SetUp.tsx';
+import { Start } from './Start.tsx';
+import { TimeBand } from './TimeBand.tsx';
+
+const hours = 24;
+
+/** Nothing was ever made here. */
+const isEmpty = ({ setup }: Overview): boolean => !setup.agent && !setup.first_run;
+
+const leadOf = (overview: Overview): string => {
+  if (isEmpty(overview)) return words.nothingYet;
+  const { attention, schedules } = overview;
+  const sum = { onTime: 0, all: 0 };
+  for (const { on_time, late, caught_up, skipped, missing } of schedules.per_hour) {
+    sum.onTime += on_time;
+    sum.all += on_time + late + caught_up + skipped + missing;
+  }
+  const first = attention.length === 0 ? words.calm : words.needs(attention.length);
+  return `${first} ${words.onTime(sum.onTime, sum.all)}`;
+};
+
+const Content = ({ overview }: { overview: Overview }) => {
+  if (isEmpty(overview)) {
+    return (
+      <Columns side={<SetUp state={overview.setup} />}>
+        <Start />
+      </Columns>
+    );
+  }
+  return (
+    <>
+      <AttentionList lines={overview.attention} />
+      <TimeBand />
+      <Numbers overview={overview} />
+      {isOpen(overview.setup) && <SetUp state={overview.setup} />}
+    </>
+  );
+};
+
+/** The first screen: what needs attention, what ran and what will, and what is left to set up. */
+export const OverviewPage = () => {
+  const got = useGet<Overview>('/app/api/overview', { query: { hours }, every: polling.overview });
+  const mayRun = permissionReason(usePermission('createWorkItem'));
+  const mayCreate = permissionReason(usePermission('createSchedule'));
+  const { data } = got;
+  return (
+    <Page
+      title={pages.overview}
+      lead={data && leadOf(data)}
+      actions={
+        data &&
+        !isEmpty(data) && (
+          <>
+            <ButtonLink href={to.newWorkItem()} disabledReason={mayRun}>
+              {words.run}
+            </ButtonLink>
+            <ButtonLink kind="primary" href={to.newSchedule()} disabledReason={mayCreate}>
+              {words.newSchedule}
+            </ButtonLink>
+          </>
+        )
+      }
+    >
+      <Loaded got={got} operation="getOverview" skeleton={<Skeleton rows={6} height={60} />}>
+        {(overview) => <Content overview={overview} />}
+      </Loaded>
+    </Page>
+  );
+};

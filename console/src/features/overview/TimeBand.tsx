@@ -1,0 +1,99 @@
+import { useState } from 'react';
+import { useGet } from '../../api/index.ts';
+import type { Timeline, TimelineBucket } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { overview as words } from '../../text/en/overview.ts';
+import { useZone } from '../../time/index.ts';
+import { Band, type BandRow, Box, Legend, type Outcome, Quiet, Section } from '../../ui/index.ts';
+
+const hour = 3_600_000;
+const everyMs = 60_000;
+
+const kinds: Record<Exclude<keyof TimelineBucket, 't'>, Outcome> = {
+  on_time: 'on-time',
+  late: 'late',
+  caught_up: 'caught-up',
+  skipped: 'skipped',
+  missing: 'missing',
+  due: 'due',
+  expected: 'due',
+  manual: 'manual',
+};
+
+const countsOf = (bucket: TimelineBucket): Partial<Record<Outcome, number>> => {
+  const counts: Partial<Record<Outcome, number>> = {};
+  for (const [name, kind] of Object.entries(kinds) as [keyof typeof kinds, Outcome][]) {
+    if (bucket[name] > 0) counts[kind] = (counts[kind] ?? 0) + bucket[name];
+  }
+  return counts;
+};
+
+const rowsOf = ({ data, bucket_ms }: Timeline): BandRow[] =>
+  data.map(({ id, name, buckets }) => ({
+    id,
+    name,
+    href: to.agent(id, { tab: 'schedules' }),
+    buckets: buckets.map((bucket) => {
+      const from = new Date(bucket.t).getTime();
+      return {
+        from,
+        to: from + bucket_ms,
+        counts: countsOf(bucket),
+        href: to.schedules({
+          view: 'timeline',
+          agent_id: id,
+          from: new Date(from - hour).toISOString(),
+          to: new Date(from + bucket_ms + hour).toISOString(),
+        }),
+      };
+    }),
+  }));
+
+/** Twelve hours back and ahead, a row for each agent with schedules. */
+export const TimeBand = () => {
+  const zone = useZone();
+  // The span stays while the page is open; the line of now moves in it.
+  const [span] = useState(() => {
+    const middle = Math.floor(Date.now() / everyMs) * everyMs;
+    return { from: middle - 12 * hour, to: middle + 12 * hour };
+  });
+  const got = useGet<Timeline>('/app/api/schedules/timeline', {
+    query: {
+      rows: 'agents',
+      from: new Date(span.from).toISOString(),
+      to: new Date(span.to).toISOString(),
+      buckets: 96,
+      zone,
+      limit: 20,
+    },
+    every: everyMs / 2,
+  });
+  const { data } = got;
+  return (
+    <Section
+      title={words.timeline}
+      note={words.timelineNote(zone)}
+      aside={<Legend kinds={['on-time', 'late', 'caught-up', 'skipped', 'missing', 'due', 'manual']} />}
+    >
+      <Box padded>
+        {data && data.data.length === 0 ? (
+          <p style={{ margin: 0 }}>
+            <Quiet>{words.noSchedules}</Quiet>
+          </p>
+        ) : (
+          <Band
+            label={words.bandLabel}
+            rows={data ? rowsOf(data) : []}
+            from={span.from}
+            to={span.to}
+            now={data ? new Date(data.now).getTime() : Date.now()}
+            zone={zone}
+            transitions={(data?.zone_transitions ?? [])
+              .filter((one) => one.zone === zone)
+              .map(({ at, kind }) => ({ at: new Date(at).getTime(), forward: kind === 'gap' }))}
+          />
+        )}
+      </Box>
+    </Section>
+  );
+};

@@ -1,0 +1,102 @@
+import { useAction } from '../../api/index.ts';
+import { ApprovalButtons, type Deciding } from '../../messages/index.ts';
+import { review as words } from '../../text/en/review.ts';
+import { workItems } from '../../text/en/work-items.ts';
+import { Bar, Button, Problem, Textarea } from '../../ui/index.ts';
+import { ActionButton, useActionReason, useActOn } from '../work-items/actions.tsx';
+import type { ActionName, WorkItemDetail } from '../work-items/types.ts';
+import css from './review.module.css';
+
+const others: readonly ActionName[] = ['restart', 'complete', 'cancel'];
+
+/** The decision: with one call the three buttons, with several or a question "Continue". */
+export const Decide = ({
+  item,
+  deciding,
+  message,
+  onMessage,
+  onDone,
+}: {
+  item: WorkItemDetail;
+  deciding: Deciding;
+  message: string;
+  onMessage: (message: string) => void;
+  onDone: () => void;
+}) => {
+  const act = useActOn();
+  const reason = useActionReason('continue');
+  const { waiting, decided } = deciding;
+  const text = message.trim();
+  const single = waiting.length === 1 ? waiting[0]! : null;
+  const toDecide = waiting.filter(
+    ({ kind, approval_id }) => kind === 'tool_call' && !decided.has(approval_id),
+  );
+  const proceed = useAction(async () => {
+    const decisions = [...decided.values()];
+    const body = {
+      ...(decisions.length > 0 ? { decisions } : {}),
+      ...(text === '' ? {} : { message: text }),
+    };
+    await act(item, 'continue', body);
+    onDone();
+  });
+  const error = proceed.error ?? deciding.error;
+  const asks = waiting.length === 0;
+  return (
+    <div className={css.decide}>
+      <Textarea
+        label={asks ? words.message : words.messageOptional}
+        value={message}
+        onChange={onMessage}
+        placeholder={asks ? words.answers : words.seesIt}
+        maxLength={10_000}
+        rows={2}
+      />
+      {error && <Problem error={error} />}
+      <div className={css.buttons}>
+        <Bar>
+          {single && (
+            <ApprovalButtons
+              approval={single}
+              deciding={deciding}
+              approveFirst
+              onDeny={() =>
+                void deciding.decide({
+                  approval_id: single.approval_id,
+                  decision: 'deny',
+                  ...(text === '' ? {} : { reason: text.slice(0, 2_000) }),
+                })
+              }
+            />
+          )}
+          {(!single || single.kind === 'unknown_outcome') && (
+            <Button
+              kind={single ? 'plain' : 'primary'}
+              busy={proceed.busy || deciding.busy}
+              disabledReason={
+                reason ??
+                (toDecide.length > 0 && waiting.length > 1 ? words.undecided(toDecide.length) : null)
+              }
+              onClick={() => void proceed.run()}
+            >
+              {workItems.continue}
+            </Button>
+          )}
+        </Bar>
+        <Bar>
+          {others
+            .filter((action) => item.allowed_actions.includes(action))
+            .map((action) => (
+              <ActionButton
+                key={action}
+                item={item}
+                action={action}
+                kind={action === 'cancel' ? 'quiet-danger' : 'quiet'}
+                onDone={onDone}
+              />
+            ))}
+        </Bar>
+      </div>
+    </div>
+  );
+};

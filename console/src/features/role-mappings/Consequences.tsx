@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'react';
+import { type ApiProblem, request } from '../../api/index.ts';
+import type { RoleMapping, RoleMappingPreview } from '../../api/types.gen.ts';
+import { people as words } from '../../text/en/people.ts';
+import { Say } from '../../ui/index.ts';
+
+/** A mapping as it would be. */
+export type Proposed = Pick<RoleMapping, 'claim' | 'value' | 'role' | 'priority'> & { id: string | null };
+
+const shown = 5;
+const afterMs = 300;
+
+/** Says whose role a set of mappings would change, a moment after the last letter. */
+export const Consequences = ({ mappings }: { mappings: readonly Proposed[] }) => {
+  const [preview, setPreview] = useState<RoleMappingPreview | ApiProblem | null>(null);
+  const key = JSON.stringify(mappings);
+  useEffect(() => {
+    const left = new AbortController();
+    const timer = setTimeout(() => {
+      request<RoleMappingPreview>('POST', '/api/v2/role-mappings/preview', {
+        body: { mappings: JSON.parse(key) },
+        signal: left.signal,
+      }).then(
+        ({ body }) => setPreview(body),
+        (error) => left.signal.aborted || setPreview(error),
+      );
+    }, afterMs);
+    return () => {
+      clearTimeout(timer);
+      left.abort();
+    };
+  }, [key]);
+  if (preview === null) return <Say title={words.before}>{words.asking}</Say>;
+  // What is wrong with the values, their fields say when they are saved.
+  if (preview instanceof Error) return null;
+  const { would_change_count: count, would_change_users: users, leaves_no_admin } = preview;
+  if (count === 0) return <Say title={words.before}>{words.nobody}</Say>;
+  const names = users.slice(0, shown);
+  return (
+    <Say tone={leaves_no_admin ? 'bad' : 'look'} title={words.wouldChange(count)}>
+      {names.map(({ id, name, from, to }) => (
+        <p key={id}>{words.change(name, words.roleOf(from), words.roleOf(to))}</p>
+      ))}
+      {count > names.length && <p>{words.more(count - names.length)}</p>}
+      {leaves_no_admin && <p>{words.noAdmin}</p>}
+    </Say>
+  );
+};

@@ -1,0 +1,124 @@
+import { path, request, useAction, useForm, useInvalidate } from '../../api/index.ts';
+import type { RoleMapping } from '../../api/types.gen.ts';
+import { common } from '../../text/en/common.ts';
+import { people as words } from '../../text/en/people.ts';
+import {
+  ActionDialog,
+  Button,
+  Dialog,
+  Form,
+  NumberField,
+  notify,
+  Problem,
+  Select,
+  TextField,
+} from '../../ui/index.ts';
+import { Consequences, type Proposed } from './Consequences.tsx';
+
+type Role = RoleMapping['role'];
+const roles: readonly Role[] = ['member', 'builder', 'admin'];
+
+const proposed = ({ id, claim, value, role, priority }: RoleMapping): Proposed => ({
+  id,
+  claim,
+  value,
+  role,
+  priority,
+});
+
+/** Creates or changes a mapping, and says before whose role changes. */
+export const MappingDialog = ({
+  mapping,
+  all,
+  onClose,
+}: {
+  /** Null: a new one. */
+  mapping: RoleMapping | null;
+  all: readonly RoleMapping[];
+  onClose: () => void;
+}) => {
+  const invalidate = useInvalidate();
+  const { claim, value, role, priority } = mapping ?? {
+    claim: 'groups',
+    value: '',
+    role: 'member' as Role,
+    priority: 0,
+  };
+  const form = useForm({ claim, value, role, priority: priority as number | null }, async (values) => {
+    const body = { ...values, priority: values.priority ?? 0 };
+    if (mapping) await request('PATCH', path`/api/v2/role-mappings/${mapping.id}`, { body });
+    else await request('POST', '/api/v2/role-mappings', { body });
+    notify(mapping ? words.mappingSaved : words.mappingCreated);
+    onClose();
+    await invalidate('/api/v2/role-mappings', '/api/v2/users');
+  });
+  const now: Proposed = { id: mapping?.id ?? null, ...form.values, priority: form.values.priority ?? 0 };
+  const complete = now.claim !== '' && now.value !== '';
+  const title = mapping ? words.editMapping : words.newMapping;
+  return (
+    <Dialog open onClose={onClose} title={title}>
+      <Form
+        onSubmit={() => void form.submit()}
+        actions={
+          <Button type="submit" kind="primary" busy={form.busy}>
+            {mapping ? common.save : words.createMapping}
+          </Button>
+        }
+      >
+        <TextField {...form.field('claim')} label={words.claim} hint={words.claimHint} mono required />
+        <TextField
+          {...form.field('value')}
+          label={words.value}
+          hint={words.valueHint}
+          mono
+          required
+          autoFocus
+        />
+        <Select
+          {...form.field('role')}
+          onChange={(role) => form.set({ role: role as Role })}
+          label={words.role}
+          options={roles.map((value) => ({ value, label: words.roles[value], note: words.roleHints[value] }))}
+        />
+        <NumberField {...form.field('priority')} label={words.priority} min={0} max={1000} />
+        {complete && (
+          <Consequences mappings={[...all.filter(({ id }) => id !== mapping?.id).map(proposed), now]} />
+        )}
+        {form.error && <Problem error={form.error} />}
+      </Form>
+    </Dialog>
+  );
+};
+
+/** Asks before a mapping is deleted, and says whose role changes. */
+export const DeleteMappingDialog = ({
+  mapping,
+  all,
+  onClose,
+}: {
+  mapping: RoleMapping;
+  all: readonly RoleMapping[];
+  onClose: () => void;
+}) => {
+  const invalidate = useInvalidate();
+  const action = useAction(async () => {
+    await request('DELETE', path`/api/v2/role-mappings/${mapping.id}`);
+    notify(words.mappingDeleted);
+    onClose();
+    await invalidate('/api/v2/role-mappings', '/api/v2/users');
+  });
+  return (
+    <ActionDialog
+      open
+      onClose={onClose}
+      title={words.deleteMapping}
+      kind="danger"
+      onConfirm={() => void action.run()}
+      busy={action.busy}
+      error={action.error}
+    >
+      <p>{words.rule(mapping.claim, mapping.value)}</p>
+      <Consequences mappings={all.filter(({ id }) => id !== mapping.id).map(proposed)} />
+    </ActionDialog>
+  );
+};

@@ -1,0 +1,35 @@
+import { type Got, listPolling, useGet } from '../../api/index.ts';
+import type { RoleMapping, RoleMappingPage } from '../../api/types.gen.ts';
+
+const mappingsPath = '/api/v2/role-mappings';
+const limit = 100;
+
+/**
+ * All mappings, of which the API has at most 500: five pages. Which role follows, and whose would change, is only known
+ * from the whole set.
+ */
+export const useAllMappings = (): Got<RoleMapping[]> => {
+  const every = listPolling(false);
+  const one = useGet<RoleMappingPage>(mappingsPath, { query: { limit }, every });
+  const after = (page: Got<RoleMappingPage>) => ({
+    query: { limit, next: page.data?.next },
+    every,
+    enabled: Boolean(page.data?.next),
+  });
+  const two = useGet<RoleMappingPage>(mappingsPath, after(one));
+  const three = useGet<RoleMappingPage>(mappingsPath, after(two));
+  const four = useGet<RoleMappingPage>(mappingsPath, after(three));
+  const five = useGet<RoleMappingPage>(mappingsPath, after(four));
+  const pages = [one, two, three, four, five];
+  const wanted = pages.filter((_page, i) => i === 0 || Boolean(pages[i - 1]!.data?.next));
+  const complete = wanted.every(({ data }) => data);
+  return {
+    ...one,
+    data: complete ? wanted.flatMap(({ data }) => data!.data) : undefined,
+    loading: wanted.some(({ loading }) => loading),
+    error: wanted.find(({ error }) => error)?.error ?? null,
+    refetch: () => {
+      for (const { refetch } of wanted) refetch();
+    },
+  };
+};

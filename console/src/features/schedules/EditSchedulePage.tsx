@@ -1,0 +1,108 @@
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { type Got, path, request, useEditForm, useGet, usePermission } from '../../api/index.ts';
+import type { PublicSchedule } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { common } from '../../text/en/common.ts';
+import { pages } from '../../text/en/pages.ts';
+import { scheduleForm as words } from '../../text/en/schedule-form.ts';
+import {
+  Button,
+  ButtonLink,
+  Conflict,
+  Loaded,
+  notify,
+  Page,
+  permissionReason,
+  Skeleton,
+} from '../../ui/index.ts';
+import { timesOf } from './form/repeat.ts';
+import css from './form/ScheduleForm.module.css';
+import { ScheduleForm } from './form/ScheduleForm.tsx';
+import { differences, toDefinition, toValues, withField } from './form/values.ts';
+import { nameOf } from './shared/name.ts';
+
+const EditForm = ({ schedule, got }: { schedule: PublicSchedule; got: Got<PublicSchedule> }) => {
+  const { id, agent_id } = schedule;
+  const navigate = useNavigate();
+  const onePath = path`/api/v2/agents/${agent_id}/schedules/${id}`;
+  const { form, saved, theirs, keepTheirs, writeMine, later } = useEditForm({
+    path: onePath,
+    loaded: { body: schedule, etag: got.etag },
+    toValues,
+    save: (values, ifMatch) => {
+      const { agent_id: _, ...body } = toDefinition(values);
+      return request<PublicSchedule>('PUT', onePath, { body, ifMatch }).catch((error) => {
+        throw withField(error);
+      });
+    },
+    invalidates: [
+      '/app/api/schedules',
+      path`/app/api/agents/${agent_id}/schedules/${id}`,
+      '/app/api/overview',
+    ],
+  });
+  const leave = async (done: Promise<boolean>) => {
+    if (!(await done)) return;
+    notify(words.saved(form.values.work_item_name.trim() || pages.schedule));
+    await navigate({ to: to.schedule(agent_id, id) });
+  };
+  return (
+    <>
+      <ScheduleForm
+        form={form}
+        changedOutside={timesOf(saved.cron_expression, saved.metadata.picker).changedOutside}
+        onSubmit={() => void leave(form.submit())}
+        actions={
+          <>
+            <Button
+              type="submit"
+              kind="primary"
+              busy={form.busy}
+              disabledReason={permissionReason(usePermission('replaceSchedule'))}
+            >
+              {common.save}
+            </Button>
+            <span className={css.spread}>
+              <ButtonLink kind="quiet" href={to.schedule(agent_id, id)}>
+                {common.discard}
+              </ButtonLink>
+            </span>
+          </>
+        }
+      />
+      <Conflict
+        open={theirs !== null}
+        differences={theirs ? differences(theirs, form.values) : []}
+        onKeepTheirs={keepTheirs}
+        onWriteMine={() => void leave(writeMine())}
+        onClose={later}
+        busy={form.busy}
+      />
+    </>
+  );
+};
+
+/** Changes a schedule. */
+export const EditSchedulePage = () => {
+  const { agentId = '', scheduleId = '' } = useParams({ strict: false });
+  const got = useGet<PublicSchedule>(path`/api/v2/agents/${agentId}/schedules/${scheduleId}`);
+  return (
+    <Page
+      title={pages.editSchedule}
+      titlePrefix={got.data && nameOf(got.data)}
+      crumbs={[
+        { label: pages.schedules, href: to.schedules() },
+        ...(got.data ? [{ label: nameOf(got.data), href: to.schedule(agentId, scheduleId) }] : []),
+      ]}
+    >
+      <Loaded
+        got={got}
+        operation="getSchedule"
+        skeleton={<Skeleton rows={7} height={64} />}
+        list={{ label: pages.schedules, href: to.schedules() }}
+      >
+        {(schedule) => <EditForm schedule={schedule} got={got} />}
+      </Loaded>
+    </Page>
+  );
+};

@@ -1,0 +1,102 @@
+import { Navigate, useParams } from '@tanstack/react-router';
+import { type Got, listPolling, useGet } from '../../api/index.ts';
+import type { ScheduleDetail } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { pages } from '../../text/en/pages.ts';
+import { schedule as words } from '../../text/en/schedule.ts';
+import { Columns, Loaded, Page, Problem, Skeleton, Tabs } from '../../ui/index.ts';
+import { Actions, useResume, useRunNow } from './detail/Actions.tsx';
+import { DefinitionBox, DefinitionTab } from './detail/Definition.tsx';
+import css from './detail/detail.module.css';
+import { HeaderSentence } from './detail/HeaderSentence.tsx';
+import { History } from './detail/History.tsx';
+import { Ledger } from './detail/Ledger.tsx';
+import { pathsOf } from './detail/paths.ts';
+import { Upcoming } from './detail/Upcoming.tsx';
+import { Why } from './detail/Why.tsx';
+import { type scheduleSearch, scheduleTabs } from './search.ts';
+import { nameOf } from './shared/name.ts';
+
+const stateOf = ({ paused, blocked_reason, overdue }: ScheduleDetail): string | undefined => {
+  if (paused) return words.statePaused;
+  if (blocked_reason !== null) return words.stateBlocked;
+  return overdue ? words.stateOverdue : undefined;
+};
+
+/** The open tab, and at its side why it ran or did not, and the definition. */
+const Content = ({ schedule }: { schedule: ScheduleDetail }) => {
+  const { search, href } = useUrlState<ReturnType<typeof scheduleSearch>>();
+  const tab = search.tab ?? 'occurrences';
+  const side = (
+    <div className={css.side}>
+      <Why schedule={schedule} />
+      <DefinitionBox schedule={schedule} />
+    </div>
+  );
+  return (
+    <Tabs
+      label={words.tabs}
+      value={tab}
+      tabs={scheduleTabs.map((value) => ({
+        value,
+        label: words[value],
+        href: href({ tab: value === 'occurrences' ? undefined : value }),
+      }))}
+    >
+      {tab === 'definition' ? (
+        <DefinitionTab schedule={schedule} />
+      ) : (
+        <Columns side={side}>
+          {tab === 'occurrences' && <Ledger schedule={schedule} />}
+          {tab === 'upcoming' && <Upcoming schedule={schedule} />}
+          {tab === 'history' && <History schedule={schedule} />}
+        </Columns>
+      )}
+    </Tabs>
+  );
+};
+
+const list = { label: pages.schedules, href: to.schedules() };
+
+const Shown = ({ schedule, got }: { schedule: ScheduleDetail; got: Got<ScheduleDetail> }) => {
+  const run = useRunNow(schedule);
+  const resume = useResume(schedule);
+  const failed = run.error ?? resume.error;
+  const { agent } = schedule;
+  return (
+    <Page
+      title={nameOf(schedule)}
+      titlePrefix={stateOf(schedule)}
+      crumbs={[list, { label: agent.name, href: to.agent(agent.id) }]}
+      lead={<HeaderSentence schedule={schedule} />}
+      actions={<Actions schedule={schedule} run={run} resume={resume} />}
+    >
+      {failed && (
+        <div className={css.problem}>
+          <Problem error={failed} />
+        </div>
+      )}
+      <Loaded got={got}>{() => <Content schedule={schedule} />}</Loaded>
+    </Page>
+  );
+};
+
+/** One schedule: what became of each of its occurrences and why, what comes, and how it came to be what it is. */
+export const SchedulePage = () => {
+  const { agentId = '', scheduleId = '' } = useParams({ strict: false });
+  const got = useGet<ScheduleDetail>(pathsOf(agentId, scheduleId).detail, { every: listPolling(false) });
+  const { data, error } = got;
+  if (!data || error?.status === 404) {
+    return (
+      <Page title={pages.schedule} crumbs={[list]}>
+        <Loaded got={got} operation="findSchedule" list={list} skeleton={<Skeleton rows={10} height={55} />}>
+          {() => null}
+        </Loaded>
+      </Page>
+    );
+  }
+  // The address can name another agent than that of the schedule.
+  if (data.agent.id !== agentId) return <Navigate to={to.schedule(data.agent.id, data.id)} search replace />;
+  return <Shown key={data.id} schedule={data} got={got} />;
+};

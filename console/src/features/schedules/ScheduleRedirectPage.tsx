@@ -1,0 +1,19 @@
+import { Navigate, useParams } from '@tanstack/react-router';
+import { path, useGet } from '../../api/index.ts';
+import type { ScheduleDetail } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { pages } from '../../text/en/pages.ts';
+import { Loaded, Page } from '../../ui/index.ts';
+
+/** Leads from `/schedules/$id` to the page of the schedule, whose address names its agent. The query stays. */
+export const ScheduleRedirectPage = () => {
+  const { scheduleId = '' } = useParams({ strict: false });
+  const got = useGet<ScheduleDetail>(path`/app/api/schedules/${scheduleId}`);
+  return (
+    <Page title={pages.schedule} crumbs={[{ label: pages.schedules, href: to.schedules() }]}>
+      <Loaded got={got} operation="getSchedule" list={{ label: pages.schedules, href: to.schedules() }}>
+        {({ agent, id }) => <Navigate to={to.schedule(agent.id, id)} search replace />}
+      </Loaded>
+    </Page>
+  );
+};

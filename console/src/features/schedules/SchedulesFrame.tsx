@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react';
+import { usePermission } from '../../api/index.ts';
+import { to } from '../../app/addresses.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { pages } from '../../text/en/pages.ts';
+import { schedules as words } from '../../text/en/schedules.ts';
+import { ButtonLink, Page, permissionReason, Segmented } from '../../ui/index.ts';
+import { type SchedulesSearch, scheduleViews } from './search.ts';
+
+const views = scheduleViews.map((value) => ({ value, label: words.views[value] }));
+
+/** The one button that makes a schedule: in the header, or where there is none yet. */
+export const NewSchedule = () => (
+  <ButtonLink
+    kind="primary"
+    href={to.newSchedule()}
+    disabledReason={permissionReason(usePermission('createSchedule'))}
+  >
+    {words.newSchedule}
+  </ButtonLink>
+);
+
+/** The header that the list, the timeline and the calendar share. */
+export const SchedulesFrame = ({
+  lead,
+  empty = false,
+  wide = false,
+  children,
+}: {
+  lead?: ReactNode;
+  /** There is no schedule at all: the button is below. */
+  empty?: boolean;
+  wide?: boolean;
+  children: ReactNode;
+}) => {
+  const { search, set } = useUrlState<SchedulesSearch>();
+  return (
+    <Page
+      title={pages.schedules}
+      lead={lead}
+      wide={wide}
+      actions={
+        <>
+          <Segmented
+            label={words.view}
+            hiddenLabel
+            value={search.view ?? 'list'}
+            options={views}
+            onChange={(view) => set({ view: view === 'list' ? undefined : view })}
+          />
+          {!empty && <NewSchedule />}
+        </>
+      }
+    >
+      {children}
+    </Page>
+  );
+};

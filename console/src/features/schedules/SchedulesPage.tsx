@@ -1,0 +1,14 @@
+import { useUrlState } from '../../app/url-state.ts';
+import { CalendarView } from './calendar/CalendarView.tsx';
+import { ListView } from './list/ListView.tsx';
+import type { SchedulesSearch } from './search.ts';
+import { TimelineView } from './timeline/TimelineView.tsx';
+
+const views = { list: ListView, timeline: TimelineView, calendar: CalendarView };
+
+/** All schedules: as a list, on a timeline, or on a calendar. */
+export const SchedulesPage = () => {
+  const { search } = useUrlState<SchedulesSearch>();
+  const View = views[search.view ?? 'list'];
+  return <View />;
+};

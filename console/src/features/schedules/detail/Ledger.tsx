@@ -1,0 +1,184 @@
+import { listPolling, useBaseUrl, useGet } from '../../../api/index.ts';
+import type { OccurrencePage, ScheduleDetail, ScheduleVersion } from '../../../api/types.gen.ts';
+import { to } from '../../../app/addresses.ts';
+import { useCursor, useUrlState } from '../../../app/url-state.ts';
+import { schedule as words } from '../../../text/en/schedule.ts';
+import { duration } from '../../../text/format.ts';
+import { Time, useZone, zoneLabel } from '../../../time/index.ts';
+import {
+  Box,
+  ButtonLink,
+  type Column,
+  curlOf,
+  EmptyState,
+  Loaded,
+  NothingMatches,
+  OutcomeTag,
+  Pager,
+  Quiet,
+  Skeleton,
+  Table,
+  TwoLines,
+  Words,
+} from '../../../ui/index.ts';
+import type { scheduleSearch } from '../search.ts';
+import { OccurrenceSentence } from '../shared/OccurrenceSentence.tsx';
+import { kindOf } from '../shared/outcomes.ts';
+import { WorkItemOutcome } from '../shared/WorkItemOutcome.tsx';
+import css from './detail.module.css';
+import { LedgerFilters, ledgerFilters } from './LedgerFilters.tsx';
+import { type LedgerRow, ledgerRows, rowKey } from './ledger-rows.ts';
+import { pathsOf } from './paths.ts';
+
+/** When it was due: in the zone of the schedule, and in that of the viewer where it is another one. */
+const Due = ({ at, timezone }: { at: string; timezone: string }) => {
+  const own = useZone(timezone);
+  return (
+    <>
+      <Time at={at} form="day" zone={timezone} fixedZone />
+      {zoneLabel(own) !== zoneLabel(timezone) && (
+        <span className={css.own}>
+          <Time at={at} zone={own} fixedZone />
+        </span>
+      )}
+    </>
+  );
+};
+
+const What = ({ row }: { row: LedgerRow }) => (
+  <>
+    <OccurrenceSentence occurrence={row} />
+    {row.count > 1 && <span className={css.several}>{words.several(row.count)}</span>}
+  </>
+);
+
+const Item = ({ row: { work_item, work_item_id } }: { row: LedgerRow }) => {
+  if (work_item) return <WorkItemOutcome item={work_item} />;
+  if (work_item_id === null) return <Quiet third>{words.noWorkItem}</Quiet>;
+  return (
+    <TwoLines below={words.workItemGone}>
+      <code>{`${work_item_id.slice(0, 6)}…${work_item_id.slice(-3)}`}</code>
+    </TwoLines>
+  );
+};
+
+const Late = ({ row: { lateness_ms, status } }: { row: LedgerRow }) => {
+  if (lateness_ms === null || status === 'manual' || status === 'skipped') return null;
+  const text = duration(Math.max(0, lateness_ms));
+  return status === 'on_time' ? <Quiet third>{text}</Quiet> : text;
+};
+
+const columnsFor = (timezone: string): Column<LedgerRow>[] => [
+  {
+    key: 'due',
+    title: words.due(zoneLabel(timezone)),
+    width: '104px',
+    cell: (row) => <Due at={row.scheduled_for} timezone={timezone} />,
+  },
+  {
+    key: 'outcome',
+    title: words.outcome,
+    width: '108px',
+    cell: ({ status }) => <OutcomeTag kind={kindOf(status)} />,
+  },
+  {
+    key: 'late',
+    title: words.lateBy,
+    width: '70px',
+    numeric: true,
+    phone: 'hide',
+    cell: (row) => <Late row={row} />,
+  },
+  { key: 'what', title: words.whatHappened, phone: 'below', cell: (row) => <What row={row} /> },
+  { key: 'item', title: words.workItem, width: '166px', phone: 'below', cell: (row) => <Item row={row} /> },
+];
+
+/** Who changed, paused or resumed the schedule between two occurrences. */
+const Changes = ({ changes, timezone }: { changes: readonly ScheduleVersion[]; timezone: string }) =>
+  changes.length === 0 ? null : (
+    <div className={css.changes}>
+      {changes.map(({ revision, at, text }) => (
+        <span key={revision}>
+          <Words
+            text={words.change}
+            at={<Time at={at} form="date" zone={timezone} fixedZone />}
+            what={text}
+          />
+        </span>
+      ))}
+    </div>
+  );
+
+/** Nothing was due yet. */
+const NeverDue = ({ schedule }: { schedule: ScheduleDetail }) => {
+  const baseUrl = useBaseUrl();
+  const { agent_id, id } = schedule;
+  return (
+    <EmptyState
+      sentence={words.neverDue}
+      action={
+        <ButtonLink href={to.schedule(agent_id, id, { tab: 'upcoming' })} keepScroll>
+          {words.seeUpcoming}
+        </ButtonLink>
+      }
+      curl={curlOf(new URL(baseUrl).origin, 'POST', `${pathsOf(agent_id, id).app}/run`)}
+    />
+  );
+};
+
+/** What became of each occurrence, the latest first, with the changes of the schedule between them. */
+export const Ledger = ({ schedule }: { schedule: ScheduleDetail }) => {
+  const { search, href, clear, count } = useUrlState<ReturnType<typeof scheduleSearch>>();
+  const { agent_id, id, timezone } = schedule;
+  const { outcome, from, to: until, next } = search;
+  const filters = count(ledgerFilters);
+  const got = useGet<OccurrencePage>(`${pathsOf(agent_id, id).app}/occurrences`, {
+    query: { outcome, from, to: until, next },
+    every: next === undefined ? listPolling(false) : undefined,
+    keepPrevious: true,
+  });
+  const pager = useCursor(got.data?.next);
+  const isFirst = next === undefined && filters === 0;
+  return (
+    <>
+      <LedgerFilters schedule={schedule} />
+      <Loaded got={got} operation="listOccurrences" skeleton={<Skeleton rows={8} height={55} />}>
+        {(page) => {
+          const { rows, before } = ledgerRows(
+            outcome === undefined ? page : { ...page, changes: [] },
+            isFirst ? schedule.next_run_at : null,
+          );
+          if (page.data.length === 0) {
+            return (
+              <Box>
+                {filters > 0 ? (
+                  <NothingMatches what={words.what} filters={filters} onClear={() => clear(ledgerFilters)} />
+                ) : (
+                  <NeverDue schedule={schedule} />
+                )}
+              </Box>
+            );
+          }
+          return (
+            <Box>
+              <Table
+                label={words.ledger}
+                columns={columnsFor(timezone)}
+                rows={rows}
+                rowKey={rowKey}
+                name={({ scheduled_for }) => scheduled_for}
+                href={({ scheduled_for }) => href({ at: scheduled_for, next })}
+                current={({ scheduled_for }) => scheduled_for === search.at}
+                noteBefore={({ changes }) =>
+                  changes.length > 0 && <Changes changes={changes} timezone={timezone} />
+                }
+                noteAfter={before.length > 0 && <Changes changes={before} timezone={timezone} />}
+              />
+            </Box>
+          );
+        }}
+      </Loaded>
+      <Pager {...pager} />
+    </>
+  );
+};

@@ -1,0 +1,47 @@
+import { useAsk } from '../../../api/index.ts';
+import type { ScheduleDetail, SchedulePreview } from '../../../api/types.gen.ts';
+import { schedule as words } from '../../../text/en/schedule.ts';
+import { Box, Loaded, Quiet, Say, Skeleton } from '../../../ui/index.ts';
+import { clockNote } from '../shared/clock-note.ts';
+import { NextTimes } from '../shared/NextTimes.tsx';
+import css from './detail.module.css';
+
+const shown = 30;
+
+/** The next times at which it is due. */
+export const Upcoming = ({ schedule }: { schedule: ScheduleDetail }) => {
+  const { cron_expression, timezone, enabled } = schedule;
+  const got = useAsk<SchedulePreview>('/app/api/schedules/preview', {
+    cron_expression,
+    timezone,
+    count: shown,
+  });
+  return (
+    <Loaded got={got} operation="previewSchedule" skeleton={<Skeleton rows={10} />}>
+      {(preview) => {
+        const note = clockNote(preview);
+        return (
+          <>
+            {!enabled && (
+              <div className={css.problem}>
+                <Say tone="look">{words.upcomingPaused}</Say>
+              </div>
+            )}
+            {preview.occurrences.length === 0 ? (
+              <Quiet>{words.upcomingNone}</Quiet>
+            ) : (
+              <Box>
+                <NextTimes times={preview.occurrences} zone={timezone} distances />
+              </Box>
+            )}
+            {note && (
+              <p className={css.note}>
+                <Quiet small>{note}</Quiet>
+              </p>
+            )}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+};

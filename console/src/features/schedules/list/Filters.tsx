@@ -1,0 +1,79 @@
+import { useState } from 'react';
+import { useGet } from '../../../api/index.ts';
+import type { ListedSchedule, TimeZones } from '../../../api/types.gen.ts';
+import { useUrlState } from '../../../app/url-state.ts';
+import { schedules as words } from '../../../text/en/schedules.ts';
+import { FilterBar, FilterChoice, FilterText, type Option } from '../../../ui/index.ts';
+import type { SchedulesSearch } from '../search.ts';
+import { outcomeOptions } from '../shared/outcomes.ts';
+import { AgentFilter } from './AgentFilter.tsx';
+import { filterNames } from './use-listing.ts';
+
+const states = (['enabled', 'paused', 'blocked'] as const).map((value) => ({
+  value,
+  label: words.states[value],
+}));
+const sorts = (['next', 'last', 'name'] as const).map((value) => ({ value, label: words.orders[value] }));
+
+/** The zones of the rows, or those that the server finds. */
+const useZoneOptions = (rows: readonly ListedSchedule[], chosen: string | undefined) => {
+  const [typed, setTyped] = useState('');
+  const { data } = useGet<TimeZones>('/app/api/time-zones', {
+    query: { q: typed, limit: 50 },
+    enabled: typed !== '',
+    keepPrevious: true,
+    staleTime: 600_000,
+  });
+  const shown = [...new Set([...(chosen ? [chosen] : []), ...rows.map(({ timezone }) => timezone)])].sort();
+  const options: Option[] =
+    typed !== '' && data
+      ? data.data.map(({ name, offset }) => ({ value: name, label: name, note: offset }))
+      : shown.map((name) => ({ value: name, label: name }));
+  return { options, setTyped };
+};
+
+/** The filters of the list, and its order. */
+export const Filters = ({ rows, nothing }: { rows: readonly ListedSchedule[]; nothing: boolean }) => {
+  const { search, set, clear, count } = useUrlState<SchedulesSearch>();
+  const { options: zones, setTyped } = useZoneOptions(rows, search.zone);
+  const { q, agent_id, state, outcome, zone, sort } = search;
+  return (
+    <FilterBar
+      // Where nothing matches, the button is there.
+      set={nothing ? 0 : count(filterNames)}
+      onClear={() => clear(filterNames)}
+      aside={
+        <FilterChoice
+          label={words.order}
+          value={[sort ?? 'next']}
+          options={sorts}
+          onChange={([next]) =>
+            set({ sort: next === 'next' ? undefined : (next as SchedulesSearch['sort']) })
+          }
+        />
+      }
+    >
+      <FilterText value={q ?? ''} placeholder={words.filterText} onChange={(q) => set({ q })} />
+      <AgentFilter value={agent_id} onChange={(agent_id) => set({ agent_id })} />
+      <FilterChoice
+        label={words.state}
+        value={state ? [state] : []}
+        options={states}
+        onChange={([state]) => set({ state: state as SchedulesSearch['state'] })}
+      />
+      <FilterChoice
+        label={words.outcome}
+        value={outcome ? [outcome] : []}
+        options={outcomeOptions}
+        onChange={([outcome]) => set({ outcome: outcome as SchedulesSearch['outcome'] })}
+      />
+      <FilterChoice
+        label={words.zone}
+        value={zone ? [zone] : []}
+        options={zones}
+        onSearch={setTyped}
+        onChange={([zone]) => set({ zone })}
+      />
+    </FilterBar>
+  );
+};

@@ -1,0 +1,33 @@
+import { oneOf, searchSchema, text } from '../../app/search.ts';
+
+export const scheduleViews = ['list', 'timeline', 'calendar'] as const;
+export const schedulesSearch = searchSchema({
+  view: oneOf(scheduleViews),
+  q: text,
+  agent_id: text,
+  schedule_id: text,
+  state: oneOf(['enabled', 'paused', 'blocked']),
+  outcome: oneOf(['on_time', 'late', 'caught_up', 'skipped', 'manual']),
+  zone: text,
+  sort: oneOf(['next', 'last', 'name']),
+  /** What the timeline and the calendar show: two moments, or else a span around now. */
+  from: text,
+  to: text,
+  span: oneOf(['1h', '6h', '1d', '3d', '7d', '14d']),
+  next: text,
+});
+
+export type SchedulesSearch = ReturnType<typeof schedulesSearch>;
+
+export const newScheduleSearch = searchSchema({ agent: text, copy: text });
+
+export const scheduleTabs = ['occurrences', 'upcoming', 'history', 'definition'] as const;
+export const scheduleSearch = searchSchema({
+  tab: oneOf(scheduleTabs),
+  outcome: text,
+  from: text,
+  to: text,
+  /** The time that "Why?" explains. */
+  at: text,
+  next: text,
+});

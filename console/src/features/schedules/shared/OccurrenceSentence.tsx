@@ -1,0 +1,46 @@
+import { occurrences as words } from '../../../text/en/occurrences.ts';
+import { Time } from '../../../time/index.ts';
+import { Quiet } from '../../../ui/index.ts';
+import type { OccurrenceStatus } from './outcomes.ts';
+
+/** What a sentence about an occurrence needs. */
+export interface ToldOccurrence {
+  scheduled_for: string;
+  status: OccurrenceStatus;
+  lateness_ms?: number | null;
+  /** Why it was late, caught up or skipped, as the API says it. */
+  reason?: string | null;
+  /** Who ran it by hand. */
+  by?: string | null;
+}
+
+/** What happened, as a text: the reason of the API, or the plain fact. Null for what is still due. */
+const occurrenceWords = ({ status, lateness_ms, reason, by }: ToldOccurrence): string | null => {
+  if (status === 'due') return null;
+  if (reason) return reason;
+  switch (status) {
+    case 'on_time':
+      return words.fired;
+    case 'late':
+      return words.firedLate(lateness_ms ?? 0);
+    case 'caught_up':
+      return words.caughtUp(lateness_ms ?? 0);
+    case 'manual':
+      return by ? words.runBy(by) : words.runByHand;
+    default:
+      return words[status];
+  }
+};
+
+/** What happened to an occurrence: quiet if nothing is worth a look, in full ink if there is a reason. */
+export const OccurrenceSentence = ({ occurrence }: { occurrence: ToldOccurrence }) => {
+  const text = occurrenceWords(occurrence);
+  if (text === null) {
+    return (
+      <Quiet>
+        <Time at={occurrence.scheduled_for} form="relative" />
+      </Quiet>
+    );
+  }
+  return occurrence.reason || occurrence.status === 'missing' ? text : <Quiet>{text}</Quiet>;
+};

@@ -1,0 +1,32 @@
+import { to } from '../../../app/addresses.ts';
+import { occurrences as words } from '../../../text/en/occurrences.ts';
+import { Link } from '../../../ui/index.ts';
+import css from './shared.module.css';
+
+/** What the API embeds of the Work Item of an occurrence. */
+export interface EmbeddedWorkItem {
+  id: string;
+  status: keyof typeof words.workItem;
+  duration_ms: number | null;
+  attempts?: number;
+  error?: { code: string; message: string } | null;
+}
+
+/** What became of a Work Item, in words: "completed in 4 min 12 s", "failed after 3 attempts". */
+export const workItemWords = ({ status, duration_ms, attempts = 1 }: EmbeddedWorkItem): string => {
+  if (status === 'COMPLETED' && duration_ms !== null) return words.completedIn(duration_ms);
+  if (status === 'ERROR' && attempts > 1) return words.failedAfter(attempts);
+  return words.workItem[status];
+};
+
+/** A Work Item in a cell: its short id as the link, and what became of it below. */
+export const WorkItemOutcome = ({ item }: { item: EmbeddedWorkItem }) => (
+  <>
+    <Link href={to.workItem(item.id)} className={css.item} aria-label={words.workItemOf(item.id)}>
+      {`${item.id.slice(0, 6)}…${item.id.slice(-3)}`}
+    </Link>
+    <span className={css.below} title={item.error?.message}>
+      {workItemWords(item)}
+    </span>
+  </>
+);

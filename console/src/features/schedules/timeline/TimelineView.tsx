@@ -1,0 +1,174 @@
+import { listPolling, useGet } from '../../../api/index.ts';
+import type { Timeline } from '../../../api/types.gen.ts';
+import { to } from '../../../app/addresses.ts';
+import { useCursor, useUrlState } from '../../../app/url-state.ts';
+import { scheduleTimeline as words } from '../../../text/en/schedule-timeline.ts';
+import { schedules } from '../../../text/en/schedules.ts';
+import { Time, useClock, useZone } from '../../../time/index.ts';
+import {
+  Band,
+  Box,
+  EmptyState,
+  Legend,
+  Link,
+  Loaded,
+  NothingMatches,
+  Pager,
+  Quiet,
+  Section,
+  Skeleton,
+  Words,
+} from '../../../ui/index.ts';
+import { schedulesPath } from '../list/use-listing.ts';
+import { NewSchedule, SchedulesFrame } from '../SchedulesFrame.tsx';
+import type { SchedulesSearch } from '../search.ts';
+import { kindOf, occurrenceStatuses } from '../shared/outcomes.ts';
+import { toBandRow } from './rows.ts';
+import { bucketCount, paramsOf, type Span, useSpan } from './span.ts';
+import { TimelineBar, timelineFilters } from './TimelineBar.tsx';
+import css from './timeline.module.css';
+
+const legend = occurrenceStatuses.map(kindOf);
+const mostChanges = 8;
+
+/** One zone for all times: the viewer's, or that of the schedules if the viewer wants theirs and they have one. */
+const useTimelineZone = (rows: Timeline['data'] | undefined): string => {
+  const zones = new Set(rows?.map(({ zone }) => zone));
+  return useZone(zones.size === 1 ? [...zones][0] : null);
+};
+
+/** What happened to the definitions meanwhile. */
+const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
+  const rows = new Map(timeline.data.map((row) => [row.id, row]));
+  const { changes } = timeline;
+  if (changes.length === 0) return null;
+  return (
+    <Section title={words.changes}>
+      <Box>
+        <ul className={css.changes}>
+          {changes
+            .slice(-mostChanges)
+            .reverse()
+            .map(({ at, schedule_id, text }) => {
+              const row = rows.get(schedule_id);
+              return (
+                <li key={`${at} ${schedule_id}`}>
+                  <Time at={at} form="date" zone={zone} fixedZone />
+                  <span>
+                    {row && <Link href={to.schedule(row.agent.id, row.id)}>{row.name}</Link>}{' '}
+                    <Quiet>{text}</Quiet>
+                  </span>
+                </li>
+              );
+            })}
+        </ul>
+      </Box>
+      {changes.length > mostChanges && <Quiet small>{words.moreChanges(changes.length - mostChanges)}</Quiet>}
+    </Section>
+  );
+};
+
+const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zone: string }) => {
+  const now = useClock((at) => Math.floor(at / 10_000) * 10_000);
+  const from = Date.parse(timeline.from);
+  const until = Date.parse(timeline.to);
+  const inZone = timeline.zone_transitions.filter((each) => each.zone === zone);
+  return (
+    <Section
+      title={words.title}
+      note={
+        <Words
+          text={words.note}
+          zone={zone}
+          from={<Time at={new Date(span.from)} form="date" zone={zone} fixedZone />}
+          to={<Time at={new Date(span.to)} form="date" zone={zone} fixedZone />}
+        />
+      }
+      aside={<Legend kinds={legend} />}
+    >
+      <Box padded>
+        <Band
+          label={words.label}
+          rows={timeline.data.map((row) => toBandRow(row, timeline))}
+          from={from}
+          to={until}
+          now={now}
+          zone={zone}
+          transitions={inZone.map(({ at, kind }) => ({ at: Date.parse(at), forward: kind === 'gap' }))}
+        />
+      </Box>
+      {timeline.zone_transitions.length > 0 && (
+        <ul className={css.notes}>
+          {timeline.zone_transitions.map(({ at, zone: name, text }) => (
+            <li key={`${at} ${name}`}>{text}</li>
+          ))}
+        </ul>
+      )}
+      {timeline.data.every(({ buckets }) => buckets.length === 0) && (
+        <p className={css.notes}>{words.quiet}</p>
+      )}
+    </Section>
+  );
+};
+
+/** All schedules over time: what became of each occurrence, and what is to come. */
+export const TimelineView = () => {
+  const { search, clear, count } = useUrlState<SchedulesSearch>();
+  const span = useSpan(search);
+  const { agent_id, schedule_id, next } = search;
+  const own = useZone();
+  const got = useGet<Timeline>(`${schedulesPath}/timeline`, {
+    query: {
+      ...paramsOf(span.from, span.to),
+      buckets: bucketCount,
+      agent_id,
+      schedule_id,
+      zone: own,
+      limit: 50,
+      next,
+    },
+    every: listPolling(false),
+    keepPrevious: true,
+  });
+  const zone = useTimelineZone(got.data?.data);
+  const pager = useCursor(got.data?.next);
+  const filters = count(timelineFilters);
+  const nothing = got.data?.data.length === 0;
+  const empty = nothing && filters === 0 && next === undefined;
+  return (
+    <SchedulesFrame wide empty={empty} lead={words.timelineLead}>
+      {!empty && (
+        <TimelineBar
+          span={span}
+          nothing={nothing}
+          scheduleName={got.data?.data.find(({ id }) => id === schedule_id)?.name}
+        />
+      )}
+      <Loaded got={got} operation="getScheduleTimeline" skeleton={<Skeleton rows={8} height={30} />}>
+        {(timeline) =>
+          timeline.data.length > 0 ? (
+            <>
+              <Drawing timeline={timeline} span={span} zone={zone} />
+              <Changes timeline={timeline} zone={zone} />
+            </>
+          ) : (
+            <Section label={words.title}>
+              <Box>
+                {filters > 0 ? (
+                  <NothingMatches
+                    what={schedules.what}
+                    filters={filters}
+                    onClear={() => clear(timelineFilters)}
+                  />
+                ) : (
+                  <EmptyState sentence={schedules.empty} action={<NewSchedule />} />
+                )}
+              </Box>
+            </Section>
+          )
+        }
+      </Loaded>
+      <Pager {...pager} />
+    </SchedulesFrame>
+  );
+};

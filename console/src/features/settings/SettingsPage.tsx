@@ -1,0 +1,144 @@
+import { type Got, request, useForm, useGet, useInvalidate, usePermission } from '../../api/index.ts';
+import type { AdvancedSettings, AdvancedSettingsSchema } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { common } from '../../text/en/common.ts';
+import { pages } from '../../text/en/pages.ts';
+import { settings as words } from '../../text/en/settings.ts';
+import {
+  Bar,
+  Box,
+  Button,
+  ButtonLink,
+  Checkbox,
+  FilterBar,
+  FilterText,
+  Loaded,
+  NothingMatches,
+  notify,
+  Page,
+  Problem,
+  permissionReason,
+  Say,
+  Section,
+} from '../../ui/index.ts';
+import { groupOf, groups } from './groups.ts';
+import css from './SettingField.module.css';
+import { type Definition, SettingField, shown, type Value } from './SettingField.tsx';
+import type { settingsSearch } from './search.ts';
+
+const settingsPath = '/api/v2/advanced-settings';
+type Values = Record<string, Value>;
+
+const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; current: Values }) => {
+  const { search, set, clear, count } = useUrlState<ReturnType<typeof settingsSearch>>();
+  const invalidate = useInvalidate();
+  const reason = permissionReason(usePermission('updateAdvancedSettings'));
+  const changesOf = (values: Values) =>
+    Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== current[name]));
+  const form = useForm<Values>(current, async (values) => {
+    const { body } = await request<AdvancedSettings>('PATCH', settingsPath, { body: changesOf(values) });
+    notify(words.saved);
+    form.reset(body as unknown as Values);
+    await invalidate(settingsPath, '/app/api/me');
+  });
+  const changes = Object.keys(changesOf(form.values));
+  const q = (search.q ?? '').toLowerCase();
+  const matches = ({ name, description, ...definition }: Definition) =>
+    `${name} ${description}`.toLowerCase().includes(q) &&
+    (!search.changed || form.values[name] !== definition.default);
+  const found = schema.filter(matches);
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void form.submit();
+      }}
+    >
+      <FilterBar set={count(['q', 'changed'])} onClear={() => clear(['q', 'changed'])}>
+        <FilterText value={search.q ?? ''} onChange={(q) => set({ q })} />
+        <Checkbox
+          label={words.changed}
+          value={search.changed === '1'}
+          onChange={(changed) => set({ changed: changed ? '1' : undefined })}
+        />
+      </FilterBar>
+      {changes.length > 0 && (
+        <Section label={words.pending(changes.length)}>
+          <Say tone="look" title={words.pending(changes.length)}>
+            <ul className={css.changes}>
+              {changes.map((name) => (
+                <li key={name}>
+                  <code>{words.change(name, shown(current[name]), shown(form.values[name]))}</code>
+                </li>
+              ))}
+            </ul>
+            <Bar>
+              <Button type="submit" kind="primary" busy={form.busy} disabledReason={reason}>
+                {common.save}
+              </Button>
+              <Button kind="quiet" onClick={() => form.reset(current)}>
+                {common.discard}
+              </Button>
+            </Bar>
+          </Say>
+          {form.error && <Problem error={form.error} />}
+        </Section>
+      )}
+      {found.length === 0 && (
+        <NothingMatches
+          what={words.what}
+          filters={count(['q', 'changed'])}
+          onClear={() => clear(['q', 'changed'])}
+        />
+      )}
+      {groups.map((group) => {
+        const members = found.filter(({ name }) => groupOf(name) === group);
+        return (
+          members.length > 0 && (
+            <Section key={group} title={words.groups[group]}>
+              <Box>
+                {members.map((definition) => (
+                  <SettingField
+                    key={definition.name}
+                    {...form.field(definition.name)}
+                    value={form.values[definition.name] ?? null}
+                    definition={definition}
+                    disabledReason={reason}
+                  />
+                ))}
+              </Box>
+            </Section>
+          )
+        );
+      })}
+    </form>
+  );
+};
+
+/** What holds for the whole platform: each setting with its bounds, its default, and what saving would change. */
+export const SettingsPage = () => {
+  const schema = useGet<AdvancedSettingsSchema>(`${settingsPath}/schema`, { staleTime: 60_000 });
+  const current = useGet<AdvancedSettings>(settingsPath);
+  const both: Got<{ schema: AdvancedSettingsSchema; current: Values }> = {
+    ...current,
+    data:
+      schema.data && current.data
+        ? { schema: schema.data, current: current.data as unknown as Values }
+        : undefined,
+    error: current.error ?? schema.error,
+    loading: current.loading || schema.loading,
+  };
+  return (
+    <Page
+      title={pages.settings}
+      lead={words.lead}
+      actions={<ButtonLink href={to.branding()}>{words.branding}</ButtonLink>}
+    >
+      <Loaded got={both} operation="getAdvancedSettings">
+        {(loaded) => <SettingsForm {...loaded} />}
+      </Loaded>
+    </Page>
+  );
+};

@@ -1,0 +1,27 @@
+import type { settings } from '../../text/en/settings.ts';
+
+export type Group = keyof (typeof settings)['groups'];
+
+/** The order of the groups. A setting that a newer release has is in the last one. */
+export const groups: readonly Group[] = [
+  'schedules',
+  'workItems',
+  'requests',
+  'telemetry',
+  'people',
+  'audit',
+  'other',
+];
+
+const patterns: readonly (readonly [RegExp, Group])[] = [
+  [/SCHEDULE|OCCURRENCE/, 'schedules'],
+  [/WORK_ITEM|CONVERSATION/, 'workItems'],
+  [/RATE_LIMIT/, 'requests'],
+  [/TELEMETRY|CAPTURE/, 'telemetry'],
+  [/AUDIT/, 'audit'],
+  [/SESSION|KEY|ROLE/, 'people'],
+];
+
+/** The group of a setting, from its name. */
+export const groupOf = (name: string): Group =>
+  patterns.find(([pattern]) => pattern.test(name))?.[1] ?? 'other';

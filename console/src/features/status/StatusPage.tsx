@@ -1,0 +1,106 @@
+import { polling, useGet } from '../../api/index.ts';
+import type { ReplicaStatus, Status } from '../../api/types.gen.ts';
+import { pages } from '../../text/en/pages.ts';
+import { status as words } from '../../text/en/status.ts';
+import { bytes, list, number } from '../../text/index.ts';
+import { Time } from '../../time/index.ts';
+import {
+  Box,
+  type Column,
+  Facts,
+  Link,
+  Loaded,
+  OutcomeTag,
+  Page,
+  Say,
+  Section,
+  Table,
+  TwoLines,
+} from '../../ui/index.ts';
+
+const kinds = { alive: 'on-time', silent: 'missing', stopped: 'skipped' } as const;
+
+const columns: readonly Column<ReplicaStatus>[] = [
+  {
+    key: 'name',
+    title: words.replica,
+    width: '30%',
+    cell: ({ name, version }) => <TwoLines below={version}>{name}</TwoLines>,
+  },
+  {
+    key: 'state',
+    title: words.state,
+    cell: ({ state }) => <OutcomeTag kind={kinds[state]}>{words.states[state]}</OutcomeTag>,
+  },
+  { key: 'roles', title: words.roles, phone: 'below', cell: ({ roles }) => list(roles) },
+  {
+    key: 'seen',
+    title: words.seen,
+    phone: 'hide',
+    cell: ({ seen_at }) => <Time at={seen_at} form="both" />,
+  },
+  {
+    key: 'clock',
+    title: words.clock,
+    phone: 'hide',
+    cell: ({ clock_skew_ms }) => (clock_skew_ms === null ? words.unknown : words.ahead(clock_skew_ms)),
+  },
+];
+
+const Content = ({ status }: { status: Status }) => {
+  const { replicas, roles, database, telemetry_log: log, version } = status;
+  return (
+    <>
+      {roles
+        .filter(({ alive }) => alive === 0)
+        .map(({ role }) => (
+          <Say key={role} tone="bad" title={words.noRole(role)} />
+        ))}
+      <Section title={words.replicas}>
+        <Box>
+          <Table
+            label={words.replicas}
+            rows={replicas}
+            columns={columns}
+            rowKey={({ id }) => id}
+            name={({ name }) => name}
+          />
+        </Box>
+      </Section>
+      <Section title={words.database}>
+        <Box padded>
+          <Facts
+            facts={[
+              [words.version, version],
+              [words.kind, database.kind],
+              [words.size, bytes(database.size_bytes)],
+            ]}
+          />
+        </Box>
+      </Section>
+      <Section title={words.telemetryLog}>
+        <Box padded>
+          <Facts
+            facts={[
+              [words.kind, words.kinds[log.kind]],
+              [words.size, bytes(log.size_bytes)],
+              [words.kept, words.keptFor(log.retention_hours, number(log.retention_mb))],
+            ]}
+          />
+        </Box>
+      </Section>
+    </>
+  );
+};
+
+/** Who runs, and what is kept. */
+export const StatusPage = () => {
+  const got = useGet<Status>('/app/api/status', { every: polling.overview });
+  return (
+    <Page title={pages.status} lead={words.lead} actions={<Link href="/metrics">{words.metrics}</Link>}>
+      <Loaded got={got} operation="getStatus">
+        {(status) => <Content status={status} />}
+      </Loaded>
+    </Page>
+  );
+};

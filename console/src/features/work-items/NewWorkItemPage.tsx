@@ -1,0 +1,210 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useRef } from 'react';
+import {
+  ApiProblem,
+  request,
+  useBaseUrl,
+  useForm,
+  useGet,
+  useIdempotencyKey,
+  useInvalidate,
+  useMe,
+  usePermission,
+} from '../../api/index.ts';
+import type { AgentPage, PublicWorkItem } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { readObject } from '../../messages/index.ts';
+import { common } from '../../text/en/common.ts';
+import { newWorkItem as words } from '../../text/en/new-work-item.ts';
+import { pages } from '../../text/en/pages.ts';
+import { workItems } from '../../text/en/work-items.ts';
+import {
+  Box,
+  Button,
+  ButtonLink,
+  CopyButton,
+  curlOf,
+  EmptyState,
+  Form,
+  Loaded,
+  notify,
+  Page,
+  Problem,
+  permissionReason,
+  Select,
+  Skeleton,
+  Textarea,
+  TextField,
+  Words,
+} from '../../ui/index.ts';
+import { detailPath, workItemsPath } from './paths.ts';
+import { nameOf } from './StatusTag.tsx';
+import type { newWorkItemSearch } from './search.ts';
+import type { WorkItemDetail } from './types.ts';
+
+interface Values {
+  agent_id: string | null;
+  work_item_name: string;
+  message: string;
+  /** JSON as it is typed. */
+  payload: string;
+}
+
+const toBody = ({ agent_id, work_item_name, message, payload }: Values, draft: boolean) => ({
+  agent_id,
+  ...(work_item_name.trim() === '' ? {} : { work_item_name: work_item_name.trim() }),
+  message,
+  ...(payload.trim() === '' ? {} : { payload: readObject(payload) }),
+  ...(draft ? { draft } : {}),
+});
+
+/** What the form itself knows to be wrong: the rest is for the API. */
+const check = ({ agent_id, payload }: Values): void => {
+  const details = [
+    ...(agent_id === null ? [{ path: 'agent_id', message: words.chooseAgent }] : []),
+    ...(payload.trim() !== '' && readObject(payload) === null
+      ? [{ path: 'payload', message: words.notObject }]
+      : []),
+  ];
+  if (details.length > 0) throw new ApiProblem(422, { details });
+};
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+const NewForm = ({ first, agents }: { first: Values; agents: AgentPage['data'] }) => {
+  /** Which button submits. */
+  const draft = useRef(false);
+  const keyOf = useIdempotencyKey();
+  const navigate = useNavigate();
+  const invalidate = useInvalidate();
+  const reason = permissionReason(usePermission('createWorkItem'));
+  const most = (useMe().limits?.max_work_item_payload_size_in_kb ?? 100) * 1024;
+  const create = async (values: Values) => {
+    check(values);
+    const body = toBody(values, draft.current);
+    const { body: made } = await request<PublicWorkItem>('POST', '/api/v2/work-items', {
+      body,
+      idempotencyKey: keyOf(body),
+    });
+    void invalidate(workItemsPath);
+    notify(words.created);
+    void navigate({ href: to.workItem(made.id) });
+  };
+  const form = useForm(first, create);
+  const size = bytesOf(form.values.payload.trim());
+  const payload = form.field('payload');
+  const curl = curlOf(useBaseUrl(), 'POST', '/api/v2/work-items', toBody(form.values, false));
+  return (
+    <Form
+      onSubmit={() => void form.submit()}
+      actions={
+        <>
+          <Button
+            type="submit"
+            kind="primary"
+            busy={form.busy}
+            disabledReason={reason}
+            onClick={() => {
+              draft.current = false;
+            }}
+          >
+            {words.create}
+          </Button>
+          <Button
+            type="submit"
+            busy={form.busy}
+            disabledReason={reason}
+            title={words.createDraftHint}
+            onClick={() => {
+              draft.current = true;
+            }}
+          >
+            {words.createDraft}
+          </Button>
+          <CopyButton value={curl} label={workItems.copyCurl} kind="quiet" />
+          <ButtonLink kind="quiet" href={to.workItems()}>
+            {common.discard}
+          </ButtonLink>
+        </>
+      }
+    >
+      <Select
+        {...form.field('agent_id')}
+        label={words.agent}
+        options={agents.map(({ id, name }) => ({ value: id, label: name }))}
+        nothing={words.noAgentMatches}
+        searchable
+        required
+      />
+      <TextField {...form.field('work_item_name')} label={words.name} hint={words.nameHint} maxLength={200} />
+      <Textarea
+        {...form.field('message')}
+        label={words.message}
+        hint={words.messageHint}
+        rows={5}
+        maxLength={10_000}
+      />
+      <Textarea
+        {...payload}
+        error={payload.error ?? (size > most ? words.payloadTooLarge(size, most) : undefined)}
+        label={words.payload}
+        hint={words.payloadHint(size, most)}
+        rows={6}
+        mono
+      />
+      {form.error && <Problem error={form.error} />}
+      {form.otherFaults.length > 0 && (
+        <Problem error={new ApiProblem(422, { details: form.otherFaults, message: '' })} />
+      )}
+    </Form>
+  );
+};
+
+const empty: Values = { agent_id: null, work_item_name: '', message: '', payload: '' };
+
+const copyOf = ({ agent, work_item_name, message, payload }: WorkItemDetail): Values => ({
+  agent_id: agent.exists ? agent.id : null,
+  work_item_name: work_item_name ?? '',
+  message,
+  payload: payload && Object.keys(payload).length > 0 ? JSON.stringify(payload, null, 2) : '',
+});
+
+/** A new Work Item, or with `?copy=` the same as another one. */
+export const NewWorkItemPage = () => {
+  const { search } = useUrlState<ReturnType<typeof newWorkItemSearch>>();
+  const agents = useGet<AgentPage>('/api/v2/agents', { query: { limit: 200 } });
+  const { copy } = search;
+  const original = useGet<WorkItemDetail>(detailPath(copy ?? ''), { enabled: copy !== undefined });
+  const got = copy === undefined || !agents.data ? agents : original;
+  const content = (): ReactNode => {
+    const workers = agents.data!.data.filter(({ mode }) => mode === 'worker');
+    if (workers.length === 0) {
+      return (
+        <Box>
+          <EmptyState
+            sentence={words.noAgents}
+            action={<ButtonLink href={to.newAgent()}>{words.newAgent}</ButtonLink>}
+          />
+        </Box>
+      );
+    }
+    const only = workers.length === 1 ? workers[0]!.id : null;
+    const first = original.data ? copyOf(original.data) : { ...empty, agent_id: search.agent ?? only };
+    return <NewForm key={copy ?? ''} first={first} agents={workers} />;
+  };
+  const list = { label: pages.workItems, href: to.workItems() };
+  return (
+    <Page
+      title={pages.newWorkItem}
+      crumbs={[list]}
+      lead={
+        original.data ? <Words text={words.leadCopy} name={<q>{nameOf(original.data)}</q>} /> : words.lead
+      }
+    >
+      <Loaded<unknown> got={got} list={list} skeleton={<Skeleton rows={6} height={72} />}>
+        {content}
+      </Loaded>
+    </Page>
+  );
+};

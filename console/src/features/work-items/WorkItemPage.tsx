@@ -1,0 +1,128 @@
+import { useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useBaseUrl, useGet } from '../../api/index.ts';
+import { to } from '../../app/addresses.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { useDecisions } from '../../messages/index.ts';
+import { pages } from '../../text/en/pages.ts';
+import { workItems as words } from '../../text/en/work-items.ts';
+import { Columns, CopyButton, curlOf, Loaded, Page, Skeleton, Tabs } from '../../ui/index.ts';
+import { ActionButtons, useActOn, useDecisionReason } from './actions.tsx';
+import { Conversation } from './detail/Conversation.tsx';
+import { Events } from './detail/Events.tsx';
+import { WorkItemFacts } from './detail/Facts.tsx';
+import { Lead } from './detail/Lead.tsx';
+import { Neighbors } from './detail/Neighbors.tsx';
+import { Timeline } from './detail/Timeline.tsx';
+import { Traces } from './detail/Traces.tsx';
+import { useKeptFocus } from './detail/use-kept-focus.ts';
+import { useLive } from './detail/use-live.ts';
+import { Values } from './detail/Values.tsx';
+import { detailPath, publicPath } from './paths.ts';
+import { nameOf } from './StatusTag.tsx';
+import { type workItemSearch, workItemTabs } from './search.ts';
+import { trailOf } from './trail.ts';
+import type { WorkItemDetail } from './types.ts';
+
+type Tab = (typeof workItemTabs)[number];
+
+/** What a tab shows. The facts stand beside what was said. */
+const Content = ({
+  item,
+  tab,
+  every,
+}: {
+  item: WorkItemDetail;
+  tab: Tab;
+  every: number | undefined;
+}): ReactNode => {
+  const act = useActOn();
+  const reason = useDecisionReason(item);
+  const deciding = useDecisions(
+    item.pending_approvals,
+    (decisions) => act(item, 'continue', { decisions }),
+    reason,
+  );
+  const allowed = item.allowed_actions.includes('continue');
+  switch (tab) {
+    case 'events':
+      return <Events id={item.id} every={every} />;
+    case 'payload':
+      return <Values item={item} />;
+    case 'traces':
+      return <Traces item={item} />;
+    default:
+      return (
+        <>
+          {tab === 'timeline' && <Timeline item={item} every={every} />}
+          <Columns side={<WorkItemFacts item={item} />}>
+            <Conversation item={item} deciding={allowed ? deciding : null} />
+          </Columns>
+        </>
+      );
+  }
+};
+
+const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefined }) => {
+  const { search, href } = useUrlState<ReturnType<typeof workItemSearch>>();
+  const tab = search.tab ?? 'conversation';
+  useKeptFocus(item.status);
+  const curl = curlOf(useBaseUrl(), 'GET', publicPath(item.id));
+  const { agent } = item;
+  const waits = item.pending_approvals.some(({ kind }) => kind !== 'question');
+  const showsCalls = tab === 'conversation' || tab === 'timeline';
+  return (
+    <Page
+      title={nameOf(item)}
+      titlePrefix={item.status}
+      crumbs={[
+        { label: pages.workItems, href: trailOf(item.id).list },
+        ...(agent.exists ? [{ label: agent.name ?? '', href: to.agent(agent.id) }] : []),
+      ]}
+      lead={<Lead item={item} />}
+      actions={
+        <>
+          <Neighbors id={item.id} />
+          <CopyButton value={curl} label={words.copyCurl} kind="quiet" />
+          <ActionButtons item={item} allowed={item.allowed_actions} primary={!(waits && showsCalls)} />
+        </>
+      }
+    >
+      <Tabs
+        label={words.tabsOf}
+        value={tab}
+        tabs={workItemTabs.map((value) => ({
+          value,
+          label: words.tabs[value],
+          href: href({ tab: value === 'conversation' ? undefined : value }),
+        }))}
+      >
+        <Content item={item} tab={tab} every={every} />
+      </Tabs>
+    </Page>
+  );
+};
+
+/** A Work Item: how it is and why, what was said, when each step was, and what can be done. */
+export const WorkItemPage = () => {
+  const { workItemId = '' } = useParams({ strict: false });
+  const got = useGet<WorkItemDetail>(detailPath(workItemId));
+  const every = useLive(workItemId, got.data);
+  // The same data: it only makes them be read again while the stream does not work.
+  useGet<WorkItemDetail>(detailPath(workItemId), { every, enabled: every !== undefined });
+  const list = { label: pages.workItems, href: to.workItems() };
+  if (!got.data) {
+    return (
+      <Page title={pages.workItem} crumbs={[list]}>
+        <Loaded got={got} operation="getWorkItem" list={list} skeleton={<Skeleton rows={10} height={44} />}>
+          {() => null}
+        </Loaded>
+      </Page>
+    );
+  }
+  return (
+    <Loaded got={got} operation="getWorkItem" list={list}>
+      {(item) => <Shown key={item.id} item={item} every={every} />}
+    </Loaded>
+  );
+};

@@ -1,0 +1,55 @@
+import { to } from '../../../app/addresses.ts';
+import { workItems as words } from '../../../text/en/work-items.ts';
+import { Time } from '../../../time/index.ts';
+import { Box, CopyValue, Facts, Link, TwoLines } from '../../../ui/index.ts';
+import type { WorkItemDetail } from '../types.ts';
+
+/** How long all its attempts executed, in milliseconds; those that run count until now. */
+const executedMs = ({ attempts }: Pick<WorkItemDetail, 'attempts'>, now = Date.now()): number =>
+  attempts.reduce(
+    (sum, { started_at, ended_at }) =>
+      sum + Math.max(0, (ended_at ? Date.parse(ended_at) : now) - Date.parse(started_at)),
+    0,
+  );
+
+/** The facts beside the content. */
+export const WorkItemFacts = ({ item }: { item: WorkItemDetail }) => {
+  const { status, agent, model, usage, attempts, created_at, finished_at, id, error } = item;
+  const trace = attempts.findLast(({ trace_id }) => trace_id)?.trace_id ?? null;
+  const f = words.facts;
+  return (
+    <Box padded>
+      <Facts
+        facts={[
+          [f.status, status],
+          error && [f.error, <code key="error">{error.code}</code>],
+          [
+            f.agent,
+            agent.exists ? (
+              <Link key="agent" href={to.agent(agent.id)}>
+                {agent.name}
+              </Link>
+            ) : (
+              words.deletedAgent
+            ),
+          ],
+          model !== null && [f.model, model],
+          usage && [
+            f.tokens,
+            <TwoLines key="tokens" below={words.calls(usage.model_calls, usage.tool_calls)}>
+              {words.tokens(usage.input_tokens, usage.output_tokens)}
+            </TwoLines>,
+          ],
+          attempts.length > 0 && [f.executing, words.executed(executedMs(item), attempts.length)],
+          [f.created, <Time key="created" at={created_at} form="both" seconds />],
+          finished_at !== null && [f.finished, <Time key="finished" at={finished_at} form="both" seconds />],
+          [f.id, <CopyValue key="id" value={id} shown={id.slice(0, 18)} mono label={words.copyId} />],
+          trace !== null && [
+            f.trace,
+            <CopyValue key="trace" value={trace} shown={trace.slice(0, 16)} mono label={words.copyTrace} />,
+          ],
+        ]}
+      />
+    </Box>
+  );
+};

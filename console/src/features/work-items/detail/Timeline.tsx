@@ -1,0 +1,33 @@
+import { useGet } from '../../../api/index.ts';
+import { workItems as words } from '../../../text/en/work-items.ts';
+import { useClock } from '../../../time/index.ts';
+import { Box, Loaded, Quiet, Skeleton, Waterfall } from '../../../ui/index.ts';
+import { stepsPath } from '../paths.ts';
+import type { Step, WorkItemDetail } from '../types.ts';
+import css from './detail.module.css';
+import { toDrawn } from './steps.ts';
+
+/** The steps; each second again while one of them runs. */
+const Steps = ({ item, steps }: { item: WorkItemDetail; steps: readonly Step[] }) => {
+  const runs = steps.some(({ ended_at }) => ended_at === null);
+  const second = useClock((now) => (runs ? Math.floor(now / 1_000) : 0));
+  return (
+    <Waterfall label={words.timeline} steps={toDrawn(item.id, steps, runs ? second * 1_000 : undefined)} />
+  );
+};
+
+/** Attempts, model calls, tools and waits on one axis. */
+export const Timeline = ({ item, every }: { item: WorkItemDetail; every: number | undefined }) => {
+  const got = useGet<{ data: Step[] }>(stepsPath(item.id), { every });
+  return (
+    <div className={css.timeline}>
+      <Loaded got={got} operation="listWorkItemSteps" skeleton={<Skeleton rows={6} height={28} />}>
+        {({ data }) => (
+          <Box padded>
+            {data.length === 0 ? <Quiet>{words.noSteps}</Quiet> : <Steps item={item} steps={data} />}
+          </Box>
+        )}
+      </Loaded>
+    </div>
+  );
+};

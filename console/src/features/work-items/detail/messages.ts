@@ -1,0 +1,78 @@
+import { useState } from 'react';
+import { request, useAction } from '../../../api/index.ts';
+import type { ShownMessage } from '../../../messages/index.ts';
+import { workItems as words } from '../../../text/en/work-items.ts';
+import { contentPath, messagesPath } from '../paths.ts';
+import type { MessagePage, StoredMessage, WorkItemDetail } from '../types.ts';
+
+type Naming = Pick<
+  WorkItemDetail,
+  'id' | 'agent' | 'schedule' | 'source' | 'created_by_name' | 'scheduled_for'
+>;
+
+const notes = { schedule: words.bySchedule, api: words.byApi, person: words.byPerson };
+
+/** Who wrote a message. The first one of a person is what the Work Item was created with. */
+const authorOf = (
+  { agent, schedule, source, created_by_name, scheduled_for }: Naming,
+  { role }: StoredMessage,
+  first: boolean,
+): Pick<ShownMessage, 'author' | 'note'> => {
+  if (role === 'assistant') return { author: agent.name ?? words.deletedAgent };
+  if (role === 'tool') return { author: words.tools };
+  if (role === 'system') return { author: words.system };
+  if (!first) return { author: words.person };
+  if (scheduled_for && schedule) {
+    return { author: schedule.name ?? words.deletedSchedule, note: notes.schedule };
+  }
+  return { author: created_by_name ?? words.someone, note: notes[source] };
+};
+
+/** The messages of one conversation as they are shown, the oldest first. `complete`: the first one is among them. */
+export const toShown = (
+  item: Naming,
+  stored: readonly StoredMessage[],
+  complete: boolean,
+): ShownMessage[] => {
+  const oldestFirst = stored.toReversed();
+  const first = complete ? oldestFirst.find(({ role }) => role === 'user') : undefined;
+  return oldestFirst.map((message) => {
+    const { id, role, content, created_at, cut, bytes } = message;
+    const whole = cut ? { bytes, href: contentPath(item.id, id) } : undefined;
+    return { id, role, content, created_at, whole, ...authorOf(item, message, message === first) };
+  });
+};
+
+interface Older {
+  /** Newest first, without those of the first page. */
+  messages: readonly StoredMessage[];
+  next: string;
+}
+
+/**
+ * The messages of a Work Item, newest first: the first page, which is read again as they come, and the older pages that
+ * someone asked for. What leaves the first page while it grows is kept.
+ */
+export const useMessages = (workItemId: string, page: MessagePage) => {
+  const [older, setOlder] = useState<Older | null>(null);
+  const [seen, setSeen] = useState(page.data);
+  if (seen !== page.data) {
+    const fresh = new Set(page.data.map(({ id }) => id));
+    const left = seen.filter(({ id }) => !fresh.has(id));
+    // Without an overlap there may be a gap: older pages are read again.
+    const overlaps = left.length < seen.length;
+    setSeen(page.data);
+    if (older && overlaps) setOlder({ ...older, messages: [...left, ...older.messages] });
+    else if (older) setOlder(null);
+  }
+  const load = useAction(async () => {
+    const query = { next: older ? older.next : page.next, limit: 50 };
+    const { body } = await request<MessagePage>('GET', messagesPath(workItemId), { query });
+    setOlder({ messages: [...(older?.messages ?? []), ...body.data], next: body.next });
+  });
+  return {
+    messages: older ? [...page.data, ...older.messages] : page.data,
+    hasMore: (older ? older.next : page.next) !== '',
+    load,
+  };
+};

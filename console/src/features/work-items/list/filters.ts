@@ -1,0 +1,35 @@
+import type { Query } from '../../../api/index.ts';
+import type { workItemsSearch } from '../search.ts';
+import { type ListedWorkItemPage, type Status, statuses } from '../types.ts';
+
+export type Search = ReturnType<typeof workItemsSearch>;
+
+/** The parameters that narrow the list, in the order of the address. */
+export const filterNames = [
+  'status',
+  'agent_id',
+  'schedule_id',
+  'source',
+  'error_code',
+  'created_from',
+  'created_to',
+  'finished_from',
+  'finished_to',
+  'q',
+] as const satisfies readonly (keyof Search)[];
+
+/** The filters of an address as the API takes them. */
+export const filterOf = (search: Search): Query =>
+  Object.fromEntries(filterNames.map((name) => [name, search[name]]));
+
+/** How many of one status the API counts at most. */
+export const countCap = 10_000;
+
+/** How many match, in the chosen statuses or in all; `more`: at least so many. */
+export const totalOf = (
+  counts: NonNullable<ListedWorkItemPage['counts']>,
+  chosen: readonly Status[] = statuses,
+): { total: number; more: boolean } => ({
+  total: chosen.reduce((sum, status) => sum + counts[status], 0),
+  more: chosen.some((status) => counts[status] >= countCap),
+});

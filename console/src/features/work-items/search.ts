@@ -1,0 +1,26 @@
+import { flag, oneOf, searchSchema, text, texts } from '../../app/search.ts';
+import { type Status, statuses } from './types.ts';
+
+export const workItemsSearch = searchSchema({
+  status: (raw) => {
+    const known = texts(raw)?.filter((status) => statuses.some((each) => each === status));
+    return known && known.length > 0 ? (known as Status[]) : undefined;
+  },
+  agent_id: texts,
+  schedule_id: text,
+  source: oneOf(['schedule', 'api', 'person']),
+  error_code: text,
+  created_from: text,
+  created_to: text,
+  finished_from: text,
+  finished_to: text,
+  q: text,
+  sort: oneOf(['created', 'finished', 'duration', 'waiting']),
+  live: flag,
+  next: text,
+});
+
+export const newWorkItemSearch = searchSchema({ agent: text, copy: text });
+
+export const workItemTabs = ['conversation', 'timeline', 'events', 'payload', 'traces'] as const;
+export const workItemSearch = searchSchema({ tab: oneOf(workItemTabs), conversation: text });

@@ -1,0 +1,136 @@
+import { type ReactNode, useId, useState } from 'react';
+import { messages as words } from '../text/en/messages.ts';
+import { duration } from '../text/index.ts';
+import { CopyButton, cx, OutcomeTag, Tag } from '../ui/index.ts';
+import { LongText } from './LongText.tsx';
+import css from './Messages.module.css';
+import type { ShownCall, Whole } from './types.ts';
+import { prettyJson, summaryOf } from './values.ts';
+
+/** A value of a call under its name, with a button that copies it. */
+const Value = ({ label, value, whole }: { label: string; value: unknown; whole?: Whole | null }) => {
+  const text = prettyJson(value);
+  return (
+    <div className={css.value}>
+      <div className={css.valueHead}>
+        <span>{label}</span>
+        <CopyButton value={text} label={words.copyOf(label)} small kind="quiet" />
+      </div>
+      <LongText text={text} mono fileName={`${label.toLowerCase()}.json`} whole={whole} />
+    </div>
+  );
+};
+
+/** What became of a call, if it is not simply done. */
+const State = ({ shown, running }: { shown: ShownCall; running: boolean }) => {
+  if (shown.result)
+    return shown.result.is_error ? <OutcomeTag kind="missing">{words.failed}</OutcomeTag> : null;
+  return running ? (
+    <OutcomeTag kind="due">{words.running}</OutcomeTag>
+  ) : (
+    <Tag kind="skipped">{words.noResult}</Tag>
+  );
+};
+
+/**
+ * A call of a tool, folded to a line: its name, its arguments in short, how long it took. Open it shows the arguments and
+ * the result. `running`: calls without a result go on.
+ */
+export const Call = ({ shown, running }: { shown: ShownCall; running: boolean }) => {
+  const id = useId();
+  const [open, setOpen] = useState(false);
+  const { call, result, took } = shown;
+  const summary = summaryOf(call.arguments);
+  return (
+    <div className={css.call}>
+      <button
+        type="button"
+        className={css.line}
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        onClick={() => setOpen(!open)}
+      >
+        <State shown={shown} running={running} />
+        <code>{call.tool_name}</code>
+        <span className={css.summary}>{summary}</span>
+        {took !== null && <span className={css.took}>{duration(took)}</span>}
+        <span className={cx(css.chevron, open && css.open)} aria-hidden="true" />
+      </button>
+      {open && (
+        <div id={id}>
+          <Value label={words.arguments} value={call.arguments} whole={shown.wholeCall} />
+          {result?.executed_arguments && (
+            <Value label={words.executedArguments} value={result.executed_arguments} />
+          )}
+          {result && <Value label={words.result} value={result.text} whole={shown.wholeResult} />}
+        </div>
+      )}
+    </div>
+  );
+};
+
+/** Something folded to a line: a name, and what is in it in short. */
+export const Folded = ({
+  name,
+  summary,
+  children,
+}: {
+  name: string;
+  summary: string;
+  children: ReactNode;
+}) => {
+  const id = useId();
+  const [open, setOpen] = useState(false);
+  return (
+    <div className={css.call}>
+      <button
+        type="button"
+        className={css.line}
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        onClick={() => setOpen(!open)}
+      >
+        <span className={css.foldedName}>{name}</span>
+        <span className={css.summary}>{summary}</span>
+        <span className={cx(css.chevron, open && css.open)} aria-hidden="true" />
+      </button>
+      {open && (
+        <div id={id} className={css.value}>
+          {children}
+        </div>
+      )}
+    </div>
+  );
+};
+
+/** A call that a person looks at before it is made: its arguments are open. `children` are the buttons. */
+export const WaitingCall = ({
+  toolName,
+  tag,
+  note,
+  more,
+  args,
+  children,
+}: {
+  toolName: string | null;
+  tag: ReactNode;
+  /** Why a person is asked. */
+  note?: string | null;
+  /** What the buttons mean. */
+  more?: string | null;
+  args: unknown;
+  children?: ReactNode;
+}) => (
+  <div className={css.call}>
+    <div className={cx(css.line, css.waiting)}>
+      {tag}
+      <code>{toolName}</code>
+      {children && <span className={css.buttons}>{children}</span>}
+    </div>
+    <div className={css.value}>
+      {note && <p className={css.note}>{note}</p>}
+      {more && <p className={css.note}>{more}</p>}
+      <LongText text={prettyJson(args ?? {})} mono fileName="arguments.json" />
+    </div>
+  </div>
+);

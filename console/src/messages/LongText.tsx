@@ -1,0 +1,102 @@
+import { lazy, Suspense, useState } from 'react';
+import { messages as words } from '../text/en/messages.ts';
+import { Button, downloadText, Link } from '../ui/index.ts';
+import css from './Messages.module.css';
+import type { Whole } from './types.ts';
+
+const Formatted = lazy(async () => ({ default: (await import('./Formatted.tsx')).Formatted }));
+
+/** A longer text is shown folded, */
+const folded = 4_000;
+/** and never more than this: the rest is for a file. */
+const most = 64_000;
+/** Beyond this many addresses they stay text. */
+const mostLinks = 100;
+
+const address = /https?:\/\/[^\s<>"'`\\^{}|]+[^\s<>"'`\\^{}|.,;:!?)\]]/gi;
+
+/** Text that someone else wrote: text nodes, in which addresses on the web are links. */
+export const WithLinks = ({ text }: { text: string }) => {
+  const parts: { at: number; href: string }[] = [];
+  for (const match of text.matchAll(address)) {
+    if (parts.push({ at: match.index, href: match[0] }) > mostLinks) return text;
+  }
+  if (parts.length === 0) return text;
+  return parts.map(({ at, href }, index) => {
+    const before = text.slice(index === 0 ? 0 : parts[index - 1]!.at + parts[index - 1]!.href.length, at);
+    const after = index === parts.length - 1 ? text.slice(at + href.length) : '';
+    return (
+      <span key={at}>
+        {before}
+        <Link href={href} className={css.webLink}>
+          {href}
+        </Link>
+        {after}
+      </span>
+    );
+  });
+};
+
+/**
+ * A text of any length that someone else wrote. A long one is folded, and of a very long one the beginning is shown.
+ * `whole`: the API sent only the beginning.
+ */
+export const LongText = ({
+  text,
+  mono = false,
+  formatted = false,
+  fileName = 'message.txt',
+  whole = null,
+}: {
+  text: string;
+  mono?: boolean;
+  /** Draw its Markdown. */
+  formatted?: boolean;
+  fileName?: string;
+  whole?: Whole | null | undefined;
+}) => {
+  const [open, setOpen] = useState(false);
+  const isLong = text.length > folded * 1.5;
+  const shown = text.slice(0, isLong && !open ? folded : most);
+  const isCut = whole !== null || text.length > most;
+  return (
+    <>
+      {formatted ? (
+        <Suspense fallback={<p className={css.text}>{shown}</p>}>
+          <Formatted text={shown} />
+        </Suspense>
+      ) : mono ? (
+        <pre className={css.pre} tabIndex={0}>
+          {shown}
+        </pre>
+      ) : (
+        <p className={css.text}>
+          <WithLinks text={shown} />
+        </p>
+      )}
+      {(isLong || isCut) && (
+        <p className={css.more}>
+          {isLong && (
+            <Button small aria-expanded={open} onClick={() => setOpen(!open)}>
+              {open ? words.showLess : words.showAll(Math.min(text.length, most))}
+            </Button>
+          )}
+          {isCut && (
+            <>
+              <span>{words.cut(Math.min(text.length, shown.length), whole?.bytes ?? text.length)}</span>
+              {whole ? (
+                <Link href={whole.href} download={fileName} className={css.webLink}>
+                  {words.downloadAll}
+                </Link>
+              ) : (
+                <Button small kind="quiet" onClick={() => downloadText(text, fileName, 'text/plain')}>
+                  {words.downloadAll}
+                </Button>
+              )}
+            </>
+          )}
+        </p>
+      )}
+    </>
+  );
+};

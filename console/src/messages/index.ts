@@ -1,0 +1,8 @@
+export { ApprovalButtons, SendDecisions } from './Approval.tsx';
+export { type Deciding, useDecisions } from './decisions.ts';
+export { FormatButton, looksFormatted, useFormatting } from './formatting.tsx';
+export { LongText } from './LongText.tsx';
+export { anchorOf, Messages } from './Messages.tsx';
+export { decidable } from './pair.ts';
+export type { PendingApproval, ShownMessage } from './types.ts';
+export { prettyJson, readObject, summaryOf, toolOfReason } from './values.ts';

@@ -1,0 +1,52 @@
+import type {
+  PendingApproval,
+  ToolCallPart,
+  ToolResultPart,
+  MessagePart as WholePart,
+} from '../api/types.gen.ts';
+
+export type { PendingApproval, ToolCallPart };
+
+/** `cut`: only the beginning is there; of arguments as text. */
+export type MessagePart = WholePart & { cut?: true | undefined };
+
+/** A message as this folder shows it: one of a Work Item or of a conversation. */
+export interface ShownMessage {
+  id: string;
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  content: readonly MessagePart[];
+  created_at: string;
+  /** Who wrote it: a person, a schedule, the agent. */
+  author: string;
+  /** Said beside the author: the model, "schedule". */
+  note?: string | undefined;
+  /** The size of the whole content, and where it is, if the API sent only the beginning of a part. */
+  whole?: Whole | undefined;
+}
+
+/** A content of which only the beginning is shown. */
+export interface Whole {
+  bytes: number;
+  href: string;
+}
+
+/** A call with what became of it. */
+export interface ShownCall {
+  call: ToolCallPart;
+  result: ToolResultPart | null;
+  /** From the message with the call to the one with the result, in milliseconds. */
+  took: number | null;
+  /** Where the whole arguments and the whole result are, if they are cut. */
+  wholeCall: Whole | null;
+  wholeResult: Whole | null;
+  /** Set if a person has to decide about it. */
+  approval: PendingApproval | null;
+}
+
+/** What a person decides about a waiting call. */
+export interface Decision {
+  approval_id: string;
+  decision: 'approve' | 'deny';
+  arguments?: Record<string, unknown>;
+  reason?: string;
+}

@@ -1,0 +1,62 @@
+import { catalog } from '../catalog.ts';
+import { plural } from '../format.ts';
+
+/** Words of the page API keys. */
+export const apiKeys = catalog({
+  lead: 'Programs and people sign in with keys. The value of a key is shown once, when it is created.',
+  newKey: 'New API key',
+  create: 'Create key',
+  empty: 'No key was created yet. A key lets a program use the API with a role of its own.',
+  what: 'API keys',
+  kind: 'Kind',
+  kinds: { service_account: 'Service account', personal: 'Personal' },
+  role: 'Role',
+  roles: { member: 'Member', builder: 'Builder', admin: 'Admin' },
+  roleHints: {
+    member: 'reads, runs and reviews',
+    builder: 'also makes agents and schedules',
+    admin: 'everything',
+  },
+  status: 'Status',
+  statuses: { active: 'Active', paused: 'Paused', expired: 'Expired' },
+  key: 'Key',
+  created: 'Created',
+  createdBy: (name: string) => `by ${name}`,
+  lastUsed: 'Last used',
+  never: 'never',
+  from: (ip: string) => `from ${ip}`,
+  expires: 'Expires',
+  neverExpires: 'never',
+  noRole: 'no access',
+  limited: (count: number) =>
+    plural(count, { one: 'limited to one scope', other: `limited to ${count} scopes` }),
+  replaced: 'rotated',
+  nameHint: 'Where it is used, such as "Nightly export".',
+  kindHints: {
+    service_account: 'Belongs to a program and has the role that you choose.',
+    personal: 'Acts as you, with the role that you have at the time, and pauses when you lose access.',
+  },
+  scopes: 'Scopes',
+  scopesHint: 'What the key is limited to. None chosen: all that its role allows.',
+  expiresHint: 'Empty: it does not expire.',
+  expiresWithin: (days: number) =>
+    `Keys must expire within ${plural(days, { one: 'a day', other: `${days} days` })}.`,
+  shownOnce: 'Copy the value now. It is not shown again.',
+  value: 'Value',
+  baseUrl: 'Base address',
+  tryIt: 'Try it',
+  telemetry: 'Send traces of your own programs',
+  rotate: 'Rotate key',
+  rotateText:
+    'A new key with the same name, role and scopes takes its place. The old one works for a while longer, so that programs can be changed one by one.',
+  overlap: 'Old key works for',
+  overlaps: { '0': 'Not at all', '3600': '1 hour', '86400': '1 day', '604800': '7 days' },
+  revoke: 'Revoke key',
+  revokeText: 'Requests with it are refused at once. This cannot be undone.',
+  revokeUsed: 'It was last used {at}.',
+  revokeUnused: 'It was never used.',
+  revokeOwn: 'This is the key that you are signed in with: you are signed out.',
+  revoked: 'Key revoked',
+  personal: 'personal',
+  you: 'this session',
+});

@@ -1,0 +1,29 @@
+import { catalog } from '../catalog.ts';
+import { number, plural } from '../format.ts';
+
+/** Words of the page Audit log. */
+export const audit = catalog({
+  lead: 'Who changed what, and who was refused. Each entry is in a hash chain, so that a change of the past is found.',
+  what: 'entries',
+  empty: 'Nothing was changed yet.',
+  at: 'At',
+  who: 'Who',
+  action: 'Action',
+  target: 'Target',
+  outcome: 'Outcome',
+  outcomes: { done: 'Done', refused: 'Refused' },
+  details: 'Details',
+  via: { key: 'with a key', session: 'in the application', system: 'by itself' },
+  from: (ip: string) => `from ${ip}`,
+  verify: 'Verify',
+  verifying: (count: number) => `Verifying: ${number(count)} entries so far …`,
+  whole: (count: number) =>
+    plural(count, { one: '# entry, the chain is whole.', other: '# entries, the chain is whole.' }),
+  lastHash: (hash: string) => `Last hash ${hash}`,
+  broken: (position: number) => `The entry at position ${number(position)} is missing or was changed.`,
+  brokenSomewhere: 'A checkpoint does not match the chain.',
+  exportAll: 'Export',
+  position: (position: number | null) =>
+    position === null ? 'not chained yet' : `position ${number(position)}`,
+  by: (name: string) => `only ${name}`,
+});

@@ -1,0 +1,32 @@
+import { catalog } from '../catalog.ts';
+
+/** Words that several features use. The names of buttons are the same everywhere. */
+export const common = catalog({
+  product: 'Agent Platform',
+  save: 'Save',
+  discard: 'Discard',
+  delete: 'Delete',
+  test: 'Test',
+  close: 'Close',
+  dismiss: 'Dismiss',
+  done: 'Done',
+  tryAgain: 'Try again',
+  copy: 'Copy',
+  copyValue: 'Copy value',
+  copyLink: 'Copy link',
+  copied: 'Copied',
+  clear: 'Clear',
+  clearFilters: 'Clear filters',
+  none: 'none',
+  unknown: 'unknown',
+  yes: 'yes',
+  no: 'no',
+  on: 'on',
+  off: 'off',
+  loading: 'Loading',
+  saved: 'Saved',
+  download: 'Download',
+  edit: 'Edit',
+  name: 'Name',
+  reason: 'Reason',
+});

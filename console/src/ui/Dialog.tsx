@@ -1,0 +1,79 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import type { ApiProblem } from '../api/request.ts';
+import { Button, type ButtonKind } from './Button.tsx';
+import css from './Dialog.module.css';
+import { Problem } from './states.tsx';
+
+export interface DialogProps {
+  open: boolean;
+  onClose: () => void;
+  /** The name of the action: "Pause schedule". */
+  title: string;
+  children: ReactNode;
+  /** Buttons at the end: the action itself. "Close" is always at the top. */
+  actions?: ReactNode;
+  wide?: boolean;
+  /** Only the button "Close" closes it: for values that are shown once. */
+  onlyByButton?: boolean;
+  /** The name of the closing button, if it is not "Close". */
+  closeLabel?: string;
+}
+
+const loadFrame = () => import('./DialogFrame.tsx');
+const Frame = lazy(() => loadFrame().then(({ DialogFrame }) => ({ default: DialogFrame })));
+
+/** Loads what dialogs need, so that the first one opens at once. */
+export const preloadDialog = (): void => void loadFrame().catch(() => {});
+
+/** A dialog. It is named by its action, keeps the focus inside, and gives it back when it closes. */
+export const Dialog = (props: DialogProps) => {
+  const [opened, setOpened] = useState(props.open);
+  if (props.open && !opened) setOpened(true);
+  // It stays after it was opened, so that it closes well.
+  return opened ? (
+    <Suspense>
+      <Frame {...props} />
+    </Suspense>
+  ) : null;
+};
+
+export interface ActionDialogProps extends Omit<DialogProps, 'actions'> {
+  /** The text of the button, if it is not the title. */
+  action?: string;
+  kind?: ButtonKind;
+  onConfirm: () => void;
+  busy?: boolean;
+  /** Why the change failed. */
+  error?: ApiProblem | null;
+  disabledReason?: string | null | undefined;
+}
+
+/** A dialog that asks before a change, or for what the change needs. Enter in a field confirms. */
+export const ActionDialog = ({
+  action,
+  kind = 'primary',
+  onConfirm,
+  busy,
+  error,
+  disabledReason,
+  children,
+  ...dialog
+}: ActionDialogProps) => (
+  <Dialog {...dialog}>
+    <form
+      className={css.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!busy && !disabledReason) onConfirm();
+      }}
+    >
+      {children}
+      {error && <Problem error={error} />}
+      <div className={css.formActions}>
+        <Button type="submit" kind={kind} busy={busy} disabledReason={disabledReason}>
+          {action ?? dialog.title}
+        </Button>
+      </div>
+    </form>
+  </Dialog>
+);

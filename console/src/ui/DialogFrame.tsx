@@ -1,0 +1,52 @@
+import '@mantine/core/styles/ScrollArea.layer.css';
+import '@mantine/core/styles/Paper.layer.css';
+import '@mantine/core/styles/Overlay.layer.css';
+import '@mantine/core/styles/ModalBase.layer.css';
+import '@mantine/core/styles/Modal.layer.css';
+import { Modal } from '@mantine/core';
+import { common } from '../text/en/common.ts';
+import { Bar, Button } from './Button.tsx';
+import css from './Dialog.module.css';
+import type { DialogProps } from './Dialog.tsx';
+
+/** The dialog itself, which `Dialog` loads when it is first opened. */
+export const DialogFrame = ({
+  open,
+  onClose,
+  title,
+  children,
+  actions,
+  wide,
+  onlyByButton,
+  closeLabel,
+}: DialogProps) => (
+  <Modal.Root
+    opened={open}
+    onClose={onClose}
+    size={wide ? 860 : 480}
+    closeOnClickOutside={!onlyByButton}
+    closeOnEscape={!onlyByButton}
+    classNames={{
+      overlay: css.shade,
+      content: css.content,
+      title: css.title,
+      body: css.body,
+    }}
+  >
+    <Modal.Overlay />
+    <Modal.Content>
+      <div className={css.header}>
+        <Modal.Title>{title}</Modal.Title>
+        <Button kind="quiet" small onClick={onClose}>
+          {closeLabel ?? common.close}
+        </Button>
+      </div>
+      <Modal.Body>{children}</Modal.Body>
+      {actions && (
+        <div className={css.actions}>
+          <Bar>{actions}</Bar>
+        </div>
+      )}
+    </Modal.Content>
+  </Modal.Root>
+);

@@ -1,0 +1,75 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { type Role, roleOf, useMeQuery } from '../api/me.ts';
+import type { Got } from '../api/query.ts';
+import { common } from '../text/en/common.ts';
+import css from './Loaded.module.css';
+import { ErrorState, Gone, NoPermission, Updated } from './states.tsx';
+
+/** Whether 150 ms have passed: what is there sooner shows no skeleton, so that nothing flickers. */
+const useLate = (): boolean => {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 150);
+    return () => clearTimeout(timer);
+  }, []);
+  return late;
+};
+
+/** Grey lines in the place of what comes, as high as it. */
+export const Skeleton = ({ rows = 5, height = 36 }: { rows?: number; height?: number }) => {
+  const late = useLate();
+  return (
+    <div className={css.skeleton} role="status" aria-label={common.loading} style={{ height: rows * height }}>
+      {late &&
+        Array.from({ length: rows }, (_, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike.
+          <div key={index} style={{ height }} className={css.line}>
+            <span style={{ width: `${[72, 58, 66, 44][index % 4]}%` }} />
+          </div>
+        ))}
+    </div>
+  );
+};
+
+export interface LoadedProps<T> {
+  got: Got<T>;
+  /** As high as the content will be. */
+  skeleton?: ReactNode;
+  /** The list to which a page of one thing leads back when the thing is gone. */
+  list?: { label: string; href: string };
+  /** Where the audit log says who deleted it. */
+  audit?: string;
+  /** The operation of the request: a refusal then says which role it needs. */
+  operation?: string;
+  children: (data: T) => ReactNode;
+}
+
+/**
+ * Shows data in each of their states: a skeleton, the content, content that could not be refreshed, an error with "Try
+ * again", no permission, and gone.
+ */
+export const Loaded = <T,>({ got, skeleton, list, audit, operation, children }: LoadedProps<T>) => {
+  const role: Role = useMeQuery().data?.principal.role ?? 'member';
+  const { data, error, loading, refetch, updatedAt } = got;
+  if (error?.status === 404 && list) return <Gone list={list} audit={audit} />;
+  if (error?.status === 403) {
+    const needed = operation ? roleOf(operation) : null;
+    return <NoPermission role={role} requiredRole={needed === 'anyone' ? null : needed} />;
+  }
+  if (data !== undefined) {
+    return (
+      <>
+        {error && (
+          <div className={css.stale} role="status">
+            <Updated at={updatedAt} error={error} />
+          </div>
+        )}
+        <div className={got.previous ? css.previous : undefined} aria-busy={got.previous || undefined}>
+          {children(data)}
+        </div>
+      </>
+    );
+  }
+  if (error) return <ErrorState error={error} onRetry={refetch} />;
+  return loading ? (skeleton ?? <Skeleton />) : null;
+};

@@ -1,0 +1,205 @@
+import { Fragment, type ReactNode, useEffect } from 'react';
+import { useTitle } from '../app/title.ts';
+import { cx } from './cx.ts';
+import { Link } from './Link.tsx';
+import css from './Page.module.css';
+
+/** A step above this page: "Schedules / Ledger". */
+export interface Crumb {
+  label: string;
+  href: string;
+}
+
+export interface PageProps {
+  /** The heading. Pages of the navigation use the text of their link (`text/en/pages.ts`). */
+  title: string;
+  /** What is before the title in the title of the window: a status. */
+  titlePrefix?: string | undefined;
+  crumbs?: readonly Crumb[];
+  /** One or two sentences that say how things are. */
+  lead?: ReactNode;
+  /** Buttons. One is primary. */
+  actions?: ReactNode;
+  /** The whole width: timelines and waterfalls. */
+  wide?: boolean;
+  children?: ReactNode;
+}
+
+/** A page: its title, its header and its content. */
+export const Page = ({ title, titlePrefix, crumbs, lead, actions, wide, children }: PageProps) => {
+  const setTitle = useTitle();
+  useEffect(() => setTitle([titlePrefix, title]), [setTitle, titlePrefix, title]);
+  return (
+    <div className={cx(css.page, wide && css.wide)}>
+      <header className={css.head}>
+        <div className={css.words}>
+          {crumbs && crumbs.length > 0 && (
+            <div className={css.crumbs}>
+              {crumbs.map((crumb, index) => (
+                <Fragment key={crumb.href}>
+                  {index > 0 && ' / '}
+                  <Link href={crumb.href}>{crumb.label}</Link>
+                </Fragment>
+              ))}
+            </div>
+          )}
+          <h1 tabIndex={-1}>{title}</h1>
+          {lead && <div className={css.lead}>{lead}</div>}
+        </div>
+        {actions && <div className={css.actions}>{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+};
+
+/** The part of a header sentence that matters, in the color of what it says. */
+export const Emphasis = ({
+  tone,
+  children,
+}: {
+  tone?: 'late' | 'missing' | 'on-time';
+  children: ReactNode;
+}) => <b className={cx(css.emphasis, tone && css[tone])}>{children}</b>;
+
+/** A part of a page with a title above its box. It is a region that has the name of its title. */
+export const Section = ({
+  title,
+  note,
+  aside,
+  children,
+  label,
+}: {
+  title?: string;
+  /** Said beside the title, quieter. */
+  note?: ReactNode;
+  /** At the end of the line of the title: a legend, a button. */
+  aside?: ReactNode;
+  children: ReactNode;
+  /** The name of the region, if there is no title or another one. */
+  label?: string;
+}) => (
+  <section className={css.section} aria-label={label ?? title}>
+    {(title || note || aside) && (
+      <header>
+        {title && <h2>{title}</h2>}
+        {note && <p>{note}</p>}
+        {aside && <div className={css.aside}>{aside}</div>}
+      </header>
+    )}
+    {children}
+  </section>
+);
+
+/** A box with a border. It holds lists, tables and drawings; never another box. */
+export const Box = ({
+  title,
+  children,
+  padded = false,
+  scroll = false,
+  sunken = false,
+}: {
+  /** A heading inside the box, which is a region then: "Why?", "Preview". */
+  title?: string;
+  children: ReactNode;
+  padded?: boolean;
+  /** Scrolls sideways if the content is wider. */
+  scroll?: boolean;
+  sunken?: boolean;
+}) => {
+  const className = cx(css.box, padded && css.padded, scroll && css.scroll, sunken && css.sunken);
+  if (title !== undefined) {
+    return (
+      <section className={className} aria-label={title}>
+        <h2 className={css.boxTitle}>{title}</h2>
+        {children}
+      </section>
+    );
+  }
+  return (
+    <div className={className} {...(scroll ? { tabIndex: 0 } : {})}>
+      {children}
+    </div>
+  );
+};
+
+/** Content and, at its side, facts of 332 px. On a phone the facts follow. */
+export const Columns = ({ children, side }: { children: ReactNode; side: ReactNode }) => (
+  <div className={css.columns}>
+    <div>{children}</div>
+    <div>{side}</div>
+  </div>
+);
+
+/**
+ * A form: its fields at the left in a column of at most 640 px, its buttons under a line, and what it leads to (a
+ * preview) at the side. On a phone the preview stands before the buttons. The API checks the values.
+ */
+export const Form = ({
+  children,
+  onSubmit,
+  actions,
+  side,
+}: {
+  children: ReactNode;
+  onSubmit: () => void;
+  /** The first button submits. */
+  actions: ReactNode;
+  side?: ReactNode;
+}) => (
+  <form
+    className={cx(css.form, side && css.withSide)}
+    noValidate
+    onSubmit={(event) => {
+      event.preventDefault();
+      onSubmit();
+    }}
+  >
+    <div className={css.fields}>{children}</div>
+    {side && <div className={css.side}>{side}</div>}
+    <div className={css.formActions}>{actions}</div>
+  </form>
+);
+
+/** Two or more short fields in a row. */
+export const FieldRow = ({ children }: { children: ReactNode }) => (
+  <div className={css.fieldRow}>{children}</div>
+);
+
+/** Facts: a quiet name and a value each. Entries that are null or false are left out. */
+export const Facts = ({
+  facts,
+}: {
+  facts: readonly (readonly [string, ReactNode] | null | false | undefined)[];
+}) => (
+  <dl className={css.facts}>
+    {facts.map(
+      (fact) =>
+        fact && (
+          <Fragment key={fact[0]}>
+            <dt>{fact[0]}</dt>
+            <dd>{fact[1]}</dd>
+          </Fragment>
+        ),
+    )}
+  </dl>
+);
+
+/** Text in the second or third grey. */
+export const Quiet = ({
+  children,
+  third = false,
+  small = false,
+}: {
+  children: ReactNode;
+  third?: boolean;
+  small?: boolean;
+}) => <span className={cx(third ? css.third : css.second, small && css.small)}>{children}</span>;
+
+/** A value with what stands below it in a cell: name over agent, words over expression. */
+export const TwoLines = ({ children, below }: { children: ReactNode; below?: ReactNode }) => (
+  <>
+    <span>{children}</span>
+    {below && <span className={css.below}>{below}</span>}
+  </>
+);

@@ -1,0 +1,102 @@
+import { useId } from 'react';
+import { ui } from '../text/en/ui.ts';
+import { Button } from './Button.tsx';
+import { PasswordField, TextField } from './fields.tsx';
+import css from './SecretMap.module.css';
+
+/** A name and its secret. The value is null while the stored one stays. */
+export interface SecretEntry {
+  name: string;
+  value: string | null;
+}
+
+/** The entries of a map as the API shows it: the names, without the values. */
+export const storedEntries = (names: readonly string[]): SecretEntry[] =>
+  names.map((name) => ({ name, value: null }));
+
+/** Headers or variables: names that are shown, and values that are secret. */
+export const SecretMap = ({
+  label,
+  name,
+  value,
+  onChange,
+  error,
+  hint,
+  disabledReason,
+}: {
+  label: string;
+  name?: string;
+  value: readonly SecretEntry[];
+  onChange: (value: SecretEntry[]) => void;
+  error?: string | undefined;
+  hint?: string;
+  disabledReason?: string | null | undefined;
+}) => {
+  const id = useId();
+  const change = (index: number, patch: Partial<SecretEntry>) =>
+    onChange(value.map((entry, i) => (i === index ? { ...entry, ...patch } : entry)));
+  return (
+    <fieldset className={css.map} name={name} aria-describedby={error ? `${id}-error` : undefined}>
+      <legend>{label}</legend>
+      {hint && <p className={css.hint}>{hint}</p>}
+      {value.map((entry, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the name of an entry changes while it is typed.
+        <div key={index} className={css.entry}>
+          <TextField
+            label={ui.entryName(index + 1)}
+            hiddenLabel
+            placeholder={ui.entryNamePlaceholder}
+            mono
+            value={entry.name}
+            onChange={(name) => change(index, { name })}
+            disabledReason={disabledReason}
+          />
+          {entry.value === null ? (
+            <span className={css.set}>
+              {ui.secretSet}
+              <Button
+                small
+                kind="quiet"
+                disabledReason={disabledReason}
+                aria-label={ui.replaceEntry(entry.name)}
+                onClick={() => change(index, { value: '' })}
+              >
+                {ui.replace}
+              </Button>
+            </span>
+          ) : (
+            <PasswordField
+              label={ui.entryValue(index + 1)}
+              hiddenLabel
+              autoComplete="new-password"
+              value={entry.value}
+              onChange={(value) => change(index, { value })}
+              disabledReason={disabledReason}
+            />
+          )}
+          <Button
+            small
+            kind="quiet"
+            disabledReason={disabledReason}
+            aria-label={ui.removeEntry(entry.name || String(index + 1))}
+            onClick={() => onChange(value.filter((_, i) => i !== index))}
+          >
+            {ui.remove}
+          </Button>
+        </div>
+      ))}
+      <Button
+        small
+        disabledReason={disabledReason}
+        onClick={() => onChange([...value, { name: '', value: '' }])}
+      >
+        {ui.addEntry}
+      </Button>
+      {error && (
+        <p id={`${id}-error`} className={css.error} role="alert">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+};

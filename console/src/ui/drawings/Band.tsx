@@ -1,0 +1,182 @@
+import { useEffect, useRef } from 'react';
+import { ui } from '../../text/en/ui.ts';
+import { list } from '../../text/format.ts';
+import { clockTime, exactTime, shortDay } from '../../time/format.ts';
+import { Link } from '../Link.tsx';
+import { type BandBucket, type Count, countsOf, drawnWidth, mergeBuckets, widthOf } from './buckets.ts';
+import css from './drawings.module.css';
+import { colorOf, Shape, wordOf } from './marks.tsx';
+import { clockStep } from './scale.ts';
+import { useWidth } from './use-width.ts';
+import { nightsBetween, ticksBetween } from './zone-time.ts';
+
+/** A row of the band: an agent or a schedule. */
+export interface BandRow {
+  id: string;
+  name: string;
+  href?: string;
+  buckets: readonly BandBucket[];
+}
+
+export interface BandProps {
+  label: string;
+  rows: readonly BandRow[];
+  /** Milliseconds, like `now`. */
+  from: number;
+  to: number;
+  now: number;
+  /** The zone of the clock above the band. */
+  zone: string;
+  /** Changes of the clock: `forward` leaves an hour out, the other way repeats one. */
+  transitions?: readonly { at: number; forward: boolean }[];
+}
+
+const rowHeight = 30;
+const top = 26;
+const least = 620;
+
+/** One mark, or a bar with the number of those that are merged in it. */
+const Counted = ({ count, x, y }: { count: Count; x: number; y: number }) => {
+  const { kind, number } = count;
+  const width = widthOf(count);
+  if (number === 1) return <Shape kind={kind} x={x} y={y + 7} height={16} />;
+  const hollow = kind === 'due';
+  return (
+    <>
+      <rect
+        x={x + 0.5}
+        y={y + 7.5}
+        width={width - 1}
+        height={15}
+        rx={2}
+        fill={hollow ? 'none' : colorOf(kind)}
+        stroke={colorOf(kind)}
+      />
+      <text x={x + width / 2} y={y + 19} textAnchor="middle" className={hollow ? undefined : css.inside}>
+        {number}
+      </text>
+    </>
+  );
+};
+
+/** The marks of a bucket, next to each other around the middle of its time. */
+const Marks = ({ bucket, middle, y }: { bucket: BandBucket; middle: number; y: number }) => {
+  let left = middle - drawnWidth(bucket) / 2;
+  return countsOf(bucket).map((count) => {
+    const place = left;
+    left += widthOf(count) + 1;
+    return <Counted key={count.kind} count={count} x={place} y={y} />;
+  });
+};
+
+/**
+ * Occurrences over time: what was, before the line of now, and what is expected after it. Nights are shaded and days are
+ * separated in the chosen zone; a change of the clock is a line with a label. The names stay while it scrolls.
+ */
+export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: BandProps) => {
+  const [frame, measured] = useWidth();
+  const scroller = useRef<HTMLDivElement>(null);
+  const width = Math.max(least, measured);
+  const height = top + rows.length * rowHeight;
+  // A mark at either end is not cut.
+  const x = (at: number) => 8 + ((at - from) / (to - from)) * (width - 16);
+  const nowX = x(now);
+  useEffect(() => {
+    const box = scroller.current;
+    if (box && box.scrollWidth > box.clientWidth) box.scrollLeft = nowX - box.clientWidth * 0.6;
+  }, [nowX]);
+  const ticks = ticksBetween(from, to, zone, clockStep(to - from, width));
+  const title = (bucket: BandBucket) =>
+    `${exactTime(new Date(bucket.from), zone)}: ${list(countsOf(bucket).map(({ kind, number }) => ui.countWord(number, wordOf(kind).toLowerCase())))}`;
+  return (
+    <div className={css.band}>
+      <div className={css.names} style={{ paddingTop: top }}>
+        {rows.map((row) => (
+          <div key={row.id} className={css.name} style={{ height: rowHeight }}>
+            {row.href ? <Link href={row.href}>{row.name}</Link> : <span>{row.name}</span>}
+          </div>
+        ))}
+      </div>
+      <div className={css.track} ref={scroller} tabIndex={0} role="group" aria-label={label}>
+        <div ref={frame} />
+        <svg width={width} height={height + 1} className={css.block} role="presentation">
+          {nightsBetween(from, to, zone).map((night) => (
+            <rect
+              key={night.from}
+              x={x(night.from)}
+              y={top}
+              width={x(night.to) - x(night.from)}
+              height={height - top}
+              fill="var(--night)"
+            />
+          ))}
+          {ticks.map(({ at, midnight }) => (
+            <g key={at}>
+              <path
+                d={`M${x(at)} ${top}V${height}`}
+                stroke={midnight ? 'var(--line-strong)' : 'var(--line)'}
+                strokeDasharray={midnight ? undefined : '1 4'}
+              />
+              {Math.abs(x(at) - nowX) > 62 && (
+                <text
+                  x={x(at)}
+                  y={14}
+                  textAnchor={x(at) < 24 ? 'start' : x(at) > width - 30 ? 'end' : 'middle'}
+                >
+                  {midnight
+                    ? `${shortDay(new Date(at), zone).split(' ')[0]} 00:00`
+                    : clockTime(new Date(at), zone)}
+                </text>
+              )}
+            </g>
+          ))}
+          {transitions.map(({ at, forward }) => (
+            <g key={at}>
+              <rect
+                x={x(at) - 3}
+                y={top}
+                width={6}
+                height={height - top}
+                className={forward ? css.gap : css.doubled}
+              />
+              <text x={x(at) + 6} y={height - 4}>
+                {forward ? ui.clockForward : ui.clockBack}
+              </text>
+            </g>
+          ))}
+          {rows.map((row, index) => {
+            const y = top + index * rowHeight;
+            return (
+              <g key={row.id}>
+                <path d={`M0 ${y}H${width}`} stroke="var(--line)" />
+                {mergeBuckets(row.buckets, now, x).map((bucket) => {
+                  const middle = x((bucket.from + bucket.to) / 2);
+                  return bucket.href ? (
+                    <a key={bucket.from} href={bucket.href}>
+                      <title>{`${row.name}, ${title(bucket)}`}</title>
+                      <Marks bucket={bucket} middle={middle} y={y} />
+                    </a>
+                  ) : (
+                    <g key={bucket.from}>
+                      <title>{`${row.name}, ${title(bucket)}`}</title>
+                      <Marks bucket={bucket} middle={middle} y={y} />
+                    </g>
+                  );
+                })}
+              </g>
+            );
+          })}
+          {now >= from && now <= to && (
+            <>
+              <path d={`M${nowX} ${top - 4}V${height}`} stroke="var(--accent)" strokeWidth={1.5} />
+              <rect x={nowX - 34} y={2} width={68} height={18} rx={9} fill="var(--accent)" />
+              <text x={nowX} y={15} textAnchor="middle" className={css.inside}>
+                {ui.now(clockTime(new Date(now), zone))}
+              </text>
+            </>
+          )}
+        </svg>
+      </div>
+    </div>
+  );
+};

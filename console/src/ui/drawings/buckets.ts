@@ -1,0 +1,66 @@
+import type { Outcome } from './marks.tsx';
+
+/** What happened, or is expected, between two moments. */
+export interface BandBucket {
+  /** Milliseconds. */
+  from: number;
+  to: number;
+  counts: Partial<Record<Outcome, number>>;
+  /** Where one reads more. */
+  href?: string | undefined;
+}
+
+export interface Count {
+  kind: Outcome;
+  number: number;
+}
+
+/** The worst first: that is what the eye must find. */
+const order: readonly Outcome[] = [
+  'missing',
+  'waits',
+  'late',
+  'skipped',
+  'caught-up',
+  'manual',
+  'on-time',
+  'due',
+];
+
+/** Returns the counts of a bucket that are not 0, the worst first. */
+export const countsOf = ({ counts }: BandBucket): Count[] =>
+  order.map((kind) => ({ kind, number: counts[kind] ?? 0 })).filter(({ number }) => number > 0);
+
+/** How wide a count is drawn: a mark, or a bar that its number fits in. */
+export const widthOf = ({ number }: Count): number =>
+  number === 1 ? 10 : Math.max(14, String(number).length * 7 + 7);
+
+/** How wide a bucket is drawn. */
+export const drawnWidth = (bucket: BandBucket): number =>
+  countsOf(bucket).reduce((sum, count) => sum + widthOf(count) + 1, -1);
+
+const join = (one: BandBucket, other: BandBucket): BandBucket => {
+  const counts = { ...one.counts };
+  for (const { kind, number } of countsOf(other)) counts[kind] = (counts[kind] ?? 0) + number;
+  return { from: one.from, to: other.to, counts, href: one.href ?? other.href };
+};
+
+/** Joins neighbors until none is drawn over another. Past and future are not joined. `x` is the place of a moment. */
+export const mergeBuckets = (
+  buckets: readonly BandBucket[],
+  now: number,
+  x: (at: number) => number,
+): BandBucket[] => {
+  const middle = (bucket: BandBucket) => x((bucket.from + bucket.to) / 2);
+  const touch = (one: BandBucket, other: BandBucket) =>
+    one.from < now === other.from < now &&
+    middle(other) - middle(one) < (drawnWidth(one) + drawnWidth(other)) / 2 + 2;
+  const merged: BandBucket[] = [];
+  for (const bucket of buckets) {
+    if (countsOf(bucket).length === 0) continue;
+    let next = bucket;
+    while (merged.length > 0 && touch(merged.at(-1)!, next)) next = join(merged.pop()!, next);
+    merged.push(next);
+  }
+  return merged;
+};

@@ -1,0 +1,13 @@
+import { type RefCallback, useCallback, useState } from 'react';
+
+/** Returns a ref for an element and its width in pixels, 0 before it is known. */
+export const useWidth = (): [RefCallback<HTMLElement>, number] => {
+  const [width, setWidth] = useState(0);
+  const ref = useCallback((element: HTMLElement | null) => {
+    if (!element) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width];
+};

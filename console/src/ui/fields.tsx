@@ -1,0 +1,180 @@
+import '@mantine/core/styles/UnstyledButton.layer.css';
+import '@mantine/core/styles/ActionIcon.layer.css';
+import '@mantine/core/styles/Input.layer.css';
+import '@mantine/core/styles/PasswordInput.layer.css';
+import {
+  PasswordInput as MantinePasswordInput,
+  Textarea as MantineTextarea,
+  TextInput as MantineTextInput,
+} from '@mantine/core';
+import { type HTMLInputAutoCompleteAttribute, type ReactNode, type Ref, useState } from 'react';
+import { ui } from '../text/en/ui.ts';
+import { Button } from './Button.tsx';
+import { cx } from './cx.ts';
+import css from './fields.module.css';
+
+/** What is around the value of a field. */
+export interface FieldFrame {
+  label: string;
+  name?: string;
+  /** What is wrong with the value. */
+  error?: ReactNode;
+  /** What the value is for, or which values are good. */
+  hint?: ReactNode;
+  /** Why the value can not be changed. The text stays readable. */
+  disabledReason?: string | null | undefined;
+  required?: boolean;
+  /** Hides the label from view, not from screen readers: for fields whose place says what they are. */
+  hiddenLabel?: boolean;
+}
+
+/** What every field takes. `useForm().field('name')` gives `name`, `value`, `onChange` and `error`. */
+export interface FieldBase<V> extends FieldFrame {
+  value: V;
+  onChange: (value: V) => void;
+}
+
+/** What a field and its hint have in common for Mantine's inputs. */
+const common = ({ label, name, error, hint, disabledReason, required, hiddenLabel }: FieldFrame) => ({
+  label,
+  name,
+  error,
+  description: disabledReason ?? hint,
+  readOnly: Boolean(disabledReason),
+  'aria-readonly': disabledReason ? true : undefined,
+  required,
+  withAsterisk: false,
+  labelProps: hiddenLabel ? { className: css.hidden } : undefined,
+});
+
+interface TextLike extends FieldBase<string> {
+  placeholder?: string;
+  autoComplete?: HTMLInputAutoCompleteAttribute;
+  maxLength?: number;
+  /** Ids, expressions and other text that is code. */
+  mono?: boolean;
+  /** Text at the end of the field: a unit, an offset. */
+  suffix?: ReactNode;
+  autoFocus?: boolean;
+  onBlur?: () => void;
+}
+
+/** A line of text. */
+export const TextField = ({
+  type = 'text',
+  inputRef,
+  ...props
+}: TextLike & {
+  type?: 'text' | 'email' | 'url' | 'search' | 'time' | 'date' | 'datetime-local';
+  inputRef?: Ref<HTMLInputElement>;
+}) => (
+  <MantineTextInput
+    {...common(props)}
+    ref={inputRef}
+    type={type}
+    value={props.value}
+    onChange={(event) => props.onChange(event.currentTarget.value)}
+    onBlur={props.onBlur}
+    placeholder={props.placeholder}
+    autoComplete={props.autoComplete ?? 'off'}
+    maxLength={props.maxLength}
+    data-autofocus={props.autoFocus || undefined}
+    spellCheck={props.mono ? false : undefined}
+    rightSection={props.suffix ? <span className={css.suffix}>{props.suffix}</span> : undefined}
+    classNames={{ input: cx(props.mono && css.mono, props.suffix && css.suffixed), section: css.section }}
+  />
+);
+
+const parseNumber = (text: string): number | null =>
+  text.trim() === '' || !Number.isFinite(Number(text)) ? null : Number(text);
+
+/** A whole number or a decimal one. The value is null while the field is empty or has something else. */
+export const NumberField = ({
+  value,
+  onChange,
+  min,
+  max,
+  step,
+  unit,
+  ...props
+}: FieldBase<number | null> & { min?: number; max?: number; step?: number; unit?: string }) => {
+  const [text, setText] = useState(value === null ? '' : String(value));
+  const shown = parseNumber(text) === value ? text : value === null ? '' : String(value);
+  return (
+    <MantineTextInput
+      {...common(props)}
+      type="number"
+      inputMode="decimal"
+      min={min}
+      max={max}
+      step={step ?? 'any'}
+      value={shown}
+      onChange={(event) => {
+        const written = event.currentTarget.value;
+        setText(written);
+        onChange(parseNumber(written));
+      }}
+      onWheel={(event) => event.currentTarget.blur()}
+      rightSection={unit ? <span className={css.suffix}>{unit}</span> : undefined}
+      classNames={{ root: css.narrow, input: cx(unit && css.suffixed), section: css.section }}
+    />
+  );
+};
+
+/** A secret that is typed or pasted. It can be shown; password managers may fill it. */
+export const PasswordField = ({ autoComplete, ...props }: TextLike) => (
+  <MantinePasswordInput
+    {...common(props)}
+    value={props.value}
+    onChange={(event) => props.onChange(event.currentTarget.value)}
+    placeholder={props.placeholder}
+    autoComplete={autoComplete ?? 'off'}
+    spellCheck={false}
+    data-autofocus={props.autoFocus || undefined}
+    visibilityToggleFocusable
+    visibilityToggleButtonProps={{ 'aria-label': ui.showSecret }}
+    classNames={{ innerInput: cx(props.mono && css.mono) }}
+  />
+);
+
+/**
+ * A stored secret, which the platform never sends: "set" with a button that replaces it. The value is null while the
+ * stored one stays; leave it out of the request then.
+ */
+export const SecretField = ({
+  value,
+  onChange,
+  set,
+  ...props
+}: FieldBase<string | null> & { set: boolean }) => {
+  if (set && value === null) {
+    return (
+      <div className={css.secret}>
+        <span className={css.label}>{props.label}</span>
+        <span className={css.set}>
+          {ui.secretSet}
+          <Button small kind="quiet" disabledReason={props.disabledReason} onClick={() => onChange('')}>
+            {ui.replace}
+          </Button>
+        </span>
+      </div>
+    );
+  }
+  return <PasswordField {...props} value={value ?? ''} onChange={onChange} autoComplete="new-password" />;
+};
+
+/** Several lines of text. */
+export const Textarea = ({ rows = 4, ...props }: TextLike & { rows?: number }) => (
+  <MantineTextarea
+    {...common(props)}
+    value={props.value}
+    onChange={(event) => props.onChange(event.currentTarget.value)}
+    placeholder={props.placeholder}
+    maxLength={props.maxLength}
+    rows={rows}
+    resize="vertical"
+    spellCheck={props.mono ? false : undefined}
+    data-autofocus={props.autoFocus || undefined}
+    classNames={{ input: cx(props.mono && css.mono) }}
+  />
+);

@@ -1,0 +1,56 @@
+export { accentOf, readColor } from './accent.ts';
+export { Bar, Button, ButtonLink, type ButtonProps, IconButton } from './Button.tsx';
+export { CodeBlock, curlOf } from './CodeBlock.tsx';
+export { Conflict, type Difference, DiffView } from './Conflict.tsx';
+export { CopyButton, CopyValue, copyText, ShortId } from './CopyValue.tsx';
+export { Checkbox, RadioGroup, Segmented, Switch, ToggleGroup } from './choices.tsx';
+export { cx } from './cx.ts';
+export { ActionDialog, Dialog } from './Dialog.tsx';
+export { Band, type BandRow } from './drawings/Band.tsx';
+export { Bars, type Part, Sparkline, SumBar } from './drawings/Bars.tsx';
+export type { BandBucket } from './drawings/buckets.ts';
+export { Mark, type Outcome, outcomeKinds, Shape, wordOf } from './drawings/marks.tsx';
+export { Strip } from './drawings/Strip.tsx';
+export { type Step, Waterfall } from './drawings/Waterfall.tsx';
+export { offsetAt } from './drawings/zone-time.ts';
+export { FilterBar, FilterChoice, FilterText } from './FilterBar.tsx';
+export { NumberField, PasswordField, SecretField, Textarea, TextField } from './fields.tsx';
+export { useHash, useHashTarget } from './hash-target.ts';
+export { downloadText, JsonView } from './JsonView.tsx';
+export { useKeys } from './keys.ts';
+export { Link } from './Link.tsx';
+export { Loaded, Skeleton } from './Loaded.tsx';
+export { Menu, type MenuEntry } from './Menu.tsx';
+export { notify } from './notices.ts';
+export {
+  Box,
+  Columns,
+  type Crumb,
+  Emphasis,
+  Facts,
+  FieldRow,
+  Form,
+  Page,
+  Quiet,
+  Section,
+  TwoLines,
+} from './Page.tsx';
+export { Pager } from './Pager.tsx';
+export { permissionReason } from './permission.ts';
+export { type SecretEntry, SecretMap, storedEntries } from './SecretMap.tsx';
+export { MultiSelect, type Option, Select } from './Select.tsx';
+export { type Selection, SelectionBar, useSelection } from './selection.tsx';
+export {
+  EmptyState,
+  ErrorState,
+  Gone,
+  NoPermission,
+  NothingMatches,
+  Problem,
+  Say,
+  Updated,
+} from './states.tsx';
+export { type Column, Table } from './Table.tsx';
+export { type Tab, Tabs } from './Tabs.tsx';
+export { Legend, OutcomeTag, Tag } from './Tag.tsx';
+export { Words } from './Words.tsx';

@@ -1,0 +1,149 @@
+import type { ReactNode } from 'react';
+import type { Role } from '../api/me.ts';
+import type { ApiProblem } from '../api/request.ts';
+import { common } from '../text/en/common.ts';
+import { states } from '../text/en/states.ts';
+import { times } from '../text/en/time.ts';
+import { useClock } from '../time/clock.ts';
+import { Bar, Button, ButtonLink } from './Button.tsx';
+import { CodeBlock } from './CodeBlock.tsx';
+import { CopyValue } from './CopyValue.tsx';
+import { cx } from './cx.ts';
+import css from './states.module.css';
+
+/** What a failed request says to a person. */
+const messageOf = (error: ApiProblem): string => {
+  if (error.code === 'unreachable') return states.unreachable;
+  if (error.status === 429) return states.tooMany;
+  return error.message || states.failed;
+};
+
+/** Why something failed, where the person works: in a form, a dialog, over a list. */
+export const Problem = ({ error, onRetry }: { error: ApiProblem; onRetry?: () => void }) => (
+  <div role="alert" className={cx(css.say, css.bad)}>
+    <p>{messageOf(error)}</p>
+    {error.details.length > 0 && (
+      <ul className={css.details}>
+        {error.details.map(({ path, message }) => (
+          <li key={`${path} ${message}`}>
+            <code>{path}</code> {message}
+          </li>
+        ))}
+      </ul>
+    )}
+    {(error.errorId || onRetry) && (
+      <Bar>
+        {onRetry && (
+          <Button small onClick={onRetry}>
+            {common.tryAgain}
+          </Button>
+        )}
+        {error.errorId && (
+          <span className={css.id}>
+            {states.errorId} <CopyValue value={error.errorId} mono />
+          </span>
+        )}
+      </Bar>
+    )}
+  </div>
+);
+
+/** A sentence that belongs to what is above it, with a bar in the color of what it says. */
+export const Say = ({
+  tone = 'plain',
+  title,
+  children,
+}: {
+  tone?: 'plain' | 'good' | 'look' | 'bad';
+  title?: ReactNode;
+  children?: ReactNode;
+}) => (
+  <div className={cx(css.say, css[tone])}>
+    {title && <b>{title}</b>}
+    {children && <div className={css.more}>{children}</div>}
+  </div>
+);
+
+/** Nothing is there yet: one sentence, one button, one command that works. */
+export const EmptyState = ({
+  sentence,
+  action,
+  curl,
+}: {
+  sentence: string;
+  action?: ReactNode;
+  curl?: string;
+}) => (
+  <div className={css.empty}>
+    <p>{sentence}</p>
+    {action}
+    {curl && <CodeBlock code={curl} label={states.command} />}
+  </div>
+);
+
+/** Nothing matches the filters. Never offer to create something here. */
+export const NothingMatches = ({
+  what,
+  filters,
+  onClear,
+}: {
+  what: string;
+  filters: number;
+  onClear: () => void;
+}) => (
+  <div className={css.empty} data-nothing-matches>
+    <p>{states.nothingMatches(what, filters)}</p>
+    <Button onClick={onClear}>{common.clearFilters}</Button>
+  </div>
+);
+
+/** The page can not be shown, and why. */
+export const ErrorState = ({ error, onRetry }: { error: ApiProblem; onRetry: () => void }) => (
+  <div className={css.state}>
+    <Problem error={error} onRetry={onRetry} />
+  </div>
+);
+
+/** The role does not allow to see this. */
+export const NoPermission = ({ role, requiredRole }: { role: Role; requiredRole: Role | null }) => (
+  <div className={css.state}>
+    <Say tone="look" title={states.noPermission}>
+      <p>{requiredRole ? states.roleNeeded(requiredRole, role) : states.notAllowed(role)}</p>
+    </Say>
+  </div>
+);
+
+/** The thing does not exist any more, or never did. */
+export const Gone = ({
+  list,
+  audit,
+}: {
+  list: { label: string; href: string };
+  audit?: string | undefined;
+}) => (
+  <div className={css.state}>
+    <Say title={states.gone}>
+      <p>{states.goneMore}</p>
+    </Say>
+    <Bar>
+      <ButtonLink href={list.href}>{list.label}</ButtonLink>
+      {audit && (
+        <ButtonLink kind="quiet" href={audit}>
+          {states.whoDeleted}
+        </ButtonLink>
+      )}
+    </Bar>
+  </div>
+);
+
+/** How old the data are: quiet while they are fresh, and with the reason when a refresh failed. */
+export const Updated = ({ at, error }: { at: number; error?: ApiProblem | null }) => {
+  const words = useClock((now) => times.updated(Math.max(0, Math.round((now - at) / 1_000) * 1_000)));
+  if (at === 0) return null;
+  return (
+    <span className={cx(css.updated, error && css.stale)} title={error ? messageOf(error) : undefined}>
+      {words}
+      {error && `, ${states.refreshFailed}`}
+    </span>
+  );
+};

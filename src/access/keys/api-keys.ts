@@ -1,0 +1,159 @@
+import { audit } from '../../audit/index.ts';
+import { databaseNow, type Tx } from '../../database/index.ts';
+import { fingerprint, hashFingerprint, sha256 } from '../../lib/crypto.ts';
+import { ApiError, notFound, unprocessable } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Actor, Principal, Role, Scope } from '../../lib/principal.ts';
+import { notifyAccessChanged } from '../changed.ts';
+import { keyPrefix, newKeyValue } from './key-format.ts';
+import { checkEnd, checkFuture, checkRights, lockLifeLimits, sameLifeAgain } from './key-limits.ts';
+import { type ApiKeyRow, deleteKey, findKey, insertKey, type Key, lockKey, updateReplaced } from './store.ts';
+
+/** What a client creates. A service account's key has a role, a personal one has none. */
+export interface NewApiKey {
+  name: string;
+  kind: ApiKeyRow['kind'] | undefined;
+  role: Role | undefined;
+  scopes: Scope[] | undefined;
+  expires_at: string | undefined;
+}
+
+/** How a client rotates a key. `overlap_seconds`: for how long the old one still works. */
+export interface Rotation {
+  overlap_seconds: number;
+  expires_at: string | undefined;
+}
+
+type KeyWithValue = Key & { value: string };
+
+const timeOf = (text: string | undefined): number | null => (text === undefined ? null : Date.parse(text));
+
+/** Everyone sees and revokes the keys that they created, and a key itself; an admin sees and revokes all. */
+export const mayManage = (principal: Principal, key: Key): boolean =>
+  principal.role === 'admin' || key.created_by === principal.id || key.id === principal.keyId;
+
+/** Inserts a key with a new value, of which only the hash is stored. */
+const insertWithValue = async (
+  tx: Tx,
+  key: Pick<ApiKeyRow, 'name' | 'kind' | 'role' | 'user_id' | 'created_by' | 'scopes' | 'account_id'> & {
+    end: number | null;
+  },
+): Promise<KeyWithValue> => {
+  const { end, ...fields } = key;
+  const id = newId();
+  const value = newKeyValue();
+  await insertKey(tx, {
+    ...fields,
+    id,
+    value_hash: sha256(value),
+    prefix: keyPrefix(value),
+    expires_at: end === null ? null : new Date(end),
+  });
+  return { ...(await findKey(tx, id))!, value };
+};
+
+/** Throws 422 for what does not fit the kind, and 403 for more than the actor has. */
+const checkNewKey = ({ principal }: Actor, { kind, role, scopes }: NewApiKey): void => {
+  const fault = (path: string, message: string) => unprocessable([{ path, message }]);
+  if (kind === 'personal') {
+    if (role !== undefined) throw fault('role', 'a personal key has its person’s role: leave it out');
+    if (principal.kind !== 'person') throw fault('kind', 'only a person can have a personal key');
+  }
+  checkRights(principal, role ?? principal.role, scopes ?? null);
+};
+
+/** Creates a key of the actor. Returns it with its value, which is stored as a hash only. */
+export const createApiKey = async (tx: Tx, actor: Actor, body: NewApiKey): Promise<KeyWithValue> => {
+  const { principal } = actor;
+  checkNewKey(actor, body);
+  const end = timeOf(body.expires_at);
+  checkEnd(end, await lockLifeLimits(tx, principal, await databaseNow(tx)));
+  const { name, kind = 'service_account', role = null, scopes = null } = body;
+  const user_id = kind === 'personal' ? principal.id : null;
+  const made = await insertWithValue(tx, {
+    name,
+    kind,
+    role,
+    scopes,
+    user_id,
+    created_by: principal.id,
+    account_id: null,
+    end,
+  });
+  await audit(tx, actor, 'api_key.create', made.id, {
+    name,
+    kind,
+    role,
+    scopes,
+    expires_at: made.expires_at,
+    value: fingerprint(made.value),
+  });
+  return made;
+};
+
+/**
+ * Throws 403 unless the principal may hold the key that a rotation makes: a personal key is its person's alone, and no
+ * one rotates a key that may do more than they.
+ */
+export const checkMayRotate = (principal: Principal, key: Key): void => {
+  if (key.kind === 'personal' && !(principal.kind === 'person' && principal.id === key.user_id)) {
+    throw new ApiError('forbidden', 'Only the person of a personal key can rotate it.');
+  }
+  checkRights(principal, key.role ?? principal.role, key.scopes);
+};
+
+/** Throws 412 if the key was rotated already or has expired. */
+const checkReplaceable = ({ replaced_by, expires_at }: Key, now: number): void => {
+  const refused = (why: string) => new ApiError('precondition_failed', `${why} Create a new one.`);
+  if (replaced_by !== null) throw refused('The API key was rotated already.');
+  if (expires_at !== null && expires_at.getTime() <= now) throw refused('The API key has expired.');
+};
+
+/**
+ * Makes a key in place of `id`, which expires after the overlap. The new key has the same rights and maker, acts as the
+ * same account, and, unless the client gives its end, has as long a life as the old one had. Throws 412 if the old key was
+ * rotated or has expired.
+ */
+export const rotateApiKey = async (
+  tx: Tx,
+  actor: Actor,
+  id: string,
+  { overlap_seconds, expires_at }: Rotation,
+): Promise<KeyWithValue> => {
+  const { principal } = actor;
+  const old = await lockKey(tx, id);
+  if (!old) throw notFound('API key');
+  const now = await databaseNow(tx);
+  const given = timeOf(expires_at);
+  if (given !== null) checkFuture(given, now);
+  checkReplaceable(old, now);
+  const limits = await lockLifeLimits(tx, principal, now);
+  const sameLife = sameLifeAgain(old, now);
+  const end = given ?? sameLife;
+  // A key may give itself as long a life again, but not a longer one: its end would mean nothing.
+  checkEnd(end, id === principal.keyId ? { ...limits, ownEnd: sameLife } : limits);
+  const { name, kind, scopes, user_id, created_by } = old;
+  const role = kind === 'personal' ? null : old.role;
+  const account_id = kind === 'personal' ? null : (old.account_id ?? id);
+  const made = await insertWithValue(tx, { name, kind, role, scopes, user_id, created_by, account_id, end });
+  const oldEnd = Math.min(
+    now + overlap_seconds * 1_000,
+    old.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
+  );
+  await updateReplaced(tx, id, { replaced_by: made.id, expires_at: new Date(oldEnd) });
+  await notifyAccessChanged(tx);
+  await audit(tx, actor, 'api_key.rotate', id, {
+    name,
+    value: hashFingerprint(old.value_hash),
+    expires_at: new Date(oldEnd),
+    replaced_by: { id: made.id, value: fingerprint(made.value), expires_at: made.expires_at },
+  });
+  return made;
+};
+
+/** Deletes the key and notifies every replica. 404 if another request deleted it. */
+export const deleteApiKey = async (tx: Tx, actor: Actor, { id, name, prefix }: Key): Promise<void> => {
+  if (!(await deleteKey(tx, id))) throw notFound('API key');
+  await notifyAccessChanged(tx);
+  await audit(tx, actor, 'api_key.delete', id, { name, prefix });
+};

@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import type { Database, Executor } from '../../database/index.ts';
+import {
+  finder,
+  id,
+  listPage,
+  optional,
+  pageOf,
+  pageQuery,
+  type Route,
+  route,
+  text,
+  timestamp,
+} from '../../http/index.ts';
+import { badRequest, notFound } from '../../lib/errors.ts';
+import { type Principal, roles, scopes, systemActor } from '../../lib/principal.ts';
+import type { CurrentSettings } from '../../settings/index.ts';
+import { bootstrap } from '../authenticator.ts';
+import { checkMayRotate, createApiKey, deleteApiKey, mayManage, rotateApiKey } from './api-keys.ts';
+import { keyStatus } from './key-principal.ts';
+import { findKey, type Key, listKeys, listPrincipalNames } from './store.ts';
+
+const kind = z.enum(['service_account', 'personal']);
+const status = z.enum(['active', 'paused', 'expired']);
+
+const publicKey = z
+  .object({
+    id,
+    name: z.string(),
+    kind,
+    role: z
+      .enum(roles)
+      .nullable()
+      .describe(
+        'The role that the key acts with. A personal key has the current role of its person: null while the person has no access.',
+      ),
+    user_id: id.nullable().describe('The person of a personal key.'),
+    scopes: z
+      .array(z.enum(scopes))
+      .nullable()
+      .describe('What the key is limited to. null: all that its role allows.'),
+    status: status.describe(
+      '`paused`: a personal key is refused until its person has access and was confirmed recently.',
+    ),
+    prefix: z.string().describe('The first characters of the value, by which people recognise the key.'),
+    created_by: z.string(),
+    created_at: timestamp,
+    last_used_at: timestamp.nullable().describe('Exact to a minute.'),
+    last_used_ip: z.string().nullable().describe('The address of the client at `last_used_at`.'),
+    expires_at: timestamp.nullable(),
+    replaced_by: id.nullable().describe('The key that a rotation made in place of this one.'),
+  })
+  .meta({ id: 'ApiKey' });
+
+const createdApiKey = publicKey
+  .extend({ value: z.string().describe('The key itself. It is shown only once.') })
+  .meta({ id: 'CreatedApiKey' });
+
+const expiresAt = z.iso.datetime({ offset: true });
+
+const createBody = z
+  .object({
+    name: text(200, 1),
+    role: optional(z.enum(roles)).describe(
+      'The role of a service account’s key; required for it. Not allowed with `kind: personal`.',
+    ),
+    kind: optional(kind).describe('Default `service_account`.'),
+    scopes: optional(
+      z
+        .array(z.enum(scopes))
+        .min(1)
+        .max(scopes.length)
+        .transform((list) => [...new Set(list)]),
+    ).describe(
+      'What the key is limited to, such as `["telemetry"]`. `x` contains `x:read`. Default: all that its role allows.',
+    ),
+    expires_at: optional(expiresAt).describe(
+      'In the future, and not later than your own key expires. Required if your own key expires or MAX_API_KEY_DAYS is set. Default: never.',
+    ),
+  })
+  .meta({ id: 'CreateApiKeyBody' });
+
+const rotateBody = z
+  .object({
+    overlap_seconds: optional(z.int().min(0).max(604_800), 86_400).describe(
+      'For how many seconds the old key still works; at most until its own end.',
+    ),
+    expires_at: optional(expiresAt).describe(
+      'When the new key expires. Default: it lives as long as the old one was made to live.',
+    ),
+  })
+  .meta({ id: 'RotateApiKeyBody' });
+
+const filter = z.object({
+  kind: kind.optional(),
+  user_id: z.string().optional().describe('Only the keys of this person.'),
+  created_by: z.string().optional().describe('Only keys that this principal created; it may be gone.'),
+  status: status.optional(),
+});
+
+const namedKey = publicKey
+  .extend({
+    created_by_name: z.string().nullable().describe('Null if who created it is gone.'),
+    user_name: z.string().nullable().describe('The person of a personal key.'),
+  })
+  .meta({ id: 'NamedApiKey' });
+
+/** Those who act without being a person or a key. */
+const ownNames = [systemActor.principal, bootstrap].map(({ id, name }) => [id, name] as const);
+
+/** The keys with the names of those who created them. */
+const withNames = async <K extends Key>(executor: Executor, keys: readonly K[]) => {
+  const found = await listPrincipalNames(executor, [...new Set(keys.map((key) => key.created_by))]);
+  const names = new Map([...ownNames, ...found.map(({ id, name }) => [id, name] as const)]);
+  return keys.map((key) => ({ ...key, created_by_name: names.get(key.created_by) ?? null }));
+};
+
+/** Whose keys the principal sees; null: everyone's. */
+const managerOf = ({ role, id }: Principal): string | null => (role === 'admin' ? null : id);
+
+/** `invalidate` empties what this replica has cached of keys. */
+export const apiKeyRoutes = (
+  { db, settings }: { db: Database; settings: CurrentSettings },
+  invalidate: () => void,
+): Route[] => {
+  const confirmationDays = () => settings.get().PERSONAL_KEY_CONFIRMATION_DAYS;
+  const toResponse = <K extends Key>(key: K) => ({ ...key, status: keyStatus(key, confirmationDays()) });
+
+  const findById = finder(db, 'API key', 'api_key_id', findKey);
+  const find = async ({ params, principal }: { params: Record<string, string>; principal: Principal }) => {
+    const { keyId, sessionId } = principal;
+    const self = params.api_key_id === 'self' && sessionId === null && keyId !== null;
+    const key = await findById({ params: self ? { api_key_id: keyId } : params });
+    if (!mayManage(principal, key)) throw notFound('API key');
+    return key;
+  };
+  const self = 'The id `self` is the key of the request.';
+  return [
+    route({
+      id: 'listApiKeys',
+      role: 'member',
+      scope: 'access:read',
+      method: 'GET',
+      path: '/api-keys',
+      summary: 'List API keys',
+      description: 'Returns the keys that you created. An admin gets all keys.',
+      query: pageQuery.extend(filter.shape),
+      response: pageOf('ApiKeyPage', publicKey),
+      noStore: true,
+      handler: listPage(
+        db,
+        (executor: Executor, query, { principal }) =>
+          listKeys(executor, managerOf(principal), query, confirmationDays()),
+        toResponse,
+      ),
+    }),
+    route({
+      id: 'listNamedApiKeys',
+      role: 'member',
+      scope: 'access:read',
+      method: 'GET',
+      base: 'app',
+      path: '/api-keys',
+      summary: 'List API keys with the names of people',
+      description: 'As the list of the API, with the names of those who created the keys and use them.',
+      query: pageQuery.extend({
+        ...filter.shape,
+        q: text(200).optional().describe('A part of the name, or the first characters of the value.'),
+      }),
+      response: pageOf('NamedApiKeyPage', namedKey),
+      noStore: true,
+      handler: listPage(
+        db,
+        async (executor: Executor, query, { principal }) =>
+          withNames(executor, await listKeys(executor, managerOf(principal), query, confirmationDays())),
+        toResponse,
+      ),
+    }),
+    route({
+      id: 'createApiKey',
+      role: 'member',
+      scope: 'access',
+      method: 'POST',
+      path: '/api-keys',
+      summary: 'Create an API key',
+      description:
+        'The value is shown only once. A service account’s key has the given `role`, which must not be above your own. A key with `kind: personal` has your role. A key cannot have more scopes or a longer life than the key that creates it.',
+      body: createBody,
+      checkBody: ({ kind, role }) => {
+        if (kind !== 'personal' && (role === undefined || role === null)) {
+          throw badRequest('role: is required for a key of a service account');
+        }
+      },
+      status: 201,
+      response: createdApiKey,
+      noStore: true,
+      handler: async ({ body, actor, transaction }) =>
+        toResponse(await transaction((tx) => createApiKey(tx, actor, body))),
+    }),
+    route({
+      id: 'getApiKey',
+      role: 'member',
+      scope: 'access:read',
+      method: 'GET',
+      path: '/api-keys/{api_key_id}',
+      summary: 'Get an API key',
+      description: `The response does not contain its value. ${self}`,
+      find,
+      response: publicKey,
+      noStore: true,
+      handler: async ({ found }) => toResponse(found),
+    }),
+    route({
+      id: 'rotateApiKey',
+      role: 'member',
+      scope: 'access',
+      method: 'POST',
+      path: '/api-keys/{api_key_id}/rotate',
+      summary: 'Rotate an API key',
+      description: `Creates a key with the same name, kind, role, scopes and maker, and ends the old one after an overlap. Requires at least the role and the scopes of the key. Only its person rotates a personal key. A key that was rotated or has expired is 412. ${self}`,
+      find: async (request) => {
+        const key = await find(request);
+        checkMayRotate(request.principal, key);
+        return key;
+      },
+      body: rotateBody,
+      bodyOptional: true,
+      status: 201,
+      response: createdApiKey,
+      noStore: true,
+      otherStatuses: [412],
+      handler: async ({ found, body, actor, transaction }) => {
+        const made = await transaction((tx) => rotateApiKey(tx, actor, found.id, body));
+        invalidate();
+        return toResponse(made);
+      },
+    }),
+    route({
+      id: 'deleteApiKey',
+      role: 'member',
+      scope: 'access',
+      method: 'DELETE',
+      path: '/api-keys/{api_key_id}',
+      summary: 'Delete an API key',
+      description: `Requests with it are refused at once. ${self}`,
+      find,
+      status: 204,
+      noStore: true,
+      handler: async ({ found, actor, transaction }) => {
+        await transaction((tx) => deleteApiKey(tx, actor, found));
+        invalidate();
+      },
+    }),
+  ];
+};

@@ -1,0 +1,185 @@
+import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../../database/index.ts';
+import { isId } from '../../lib/ids.ts';
+import type { Role, Scope } from '../../lib/principal.ts';
+
+export interface ApiKeyRow {
+  id: string;
+  name: string;
+  kind: 'service_account' | 'personal';
+  role: Role | null;
+  user_id: string | null;
+  value_hash: string;
+  prefix: string;
+  created_by: string;
+  created_at: Date;
+  last_used_at: Date | null;
+  last_used_ip: string | null;
+  expires_at: Date | null;
+  /** Null: all that the role allows. */
+  scopes: Scope[] | null;
+  /** The key that a rotation made in place of this one. */
+  replaced_by: string | null;
+  /** Of a service account: its first key, if a rotation made this one. The account acts under that id. */
+  account_id: string | null;
+}
+
+declare module '../../database/database.ts' {
+  interface Schema {
+    api_keys: Table<ApiKeyRow, 'created_at' | 'last_used_at' | 'last_used_ip' | 'replaced_by'>;
+  }
+}
+
+/** A key without its hash, with the person of a personal key. Times are by the database's clock. */
+export type Key = Omit<ApiKeyRow, 'value_hash' | 'role'> & {
+  /** The role that it has now: its own, or its person's. Null while its person has no access. */
+  role: Role | null;
+  user_name: string | null;
+  /** Why its person has no access, whatever the time; null for a service account. */
+  blocked_by: 'suspended' | 'unbound' | 'no_role' | null;
+  /** For how many days the provider has not confirmed its person; null for a service account. */
+  unconfirmed_days: number | null;
+  /** Milliseconds until it expires, negative afterwards; null: never. */
+  expires_in_ms: number | null;
+};
+
+export type KeyStatus = 'active' | 'paused' | 'expired';
+
+const blockedBy = sql<Key['blocked_by']>`case when k.user_id is null then null
+  when u.status = 'suspended' then 'suspended'
+  when u.status <> 'active' or u.issuer is null or u.subject is null then 'unbound'
+  when u.role is null then 'no_role' end`;
+
+const unconfirmedDays = sql<number | null>`case when k.user_id is null then null
+  else (extract(epoch from platform_now() - coalesce(u.last_confirmed_at, u.created_at)) / 86400)::float8 end`;
+
+/** What decides who acts with the key `k` of the person `u`, by the database's clock; `keyPrincipal` reads it. */
+export const keyAccess = [
+  'u.name as user_name',
+  'k.account_id',
+  sql<Role | null>`case when k.user_id is null then k.role else u.role end`.as('role'),
+  blockedBy.as('blocked_by'),
+  unconfirmedDays.as('unconfirmed_days'),
+  sql<number | null>`(extract(epoch from k.expires_at - platform_now()) * 1000)::float8`.as('expires_in_ms'),
+] as const;
+
+const selectKeys = (executor: Executor) =>
+  executor
+    .selectFrom('api_keys as k')
+    .leftJoin('users as u', 'u.id', 'k.user_id')
+    .select([
+      'k.id',
+      'k.name',
+      'k.kind',
+      'k.user_id',
+      'k.prefix',
+      'k.created_by',
+      'k.created_at',
+      'k.last_used_at',
+      'k.last_used_ip',
+      'k.expires_at',
+      'k.scopes',
+      'k.replaced_by',
+      ...keyAccess,
+    ]);
+
+/** The key with this hash, also one that has expired or is paused: `keyPrincipal` decides. */
+export const findKeyByHash = (executor: Executor, hash: string): Promise<Key | undefined> =>
+  selectKeys(executor).where('k.value_hash', '=', hash).executeTakeFirst();
+
+export interface KeyFilter {
+  kind?: ApiKeyRow['kind'];
+  user_id?: string;
+  created_by?: string;
+  status?: KeyStatus;
+  /** A part of the name, or the first characters of the value. */
+  q?: string | undefined;
+}
+
+/** As `keyStatus` (key-principal.ts), in SQL. */
+const statusIn = (confirmationDays: number) =>
+  sql<KeyStatus>`case when k.expires_at <= platform_now() then 'expired'
+    when ${blockedBy} is not null then 'paused'
+    when ${confirmationDays}::int > 0 and ${unconfirmedDays} > ${confirmationDays}::int then 'paused'
+    else 'active' end`;
+
+/** Newest first. `manager` null: the keys of everyone; else those that this principal created. */
+export const listKeys = (
+  executor: Executor,
+  manager: string | null,
+  { kind, user_id, created_by, status, q, ...page }: Page & KeyFilter,
+  confirmationDays: number,
+): Promise<Key[]> => {
+  let query = selectKeys(executor);
+  if (manager !== null) query = query.where('k.created_by', '=', manager);
+  if (kind !== undefined) query = query.where('k.kind', '=', kind);
+  // Equal to null is no row: a malformed id is like an unknown one.
+  if (user_id !== undefined) query = query.where('k.user_id', '=', isId(user_id) ? user_id : null);
+  if (created_by !== undefined) query = query.where('k.created_by', '=', created_by);
+  if (status !== undefined) query = query.where(statusIn(confirmationDays), '=', status);
+  if (q !== undefined) {
+    query = query.where(
+      sql<boolean>`(strpos(lower(k.name), lower(${q})) > 0 or starts_with(k.prefix, ${q}))`,
+    );
+  }
+  return selectPage(query, page, 'k.id');
+};
+
+/** The names of those of `ids` that are people or keys. */
+export const listPrincipalNames = async (
+  executor: Executor,
+  ids: readonly string[],
+): Promise<{ id: string; name: string }[]> => {
+  const known = ids.filter(isId);
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id::text, name from users where id = any(${known}::uuid[])
+    union all select coalesce(account_id, id)::text, name from api_keys
+    where coalesce(account_id, id) = any(${known}::uuid[]) order by name`.execute(executor);
+  return rows;
+};
+
+export const findKey = (executor: Executor, id: string): Promise<Key | undefined> =>
+  selectKeys(executor).where('k.id', '=', id).executeTakeFirst();
+
+export const insertKey = async (
+  tx: Tx,
+  key: Omit<ApiKeyRow, 'created_at' | 'last_used_at' | 'last_used_ip' | 'replaced_by'>,
+): Promise<void> => {
+  await tx.insertInto('api_keys').values(key).execute();
+};
+
+/** The key with its hash, locked: no one else changes it until the transaction ends. */
+export const lockKey = (tx: Tx, id: string): Promise<(Key & Pick<ApiKeyRow, 'value_hash'>) | undefined> =>
+  selectKeys(tx).select('k.value_hash').where('k.id', '=', id).forUpdate('k').executeTakeFirst();
+
+/** The key's end, locked: no one changes or deletes the key until the transaction ends. */
+export const lockKeyForShare = (tx: Tx, id: string): Promise<Pick<ApiKeyRow, 'expires_at'> | undefined> =>
+  tx.selectFrom('api_keys').select('expires_at').where('id', '=', id).forShare().executeTakeFirst();
+
+/** Writes that a key was rotated, and when it expires. */
+export const updateReplaced = async (
+  tx: Tx,
+  id: string,
+  fields: { replaced_by: string; expires_at: Date },
+): Promise<void> => {
+  await tx.updateTable('api_keys').set(fields).where('id', '=', id).execute();
+};
+
+/** Returns whether there was such a key. */
+export const deleteKey = async (tx: Tx, id: string): Promise<boolean> =>
+  (await tx.deleteFrom('api_keys').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
+
+/** Writes that the key was used now, from the address `ip`; at most once a minute, whichever replica calls. */
+export const touchKey = async (executor: Executor, id: string, ip: string): Promise<void> => {
+  await sql`update api_keys set last_used_at = platform_now(), last_used_ip = ${ip}
+    where id = ${id} and (last_used_at is null or last_used_at < platform_now() - interval '1 minute')`.execute(
+    executor,
+  );
+};
+
+export const countKeys = async (executor: Executor): Promise<number> =>
+  (
+    await executor
+      .selectFrom('api_keys')
+      .select((eb) => eb.fn.countAll<number>().as('n'))
+      .executeTakeFirstOrThrow()
+  ).n;

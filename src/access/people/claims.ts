@@ -1,0 +1,131 @@
+import { isObject } from '../../lib/objects.ts';
+import { emailAddress } from './email.ts';
+import type { Claims } from './store.ts';
+
+/** The own property `name` of `object`, so that `constructor` is a claim like any other. */
+const ownProperty = (object: object, name: string): unknown =>
+  Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
+
+/**
+ * Returns the path to a claim: the name of a top-level claim, taken literally, or the tokens of a JSON Pointer (RFC
+ * 6901) if it begins with `/`. Returns null for a malformed pointer.
+ */
+export const claimPath = (claim: string): readonly [string, ...string[]] | null => {
+  if (!claim.startsWith('/')) return [claim];
+  if (/~(?![01])/.test(claim)) return null;
+  const tokens = claim.slice(1).split('/');
+  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~')) as [string, ...string[]];
+};
+
+/** The index of an element in a JSON Pointer (RFC 6901, section 4); `-` names the element after the last. */
+const arrayIndex = /^(?:0|[1-9]\d*)$/;
+
+/** Returns the value at `path`; undefined if there is none. */
+export const claimAt = (claims: Claims, path: readonly string[]): unknown => {
+  let at: unknown = claims;
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null) return undefined;
+    if (Array.isArray(at) && !arrayIndex.test(key)) return undefined;
+    at = ownProperty(at, key);
+  }
+  return at;
+};
+
+/** The values of anything but an array. */
+const valuesOfOne = (value: unknown): string[] => {
+  if (typeof value === 'string') return [value];
+  if (typeof value === 'bigint') return [value.toString()];
+  if (typeof value === 'number' || typeof value === 'boolean') return [JSON.stringify(value)];
+  return isObject(value) ? Object.keys(value) : [];
+};
+
+/**
+ * Returns the values of a claim, which mappings compare with (governance, section 2.3): a string itself, a number or
+ * boolean as its JSON text, an array's elements by these rules but not arrays in it, an object's keys.
+ */
+export const valuesOf = (value: unknown): string[] =>
+  Array.isArray(value)
+    ? value.flatMap((element) => (Array.isArray(element) ? [] : valuesOfOne(element)))
+    : valuesOfOne(value);
+
+/**
+ * Returns the names of top-level claims that the provider did not send in full: those in `_claim_names` (OpenID Connect
+ * Core, section 5.6.2), and `groups` if there is a `hasgroups`.
+ */
+export const incompleteClaims = (claims: Claims): Set<string> => {
+  const names = new Set(valuesOf(ownProperty(claims, '_claim_names')));
+  const overage = ownProperty(claims, 'hasgroups');
+  if (overage !== undefined && overage !== null && overage !== false && overage !== 'false') {
+    names.add('groups');
+  }
+  return names;
+};
+
+/**
+ * Whether the provider vouches for the e-mail: the claim `verifiedClaim` is `true` or `"true"`, or `verifiedClaim` is
+ * `*`, which stands for always.
+ */
+export const isEmailVerified = (claims: Claims, verifiedClaim: string): boolean => {
+  if (verifiedClaim === '*') return true;
+  const verified = ownProperty(claims, verifiedClaim);
+  return verified === true || verified === 'true';
+};
+
+/** The claims that change at each sign-in, or that concern the token and not the person. */
+const notKept = new Set('iss aud exp iat nbf jti nonce azp sid auth_time at_hash c_hash s_hash'.split(' '));
+
+/** The places of distributed claims without their access tokens. */
+const withoutTokens = (sources: unknown): unknown =>
+  isObject(sources)
+    ? Object.fromEntries(
+        Object.entries(sources).map(([name, source]) => {
+          if (!isObject(source)) return [name, source];
+          return [name, Object.fromEntries(Object.entries(source).filter(([key]) => key !== 'access_token'))];
+        }),
+      )
+    : sources;
+
+/** Returns the claims that are kept of a person, without any secret in them. */
+const keptClaims = (claims: Claims): Claims =>
+  Object.fromEntries(
+    Object.entries(claims)
+      .filter(([name]) => !notKept.has(name))
+      .map(([name, value]) => [name, name === '_claim_sources' ? withoutTokens(value) : value]),
+  );
+
+const maxName = 200;
+
+/**
+ * Returns `text` as a name: without control characters, and without the marks that turn the direction of what follows;
+ * at most 200 characters. Returns `''` if nothing is left.
+ */
+export const cleanName = (text: unknown): string =>
+  typeof text === 'string'
+    ? [...text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '').trim()]
+        .slice(0, maxName)
+        .join('')
+    : '';
+
+/** A person by the claims, as stored. */
+export interface Profile {
+  email: string | null;
+  email_verified: boolean;
+  name: string;
+  claims: Claims;
+}
+
+/** Returns the e-mail, name and kept claims of the person `subject`. */
+export const profileOf = (claims: Claims, subject: string, verifiedClaim: string): Profile => {
+  const email = emailAddress(ownProperty(claims, 'email'));
+  const name =
+    cleanName(ownProperty(claims, 'name')) ||
+    cleanName(ownProperty(claims, 'preferred_username')) ||
+    cleanName(email ?? subject) ||
+    'unnamed';
+  return {
+    email,
+    email_verified: email !== null && isEmailVerified(claims, verifiedClaim),
+    name,
+    claims: keptClaims(claims),
+  };
+};

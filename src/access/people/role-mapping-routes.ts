@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { advisoryLock, type Database, type Tx } from '../../database/index.ts';
+import {
+  finder,
+  id,
+  listPage,
+  optional,
+  pageOf,
+  pageQuery,
+  type Route,
+  route,
+  text,
+  timestamp,
+} from '../../http/index.ts';
+import { notFound } from '../../lib/errors.ts';
+import { withoutUndefined } from '../../lib/objects.ts';
+import { roles } from '../../lib/principal.ts';
+import { claimPath } from './claims.ts';
+import { findRoleMapping, listRoleMappings, type RoleMappingRow } from './role-mapping-store.ts';
+import { createRoleMapping, deleteRoleMapping, updateRoleMapping } from './role-mappings.ts';
+import type { PeopleParts } from './roles.ts';
+
+const claim = text(200, 1)
+  .refine((value) => claimPath(value) !== null, 'is not a JSON Pointer: ~ must be followed by 0 or 1')
+  .meta({
+    openapi: { type: 'string', minLength: 1, maxLength: 200, examples: ['groups', '/realm_access/roles'] },
+  })
+  .describe(
+    'The name of a top-level claim, taken literally, or a JSON Pointer (RFC 6901) if it begins with `/`.',
+  );
+const value = text(500, 1).describe(
+  'Equal to one of the values of the claim, case included. For `email`: an address, or `@example.com` for a domain.',
+);
+const role = z.enum(roles);
+const priority = z.int().min(0).max(1_000);
+
+const roleMapping = z
+  .object({
+    id,
+    claim: z.string(),
+    value: z.string(),
+    role,
+    priority: z
+      .int()
+      .describe('Of the mappings that match, the highest priority decides, then the highest role.'),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'RoleMapping' });
+
+const createBody = z
+  .object({ claim, value, role, priority: optional(priority, 0) })
+  .meta({ id: 'CreateRoleMappingBody' });
+
+const updateBody = z
+  .object({
+    claim: claim.optional(),
+    value: value.optional(),
+    role: role.optional(),
+    priority: priority.optional(),
+  })
+  .meta({ id: 'UpdateRoleMappingBody' });
+
+/** The schema of a proposed mapping, for the preview. */
+export const proposedMapping = z.object({
+  id: optional(id, null),
+  claim,
+  value,
+  role,
+  priority: optional(priority, 0),
+});
+
+/** The mapping, under the lock of all changes to people. Throws 404 if another request deleted it. */
+const lockRoleMapping = async (tx: Tx, id: string): Promise<RoleMappingRow> => {
+  await advisoryLock(tx, 'access');
+  const mapping = await findRoleMapping(tx, id);
+  if (!mapping) throw notFound('role mapping');
+  return mapping;
+};
+
+const evaluated =
+  'Everyone whose role is not set by hand gets the role that follows, at once. It is refused if it would leave no active administrator.';
+
+/** `onChange` runs after each change, so that no credential is cached on this replica when the response is sent. */
+export const roleMappingRoutes = (db: Database, parts: PeopleParts, onChange: () => void): Route[] => {
+  const find = finder(db, 'role mapping', 'role_mapping_id', findRoleMapping);
+  return [
+    route({
+      id: 'listRoleMappings',
+      role: 'admin',
+      scope: 'access:read',
+      method: 'GET',
+      path: '/role-mappings',
+      summary: 'List role mappings',
+      query: pageQuery,
+      response: pageOf('RoleMappingPage', roleMapping),
+      noStore: true,
+      handler: listPage(db, listRoleMappings),
+    }),
+    route({
+      id: 'createRoleMapping',
+      role: 'admin',
+      scope: 'access',
+      method: 'POST',
+      path: '/role-mappings',
+      summary: 'Create a role mapping',
+      description: evaluated,
+      body: createBody,
+      response: roleMapping,
+      otherStatuses: [412],
+      noStore: true,
+      handler: async ({ body, actor, transaction }) => {
+        const mapping = await transaction(async (tx) => {
+          await advisoryLock(tx, 'access');
+          return createRoleMapping(tx, actor, parts, body);
+        });
+        onChange();
+        return mapping;
+      },
+    }),
+    route({
+      id: 'getRoleMapping',
+      role: 'admin',
+      scope: 'access:read',
+      method: 'GET',
+      path: '/role-mappings/{role_mapping_id}',
+      summary: 'Get a role mapping',
+      find,
+      response: roleMapping,
+      noStore: true,
+      handler: async ({ found }) => found,
+    }),
+    route({
+      id: 'updateRoleMapping',
+      role: 'admin',
+      scope: 'access',
+      method: 'PATCH',
+      path: '/role-mappings/{role_mapping_id}',
+      summary: 'Update a role mapping',
+      description: evaluated,
+      find,
+      body: updateBody,
+      response: roleMapping,
+      otherStatuses: [412],
+      noStore: true,
+      handler: async ({ found, body, actor, transaction }) => {
+        const mapping = await transaction(async (tx) =>
+          updateRoleMapping(tx, actor, parts, await lockRoleMapping(tx, found.id), withoutUndefined(body)),
+        );
+        onChange();
+        return mapping;
+      },
+    }),
+    route({
+      id: 'deleteRoleMapping',
+      role: 'admin',
+      scope: 'access',
+      method: 'DELETE',
+      path: '/role-mappings/{role_mapping_id}',
+      summary: 'Delete a role mapping',
+      description: evaluated,
+      find,
+      status: 204,
+      otherStatuses: [412],
+      noStore: true,
+      handler: async ({ found, actor, transaction }) => {
+        await transaction(async (tx) =>
+          deleteRoleMapping(tx, actor, parts, await lockRoleMapping(tx, found.id)),
+        );
+        onChange();
+      },
+    }),
+  ];
+};

@@ -1,0 +1,114 @@
+import { advisoryLock, type Database, type Tx } from '../../database/index.ts';
+import { finder, listPage, pageOf, type Route, route } from '../../http/index.ts';
+import { notFound } from '../../lib/errors.ts';
+import type { PeopleParts } from './roles.ts';
+import { findUser, listUsers, type UserRow } from './store.ts';
+import {
+  inviteBody,
+  publicUser,
+  toUserResponse,
+  updateUserBody,
+  userQuery,
+  userWithClaims,
+} from './user-schemas.ts';
+import { deleteUser, inviteUser, updateUser } from './users.ts';
+
+/** The person, under the lock of all changes to people. Throws 404 if another request deleted the person. */
+const lockUser = async (tx: Tx, id: string): Promise<UserRow> => {
+  await advisoryLock(tx, 'access');
+  const user = await findUser(tx, id);
+  if (!user) throw notFound('user');
+  return user;
+};
+
+/** `onChange` runs after each change, so that no credential is cached on this replica when the response is sent. */
+export const userRoutes = (db: Database, parts: PeopleParts, onChange: () => void): Route[] => {
+  const find = finder(db, 'user', 'user_id', findUser);
+  return [
+    route({
+      id: 'listUsers',
+      role: 'admin',
+      scope: 'access:read',
+      method: 'GET',
+      path: '/users',
+      summary: 'List users',
+      description: 'Returns people and invitations, without their claims.',
+      query: userQuery,
+      response: pageOf('UserPage', publicUser),
+      noStore: true,
+      handler: listPage(db, listUsers, toUserResponse),
+    }),
+    route({
+      id: 'inviteUser',
+      role: 'admin',
+      scope: 'access',
+      method: 'POST',
+      path: '/users',
+      summary: 'Invite a user',
+      description:
+        'The person who signs in with this e-mail, verified by the identity provider, accepts the invitation. No message is sent.',
+      body: inviteBody,
+      response: publicUser,
+      noStore: true,
+      handler: async ({ body, actor, transaction }) =>
+        toUserResponse(
+          await transaction(async (tx) => {
+            await advisoryLock(tx, 'access');
+            return inviteUser(tx, actor, body);
+          }),
+        ),
+    }),
+    route({
+      id: 'getUser',
+      role: 'admin',
+      scope: 'access:read',
+      method: 'GET',
+      path: '/users/{user_id}',
+      summary: 'Get a user',
+      find,
+      response: userWithClaims,
+      noStore: true,
+      handler: async ({ found }) => ({ ...toUserResponse(found), claims: found.claims }),
+    }),
+    route({
+      id: 'updateUser',
+      role: 'admin',
+      scope: 'access',
+      method: 'PATCH',
+      path: '/users/{user_id}',
+      summary: 'Update a user',
+      description:
+        'Sets the role, suspends or activates the person, or removes the identity. It is refused if it would leave no active administrator.',
+      find,
+      body: updateUserBody,
+      response: publicUser,
+      otherStatuses: [412],
+      noStore: true,
+      handler: async ({ found, body, actor, transaction }) => {
+        const user = await transaction(async (tx) =>
+          updateUser(tx, actor, parts, await lockUser(tx, found.id), body),
+        );
+        onChange();
+        return toUserResponse(user);
+      },
+    }),
+    route({
+      id: 'deleteUser',
+      role: 'admin',
+      scope: 'access',
+      method: 'DELETE',
+      path: '/users/{user_id}',
+      summary: 'Delete a user',
+      description:
+        'Ends the sessions and personal keys. Service accounts’ keys, schedules and history stay. If a role mapping admits the person, the next sign-in makes a new person: suspend to keep someone out.',
+      find,
+      status: 204,
+      otherStatuses: [412],
+      noStore: true,
+      handler: async ({ found, actor, transaction }) => {
+        await transaction(async (tx) => deleteUser(tx, actor, parts, await lockUser(tx, found.id)));
+        onChange();
+      },
+    }),
+  ];
+};

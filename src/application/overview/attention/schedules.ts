@@ -1,0 +1,147 @@
+import type { Executor } from '../../../database/index.ts';
+import type { Scheduling } from '../../../replicas/index.ts';
+import { LocalClock, reasonsOf, sentence, whyOverdue } from '../../../schedules/index.ts';
+import { type Attention, counted, mostLines } from './attention.ts';
+import {
+  type BlockedRow,
+  findRecords,
+  listBlocked,
+  listOverdue,
+  listSkipped,
+  mostCounted,
+  type OverdueRow,
+  type SkippedRow,
+} from './schedule-store.ts';
+
+const subjectOf = ({ id, name }: { id: string; name: string }) => ({ type: 'schedule' as const, id, name });
+
+const overdueLines = (
+  { rows, total }: { rows: readonly OverdueRow[]; total: number },
+  scheduling: Scheduling,
+): Attention[] => {
+  const now = scheduling.now.getTime();
+  const line = (row: OverdueRow): Attention => {
+    const clock = new LocalClock(row.timezone, now);
+    const due = clock.near(row.due.getTime(), now);
+    return {
+      kind: 'schedule_overdue',
+      severity: 'error',
+      count: 1,
+      since: row.due,
+      subject: subjectOf(row),
+      title: `${row.name} is due and has not fired`,
+      detail: `It has been due since ${due} (${clock.name}). ${whyOverdue(scheduling, row.due, clock)}`,
+      filter: {},
+    };
+  };
+  if (rows.length <= mostLines) return rows.map(line);
+  const first = line(rows[0]!);
+  return [
+    {
+      ...first,
+      count: total,
+      subject: null,
+      title: `${counted(total, 'schedule', mostCounted)} are due and have not fired`,
+      detail: `The first is ${rows[0]!.name}. ${first.detail}`,
+      filter: { sort: 'next' },
+    },
+  ];
+};
+
+const blockedLines = (rows: readonly BlockedRow[], now: number): Attention[] => {
+  const line = (row: BlockedRow): Attention => {
+    const clock = new LocalClock(row.timezone, now);
+    const why = row.reason ? sentence(row.reason) : 'No next time can be computed.';
+    const since = row.at
+      ? ` Its last occurrence was skipped at ${clock.near(row.at.getTime(), now)} (${clock.name}).`
+      : '';
+    const next = row.next_run_at ? '' : ' It runs again after its definition has been changed.';
+    return {
+      kind: 'schedule_blocked',
+      severity: 'error',
+      count: 1,
+      since: row.at,
+      subject: subjectOf(row),
+      title: `${row.name} cannot fire`,
+      detail: `${why}${since}${next}`,
+      filter: {},
+    };
+  };
+  if (rows.length <= mostLines) return rows.map(line);
+  const first = line(rows[0]!);
+  const { total } = rows[0]!;
+  return [
+    {
+      ...first,
+      count: total,
+      subject: null,
+      title: `${counted(total, 'schedule')} cannot fire`,
+      detail: `The first is ${rows[0]!.name}. ${first.detail}`,
+      filter: { state: 'blocked' },
+    },
+  ];
+};
+
+/** The span of nominal times as a filter of occurrences, whose `from` is not included. */
+const spanOf = (since: Date, until: Date) => ({
+  from: new Date(since.getTime() - 1).toISOString(),
+  to: until.toISOString(),
+});
+
+const skippedLines = async (
+  executor: Executor,
+  rows: readonly SkippedRow[],
+  now: number,
+): Promise<Attention[]> => {
+  if (rows.length === 0) return [];
+  const shown = rows.length <= mostLines ? rows : rows.slice(0, 1);
+  const records = await findRecords(
+    executor,
+    shown.map(({ id, sample }) => ({ schedule_id: id, id: sample })),
+  );
+  const ordered = shown.flatMap((row) => {
+    const record = records.find(({ schedule_id }) => schedule_id === row.id);
+    return record ? [{ ...record, timezone: rows.length <= mostLines ? row.timezone : 'UTC' }] : [];
+  });
+  const reasons = await reasonsOf(executor, ordered, now);
+  const reasonOf = new Map(ordered.map((record, k) => [record.schedule_id, reasons[k]!]));
+  if (rows.length <= mostLines) {
+    return rows.map((row) => ({
+      kind: 'occurrences_skipped',
+      severity: 'error',
+      count: row.skipped,
+      since: row.since,
+      subject: subjectOf(row),
+      title: `${counted(row.skipped, 'occurrence')} of ${row.name} did not fire`,
+      detail: reasonOf.get(row.id) ?? 'The records of them are no longer kept.',
+      filter: { outcome: 'skipped', ...spanOf(row.since, row.until) },
+    }));
+  }
+  const { total, schedules, first, last } = rows[0]!;
+  return [
+    {
+      kind: 'occurrences_skipped',
+      severity: 'error',
+      count: total,
+      since: first,
+      subject: null,
+      title: `${counted(total, 'occurrence', mostCounted)} of ${counted(schedules, 'schedule', mostCounted)} did not fire`,
+      detail: `Most are of ${rows[0]!.name}. ${reasonOf.get(rows[0]!.id) ?? ''}`.trim(),
+      filter: { outcome: 'skipped', ...spanOf(first, last) },
+    },
+  ];
+};
+
+/** Schedules that are due and do not fire, cannot fire, or have missed occurrences since `from`. */
+export const scheduleAttention = async (
+  executor: Executor,
+  scheduling: Scheduling,
+  from: Date,
+): Promise<Attention[]> => {
+  const now = scheduling.now.getTime();
+  return [
+    ...overdueLines(await listOverdue(executor), scheduling),
+    ...blockedLines(await listBlocked(executor), now),
+    ...(await skippedLines(executor, await listSkipped(executor, from), now)),
+  ];
+};

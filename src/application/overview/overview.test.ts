@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { eachDatabase } from '../../../tests/harness/database.ts';
+import { testServices } from '../../../tests/harness/services.ts';
+import { makeAgent } from '../../../tests/harness/work-items.ts';
+import { OverviewReader } from './overview.ts';
+
+const all = { workItems: true, integrations: true, keys: true, audit: true };
+
+eachDatabase((_name, open) => {
+  it('is computed at most once in two seconds for all who may see the same', async () => {
+    const { settings } = testServices(open());
+    let now = 1_000;
+    let statements = 0;
+    const reader = new OverviewReader(
+      open(),
+      () => settings.get(),
+      () => now,
+    );
+    const read = async (permitted = all, hours = 24) => {
+      const before = statements;
+      const overview = await reader.read(permitted, hours);
+      return { overview, statements: statements - before };
+    };
+    open().onStatement(() => {
+      statements++;
+    });
+    const [one, two] = await Promise.all([reader.read(all, 24), reader.read(all, 24)]);
+    expect(two).toBe(one);
+    await makeAgent(open());
+    now += 1_999;
+    const again = await read();
+    expect([again.overview, again.statements]).toEqual([one, 0]);
+    const other = await read({ ...all, integrations: false });
+    expect(other.overview.integrations).toBeNull();
+    expect(other.overview.setup.agent).toBe(true);
+    expect((await read(all, 12)).statements).toBeGreaterThan(0);
+    now += 1;
+    const later = await read();
+    expect(later.overview.setup.agent).toBe(true);
+    expect(later.statements).toBeGreaterThan(0);
+    open().onStatement(() => {});
+  });
+
+  it('a failure is not kept', async () => {
+    const { settings } = testServices(open());
+    let fails = true;
+    const db = {
+      ...open(),
+      run: ((fn) => (fails ? Promise.reject(new Error('away')) : open().run(fn))) as ReturnType<
+        typeof open
+      >['run'],
+    };
+    const reader = new OverviewReader(
+      db,
+      () => settings.get(),
+      () => 0,
+    );
+    await expect(reader.read(all, 24)).rejects.toThrow('away');
+    fails = false;
+    await expect(reader.read(all, 24)).resolves.toHaveProperty('attention');
+  });
+});

@@ -1,0 +1,158 @@
+import type { Tx } from '../database/index.ts';
+import type { Vault } from '../lib/crypto.ts';
+import { type Fault, unprocessable } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { SealedSettings } from '../lib/sealed-settings.ts';
+import type { ChangedCallback, NewCallback } from './schemas.ts';
+import { newSigningSecret } from './signature.ts';
+import { type CallbackEvent, findCallback, insertCallback, removeCallbackRows } from './store.ts';
+
+/** What of a callback is not secret, as the resource that has it stores and shows it. */
+export interface Callback {
+  /** The same as long as the owner has it. */
+  id: string;
+  /** Of its present row, if it was changed: a row never changes. */
+  row_id?: string;
+  url: string;
+  events: CallbackEvent[];
+  header_names: string[];
+  secret_set: boolean;
+}
+
+/** A callback in the response of the request that created it. */
+type CreatedCallback = Callback & { secret?: string };
+
+/** What of a callback is secret. */
+export interface CallbackSettings {
+  secret: string;
+  headers: Record<string, string>;
+}
+
+const defaultEvents: CallbackEvent[] = [
+  'work_item.needs_review',
+  'work_item.indeterminate',
+  'work_item.completed',
+  'work_item.error',
+  'work_item.cancelled',
+];
+
+type Owner = { agentId: string } | { workItemId: string };
+
+/** A list as it is stored with its owner, and as the response shows it: with the secrets that were generated. */
+interface StoredCallbacks {
+  stored: Callback[];
+  shown: CreatedCallback[];
+}
+
+/** The callbacks of agents and Work Items. */
+export interface CallbackStore {
+  sealed: SealedSettings<CallbackSettings>;
+  /** Adds callbacks to their new owner. */
+  add(tx: Tx, owner: Owner, given: readonly NewCallback[]): Promise<StoredCallbacks>;
+  /** Replaces the callbacks of the locked agent. Those that `given` names by their id keep what it leaves out. */
+  replace(
+    tx: Tx,
+    agentId: string,
+    before: readonly Callback[],
+    given: readonly ChangedCallback[],
+  ): Promise<StoredCallbacks>;
+  /** Removes those of an agent that is deleted. What was recorded for them is still delivered. */
+  removeOf(tx: Tx, agentId: string): Promise<void>;
+}
+
+const keptOf = (before: readonly Callback[], { id }: ChangedCallback): Callback | undefined =>
+  before.find((callback) => callback.id === id);
+
+const rowIdOf = ({ id, row_id = id }: Callback): string => row_id;
+
+/** The faults of ids. One that the agent does not have is no new callback: its secret would be another, unnoticed. */
+const idFaults = (before: readonly Callback[], given: readonly ChangedCallback[]): Fault[] =>
+  given.flatMap(({ id }, i): Fault[] => {
+    const path = `callbacks[${i}].id`;
+    if (id === undefined) return [];
+    if (given.findIndex((other) => other.id === id) < i) return [{ path, message: 'is there twice' }];
+    if (before.some((callback) => callback.id === id)) return [];
+    return [{ path, message: 'is not a callback of this agent; leave it out for a new one' }];
+  });
+
+/**
+ * Throws 422 for ids that are not those of the agent, and if stored headers would go to another address, which only
+ * someone who knows them may decide.
+ */
+export const checkChangedCallbacks = (
+  before: readonly Callback[],
+  given: readonly ChangedCallback[],
+): void => {
+  const faults = given.flatMap((one, i): Fault[] => {
+    const kept = keptOf(before, one);
+    const moved = kept && kept.url !== one.url && kept.header_names.length > 0 && !one.headers;
+    return moved
+      ? [{ path: `callbacks[${i}].headers`, message: 'must be sent again with another `url`' }]
+      : [];
+  });
+  const all = [...idFaults(before, given), ...faults];
+  if (all.length > 0) throw unprocessable(all);
+};
+
+export const createCallbackStore = (vault: Vault): CallbackStore => {
+  const sealed = new SealedSettings<CallbackSettings>(vault, 'callbacks', []);
+
+  const insert = async (
+    tx: Tx,
+    owner: Owner,
+    { url, events = defaultEvents, headers = {}, secret }: NewCallback,
+    id?: string,
+  ): Promise<{ callback: Callback; shown: CreatedCallback }> => {
+    const rowId = newId();
+    const settings = { secret: secret ?? newSigningSecret(), headers };
+    await insertCallback(tx, {
+      id: rowId,
+      agent_id: 'agentId' in owner ? owner.agentId : null,
+      work_item_id: 'workItemId' in owner ? owner.workItemId : null,
+      url,
+      origin: new URL(url).origin,
+      events,
+      settings: sealed.seal(rowId, settings),
+    });
+    const ids = id === undefined ? { id: rowId } : { id, row_id: rowId };
+    const callback = { ...ids, url, events, header_names: Object.keys(headers), secret_set: true };
+    return { callback, shown: secret ? callback : { ...callback, secret: settings.secret } };
+  };
+
+  const listOf = (made: readonly { callback: Callback; shown: CreatedCallback }[]): StoredCallbacks => ({
+    stored: made.map(({ callback }) => callback),
+    shown: made.map(({ shown }) => shown),
+  });
+
+  const replaceOne = async (
+    tx: Tx,
+    agentId: string,
+    kept: Callback | undefined,
+    { id: _, ...given }: ChangedCallback,
+  ) => {
+    if (!kept) return insert(tx, { agentId }, given);
+    const events = given.events ?? kept.events;
+    const isSame = kept.url === given.url && `${kept.events}` === `${events}`;
+    if (isSame && !given.headers && !given.secret) return { callback: kept, shown: kept };
+    const settings = sealed.open((await findCallback(tx, rowIdOf(kept)))!);
+    const { headers = settings.headers, secret = settings.secret } = given;
+    return insert(tx, { agentId }, { url: given.url, events, headers, secret }, kept.id);
+  };
+
+  return {
+    sealed,
+    add: async (tx, owner, given) => {
+      const made = [];
+      for (const one of given) made.push(await insert(tx, owner, one));
+      return listOf(made);
+    },
+    replace: async (tx, agentId, before, given) => {
+      const made = [];
+      for (const one of given) made.push(await replaceOne(tx, agentId, keptOf(before, one), one));
+      const all = listOf(made);
+      await removeCallbackRows(tx, agentId, all.stored.map(rowIdOf));
+      return all;
+    },
+    removeOf: (tx, agentId) => removeCallbackRows(tx, agentId, []),
+  };
+};

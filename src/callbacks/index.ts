@@ -1,0 +1,59 @@
+import type { Feature, Services } from '../feature.ts';
+import { counter, gauge } from '../lib/metrics.ts';
+import { type CallbackStore, createCallbackStore } from './callbacks.ts';
+import { CallbackDelivery } from './delivery.ts';
+import { type CallbackNeeds, callbackRoutes } from './routes.ts';
+import { countOverdueDeliveries, deleteRemovedCallbacks } from './store.ts';
+
+export { type Callback, type CallbackStore, checkChangedCallbacks } from './callbacks.ts';
+export {
+  type ChangedCallback,
+  changedCallbacks,
+  type NewCallback,
+  newCallbacks,
+  publicCallback,
+} from './schemas.ts';
+export { deliveryInsertion, hasCallbacks, recordDeliveries } from './store.ts';
+
+export interface Callbacks extends Feature {
+  store: CallbackStore;
+}
+
+/** Callbacks: signed requests to a user's own address when a Work Item has a new status. */
+export const createCallbacks = (services: Services, needs: CallbackNeeds): Callbacks => {
+  const { db, vault } = services;
+  const store = createCallbackStore(vault);
+  const attempts = counter('agent_platform_callback_attempts_total', 'Attempts to deliver a callback', [
+    'outcome',
+  ]);
+  // A series that appears with 1 shows no increase to an alert: those that are watched begin at 0.
+  for (const outcome of ['delivered', 'retried', 'failed', 'gone'] as const) attempts.inc({ outcome }, 0);
+  const overdue = gauge(
+    'agent_platform_callbacks_overdue',
+    'Callback deliveries that have been due for more than a minute',
+    [],
+    async (g) => g.set(await db.run(countOverdueDeliveries).catch(() => Number.NaN)),
+  );
+  const delivery = new CallbackDelivery({
+    ...services,
+    sealed: store.sealed,
+    onAttempt: (outcome) => attempts.inc({ outcome }),
+  });
+  return {
+    tag: { name: 'Callbacks', description: 'What was sent to the callbacks of Work Items and agents.' },
+    routes: callbackRoutes(db, needs),
+    secrets: [store.sealed.column],
+    metrics: [attempts, overdue],
+    retention: [(tx, _settings, limit) => deleteRemovedCallbacks(tx, limit)],
+    start: async () => delivery.listen(),
+    loops: [
+      {
+        role: 'delivery',
+        start: () => delivery.start(),
+        stop: () => delivery.stop(),
+        pass: () => delivery.pass(),
+      },
+    ],
+    store,
+  };
+};

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+
+/** A file in the encodings that it was built with. */
+export interface BuiltFile {
+  type: string;
+  /** Differs for every content. */
+  hash: string;
+  identity: Buffer;
+  br?: Buffer;
+  gzip?: Buffer;
+}
+
+export interface BuiltFiles {
+  /** index.html, cut where the nonce belongs. */
+  index: readonly string[];
+  /** By path, `/assets/app.js`. */
+  byPath: ReadonlyMap<string, BuiltFile>;
+}
+
+/** What index.html has where the nonce of a response belongs. */
+const noncePlaceholder = '__CSP_NONCE__';
+
+/** The hash of what the build was made from. The build writes it last. */
+const builtFile = '.built';
+
+const types: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+};
+
+/** Resolves to the content of a file, or to null if there is none. */
+const readIfThere = (path: string): Promise<Buffer | null> =>
+  readFile(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  });
+
+const readAll = async (folder: string): Promise<BuiltFiles | null> => {
+  const index = await readIfThere(join(folder, 'index.html'));
+  if (!index) return null;
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length).replaceAll('\\', '/'))
+    // Hidden files are about the build: its hash, and Vite's manifest.
+    .filter((name) => !name.includes('/.') && name !== '/index.html' && !/\.(br|gz)$/.test(name));
+  const read = async (name: string): Promise<[string, BuiltFile]> => {
+    const path = join(folder, name);
+    const [identity, br, gzip] = await Promise.all([
+      readFile(path),
+      readIfThere(`${path}.br`),
+      readIfThere(`${path}.gz`),
+    ]);
+    return [
+      name,
+      {
+        type: types[extname(name)] ?? 'application/octet-stream',
+        hash: createHash('sha256').update(identity).digest('base64url').slice(0, 22),
+        identity,
+        ...(br ? { br } : {}),
+        ...(gzip ? { gzip } : {}),
+      },
+    ];
+  };
+  return {
+    index: index.toString('utf8').split(noncePlaceholder),
+    byPath: new Map(await Promise.all(names.map(read))),
+  };
+};
+
+/**
+ * Reads what was built into `folder`. Resolves to null if nothing is there. A build may replace the folder meanwhile:
+ * then it is read again, because files of two builds do not fit together.
+ */
+export const readBuiltFiles = async (folder: string): Promise<BuiltFiles | null> => {
+  for (let attempt = 1; ; attempt++) {
+    const before = await readIfThere(join(folder, builtFile));
+    const files = await readAll(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT' || attempt === 5) throw error;
+      return undefined;
+    });
+    const after = await readIfThere(join(folder, builtFile));
+    if (files !== undefined && String(before) === String(after)) return files;
+  }
+};

@@ -1,0 +1,81 @@
+import { notify, type Tx } from '../database/index.ts';
+import { type OpenStreams, Watcher } from '../event-streams/index.ts';
+import type { Feature, Services } from '../feature.ts';
+import { Loop } from '../lib/loop.ts';
+import { counter } from '../lib/metrics.ts';
+import type { Runtime } from '../runtime/index.ts';
+import { createAsking } from './asking.ts';
+import { deleteOldEvents, eventsChannel } from './event-store.ts';
+import { conversationRoutes } from './routes.ts';
+import { runRoutes } from './run-routes.ts';
+import { runSource } from './run-source.ts';
+import { runCancelsChannel } from './run-store.ts';
+import { deleteEventsOfAgent, listLastSeqs, listOpenRuns } from './store.ts';
+
+export interface ConversationNeeds {
+  runtime: Pick<Runtime, 'workerOf'>;
+  openStreams: OpenStreams;
+}
+
+interface Conversations extends Feature {
+  /** For the tool protocol. */
+  asking: ReturnType<typeof createAsking>;
+}
+
+/** How often events that are not sent any more are removed, in milliseconds, and how many at once. */
+const removeEveryMs = 15_000;
+const removeAtOnce = 2_000;
+
+/** Called before an agent is deleted, and its conversations with it: stops their runs and removes their events. */
+export const endConversations = async (tx: Tx, agentId: string): Promise<void> => {
+  for (const id of await listOpenRuns(tx, agentId)) await notify(tx, runCancelsChannel, id);
+  await deleteEventsOfAgent(tx, agentId);
+};
+
+/** Conversations with agents: their messages, the runs that reply to them, and streams of what happens. */
+export const createConversations = (
+  services: Services,
+  { runtime, openStreams }: ConversationNeeds,
+): Conversations => {
+  const { db, log } = services;
+  const finished = counter(
+    'agent_platform_conversation_runs_finished_total',
+    'Runs of conversations that ended on this replica, by the status that they were left in',
+    ['status'],
+  );
+  for (const status of ['completed', 'needs_review', 'error']) finished.inc({ status }, 0);
+  const worker = runtime.workerOf(runSource(services, (status) => finished.inc({ status })));
+  const watcher = new Watcher({
+    db,
+    log,
+    name: 'conversation streams',
+    channel: eventsChannel,
+    look: listLastSeqs,
+  });
+  const removal = new Loop({
+    name: 'stream events',
+    log,
+    tick: async () =>
+      (await db.tx((tx) => deleteOldEvents(tx, removeAtOnce))) === removeAtOnce ? 0 : removeEveryMs,
+  });
+  return {
+    tag: { name: 'Conversations', description: 'Talking with a conversational agent.' },
+    routes: [...conversationRoutes(db), ...runRoutes({ db, watcher, openStreams })],
+    metrics: [finished],
+    asking: createAsking(db, watcher),
+    start: async () => {
+      worker.listen();
+      watcher.listen();
+    },
+    loops: [
+      { role: 'worker', start: worker.start, stop: worker.stop, pass: worker.pass },
+      {
+        role: 'worker',
+        start: () => void removal.start(),
+        stop: () => removal.stop(),
+        pass: () => removal.pass(),
+      },
+      { role: 'api', start: () => watcher.start(), stop: () => watcher.stop(), pass: () => watcher.pass() },
+    ],
+  };
+};

@@ -1,0 +1,67 @@
+import { type Executor, json, type Page, sql, type Tx } from '../database/index.ts';
+import type { MessagePart } from '../work-items/index.ts';
+
+export interface ConversationMessage {
+  id: string;
+  conversation_id: string;
+  run_id: string;
+  role: 'user' | 'assistant' | 'tool';
+  content: MessagePart[];
+  created_at: Date;
+}
+
+const columns = sql`id, conversation_id, run_id, role, content, created_at`;
+
+export type NewMessage = Pick<ConversationMessage, 'id' | 'role' | 'content'> & { provider_parts?: unknown };
+
+/** Stores messages of a run, in their order. The caller has locked the conversation. */
+export const appendMessages = async (
+  tx: Tx,
+  { conversationId, runId }: { conversationId: string; runId: string },
+  messages: readonly NewMessage[],
+): Promise<ConversationMessage[]> => {
+  const stored: ConversationMessage[] = [];
+  for (const { id, role, content, provider_parts } of messages) {
+    const parts = provider_parts === undefined ? null : json(provider_parts);
+    const { rows } = await sql<ConversationMessage>`
+      insert into conversation_messages (id, conversation_id, run_id, role, content, provider_parts)
+      values (${id}, ${conversationId}, ${runId}, ${role}, ${json(content)}::json, ${parts}::json)
+      returning ${columns}`.execute(tx);
+    stored.push(...rows);
+  }
+  await sql`update conversations set message_count = message_count + ${stored.length}::integer,
+    last_message_at = platform_now() where id = ${conversationId}`.execute(tx);
+  return stored;
+};
+
+/** Newest first, one more than `limit`. */
+export const listMessages = async (
+  executor: Executor,
+  conversationId: string,
+  { limit, next }: Page,
+): Promise<ConversationMessage[]> => {
+  const { rows } = await sql<ConversationMessage>`
+    select ${columns} from conversation_messages where conversation_id = ${conversationId}
+      and (${next}::uuid is null or seq < (select seq from conversation_messages
+        where conversation_id = ${conversationId} and id = ${next}::uuid))
+    order by seq desc limit ${limit + 1}`.execute(executor);
+  return rows;
+};
+
+/** The messages of a run, oldest first. */
+export const listRunMessages = async (executor: Executor, runId: string): Promise<ConversationMessage[]> => {
+  const { rows } = await sql<ConversationMessage>`
+    select ${columns} from conversation_messages where run_id = ${runId} order by seq`.execute(executor);
+  return rows;
+};
+
+/** All messages of a conversation for the next model call, oldest first. */
+export const listWholeConversation = async (
+  executor: Executor,
+  conversationId: string,
+): Promise<(ConversationMessage & { provider_parts: unknown })[]> => {
+  const { rows } = await sql<ConversationMessage & { provider_parts: unknown }>`
+    select ${columns}, provider_parts from conversation_messages where conversation_id = ${conversationId}
+    order by seq`.execute(executor);
+  return rows;
+};

@@ -1,0 +1,18 @@
+import { getAgent } from '../agents/index.ts';
+import type { Tx } from '../database/index.ts';
+import type { Fault } from '../lib/errors.ts';
+import { compileArgumentCheck } from '../lib/json-schema.ts';
+
+/**
+ * Returns the faults of a result by the `result_schema` of the agent, as the platform checks its own. `result` is
+ * undefined if the worker sent none.
+ */
+export const resultFaults = async (tx: Tx, agentId: string, result: unknown): Promise<Fault[]> => {
+  const { result_schema } = await getAgent(tx, agentId);
+  if (result_schema === null) return [];
+  if (result === undefined) {
+    return [{ path: 'result', message: 'is required: the agent has a result_schema' }];
+  }
+  const message = compileArgumentCheck(result_schema)(result);
+  return message === null ? [] : [{ path: 'result', message }];
+};

@@ -1,0 +1,92 @@
+import type { Tx } from '../database/index.ts';
+import { type Context, finder, type Route, route } from '../http/index.ts';
+import {
+  findWorkItem,
+  getWorkItem,
+  publicWorkItem,
+  toWorkItemResponse,
+  type WorkItem,
+} from '../work-items/index.ts';
+import { type ClaimParts, checkAgents, claimRecords } from './claims.ts';
+import { beat, type Ended, finishLease, throwIfRefused } from './leases.ts';
+import { claimBody, claims, finishBody, heartbeatBody, leaseState } from './schemas.ts';
+
+const path = '/work-items/{work_item_id}';
+
+export interface ExternalWorkerNeeds {
+  /** A run ended with this status of its Work Item. */
+  onFinished(status: WorkItem['status']): void;
+}
+
+export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: ExternalWorkerNeeds): Route[] => {
+  const { db } = parts;
+  const find = finder(db, 'Work Item', 'work_item_id', findWorkItem);
+  /** Runs `fn` in the transaction of the request, and counts the run that it ended once that is committed. */
+  const counting = async <T>(
+    transaction: Context['transaction'],
+    fn: (tx: Tx, ended: Ended) => Promise<T>,
+  ): Promise<T> => {
+    let status: WorkItem['status'] | null = null;
+    const result = await transaction((tx) => {
+      status = null;
+      return fn(tx, (now) => {
+        status = now;
+      });
+    });
+    if (status !== null) onFinished(status);
+    return result;
+  };
+  const shared = { role: 'builder', scope: 'work_items', method: 'POST', base: 'v2' } as const;
+  return [
+    route({
+      ...shared,
+      id: 'claimWorkItems',
+      path: '/work-items/claim',
+      summary: 'Claim Work Items',
+      description:
+        'The oldest that wait, for an external worker. If there is none it waits for `wait_seconds` and then returns no records. When the caller closes the connection nothing is claimed.',
+      otherStatuses: [404],
+      checkBody: ({ agent_ids }) => db.run((executor) => checkAgents(executor, agent_ids)),
+      body: claimBody,
+      response: claims,
+      handler: async ({ body, principal, signal, checkAccess }) => ({
+        records: await claimRecords(parts, { principal, signal, checkAccess }, body),
+      }),
+    }),
+    route({
+      ...shared,
+      id: 'heartbeatWorkItem',
+      path: `${path}/heartbeat`,
+      summary: 'Extend the lease of a Work Item',
+      description: 'Also stores messages and usage. Returns 412 if the lease was lost: stop working on it.',
+      find,
+      otherStatuses: [412],
+      body: heartbeatBody,
+      response: leaseState,
+      handler: async ({ found, body, transaction }) =>
+        throwIfRefused(await counting(transaction, (tx, ended) => beat(tx, found.id, body, ended)), () =>
+          db.run((executor) => getWorkItem(executor, found.id)),
+        ),
+    }),
+    route({
+      ...shared,
+      id: 'finishWorkItem',
+      path: `${path}/finish`,
+      summary: 'Finish a claimed Work Item',
+      description:
+        'Ends the lease. The same request again changes nothing. Returns 412 if the lease was lost; the result is then only recorded in the history.',
+      find,
+      otherStatuses: [412],
+      body: finishBody,
+      response: publicWorkItem,
+      handler: async ({ found, body, transaction, principal }) => {
+        const finished = await counting(transaction, (tx, ended) =>
+          finishLease(tx, principal, found, body, ended),
+        );
+        return toWorkItemResponse(
+          await throwIfRefused(finished, () => db.run((executor) => getWorkItem(executor, found.id))),
+        );
+      },
+    }),
+  ];
+};

@@ -1,0 +1,139 @@
+import type { Secret } from '../../lib/crypto.ts';
+import { Redactor } from '../../lib/redactor.ts';
+import type { ResolvedLlm } from '../../llm-configurations/index.ts';
+import { mockModel } from '../mock.ts';
+import { type Model, ModelError, type StepRequest, type StepResult } from '../step.ts';
+import { anthropic } from './anthropic.ts';
+import { bedrock } from './bedrock.ts';
+import { receiveStream, receiveWhole } from './call.ts';
+import { toModelError } from './errors.ts';
+import { google } from './google.ts';
+import { azure, openAi } from './openai.ts';
+import { openAiCompatible } from './openai-compatible.ts';
+import { type LoadFile, markLast, toInstructions, toModelMessages, toToolSet } from './prompt.ts';
+import type { CallOptions, Provider } from './provider.ts';
+import { toStepResult } from './reply.ts';
+import { Watch, WholeReply, watchedFetch } from './watch.ts';
+
+export type { LoadFile } from './prompt.ts';
+
+type EndpointLlm = Exclude<ResolvedLlm, { kind: 'mock' }>;
+
+export interface ModelDeps {
+  /** The egress's: every connection goes through it. */
+  fetch: typeof globalThis.fetch;
+  /** The model to ask instead of the configuration's own. */
+  name?: string | null;
+  /** For the files of user messages; without it they are only named. */
+  loadFile?: LoadFile;
+  /** The longest silence in the middle of a reply, in milliseconds. */
+  silenceMs?: number;
+}
+
+const createProvider = (
+  llm: EndpointLlm,
+  model: string,
+  fetch: typeof globalThis.fetch,
+  call: CallOptions,
+): Provider => {
+  switch (llm.kind) {
+    case 'openai_compatible':
+      return openAiCompatible(llm, model, fetch, call);
+    case 'openai':
+      return openAi(llm, model, fetch, call);
+    case 'azure':
+      return azure(llm, model, fetch, call);
+    case 'anthropic':
+      return anthropic(llm, model, fetch, call);
+    case 'google':
+      return google(llm, model, fetch, call);
+    case 'bedrock':
+      return bedrock(llm, model, fetch, call);
+  }
+};
+
+const secretsOf = (llm: EndpointLlm): Secret[] => {
+  const headers = Object.values(llm.headers);
+  if (llm.kind !== 'bedrock') return llm.apiKey ? [llm.apiKey, ...headers] : headers;
+  const { credentials } = llm;
+  if ('apiKey' in credentials) return [credentials.apiKey, ...headers];
+  const { secretAccessKey, sessionToken } = credentials;
+  return [secretAccessKey, ...(sessionToken ? [sessionToken] : []), ...headers];
+};
+
+/** The smaller limit; null if there is none. */
+const smaller = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b);
+
+/** One step of the loop: a single call, which the loop repeats if it may. */
+const step = async (
+  llm: EndpointLlm,
+  model: string,
+  deps: ModelDeps,
+  request: StepRequest,
+): Promise<StepResult> => {
+  // The name of a model becomes part of some addresses.
+  if (model.split('/').some((segment) => segment === '.' || segment === '..')) {
+    throw new ModelError('model_refused', `${model} is not the name of a model.`, { retryable: false });
+  }
+  const call: CallOptions = {
+    reasoning: llm.reasoning_effort,
+    maxOutputTokens: smaller(request.maxOutputTokens, llm.max_output_tokens),
+    cacheKey: llm.prompt_caching ? request.cacheKey : null,
+  };
+  const redactor = new Redactor(secretsOf(llm).map((secret) => secret.reveal()));
+  using watch = new Watch(request.signal, llm.timeout_seconds * 1_000, deps.silenceMs ?? 60_000);
+  const { kind } = llm;
+  const messages = await toModelMessages(request.messages, { kind, model, loadFile: deps.loadFile });
+  const sdkCall = (fetch: typeof globalThis.fetch) => {
+    const { options, cacheMarks, ...provider } = createProvider(llm, model, fetch, call);
+    const marks = llm.prompt_caching ? cacheMarks : undefined;
+    const { reasoning, maxOutputTokens } = { ...call, ...options };
+    const instructions = toInstructions(request.messages, marks);
+    return {
+      ...provider,
+      ...(instructions === undefined ? {} : { instructions }),
+      messages: markLast(messages, marks),
+      tools: toToolSet(request.tools),
+      ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
+      ...(llm.temperature === null ? {} : { temperature: llm.temperature }),
+      ...(reasoning === null ? {} : { reasoning }),
+      ...(options?.providerOptions ? { providerOptions: options.providerOptions } : {}),
+      maxRetries: 0,
+      abortSignal: watch.signal,
+    };
+  };
+  try {
+    const fetch = watchedFetch(deps.fetch, watch, llm.streaming);
+    const reply = llm.streaming
+      ? await receiveStream(sdkCall(fetch), watch, request.onDelta).catch((error: unknown) => {
+          if (!(error instanceof WholeReply)) throw error;
+          return receiveWhole(
+            sdkCall(async () => error.response),
+            request.onDelta,
+          );
+        })
+      : await receiveWhole(sdkCall(fetch), request.onDelta);
+    return toStepResult(reply, kind, model, redactor);
+  } catch (error) {
+    request.signal.throwIfAborted();
+    throw toModelError(error, watch, redactor);
+  }
+};
+
+/** The kinds by their names in the conventions for spans; a compatible endpoint has no name there. */
+const providerNames: Record<EndpointLlm['kind'], string> = {
+  openai_compatible: 'openai_compatible',
+  openai: 'openai',
+  anthropic: 'anthropic',
+  azure: 'azure.ai.openai',
+  google: 'gcp.gemini',
+  bedrock: 'aws.bedrock',
+};
+
+/** The model of an LLM configuration. */
+export const createModel = (llm: ResolvedLlm, deps: ModelDeps): Model => {
+  if (llm.kind === 'mock') return mockModel();
+  const name = deps.name ?? llm.model;
+  return { provider: providerNames[llm.kind], name, step: (request) => step(llm, name, deps, request) };
+};

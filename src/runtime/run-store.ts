@@ -1,0 +1,148 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { ContextCut } from './context.ts';
+import type { HeldLease } from './lease.ts';
+import type { Message, ToolCall } from './messages.ts';
+import { noUsage, type Usage } from './step.ts';
+
+/** What the loop (steps.ts) needs of whatever it runs for: a Work Item, or a run of a conversation. It knows no table of it. */
+
+/** What all attempts used. */
+export interface RunUsage extends Usage {
+  /** Replies of models. */
+  model_calls: number;
+  /** Tool calls that were made. */
+  tool_calls: number;
+}
+
+export const noRunUsage: Readonly<RunUsage> = { ...noUsage, model_calls: 0, tool_calls: 0 };
+
+export interface RunError {
+  code: string;
+  message: string;
+}
+
+/** A tool call that a person approved, with the arguments that it is made with. */
+export interface ApprovedCall {
+  tool_call_id: string;
+  arguments: Record<string, unknown>;
+  /** Whether a person changed the arguments: the model is told. */
+  edited: boolean;
+  /** Of the tool when the person was asked. If it is another one by now, the call is not made. */
+  definition_hash: string | null;
+}
+
+/** What a person is asked to decide about one tool call. */
+export interface ApprovalRequest {
+  approval_id: string;
+  kind: 'tool_call' | 'question' | 'unknown_outcome';
+  tool_name: string;
+  tool_server_id: string | null;
+  arguments: Record<string, unknown>;
+  input_schema: Record<string, unknown>;
+  reason: string;
+  tool_call_id: string;
+  definition_hash: string | null;
+}
+
+/** A call that must not be repeated, as the person is asked about it if its outcome is never known. */
+export type UnsafeCall = ApprovalRequest & { kind: 'unknown_outcome' };
+
+/** What earlier attempts and people left. */
+export interface RunStart {
+  /** The stored conversation, with the first messages. */
+  messages: Message[];
+  approved: readonly ApprovedCall[];
+  /** The ids of calls that must not be repeated and that an earlier attempt had begun, and no person has decided on. */
+  interrupted: readonly string[];
+  context: ContextCut;
+  /** Input and output tokens that were used before the budget began: at the create, continue or restart. */
+  tokensBefore: number;
+}
+
+/** One row of the waterfall: what happened and how long it took, without content. */
+export interface StepRecord {
+  kind: 'model' | 'tool';
+  name: string;
+  status: 'ok' | 'error';
+  /** By performance.now(). */
+  beganAt: number;
+  endedAt: number;
+  /** A code of few values. */
+  error: string | null;
+  model: string | null;
+  tokens: Usage | null;
+  /** The position in `messages` of what it stored; null: nothing. */
+  message: number | null;
+}
+
+/** What one transaction stores. Absent fields do not change. */
+export interface RunProgress {
+  messages: readonly Message[];
+  usage: RunUsage;
+  /** The model that replied last. */
+  model: string | null;
+  context: ContextCut;
+  /** All calls in flight that must not be repeated. */
+  unsafeCalls?: readonly UnsafeCall[];
+  /** The calls that are made from now on, with the arguments that they are made with. */
+  begun?: readonly Pick<ToolCall, 'id' | 'name' | 'arguments'>[];
+  /** A new reply: what people decided about the calls of the one before is done with. */
+  newReply: boolean;
+  steps: readonly StepRecord[];
+}
+
+/** How the steps of an attempt ended. `messages` are not stored yet: they go into the transaction that ends it. */
+export type RunOutcome = { messages?: readonly Message[] } & (
+  | { status: 'COMPLETED'; result: unknown }
+  | { status: 'NEEDS_REVIEW'; reason: string; approvals: readonly ApprovalRequest[] }
+  | { status: 'INDETERMINATE'; error: RunError; approvals: readonly ApprovalRequest[] }
+  | { status: 'ERROR'; error: RunError }
+);
+
+/** How an attempt ended: `cancelled` by a request, `stopped` with its worker. */
+export type AttemptOutcome =
+  | RunOutcome
+  | { status: 'RETRY'; error: RunError; waitSeconds: number }
+  | { status: 'cancelled' }
+  | { status: 'stopped' };
+
+/** What the transaction that ends an attempt stores besides. */
+export type RunEnd = Pick<RunProgress, 'usage' | 'model' | 'steps'> & {
+  /** Of the attempt, also if it failed before it was opened; null if it had none. */
+  traceId: string | null;
+};
+
+/**
+ * The tables of one kind of run. Every method is one transaction, perhaps shared with other runs, in which only the
+ * holder of the lease can write: its first statement locks the row under the fencing token.
+ */
+export interface RunStore<Status> {
+  /** Stores the trace of this attempt and, if it is the first, `first` (the instructions come before it). */
+  open(traceId: string | null, instructions: string): Promise<RunStart>;
+  /** Stores a step before anything relies on it. Throws RunEnded if the lease is lost or a cancel was requested. */
+  save(progress: RunProgress): Promise<void>;
+  /** Ends the attempt. Returns the status that this left; null if the lease was lost, and nothing changed. */
+  finish(outcome: AttemptOutcome, end: RunEnd): Promise<Status | null>;
+}
+
+/** One attempt at something that an agent does. */
+export interface Run<Status> {
+  /** For logs. */
+  id: string;
+  agentId: string;
+  conversationId: string;
+  /** How many agents called each other before this one; 0: none. */
+  depth: number;
+  /** Of the span of the attempt. */
+  attributes: Attributes;
+  /** So far. */
+  usage: RunUsage;
+  model: string | null;
+  held: HeldLease;
+  store: RunStore<Status>;
+  /**
+   * Called before each model call; returns what receives the text of the reply as it comes. A reply is stored only by
+   * `save` or `finish`: what was received for a call before without that is void.
+   */
+  beginReply?: () => (text: string) => void;
+}

@@ -1,0 +1,175 @@
+import { messageOf } from '../lib/errors.ts';
+import { Mutex, Semaphore } from '../lib/semaphore.ts';
+import { type Attempt, save } from './attempt.ts';
+import { orAborted, RunEnded } from './lease.ts';
+import { type Message, openCalls, storable, type ToolCall } from './messages.ts';
+import type { ApprovalRequest, RunOutcome, StepRecord, UnsafeCall } from './run-store.ts';
+import { failSpan, toolContentAttributes, toolSpan } from './spans.ts';
+import { type Plan, planCalls, questionOf } from './tool-plan.ts';
+import type { ToolResult } from './tools.ts';
+
+/** Longer tool results are cut: they would be sent to the model again with every step. */
+const maxToolText = 200_000;
+
+type Made = Plan & { kind: 'make' };
+
+const callTool = async (attempt: Attempt, { call, tool, args }: Made): Promise<ToolResult> => {
+  const { run, log } = attempt;
+  const { signal } = run.held;
+  const context = { runId: run.id, agentId: run.agentId, depth: run.depth, signal };
+  try {
+    return await orAborted(tool.call(args, context), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    // The message of an unknown error may hold what no one should read.
+    log.warn({ run_id: run.id, tool: call.name, error: messageOf(error) }, 'a tool call failed');
+    return { text: 'The tool failed.', isError: true };
+  }
+};
+
+const executeTool = (attempt: Attempt, plan: Made): Promise<{ result: ToolResult; step: StepRecord }> => {
+  const call = { ...plan.call, arguments: plan.args };
+  const { name, options } = toolSpan(call);
+  const beganAt = performance.now();
+  return attempt.tracing.withSpan(name, options, async (span) => {
+    try {
+      attempt.usage.tool_calls++;
+      const result = await callTool(attempt, plan);
+      const whole = storable(result.text);
+      const text = whole.length <= maxToolText ? whole : `${storable(whole.slice(0, maxToolText))} [cut]`;
+      const failed = result.isError === true || result.outcomeUnknown === true;
+      if (failed) failSpan(span, 'tool_error');
+      if (attempt.captureContent) span.setAttributes(toolContentAttributes(call, text));
+      const step: StepRecord = {
+        kind: 'tool',
+        name: call.name,
+        status: failed ? 'error' : 'ok',
+        beganAt,
+        endedAt: performance.now(),
+        error: failed ? 'tool_error' : null,
+        model: null,
+        tokens: null,
+        message: null,
+      };
+      return { result: { ...result, text }, step };
+    } catch (error) {
+      failSpan(span, error instanceof RunEnded ? error.reason : 'internal_error');
+      throw error;
+    }
+  });
+};
+
+const toolMessage = (call: ToolCall, text: string, isError: boolean, executed?: Made): Message => ({
+  role: 'tool',
+  tool_call_id: call.id,
+  tool_name: call.name,
+  text,
+  is_error: isError,
+  ...(executed?.edited ? { executed_arguments: executed.args } : {}),
+});
+
+const isUnsafe = (plan: Made): plan is Made & { request: UnsafeCall } => !plan.tool.idempotent;
+
+/** What people must do before the run continues. */
+interface Waiting {
+  unknown: ApprovalRequest[];
+  questions: ApprovalRequest[];
+  /** The results of the calls that ask: stored together with what they ask. */
+  results: Message[];
+}
+
+/** Makes the calls side by side, and stores each result as it comes. */
+const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Waiting> => {
+  const waiting: Waiting = { unknown: [], questions: [], results: [] };
+  const limit = new Semaphore(attempt.limits.tool_concurrency);
+  // One after the other, so that the stored order is that of this attempt.
+  const storing = new Mutex();
+  const open = new Map(plans.filter(isUnsafe).map(({ call, request }) => [call.id, request]));
+  const make = async (plan: Made): Promise<void> => {
+    const { signal } = attempt.run.held;
+    signal.throwIfAborted();
+    const { result, step } = await executeTool(attempt, plan);
+    if (result.outcomeUnknown) {
+      attempt.steps.push(step);
+      waiting.unknown.push(plan.request);
+      return;
+    }
+    const message = toolMessage(plan.call, result.text, result.isError ?? false, plan);
+    if (result.review !== undefined) {
+      attempt.steps.push(step);
+      waiting.questions.push(questionOf(plan, result.review));
+      waiting.results.push(message);
+      return;
+    }
+    await storing.run(async () => {
+      const wasUnsafe = open.delete(plan.call.id);
+      await save(attempt, {
+        messages: [message],
+        steps: [{ ...step, message: 0 }],
+        ...(wasUnsafe ? { unsafeCalls: [...open.values()] } : {}),
+      });
+    });
+  };
+  // All of them end before the attempt does: none works on while another worker continues.
+  const ended = await Promise.allSettled(plans.map((plan) => limit.run(() => make(plan))));
+  for (const end of ended) if (end.status === 'rejected') throw end.reason;
+  return waiting;
+};
+
+const outcomeOf = ({ unknown, questions, ...asked }: Waiting, plans: readonly Plan[]): RunOutcome | null => {
+  const heldBack = plans.flatMap((plan) =>
+    plan.kind === 'hold_back' ? [toolMessage(plan.call, plan.text, true)] : [],
+  );
+  const results = [...asked.results, ...heldBack];
+  if (unknown.length > 0) {
+    const names = unknown.map(({ tool_name }) => tool_name).join(', ');
+    const message = `There was no answer to a call that must not be repeated (${names}): whether it took effect is not known.`;
+    return {
+      status: 'INDETERMINATE',
+      error: { code: 'tool_outcome_unknown', message },
+      approvals: [...unknown, ...questions],
+      messages: results,
+    };
+  }
+  const approvals = [...questions, ...plans.flatMap((plan) => (plan.kind === 'ask' ? [plan.request] : []))];
+  if (approvals.length > 0) {
+    const reason = [...new Set(approvals.map((approval) => approval.reason))].join(' ');
+    return { status: 'NEEDS_REVIEW', reason, approvals, messages: results };
+  }
+  const submitted = plans.find((plan) => plan.kind === 'submit');
+  if (!submitted) return null;
+  const others = plans.filter((plan) => plan.kind === 'submit' && plan !== submitted);
+  return {
+    status: 'COMPLETED',
+    result: submitted.result,
+    messages: [
+      toolMessage(submitted.call, 'The result was accepted.', false),
+      ...others.map(({ call }) => toolMessage(call, 'A result was submitted before.', true)),
+    ],
+  };
+};
+
+/**
+ * Makes the calls of the last reply that have no result yet: `reply`, which is stored with that, or one of an earlier
+ * attempt. Those that need no person run side by side. From the transaction that stores the reply until that of the
+ * result, a call that must not be repeated is marked as in flight. Returns how the run ends; null if it goes on.
+ */
+export const executeCalls = async (
+  attempt: Attempt,
+  reply: (Message & { role: 'assistant' }) | null,
+): Promise<RunOutcome | null> => {
+  const calls = reply ? reply.tool_calls : openCalls(attempt.messages);
+  if (calls.length === 0) return null;
+  const plans = planCalls(attempt, calls, reply === null);
+  const made = plans.filter((plan) => plan.kind === 'make');
+  const refused = plans.flatMap((plan) =>
+    plan.kind === 'refuse' ? [toolMessage(plan.call, plan.text, true)] : [],
+  );
+  const unsafeCalls = made.filter(isUnsafe).map(({ request }) => request);
+  const begun = made.map(({ call, args }) => ({ ...call, arguments: args }));
+  if (reply) await save(attempt, { messages: [reply, ...refused], unsafeCalls, begun, newReply: true });
+  else if (refused.length > 0 || made.length > 0) {
+    await save(attempt, { messages: refused, unsafeCalls, begun });
+  }
+  return outcomeOf(await makeCalls(attempt, made), plans);
+};

@@ -1,0 +1,123 @@
+import { newId } from '../lib/ids.ts';
+import type { Attempt } from './attempt.ts';
+import type { ToolCall } from './messages.ts';
+import { submitResultName } from './result.ts';
+import type { ApprovalRequest, ApprovedCall } from './run-store.ts';
+import type { Tool } from './tools.ts';
+
+type Args = Record<string, unknown>;
+
+/** What is to be done with a tool call. */
+export type Plan =
+  /** It is not made; the model gets this text as its error. */
+  | { kind: 'refuse'; call: ToolCall; text: string }
+  /** The same, because a person is asked something first. */
+  | { kind: 'hold_back'; call: ToolCall; text: string }
+  | { kind: 'make'; call: ToolCall; tool: Tool; args: Args; edited: boolean; request: ApprovalRequest }
+  | { kind: 'ask'; call: ToolCall; request: ApprovalRequest }
+  /** It ends the run with this result. */
+  | { kind: 'submit'; call: ToolCall; result: Args };
+
+/** The model gets this for a call that may have taken effect and is not made again. */
+export const interruptedText =
+  'The call was interrupted; whether it took effect is not known. Find out before you repeat it.';
+
+const request = (
+  kind: ApprovalRequest['kind'],
+  call: ToolCall,
+  args: Args,
+  tool: Tool | undefined,
+  reason: string,
+): ApprovalRequest => ({
+  approval_id: newId(),
+  kind,
+  tool_name: call.name,
+  tool_server_id: tool?.serverId ?? null,
+  arguments: args,
+  input_schema: tool?.inputSchema ?? { type: 'object' },
+  reason,
+  tool_call_id: call.id,
+  definition_hash: tool?.definitionHash ?? null,
+});
+
+const planApproved = (
+  { arguments: args, edited, definition_hash }: ApprovedCall,
+  call: ToolCall,
+  tool: Tool | undefined,
+): Plan => {
+  if (!tool) {
+    const reason = `${call.name} cannot be called now: it was removed or denied, or its definition changed and was not accepted.`;
+    return {
+      kind: 'ask',
+      call,
+      request: { ...request('tool_call', call, args, tool, reason), definition_hash },
+    };
+  }
+  const fault = tool.check(args);
+  if (fault !== null) return { kind: 'refuse', call, text: wrongArguments(fault) };
+  if (tool.definitionHash !== definition_hash) {
+    const reason = `The definition of ${call.name} changed after a person was asked about this call.`;
+    return { kind: 'ask', call, request: request('tool_call', call, args, tool, reason) };
+  }
+  return { kind: 'make', call, tool, args, edited, request: unsafeRequest(call, args, tool) };
+};
+
+const wrongArguments = (fault: string): string =>
+  `The tool was not called: the arguments are wrong: ${fault}`;
+
+const unsafeRequest = (call: ToolCall, args: Args, tool: Tool): ApprovalRequest =>
+  request(
+    'unknown_outcome',
+    call,
+    args,
+    tool,
+    `It is not known whether the call of ${call.name} took effect.`,
+  );
+
+/** `resumed`: an earlier attempt stored the call. */
+const planCall = (attempt: Attempt, call: ToolCall, resumed: boolean): Plan => {
+  const { tools, start, resultCheck } = attempt;
+  const refuse = (text: string): Plan => ({ kind: 'refuse', call, text });
+  if (call.fault !== undefined) return refuse(`The tool was not called: ${call.fault}.`);
+  if (resumed && start.interrupted.includes(call.id)) return refuse(interruptedText);
+  const tool = tools.find(({ name }) => name === call.name);
+  const approved = resumed ? start.approved.find(({ tool_call_id }) => tool_call_id === call.id) : undefined;
+  if (approved) return planApproved(approved, call, tool);
+  if (!tool) {
+    return refuse(`There is no tool ${call.name}. The tools are: ${tools.map((t) => t.name).join(', ')}.`);
+  }
+  const fault = tool.check(call.arguments);
+  if (fault !== null) return refuse(wrongArguments(fault));
+  const args = (call.arguments ?? {}) as Args;
+  if (resultCheck && call.name === submitResultName) return { kind: 'submit', call, result: args };
+  if (tool.policy === 'require_approval') {
+    const reason = `A person must approve each call of ${call.name}.`;
+    return { kind: 'ask', call, request: request('tool_call', call, args, tool, reason) };
+  }
+  // It was in flight in a release that did not note down which calls were.
+  if (resumed && !tool.idempotent) return refuse(interruptedText);
+  return { kind: 'make', call, tool, args, edited: false, request: unsafeRequest(call, args, tool) };
+};
+
+/** The request to a person that a tool made. */
+export const questionOf = (
+  { request: { approval_id, ...asked } }: Plan & { kind: 'make' },
+  reason: string,
+) => ({
+  ...asked,
+  approval_id,
+  kind: 'question' as const,
+  reason,
+});
+
+/** What is to be done with the calls of one reply. After a call that asks a person, none is made. */
+export const planCalls = (attempt: Attempt, calls: readonly ToolCall[], resumed: boolean): Plan[] => {
+  const plans = calls.map((call) => planCall(attempt, call, resumed));
+  const question = plans.findIndex((plan) => plan.kind === 'make' && plan.tool.asksPerson);
+  if (question === -1) return plans;
+  return plans.map((plan, i) => {
+    if (i <= question || plan.kind === 'refuse') return plan;
+    const text = 'The tool was not called: a person was asked to review first.';
+    return { kind: 'hold_back', call: plan.call, text };
+  });
+};

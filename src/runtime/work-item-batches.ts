@@ -1,0 +1,154 @@
+import type { Database, Tx } from '../database/index.ts';
+import { Batch } from '../lib/batch.ts';
+import {
+  appendMessages,
+  beginAttempts,
+  finishAll,
+  insertEndedSteps,
+  listConversations,
+  type NewMessage,
+  type Outcome,
+  recordLateFinish,
+  type WorkItem,
+} from '../work-items/index.ts';
+import type { ContextCut } from './context.ts';
+import { firstUserMessage, fromStored, type Message, toContent } from './messages.ts';
+import { toRunStart } from './run-start.ts';
+import type { RunStart, StepRecord } from './run-store.ts';
+
+/** How many attempts begin or end in one transaction at most. */
+const most = 64;
+/** How many such transactions a replica has open at a time. */
+const atOnce = 2;
+
+/** Messages of an attempt as they are stored. */
+export const messageRows = (item: WorkItem, messages: readonly Message[]): NewMessage[] =>
+  messages.map((message) => ({
+    work_item_id: item.id,
+    conversation_id: item.conversation_id,
+    role: message.role,
+    content: toContent(message),
+    ...(message.role === 'assistant' && { provider_parts: message.provider_parts }),
+  }));
+
+/** Steps of an attempt as they are stored; `seqs` are those of its messages. */
+export const stepRows = (item: WorkItem, steps: readonly StepRecord[], seqs: readonly number[]) => {
+  const now = performance.now();
+  return steps.map(({ message, beganAt, endedAt, ...step }) => ({
+    ...step,
+    work_item_id: item.id,
+    beganMsAgo: now - beganAt,
+    endedMsAgo: now - endedAt,
+    message_seq: message === null ? null : (seqs[message] ?? null),
+  }));
+};
+
+/** The messages that the attempt adds before its first step. */
+const firstMessages = (item: WorkItem, instructions: string, stored: readonly Message[]): Message[] => {
+  const last = stored.at(-1);
+  if (!last) {
+    const first = firstUserMessage(item.message, item.payload);
+    return instructions === '' ? [first] : [{ role: 'system', text: instructions }, first];
+  }
+  // A person continued without a message after the model's last one.
+  const continued = last.role === 'assistant' && last.tool_calls.length === 0;
+  return continued ? [{ role: 'user', text: 'Continue.' }] : [];
+};
+
+/** An attempt that begins. */
+interface Opening {
+  item: WorkItem;
+  traceId: string | null;
+  instructions: string;
+}
+
+/** What it begins with, or why it does not begin. */
+export type Opened = RunStart | 'lost' | 'cancelled';
+
+const openAll = async (
+  tx: Tx,
+  openings: readonly Opening[],
+  alone: boolean,
+): Promise<(Opened | undefined)[]> => {
+  const attempts = openings.map(({ item: { id, fencing }, traceId }) => ({ id, fencing, traceId }));
+  const begun = await beginAttempts(tx, attempts, { skipLocked: !alone });
+  const stored = await listConversations(
+    tx,
+    openings.map(({ item }) => item).filter(({ id }) => begun.has(id)),
+  );
+  const byItem = Map.groupBy(stored, (message) => message.work_item_id);
+  const added: NewMessage[] = [];
+  const opened = openings.map(({ item, instructions }): Opened | undefined => {
+    const attempt = begun.get(item.id);
+    if (!attempt) return alone ? 'lost' : undefined;
+    const { context_cut, cancel_requested, ...start } = attempt;
+    if (cancel_requested) return 'cancelled';
+    const before = (byItem.get(item.id) ?? []).map(fromStored);
+    const first = firstMessages(item, instructions, before);
+    added.push(...messageRows(item, first));
+    return {
+      ...toRunStart({ ...start, context_cut: context_cut as ContextCut | null }),
+      messages: [...before, ...first],
+    };
+  });
+  await appendMessages(tx, added);
+  return opened;
+};
+
+/** An attempt that ends its execution. */
+interface Ending {
+  item: WorkItem;
+  outcome: Outcome;
+  /** They are not stored if a cancel was first. */
+  messages: readonly Message[];
+  steps: readonly StepRecord[];
+}
+
+/** Stores the last messages and steps of those that ended. */
+const storeLast = async (tx: Tx, endings: readonly Ending[], moved: readonly WorkItem[]): Promise<void> => {
+  const statusOf = new Map(moved.map(({ id, status }) => [id, status]));
+  const ended = endings.filter(({ item }) => statusOf.has(item.id));
+  const last = ended.map(({ item, outcome, messages, steps }) => ({
+    item,
+    steps,
+    rows: statusOf.get(item.id) === outcome.status ? messageRows(item, messages) : [],
+  }));
+  const seqs = await appendMessages(
+    tx,
+    last.flatMap(({ rows }) => rows),
+  );
+  let from = 0;
+  const stepsOfAll = last.flatMap(({ item, steps, rows }) => {
+    const own = seqs.slice(from, from + rows.length);
+    from += rows.length;
+    return stepRows(item, steps, own);
+  });
+  await insertEndedSteps(tx, stepsOfAll);
+};
+
+/** The status that the attempt left; null if its lease was lost. */
+const endAll = async (
+  tx: Tx,
+  endings: readonly Ending[],
+  alone: boolean,
+): Promise<(WorkItem['status'] | null | undefined)[]> => {
+  const outcomes = endings.map(({ outcome }) => outcome);
+  const moved = await finishAll(tx, outcomes, {
+    skipLocked: !alone,
+    before: (rows) => storeLast(tx, endings, rows),
+  });
+  const statusOf = new Map(moved.map(({ id, status }) => [id, status]));
+  if (alone && moved.length === 0) await recordLateFinish(tx, outcomes[0]!);
+  return endings.map(({ item }) => statusOf.get(item.id) ?? (alone ? null : undefined));
+};
+
+/** The begins and the ends of the attempts of a replica, each in one transaction with those of the same moment. */
+export interface WorkItemBatches {
+  open: Batch<Opening, Opened>;
+  end: Batch<Ending, WorkItem['status'] | null>;
+}
+
+export const workItemBatches = (db: Database): WorkItemBatches => ({
+  open: new Batch({ most, atOnce, run: (openings, alone) => db.tx((tx) => openAll(tx, openings, alone)) }),
+  end: new Batch({ most, atOnce, run: (endings, alone) => db.tx((tx) => endAll(tx, endings, alone)) }),
+});

@@ -1,0 +1,202 @@
+import type { Services } from '../feature.ts';
+import { Semaphore } from '../lib/semaphore.ts';
+import { type CountedOutcome, callTool, type ToolCallResult } from './call.ts';
+import { Connection, type ConnectionParts } from './client/connection.ts';
+import type { ConnectionFailure } from './client/failures.ts';
+import { type DiscoveryResult, discover } from './discovery.ts';
+import { checksOf } from './schema-checks.ts';
+import type { ToolServerSettingsStore } from './settings.ts';
+import { listEnabledToolServers, type ToolServerRow } from './store.ts';
+import { isCallable, listTools, type ToolRow } from './tool-store.ts';
+import { effectiveIdempotent, effectivePolicy, stateOf, type ToolPolicy, usedDefinition } from './tools.ts';
+
+/** The last discovery of a server that an attempt relies on may be this old. */
+const maxAgeSeconds = 60;
+/** How long a server may take to say which tools it has, in milliseconds. */
+const discoverWithinMs = 20_000;
+/** How many servers of one agent are discovered at the same time. */
+const discoveredAtOnce = 8;
+
+/** An attempt cannot have the tools of its agent. `message` is shown; it contains no secret. */
+export class ToolServerError extends Error {
+  readonly code: 'tool_server_unavailable' | 'tool_server_unauthorized';
+  /** Whether another attempt may succeed. */
+  readonly retryable: boolean;
+  constructor({ name }: Pick<ToolServerRow, 'name'>, failure: ConnectionFailure) {
+    const unauthorized = failure.step === 'authenticate';
+    super(
+      unauthorized
+        ? `The tool server "${name}" refuses access. ${failure.message}`
+        : `The tool server "${name}" is not available. ${failure.message}`,
+    );
+    this.name = 'ToolServerError';
+    this.code = unauthorized ? 'tool_server_unauthorized' : 'tool_server_unavailable';
+    this.retryable = !unauthorized;
+  }
+}
+
+/** A tool that an agent may call. */
+export interface ServerTool {
+  /** As the model calls it. */
+  toolName: string;
+  serverId: string;
+  title: string | null;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  policy: 'allow' | 'require_approval';
+  /** Whether a call without an answer may be repeated. */
+  idempotent: boolean;
+  definitionHash: string;
+  /** Returns what is wrong with the arguments; null if nothing is. It takes at most 0.3 s of processor time. */
+  check(args: unknown): string | null;
+  /**
+   * Calls the tool. Wrong arguments are not sent. `depth` is that of the run (0: no agent called it). Rejects only with
+   * the reason of `signal`.
+   */
+  call(
+    args: Record<string, unknown>,
+    options: { signal: AbortSignal; depth: number },
+  ): Promise<ToolCallResult>;
+}
+
+/** The tools of one attempt. Dispose of it at the end of the attempt: that closes connections and ends processes. */
+export interface OpenedTools extends AsyncDisposable {
+  /** Sorted by `toolName`. */
+  tools: readonly ServerTool[];
+}
+
+/** What a run needs to know of its agent. */
+interface ToolUser {
+  id: string;
+  tool_server_ids: string[];
+  tool_policies: ToolPolicy[];
+}
+
+export interface ToolServerTools {
+  /**
+   * Finds the tools of the agent for one attempt. Servers whose tools were last discovered more than 60 s ago are asked
+   * again; other connections are opened when a tool is called. Rejects with ToolServerError if a server cannot be used.
+   */
+  open(agent: ToolUser, signal: AbortSignal): Promise<OpenedTools>;
+}
+
+interface ToolServerToolsParts extends Pick<Services, 'db' | 'log'> {
+  settings: ToolServerSettingsStore;
+  connections: ConnectionParts;
+  count: (outcome: CountedOutcome) => void;
+}
+
+/** The failure that decides how the attempt ends: one that no other attempt can cure comes first. */
+const firstFailure = (
+  results: readonly { server: ToolServerRow; result: DiscoveryResult }[],
+): ToolServerError | undefined =>
+  results
+    .flatMap(({ server, result }) =>
+      result.failure && result.row ? [new ToolServerError(server, result.failure)] : [],
+    )
+    .sort((a, b) => Number(a.retryable) - Number(b.retryable))[0];
+
+const codeUnits = (a: ServerTool, b: ServerTool): number => (a.toolName < b.toolName ? -1 : 1);
+
+/** The tools of agents, for the runtime. */
+export const createToolServerTools = (parts: ToolServerToolsParts): ToolServerTools => {
+  const { db, settings, connections: connectionParts, count } = parts;
+
+  const toServerTool = (
+    server: ToolServerRow,
+    tool: ToolRow,
+    policy: ServerTool['policy'],
+    connection: Connection,
+  ): ServerTool => {
+    const definition = usedDefinition(tool);
+    const definitionHash = tool.definition_hash;
+    const idempotent = effectiveIdempotent(tool);
+    const { memory } = connectionParts;
+    const call = {
+      memory,
+      server,
+      connection,
+      definition,
+      definitionHash,
+      idempotent,
+      isCallable: () => db.run((executor) => isCallable(executor, server.id, tool.name, definitionHash)),
+      count,
+    };
+    return {
+      toolName: tool.tool_name,
+      serverId: server.id,
+      title: definition.title ?? null,
+      description: definition.description ?? '',
+      inputSchema: definition.inputSchema,
+      policy,
+      idempotent,
+      definitionHash,
+      check: (args) => checksOf(definitionHash, definition).args(args),
+      call: (args, options) => callTool(call, args, options),
+    };
+  };
+
+  return {
+    open: async (agent, signal) => {
+      const servers = await db.run((executor) =>
+        listEnabledToolServers(executor, agent.tool_server_ids, maxAgeSeconds),
+      );
+      const connections = new Map(
+        servers.map((server) => [server.id, new Connection(connectionParts, settings.open(server))]),
+      );
+      const close = async (): Promise<void> => {
+        await Promise.all([...connections.values()].map((connection) => connection.close()));
+      };
+      const onAbort = () => void close();
+      signal.addEventListener('abort', onAbort, { once: true });
+      try {
+        signal.throwIfAborted();
+        const limit = new Semaphore(discoveredAtOnce);
+        const discovered = await Promise.all(
+          servers
+            .filter(({ stale }) => stale)
+            .map((server) =>
+              limit.run(async () => ({
+                server,
+                result: await discover(
+                  parts,
+                  server,
+                  connections.get(server.id)!,
+                  server.now,
+                  discoverWithinMs,
+                ),
+              })),
+            ),
+        );
+        signal.throwIfAborted();
+        const failure = firstFailure(discovered);
+        if (failure) throw failure;
+        const rows = await db.run((executor) =>
+          listTools(
+            executor,
+            servers.map(({ id }) => id),
+          ),
+        );
+        const ofAgent = new Map(
+          agent.tool_policies.map(({ tool_server_id, tool, policy }) => [
+            `${tool_server_id} ${tool}`,
+            policy,
+          ]),
+        );
+        const byId = new Map(servers.map((server) => [server.id, server]));
+        const tools = rows.flatMap((tool) => {
+          const server = byId.get(tool.tool_server_id)!;
+          const policy = effectivePolicy(server, tool, ofAgent.get(`${server.id} ${tool.name}`));
+          if (stateOf(tool) !== 'accepted' || policy === 'deny') return [];
+          return [toServerTool(server, tool, policy, connections.get(server.id)!)];
+        });
+        return { tools: tools.sort(codeUnits), [Symbol.asyncDispose]: close };
+      } catch (error) {
+        await close();
+        throw error;
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+  };
+};

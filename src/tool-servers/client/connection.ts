@@ -1,0 +1,268 @@
+import {
+  Client,
+  type jsonSchemaValidator,
+  SdkErrorCode,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
+import { Redactor } from '../../lib/redactor.ts';
+import { version } from '../../lib/version.ts';
+import { withTimeout } from '../../lib/with-timeout.ts';
+import type { ToolDefinition } from '../definitions.ts';
+import { type OpenedToolServer, secretsOf } from '../settings.ts';
+import { type CallOutcome, failedCallOf } from './call-outcome.ts';
+import { type CallTrace, withCallTrace } from './call-trace.ts';
+import {
+  ConnectionFailure,
+  connectionFailureOf,
+  egressErrorOf,
+  ProcessFailure,
+  sdkCodeOf,
+  statusOf,
+} from './failures.ts';
+import { listTools } from './list-tools.ts';
+import type { ServerMemory } from './memory.ts';
+import { createTransport, type ServerTransport, type TransportParts } from './transport.ts';
+
+export interface ConnectionParts extends TransportParts {
+  /** The connections that may have to be closed when the platform stops. */
+  live: Set<Connection>;
+}
+
+interface Call {
+  definition: ToolDefinition;
+  args: Record<string, unknown>;
+  depth: number;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+interface Opened {
+  client: Client;
+  transport: ServerTransport;
+  /** The protocol was not negotiated, but remembered. */
+  remembered: boolean;
+}
+
+/** How long a server may take to negotiate, in milliseconds; then, for each page of its list. */
+const connectWithinMs = 10_000;
+/** A local process that does not know the probe may ignore it: it is then taken for one of the older protocol. */
+const probeWithinMs = 2_000;
+/** The end of a session is reported to the server, but not waited for longer than this. */
+const farewellWithinMs = 1_000;
+
+const clientInfo = { name: 'agent-platform', version };
+
+/** The definitions are checked elsewhere, within time limits. */
+const noValidation: jsonSchemaValidator = {
+  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+};
+
+const hasSession = ({ transport }: Opened): boolean =>
+  transport instanceof StreamableHTTPClientTransport && transport.sessionId !== undefined;
+
+/**
+ * The connection of one attempt, one test or one discovery to a tool server. It is opened when it is first used, and
+ * again after a local process has ended. Close it in any case.
+ */
+export class Connection {
+  /** Replaces the secrets of the server in what it sends. */
+  readonly redactor: Redactor;
+  readonly #parts: ConnectionParts;
+  readonly #server: OpenedToolServer;
+  #opening: Promise<Opened> | null = null;
+  #opened: Opened | null = null;
+  readonly #used: Opened['transport'][] = [];
+  #closed = false;
+
+  constructor(parts: ConnectionParts, server: OpenedToolServer) {
+    this.#parts = parts;
+    this.#server = server;
+    this.redactor = new Redactor(secretsOf(server.settings));
+  }
+
+  /** Opens the connection. Rejects with ConnectionFailure. */
+  async open(): Promise<{ protocolVersion: string | null }> {
+    const { client } = await this.#open();
+    return { protocolVersion: client.getNegotiatedProtocolVersion() ?? null };
+  }
+
+  /** Lists the tools as the server describes them. Rejects with ConnectionFailure. */
+  async list(): Promise<ToolDefinition[]> {
+    const opened = await this.#open();
+    try {
+      return await listTools(opened, connectWithinMs);
+    } catch (error) {
+      const isGone = egressErrorOf(error) !== undefined;
+      if (!opened.remembered || isGone) throw this.#failure(error, 'list_tools');
+      // What was remembered may no longer hold: the server was upgraded, or replaced.
+      this.#forget();
+      await this.#end(opened);
+      try {
+        return await listTools(await this.#open(), connectWithinMs);
+      } catch (second) {
+        throw this.#failure(second, 'list_tools');
+      }
+    }
+  }
+
+  /** Calls a tool once. Rejects only with the reason of `signal`. */
+  async call(call: Call): Promise<CallOutcome> {
+    // A server that has forgotten the session has not looked at the call: a new session may make it.
+    return (await this.#callOnce(call, true)) ?? (await this.#callOnce(call, false))!;
+  }
+
+  /** Resolves to null if the session has ended, unless `resumes` is false. */
+  async #callOnce(call: Call, resumes: boolean): Promise<CallOutcome | null> {
+    const { definition, args, depth, timeoutMs, signal } = call;
+    const end = new AbortController();
+    const trace: CallTrace = {
+      depth,
+      sent: false,
+      settled: false,
+      lose: () => end.abort(),
+      over: end.signal,
+    };
+    let opened: Opened;
+    try {
+      opened = await this.#open();
+    } catch (error) {
+      signal.throwIfAborted();
+      return { kind: 'refused', message: this.#failure(error, 'negotiate').message };
+    }
+    signal.throwIfAborted();
+    const { name, inputSchema } = definition;
+    try {
+      const result = await withCallTrace(trace, () =>
+        opened.client.callTool(
+          { name, arguments: args },
+          {
+            signal: AbortSignal.any([signal, end.signal]),
+            timeout: timeoutMs,
+            toolDefinition: { name, inputSchema: inputSchema as { type: 'object' } },
+          },
+        ),
+      );
+      return { kind: 'answer', result };
+    } catch (error) {
+      signal.throwIfAborted();
+      const status = statusOf(error);
+      if (opened.remembered && status !== undefined) this.#forget();
+      if (resumes && status === 404 && hasSession(opened)) {
+        // Other calls may still be in progress in it: it is closed with the connection.
+        this.#dropped(opened);
+        return null;
+      }
+      const outcome = failedCallOf(error, trace.sent);
+      return 'message' in outcome ? { ...outcome, message: this.redactor.text(outcome.message) } : outcome;
+    } finally {
+      trace.settled = true;
+      end.abort();
+    }
+  }
+
+  /** Closes the connection and ends its process. Never rejects. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    // What is being opened is not waited for.
+    await this.#end(this.#opened);
+    await Promise.all(this.#used.map((transport) => transport.close().catch(() => {})));
+    this.#parts.live.delete(this);
+  }
+
+  #failure(error: unknown, phase: 'negotiate' | 'list_tools'): ConnectionFailure {
+    const failure = connectionFailureOf(error, phase);
+    return new ConnectionFailure(failure.step, this.redactor.text(failure.message));
+  }
+
+  #forget(): void {
+    this.#parts.memory.setVerdict(this.#server.row, null);
+  }
+
+  #open(): Promise<Opened> {
+    this.#opening ??= this.#connect().then(
+      (opened) => {
+        this.#opened = opened;
+        opened.client.onclose = () => this.#dropped(opened);
+        return opened;
+      },
+      (error: unknown) => {
+        this.#opening = null;
+        throw this.#failure(error, 'negotiate');
+      },
+    );
+    return this.#opening;
+  }
+
+  async #connect(): Promise<Opened> {
+    const { memory } = this.#parts;
+    const { row } = this.#server;
+    const prior = memory.verdictOf(row);
+    if (prior) {
+      try {
+        return await this.#connectOnce(prior);
+      } catch (error) {
+        if (egressErrorOf(error)) throw error;
+        this.#forget();
+      }
+    }
+    try {
+      return await this.#connectOnce(undefined);
+    } catch (error) {
+      // A process of the older protocol may end when it gets the probe of the newer one.
+      if (row.transport !== 'stdio' || sdkCodeOf(error) !== SdkErrorCode.EraNegotiationFailed) throw error;
+      return this.#connectOnce({ kind: 'legacy' });
+    }
+  }
+
+  async #connectOnce(prior: ReturnType<ServerMemory['verdictOf']>): Promise<Opened> {
+    if (this.#closed) throw new ProcessFailure('The connection was closed.');
+    this.#parts.live.add(this);
+    const { memory } = this.#parts;
+    const { row } = this.#server;
+    const transport = createTransport(this.#parts, this.#server, this.redactor);
+    this.#used.push(transport);
+    const client = new Client(clientInfo, {
+      capabilities: {},
+      versionNegotiation: {
+        mode: 'auto',
+        probe: { timeoutMs: row.transport === 'stdio' ? probeWithinMs : connectWithinMs },
+      },
+      // An agent has no one to ask: the request for input is the answer.
+      inputRequired: { autoFulfill: false },
+      jsonSchemaValidator: noValidation,
+    });
+    try {
+      await withTimeout(
+        client.connect(transport, { timeout: connectWithinMs, ...(prior ? { prior } : {}) }),
+        connectWithinMs,
+        () => new ConnectionFailure('negotiate', 'The server did not respond in time.'),
+      );
+    } catch (error) {
+      await transport.close().catch(() => {});
+      throw error;
+    }
+    if (this.#closed) await transport.close();
+    const discover = client.getDiscoverResult();
+    if (!memory.verdictOf(row)) {
+      memory.setVerdict(row, discover ? { kind: 'modern', discover } : { kind: 'legacy' });
+    }
+    return { client, transport, remembered: prior !== undefined };
+  }
+
+  /** The next use opens the connection again. */
+  #dropped(opened: Opened): void {
+    if (this.#opened !== opened) return;
+    this.#opened = null;
+    this.#opening = null;
+  }
+
+  async #end(opened: Opened | null): Promise<void> {
+    if (!opened) return;
+    this.#dropped(opened);
+    const { client, transport } = opened;
+    if (transport instanceof StreamableHTTPClientTransport) {
+      await withTimeout(transport.terminateSession(), farewellWithinMs).catch(() => {});
+    }
+    await client.close().catch(() => {});
+  }
+}

@@ -1,0 +1,203 @@
+import { audit } from '../audit/index.ts';
+import type { Database } from '../database/index.ts';
+import { finder, listPage, pageQuery, type Route, route } from '../http/index.ts';
+import { notFound } from '../lib/errors.ts';
+import type { Principal } from '../lib/principal.ts';
+import type { ToolServerTest } from './connection-test.ts';
+import { toolServerResponse } from './responses.ts';
+import { createBody, testResult, toolServer, toolServerPage, updateBody } from './schemas.ts';
+import type { ToolServerSettingsStore } from './settings.ts';
+import { findToolServer, listToolServers, type ToolServerRow } from './store.ts';
+import {
+  checkChanges,
+  checkMayRunPrograms,
+  createToolServer,
+  deleteToolServer,
+  lockForDelete,
+  lockToolServer,
+  updateToolServer,
+} from './tool-servers.ts';
+import { countTools } from './tool-store.ts';
+
+export interface ToolServerRouteParts {
+  db: Database;
+  settings: ToolServerSettingsStore;
+  allowStdio: boolean;
+  /** Discovers the tools of a server. Never rejects because of what the server does. */
+  discover: (row: ToolServerRow, withinMs: number) => Promise<unknown>;
+  test: (row: ToolServerRow) => Promise<ToolServerTest>;
+}
+
+const path = '/tool-servers';
+const onePath = `${path}/{tool_server_id}`;
+
+/** How long a server may take to be discovered when it is created, and when a person asks for it, in milliseconds. */
+const createWithinMs = 8_000;
+const discoverWithinMs = 20_000;
+
+export const toolServerRoutes = ({
+  db,
+  settings,
+  allowStdio,
+  discover,
+  test,
+}: ToolServerRouteParts): Route[] => {
+  const find = finder(db, 'tool server', 'tool_server_id', findToolServer);
+  /** Also throws 403 unless the caller may change it. */
+  const findToChange = async (request: Parameters<typeof find>[0] & { principal: Principal }) => {
+    const row = await find(request);
+    checkMayRunPrograms(request.principal, row.transport);
+    return row;
+  };
+
+  /** The server as it is now, with the counts of its tools. */
+  const read = (id: string) =>
+    db.run(async (executor) => {
+      const row = await findToolServer(executor, id);
+      if (!row) throw notFound('tool server');
+      return toolServerResponse(settings.open(row), (await countTools(executor, [id])).get(id));
+    });
+
+  return [
+    route({
+      id: 'listToolServers',
+      role: 'builder',
+      scope: 'agents:read',
+      method: 'GET',
+      path,
+      summary: 'List tool servers',
+      query: pageQuery,
+      response: toolServerPage,
+      handler: listPage(
+        db,
+        async (executor, page) => {
+          const rows = await listToolServers(executor, page);
+          const counts = await countTools(
+            executor,
+            rows.map(({ id }) => id),
+          );
+          return rows.map((row) => ({ id: row.id, row, counts: counts.get(row.id) }));
+        },
+        ({ row, counts }) => toolServerResponse(settings.open(row), counts),
+      ),
+    }),
+    route({
+      id: 'createToolServer',
+      role: 'builder',
+      scope: 'agents',
+      method: 'POST',
+      path,
+      summary: 'Create a tool server',
+      description:
+        'Its tools are discovered and accepted. If it does not respond within 10 s, it is created all the same: `state` and `last_error` say so. The transport `stdio` requires the role admin.',
+      body: createBody,
+      checkBody: ({ transport }, principal) => checkMayRunPrograms(principal, transport),
+      response: toolServer,
+      etag: true,
+      handler: async (context) => {
+        const row = await context.transaction((tx) =>
+          createToolServer(tx, context.actor, settings, allowStdio, context.body),
+        );
+        await discover(row, createWithinMs);
+        context.etag(row.revision);
+        return read(row.id);
+      },
+    }),
+    route({
+      id: 'getToolServer',
+      role: 'builder',
+      scope: 'agents:read',
+      method: 'GET',
+      path: onePath,
+      summary: 'Get a tool server',
+      description: 'The response contains the names of its secrets, not their values.',
+      find,
+      response: toolServer,
+      etag: true,
+      handler: async ({ found, etag }) => {
+        etag(found.revision);
+        const counts = await db.run((executor) => countTools(executor, [found.id]));
+        return toolServerResponse(settings.open(found), counts.get(found.id));
+      },
+    }),
+    route({
+      id: 'updateToolServer',
+      role: 'builder',
+      scope: 'agents',
+      method: 'PATCH',
+      path: onePath,
+      summary: 'Update a tool server',
+      description:
+        'Another `url` or `command` needs the secrets again, and every tool must be accepted again. A server with the transport `stdio` requires the role admin.',
+      find: findToChange,
+      body: updateBody,
+      checkBody: ({ transport }, principal) => checkMayRunPrograms(principal, transport),
+      otherStatuses: [403],
+      response: toolServer,
+      etag: true,
+      handler: ({ found, body, actor, transaction, ifMatch, etag }) =>
+        transaction(async (tx) => {
+          const before = settings.open(await lockToolServer(tx, found.id));
+          checkChanges(before, body);
+          ifMatch(before.row.revision);
+          const row = await updateToolServer(tx, actor, settings, before, body);
+          etag(row.revision);
+          return toolServerResponse(settings.open(row), (await countTools(tx, [row.id])).get(row.id));
+        }),
+    }),
+    route({
+      id: 'deleteToolServer',
+      role: 'builder',
+      scope: 'agents',
+      method: 'DELETE',
+      path: onePath,
+      summary: 'Delete a tool server',
+      description:
+        'Returns 412 with `agent_ids` while agents name it. A server with the transport `stdio` requires the role admin.',
+      find: findToChange,
+      status: 204,
+      otherStatuses: [403, 412],
+      etag: true,
+      handler: ({ found, actor, transaction, ifMatch }) =>
+        transaction(async (tx) => {
+          const row = await lockForDelete(tx, found.id);
+          ifMatch(row.revision);
+          await deleteToolServer(tx, actor, row);
+        }),
+    }),
+    route({
+      id: 'testToolServer',
+      role: 'builder',
+      scope: 'agents',
+      method: 'POST',
+      path: `${onePath}/test`,
+      summary: 'Test a tool server',
+      description: 'Connects to it as agents do, discovers its tools, and returns which steps succeeded.',
+      find,
+      response: testResult,
+      handler: async ({ found, actor }) => {
+        const result = await test(found);
+        await db.tx((tx) => audit(tx, actor, 'tool_server.test', found.id, { ok: result.ok }));
+        return result;
+      },
+    }),
+    route({
+      id: 'discoverTools',
+      role: 'builder',
+      scope: 'agents',
+      method: 'POST',
+      path: `${onePath}/discover`,
+      summary: 'Discover the tools of a tool server',
+      description:
+        'Tools that are new, or that changed since they were accepted, wait to be accepted. If the server does not respond, `state` and `last_error` say so.',
+      find,
+      response: toolServer,
+      handler: async ({ found, actor }) => {
+        await discover(found, discoverWithinMs);
+        const response = await read(found.id);
+        await db.tx((tx) => audit(tx, actor, 'tool_server.discover', found.id, { state: response.state }));
+        return response;
+      },
+    }),
+  ];
+};

@@ -1,0 +1,81 @@
+import type { Database } from '../database/index.ts';
+import { finder, type Route, route } from '../http/index.ts';
+import { notFound } from '../lib/errors.ts';
+import { toolResponse } from './responses.ts';
+import { acceptToolBody, tool, toolPage, updateToolBody } from './schemas.ts';
+import { findToolServer } from './store.ts';
+import { findTool, listTools } from './tool-store.ts';
+import { acceptTool, lockTool, updateTool } from './tools.ts';
+
+const path = '/tool-servers/{tool_server_id}/tools';
+const onePath = `${path}/{tool}`;
+
+/** The tools of a server. `{tool}` is the server's own name, percent-encoded. */
+export const toolRoutes = (db: Database): Route[] => {
+  const findServer = finder(db, 'tool server', 'tool_server_id', findToolServer);
+  const find = async (request: Parameters<typeof findServer>[0]) => {
+    const server = await findServer(request);
+    const name = request.params.tool!;
+    const found = name.includes('\u0000')
+      ? undefined
+      : await db.run((executor) => findTool(executor, server.id, name));
+    if (!found) throw notFound('tool');
+    return { server, tool: found };
+  };
+
+  return [
+    route({
+      id: 'listTools',
+      role: 'builder',
+      scope: 'agents:read',
+      method: 'GET',
+      path,
+      summary: 'List the tools of a tool server',
+      description: 'All tools, by name, in one page.',
+      find: findServer,
+      response: toolPage,
+      handler: async ({ found }) => ({
+        data: (await db.run((executor) => listTools(executor, [found.id]))).map((row) =>
+          toolResponse(found, row),
+        ),
+        has_more: false,
+        next: '',
+      }),
+    }),
+    route({
+      id: 'updateTool',
+      role: 'builder',
+      scope: 'agents',
+      method: 'PATCH',
+      path: onePath,
+      summary: 'Update a tool',
+      description: 'Says how agents may use it. null resets a field.',
+      find,
+      body: updateToolBody,
+      response: tool,
+      handler: ({ found, body, transaction, actor }) =>
+        transaction(async (tx) =>
+          toolResponse(found.server, await updateTool(tx, actor, await lockTool(tx, found.tool), body)),
+        ),
+    }),
+    route({
+      id: 'acceptTool',
+      role: 'builder',
+      scope: 'agents',
+      method: 'POST',
+      path: `${onePath}/accept`,
+      summary: 'Accept a tool as it is now',
+      description:
+        'Agents get a new or changed tool only after this. Returns 412 if `definition_hash` is not that of its present definition.',
+      find,
+      body: acceptToolBody,
+      otherStatuses: [412],
+      response: tool,
+      handler: ({ found, body, transaction, actor }) =>
+        transaction(async (tx) => {
+          const before = await lockTool(tx, found.tool);
+          return toolResponse(found.server, await acceptTool(tx, actor, before, body.definition_hash));
+        }),
+    }),
+  ];
+};

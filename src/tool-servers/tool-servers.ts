@@ -1,0 +1,262 @@
+import { audit } from '../audit/index.ts';
+import type { Tx } from '../database/index.ts';
+import { ApiError, type Fault, notFound, unprocessable } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { withoutUndefined } from '../lib/objects.ts';
+import type { Actor, Principal } from '../lib/principal.ts';
+import { defaultPrefix, freePrefix } from './names.ts';
+import type { OpenedToolServer, ToolServerSettings, ToolServerSettingsStore } from './settings.ts';
+import {
+  deletePoliciesOf,
+  deleteToolServerRow,
+  findLockedToolServer,
+  insertToolServer,
+  listAgentsOf,
+  listPrefixes,
+  lockToolServerForDelete,
+  resetToolServerState,
+  type ToolServerRow,
+  updateToolServerRow,
+} from './store.ts';
+import { distrustTools } from './tool-store.ts';
+
+/** What a client may set besides the settings of the transport. */
+type Fields = Pick<
+  ToolServerRow,
+  'name' | 'enabled' | 'default_policy' | 'call_timeout_seconds' | 'max_concurrency'
+>;
+
+export type NewToolServer = Fields & { prefix: string | undefined } & ToolServerSettings;
+
+/** Changes of a tool server: an absent field stays as it is, null clears it. */
+export type ToolServerChanges = Partial<Fields> & {
+  prefix?: string;
+  transport?: 'http' | 'stdio';
+  url?: string | null;
+  headers?: Record<string, string> | null;
+  oauth?: { client_id?: string; client_secret?: string; issuer?: string; scope?: string | null } | null;
+  command?: string | null;
+  args?: string[] | null;
+  env?: Record<string, string> | null;
+  cwd?: string | null;
+};
+
+const stdioFault: Fault = {
+  path: 'transport',
+  message: 'stdio is not permitted here (ALLOW_STDIO_TOOL_SERVERS)',
+};
+
+const authorizationOf = (settings: ToolServerSettings): string | undefined =>
+  settings.transport === 'http' && settings.oauth !== undefined
+    ? Object.keys(settings.headers ?? {}).find((name) => name.toLowerCase() === 'authorization')
+    : undefined;
+
+/** Throws 422 for settings that contradict each other. */
+const checkSettings = (settings: ToolServerSettings): void => {
+  const name = authorizationOf(settings);
+  if (name !== undefined) {
+    throw unprocessable([
+      { path: `headers.${name}`, message: 'cannot be set next to oauth, which sets it itself' },
+    ]);
+  }
+};
+
+const prefixFault = (): ApiError =>
+  unprocessable([{ path: 'prefix', message: 'belongs to another tool server' }]);
+
+/** Creates a tool server. It is not connected to yet. Throws 422 for a prefix that is taken and for stdio without leave. */
+export const createToolServer = async (
+  tx: Tx,
+  actor: Actor,
+  store: ToolServerSettingsStore,
+  allowStdio: boolean,
+  {
+    name,
+    prefix: given,
+    enabled,
+    default_policy,
+    call_timeout_seconds,
+    max_concurrency,
+    ...settings
+  }: NewToolServer,
+): Promise<ToolServerRow> => {
+  if (settings.transport === 'stdio' && !allowStdio) throw unprocessable([stdioFault]);
+  checkSettings(settings);
+  const id = newId();
+  const { transport } = settings;
+  const fields = { name, enabled, default_policy, call_timeout_seconds, max_concurrency };
+  const sealed = { settings: store.seal(id, settings) };
+  const start = defaultPrefix(name);
+  for (;;) {
+    const prefix = given ?? freePrefix(start, await listPrefixes(tx, start.slice(0, 8)));
+    const row = await insertToolServer(tx, { id, ...fields, transport, prefix, ...sealed });
+    if (row) {
+      await audit(tx, actor, 'tool_server.create', id, { ...fields, prefix, ...store.masked(settings) });
+      return row;
+    }
+    // The prefix was free a moment ago: another server has got it in the meantime.
+    if (given !== undefined) throw prefixFault();
+  }
+};
+
+/** Returns the row, locked until the transaction ends. Throws 404 if there is none. */
+export const lockToolServer = async (tx: Tx, id: string): Promise<ToolServerRow> => {
+  const row = await findLockedToolServer(tx, id);
+  if (!row) throw notFound('tool server');
+  return row;
+};
+
+const merged = (before: ToolServerSettings, changes: ToolServerChanges): ToolServerSettings => {
+  if (before.transport === 'stdio') {
+    const { command, args, env, cwd } = changes;
+    return withoutUndefined({
+      transport: 'stdio',
+      command: command ?? before.command,
+      args: args === undefined ? before.args : (args ?? []),
+      env: env === undefined ? before.env : (env ?? undefined),
+      cwd: cwd === undefined ? before.cwd : (cwd ?? undefined),
+    } as ToolServerSettings);
+  }
+  const { url, headers, oauth } = changes;
+  const scope = oauth?.scope === undefined ? before.oauth?.scope : (oauth.scope ?? undefined);
+  return withoutUndefined({
+    transport: 'http',
+    url: url ?? before.url,
+    headers: headers === undefined ? before.headers : (headers ?? undefined),
+    oauth:
+      oauth === undefined ? before.oauth : oauth === null ? undefined : { ...before.oauth, ...oauth, scope },
+  } as ToolServerSettings);
+};
+
+/** The faults of secrets that a change would send to another place than the one they were given for. */
+const secretFaults = (before: ToolServerSettings, changes: ToolServerChanges): Fault[] => {
+  const faults: Fault[] = [];
+  const again = (path: string, field: string) =>
+    faults.push({ path, message: `must be given again, because ${field} changes` });
+  const has = (map: object | undefined) => map !== undefined && Object.keys(map).length > 0;
+  if (before.transport === 'stdio') {
+    const moved = typeof changes.command === 'string' && changes.command !== before.command;
+    if (moved && has(before.env) && changes.env === undefined) again('env', 'command');
+    return faults;
+  }
+  const { oauth } = changes;
+  const moved = typeof changes.url === 'string' && changes.url !== before.url;
+  if (moved && has(before.headers) && changes.headers === undefined) again('headers', 'url');
+  if (before.oauth === undefined || oauth === null || oauth?.client_secret !== undefined) return faults;
+  if (moved) again('oauth.client_secret', 'url');
+  else if (oauth?.issuer !== undefined && oauth.issuer !== before.oauth.issuer) {
+    again('oauth.client_secret', 'oauth.issuer');
+  }
+  return faults;
+};
+
+/** Throws if the locked server cannot have these changes: 400 for what is missing, 422 for what is wrong. */
+export const checkChanges = ({ row, settings }: OpenedToolServer, changes: ToolServerChanges): void => {
+  const faults: Fault[] = [];
+  const fixed = (path: 'transport' | 'prefix') => {
+    if (changes[path] !== undefined && changes[path] !== row[path]) {
+      faults.push({ path, message: `cannot be changed; it is ${row[path]}` });
+    }
+  };
+  fixed('transport');
+  fixed('prefix');
+  const required = settings.transport === 'http' ? 'url' : 'command';
+  if (changes[required] === null) faults.push({ path: required, message: 'cannot be null' });
+  faults.push(...secretFaults(settings, changes));
+  if (faults.length > 0) throw unprocessable(faults);
+  const after = merged(settings, changes);
+  if (after.transport === 'http' && after.oauth !== undefined) {
+    const { oauth } = after;
+    const missing = (['client_id', 'client_secret', 'issuer'] as const)
+      .filter((field) => oauth[field] === undefined)
+      .map((field) => ({ path: `oauth.${field}`, message: 'is required' }));
+    if (missing.length > 0) {
+      throw new ApiError('bad_request', missing.map((f) => `${f.path}: ${f.message}`).join('; '), {
+        details: missing,
+      });
+    }
+  }
+  checkSettings(after);
+};
+
+/** Whether the changes make another program or another server of it. */
+const isElsewhere = (before: ToolServerSettings, after: ToolServerSettings): boolean => {
+  const addressOf = (settings: ToolServerSettings) =>
+    settings.transport === 'http' ? settings.url : [settings.command, ...settings.args, settings.cwd];
+  return JSON.stringify(addressOf(before)) !== JSON.stringify(addressOf(after));
+};
+
+/** Changes the fields that `changes` has. The row is locked, and the changes are checked. */
+export const updateToolServer = async (
+  tx: Tx,
+  actor: Actor,
+  store: ToolServerSettingsStore,
+  { row: before, settings }: OpenedToolServer,
+  changes: ToolServerChanges,
+): Promise<ToolServerRow> => {
+  const after = merged(settings, changes);
+  const { name, enabled, default_policy, call_timeout_seconds, max_concurrency } = changes;
+  const fields = withoutUndefined({ name, enabled, default_policy, call_timeout_seconds, max_concurrency });
+  let row = await updateToolServerRow(tx, before.id, {
+    name: name ?? before.name,
+    enabled: enabled ?? before.enabled,
+    default_policy: default_policy ?? before.default_policy,
+    call_timeout_seconds: call_timeout_seconds ?? before.call_timeout_seconds,
+    max_concurrency: max_concurrency ?? before.max_concurrency,
+    settings:
+      JSON.stringify(after) === JSON.stringify(settings) ? before.settings : store.seal(before.id, after),
+  });
+  if (isElsewhere(settings, after)) {
+    await distrustTools(tx, before.id);
+    row = await resetToolServerState(tx, before.id);
+  }
+  const { url, headers, oauth, command, args, env, cwd } = changes;
+  const given = before.transport === 'http' ? { url, headers, oauth } : { command, args, env, cwd };
+  await audit(tx, actor, 'tool_server.update', row.id, {
+    ...fields,
+    ...store.masked(given as Partial<ToolServerSettings>),
+  });
+  return row;
+};
+
+/** How many agents an error names that keep a server from being deleted. */
+const shownAgents = 10;
+
+/** Locks the server so that no agent begins to name it. Throws 404 if there is none. */
+export const lockForDelete = async (tx: Tx, id: string): Promise<ToolServerRow> => {
+  const row = await lockToolServerForDelete(tx, id);
+  if (!row) throw notFound('tool server');
+  return row;
+};
+
+/**
+ * Deletes the server, which is locked for that, and the policies for its tools that agents have left. Throws 412 while
+ * agents use it.
+ */
+export const deleteToolServer = async (tx: Tx, actor: Actor, row: ToolServerRow): Promise<void> => {
+  const agentIds = await listAgentsOf(tx, row.id, shownAgents);
+  if (agentIds.length > 0) {
+    throw new ApiError(
+      'precondition_failed',
+      'Agents use this tool server. Take it from their tool_server_ids first.',
+      { agent_ids: agentIds },
+    );
+  }
+  const changedAgents = await deletePoliciesOf(tx, row.id);
+  await deleteToolServerRow(tx, row.id);
+  await audit(tx, actor, 'tool_server.delete', row.id, {
+    name: row.name,
+    prefix: row.prefix,
+    ...(changedAgents.length > 0 && { policies_removed_from: changedAgents }),
+  });
+};
+
+/** Throws 403 unless the caller may decide which programs run on this machine. */
+export const checkMayRunPrograms = ({ role }: Principal, transport: unknown): void => {
+  if (transport === 'stdio' && role !== 'admin') {
+    throw new ApiError(
+      'forbidden',
+      `A tool server with the transport stdio requires the role admin; the API key has the role ${role}.`,
+    );
+  }
+};

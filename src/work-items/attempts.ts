@@ -1,0 +1,90 @@
+import type { Status } from './states.ts';
+import type { WorkItemError, WorkItemUsage } from './store.ts';
+
+/** A transition, as attempts are made of it. */
+export interface AttemptEvent {
+  seq: number;
+  at: Date;
+  action: string;
+  to: Status;
+  /** Who claimed it. */
+  owner: string | null;
+  error: WorkItemError | null;
+}
+
+/** What the waterfall has of an attempt. */
+export interface AttemptStep {
+  started_at: Date;
+  trace_id: string | null;
+  usage: WorkItemUsage | null;
+}
+
+/** How an attempt ended: in a status, or so that another one follows. */
+export const attemptOutcomes = [
+  'COMPLETED',
+  'NEEDS_REVIEW',
+  'INDETERMINATE',
+  'ERROR',
+  'CANCELLED',
+  'RETRY',
+  'RELEASED',
+  'LOST',
+] as const;
+type AttemptOutcome = (typeof attemptOutcomes)[number];
+
+export interface Attempt {
+  /** Counted from 1 after the creation, a continue and a restart. */
+  n: number;
+  /** The number of the event that began it. */
+  seq: number;
+  started_at: Date;
+  /** Null while it runs, like the outcome. */
+  ended_at: Date | null;
+  outcome: AttemptOutcome | null;
+  error: WorkItemError | null;
+  /** The replica, or the external worker. */
+  replica: string | null;
+  trace_id: string | null;
+  /** What its model calls used; null if that is not known. */
+  usage: WorkItemUsage | null;
+}
+
+const outcomeOf = ({ action, to }: AttemptEvent): AttemptOutcome | null => {
+  if (action === 'lease_lost') return 'LOST';
+  if (to === 'PENDING') return action === 'hand_back' ? 'RELEASED' : 'RETRY';
+  return to === 'EXECUTING' || to === 'DRAFT' ? null : to;
+};
+
+const endings = ['finish', 'retry', 'hand_back', 'lease_lost'];
+const lost = { code: 'lease_lost', message: 'The worker was lost.' };
+
+/** The attempts of a Work Item, oldest first, from its history and its waterfall, both oldest first. */
+export const attemptsOf = (events: readonly AttemptEvent[], steps: readonly AttemptStep[]): Attempt[] => {
+  const attempts: Attempt[] = [];
+  let n = 0;
+  for (const event of events) {
+    const { action, seq, at, owner, error } = event;
+    const open = attempts.at(-1);
+    if (action === 'continue' || action === 'restart') n = 0;
+    if (action === 'claim') {
+      n += 1;
+      const began = { ended_at: null, outcome: null, error: null, trace_id: null, usage: null };
+      attempts.push({ n, seq, started_at: at, replica: owner, ...began });
+    } else if (open && open.ended_at === null && endings.includes(action)) {
+      open.ended_at = at;
+      open.outcome = outcomeOf(event);
+      open.error = action === 'lease_lost' ? lost : error;
+      // A released attempt does not count.
+      if (open.outcome === 'RELEASED') n -= 1;
+    }
+  }
+  for (const step of steps) {
+    const attempt = attempts.findLast(({ started_at }) => started_at <= step.started_at);
+    if (attempt) Object.assign(attempt, { trace_id: step.trace_id, usage: step.usage });
+  }
+  return attempts;
+};
+
+/** The number of the attempt in which something with the number `seq` happened, or that followed; null before the first. */
+export const attemptAt = (attempts: readonly Attempt[], seq: number): number | null =>
+  attempts.findLast((attempt) => attempt.seq < seq)?.n ?? null;

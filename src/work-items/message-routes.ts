@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { Database, Executor } from '../database/index.ts';
+import {
+  download,
+  downloadOperation,
+  finder,
+  listPage,
+  pageOf,
+  pageQuery,
+  type Route,
+  route,
+} from '../http/index.ts';
+import { notFound } from '../lib/errors.ts';
+import { isId } from '../lib/ids.ts';
+import { listAttempts } from './attempt-store.ts';
+import { rawContent } from './content.ts';
+import { findMessageParts, findRawValue, listShownMessages } from './message-store.ts';
+import { messagePart, publicMessage } from './schemas.ts';
+import { findWorkItemId } from './store.ts';
+
+const cut = z
+  .literal(true)
+  .optional()
+  .describe('Only the beginning is there. Arguments that are cut are the beginning of their JSON text.');
+
+export const shownMessage = publicMessage
+  .extend({
+    seq: z.int().describe('Its place among all that happened to the Work Item.'),
+    attempt: z
+      .int()
+      .nullable()
+      .describe('The attempt that wrote it, or the last one before; null before the first.'),
+    content: z.array(z.intersection(messagePart, z.object({ cut }))),
+    bytes: z.int().describe('The size of the whole content as it is downloaded.'),
+    cut: z.boolean().describe('Whether the content is cut, after 16 KB.'),
+  })
+  .meta({ id: 'ShownMessage' });
+
+const path = '/work-items/{work_item_id}';
+
+export const messageRoutes = (db: Database): Route[] => {
+  const find = finder(db, 'Work Item', 'work_item_id', findWorkItemId);
+  const shared = { role: 'member', scope: 'work_items:read', method: 'GET', base: 'app' } as const;
+  const web = { methods: [], operation: downloadOperation };
+
+  const valueRoute = (column: 'payload' | 'result'): Route =>
+    route({
+      ...shared,
+      id: `downloadWorkItem${column === 'payload' ? 'Payload' : 'Result'}`,
+      path: `${path}/${column}`,
+      summary: `Download the ${column} of a Work Item`,
+      description: 'A text as it is, anything else as JSON. A `Range` of bytes is honored.',
+      find,
+      web,
+      handler: async ({ found: { id }, headers }) => {
+        const value = await db.run((executor) => findRawValue(executor, id, column));
+        if (!value) throw notFound(column);
+        const { text, isText } = value;
+        const [type, ending] = isText ? ['text/plain', 'txt'] : ['application/json', 'json'];
+        return download({ text, type, name: `${column}-${id}.${ending}` }, headers.range);
+      },
+    });
+
+  return [
+    route({
+      ...shared,
+      id: 'listShownMessages',
+      path: `${path}/messages`,
+      summary: 'List the messages of a Work Item for a page',
+      description: 'Newest first. A long content is cut; its own address has all of it.',
+      find,
+      query: pageQuery,
+      conditional: true,
+      response: pageOf('ShownMessagePage', shownMessage),
+      handler: listPage(db, async (executor: Executor, page, { found: { id } }) =>
+        listShownMessages(executor, id, await listAttempts(executor, id), page),
+      ),
+    }),
+    route({
+      ...shared,
+      id: 'downloadMessage',
+      path: `${path}/messages/{message_id}/content`,
+      summary: 'Download the content of a message',
+      description: 'A single text as it is, anything else as JSON. A `Range` of bytes is honored.',
+      find: async ({ params }) => {
+        const { id } = await find({ params });
+        const messageId = params.message_id!;
+        const parts = isId(messageId)
+          ? await db.run((executor) => findMessageParts(executor, id, messageId))
+          : undefined;
+        if (!parts) throw notFound('message');
+        return parts;
+      },
+      web,
+      handler: async ({ found, params, headers }) => {
+        const { text, type } = rawContent(found);
+        const ending = type === 'text/plain' ? 'txt' : 'json';
+        return download({ text, type, name: `message-${params.message_id}.${ending}` }, headers.range);
+      },
+    }),
+    valueRoute('payload'),
+    valueRoute('result'),
+  ];
+};

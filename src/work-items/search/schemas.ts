@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { givenTime, queryList, text } from '../../http/index.ts';
+import { status } from '../schemas.ts';
+import { sources } from './conditions.ts';
+
+/** How many agents one list merges. */
+const mostAgents = 50;
+
+const oneOfMany = (list: string) => `Any of them${list}.`;
+
+/** The filters of a list, all but those that have several values. */
+const single = {
+  schedule_id: z
+    .string()
+    .optional()
+    .describe('Work Items of this schedule, those that a person ran included.'),
+  source: z.enum(sources).optional().describe('Who created it: a schedule at its time, a key, or a person.'),
+  error_code: text(200, 1).optional().describe('Those that have this `error.code`.'),
+  created_from: givenTime.optional().describe('Created at this time or later.'),
+  created_to: givenTime.optional().describe('Created before this time.'),
+  finished_from: givenTime.optional().describe('Finished at this time or later.'),
+  finished_to: givenTime.optional().describe('Finished before this time.'),
+  q: text(200, 1).optional().describe('How the name or the id begins, in upper or lower case.'),
+};
+
+const repeated = ', given several times or with commas';
+
+/** The filters in a query. */
+export const searchQuery = z.object({
+  status: queryList(status, 8).optional().describe(oneOfMany(repeated)),
+  agent_id: queryList(z.string(), mostAgents).optional().describe(oneOfMany(repeated)),
+  ...single,
+});
+
+const oneOrMany = <S extends z.ZodType>(item: S, most: number) =>
+  z
+    .union([z.array(item).max(most, `must have at most ${most} items`), item.transform((one) => [one])])
+    .meta({ openapi: z.array(item).max(most) });
+
+/** The same filters in a body. */
+export const searchBody = z
+  .object({
+    status: oneOrMany(status, 8).optional().describe(oneOfMany('')),
+    agent_id: oneOrMany(z.string(), mostAgents).optional().describe(oneOfMany('')),
+    ...single,
+  })
+  .meta({ id: 'WorkItemFilter' });

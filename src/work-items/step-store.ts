@@ -1,0 +1,132 @@
+import { type Executor, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import type { Status } from './states.ts';
+import type { WorkItemError, WorkItemUsage } from './store.ts';
+import type { MovedRow } from './transitions.ts';
+
+export const stepKinds = ['attempt', 'model', 'tool', 'wait', 'review'] as const;
+export const stepStatuses = ['running', 'ok', 'error'] as const;
+
+/** A part of an attempt, for the waterfall: when it was and how it ended, without content. */
+export interface Step {
+  seq: number;
+  attempt: number;
+  /** The `seq` of the step that it is part of; null for an attempt and a pause. */
+  parent: number | null;
+  kind: (typeof stepKinds)[number];
+  name: string;
+  started_at: Date;
+  /** Null while it runs. */
+  ended_at: Date | null;
+  status: (typeof stepStatuses)[number];
+  /** The code of the error. */
+  error: string | null;
+  model: string | null;
+  /** What a model call or an attempt used. */
+  tokens: Partial<WorkItemUsage> | null;
+  /** Of an attempt; null if it ended before it had one. */
+  trace_id: string | null;
+  /** Who executed an attempt. */
+  worker: string | null;
+  /** The `seq` and the id of the message that it stored. */
+  message_seq: number | null;
+  message_id: string | null;
+}
+
+/** The steps of a Work Item in the order in which they began, an attempt before its parts; at most `limit`. */
+export const listSteps = async (executor: Executor, workItemId: string, limit: number): Promise<Step[]> => {
+  const { rows } = await sql<Step>`
+    select s.seq, s.attempt, s.parent, s.kind, s.name, s.started_at, s.ended_at, s.status, s.error, s.model, s.tokens,
+      s.trace_id, s.worker, s.message_seq, m.id as message_id
+    from work_item_steps s
+      left join work_item_messages m on m.work_item_id = s.work_item_id and m.seq = s.message_seq
+    where s.work_item_id = ${workItemId}
+    order by coalesce(s.parent, s.seq), s.parent nulls first, s.started_at, s.seq limit ${limit}`.execute(
+    executor,
+  );
+  return rows;
+};
+
+/** The common table expression that gives the attempts in progress of `items` (`id`, `trace_id`) their trace. */
+export const stepTrace = (items: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`traced as (
+    update work_item_steps s set trace_id = i.trace_id from ${items} i
+    where s.work_item_id = i.id and s.kind = 'attempt' and s.ended_at is null
+  )`;
+
+/** A step that has ended, for the waterfall. */
+export interface EndedStep
+  extends Pick<Step, 'kind' | 'name' | 'error' | 'model' | 'tokens' | 'message_seq'> {
+  work_item_id: string;
+  status: 'ok' | 'error';
+  beganMsAgo: number;
+  endedMsAgo: number;
+}
+
+/** Records steps that have ended, as parts of the current attempts of their Work Items. */
+export const insertEndedSteps = async (tx: Tx, steps: readonly EndedStep[]): Promise<void> => {
+  if (steps.length === 0) return;
+  const ago = (column: string) => sql`platform_now() - make_interval(secs => s.${sql.ref(column)} / 1000)`;
+  await sql`insert into work_item_steps (work_item_id, attempt, parent, kind, name, status, error, model, tokens, message_seq,
+      started_at, ended_at)
+    select s.work_item_id, a.attempt, a.seq, s.kind, s.name, s.status, s.error, s.model, s.tokens, s.message_seq,
+      ${ago('beganMsAgo')}, ${ago('endedMsAgo')}
+    from jsonb_to_recordset(${json(steps)}::jsonb)
+      as s(work_item_id uuid, kind text, name text, status text, error text, model text, tokens jsonb,
+        message_seq bigint, "beganMsAgo" double precision, "endedMsAgo" double precision)
+      cross join lateral (
+        select seq, attempt from work_item_steps where work_item_id = s.work_item_id and kind = 'attempt'
+        order by seq desc limit 1) a`.execute(tx);
+};
+
+/** What a Work Item waits for after an attempt: a retry or another worker, or a person. */
+const pauses: Partial<Record<Status, 'wait' | 'review'>> = {
+  PENDING: 'wait',
+  NEEDS_REVIEW: 'review',
+  INDETERMINATE: 'review',
+};
+
+type DetailedRow = MovedRow & { details: Record<string, unknown> };
+
+/** The code of how an attempt failed; null if it did not. */
+const failureOf = (action: string, { status, error, details }: DetailedRow) => {
+  if (action === 'lease_lost') return 'lease_lost';
+  if (action === 'hand_back') return 'stopped';
+  if (status === 'COMPLETED' || status === 'NEEDS_REVIEW') return null;
+  if (status === 'CANCELLED') return 'cancelled';
+  return ((details.error as WorkItemError | undefined) ?? error)?.code ?? 'error';
+};
+
+/** The step that begins with a new status; null if none does. */
+const begunBy = ({ status, from_status, attempts, usage, details }: DetailedRow) => {
+  if (status === 'EXECUTING') {
+    const name = `attempt ${attempts}`;
+    return { kind: 'attempt', name, attempt: attempts, worker: details.owner, before: usage ?? {} };
+  }
+  const kind = from_status === 'EXECUTING' ? pauses[status] : undefined;
+  return kind ? { kind, name: kind, attempt: attempts } : null;
+};
+
+/**
+ * The common table expressions that record what transitions mean for the waterfall: an attempt or a pause ends, and
+ * another begins.
+ */
+export const stepChanges = (action: string, rows: readonly DetailedRow[]): RawBuilder<unknown> => {
+  const changes = rows
+    .filter((row) => row.status !== row.from_status)
+    .map((row) => ({ id: row.id, failure: failureOf(action, row), usage: row.usage, ...begunBy(row) }));
+  return sql`changes as (
+      select * from jsonb_to_recordset(${json(changes)}::jsonb) as c(id uuid, failure text, usage jsonb, kind text,
+        name text, attempt integer, worker text, before jsonb)
+    ), steps_ended as (
+      update work_item_steps s set ended_at = platform_now(),
+        status = case when s.kind = 'attempt' and c.failure is not null then 'error' else 'ok' end,
+        error = case when s.kind = 'attempt' then c.failure end,
+        tokens = case when s.usage_before is not null then (
+          select jsonb_object_agg(u.key, u.value::bigint - coalesce((s.usage_before ->> u.key)::bigint, 0))
+          from jsonb_each_text(c.usage) u) end
+      from changes c where s.work_item_id = c.id and s.parent is null and s.ended_at is null
+    ), steps_begun as (
+      insert into work_item_steps (work_item_id, attempt, kind, name, status, worker, usage_before)
+      select id, attempt, kind, name, 'running', worker, before from changes where kind is not null
+    )`;
+};

@@ -1,0 +1,73 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** One way in which a page looks. */
+export interface Look {
+  scheme: 'light' | 'dark';
+  width: 360 | 1280;
+}
+
+/** All looks that every page must have. */
+export const looks: readonly Look[] = [
+  { scheme: 'light', width: 1280 },
+  { scheme: 'dark', width: 1280 },
+  { scheme: 'light', width: 360 },
+  { scheme: 'dark', width: 360 },
+];
+
+const heights = { 360: 740, 1280: 800 };
+export const viewport = (width: Look['width']) => ({ width, height: heights[width] });
+
+/**
+ * Runs in the page: waits until nothing moves any more. The page follows its scheme a frame later and may blend colors,
+ * so the first frames do not count.
+ */
+const settle = `new Promise((done) => {
+  let frames = 0;
+  const moves = ({ playState, effect }) =>
+    playState === 'running' && effect.getComputedTiming().iterations !== Infinity;
+  const look = () => (++frames > 3 && !document.getAnimations().some(moves) ? done() : requestAnimationFrame(look));
+  look();
+})`;
+
+/** Shows `page` in another look, without loading it again. */
+export const showAs = async (page: Page, { scheme, width }: Look): Promise<void> => {
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.setViewportSize(viewport(width));
+  await page.evaluate(settle);
+};
+
+const currentLook = async (page: Page): Promise<Look> => ({
+  scheme: (await page.evaluate(`matchMedia('(prefers-color-scheme: dark)').matches`)) ? 'dark' : 'light',
+  width: page.viewportSize()!.width as Look['width'],
+});
+
+/** Runs in the page: what violates a level of WCAG that every page meets, as lines. */
+const violations = `axe
+  .run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'] })
+  .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => id + ': ' + html + '\\n' + failureSummary)))`;
+
+/** Runs in the page: how many pixels it can be scrolled sideways. */
+const sideways = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+
+/**
+ * Expects no violation of WCAG 2.2 AA on `page` as it is now, in each of `as`, and no sideways scrolling. The page then
+ * looks as before. It needs the timers of the page: not between `page.clock.pauseAt` and `resume`.
+ */
+export const expectAccessible = async (page: Page, as: readonly Look[] = looks): Promise<void> => {
+  const before = await currentLook(page);
+  // Not by axe-core's adapter for Playwright: it loads axe anew, and opens a second page, for each analysis, which takes
+  // four times as long as the analysis.
+  if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe.source);
+  for (const look of as) {
+    await showAs(page, look);
+    const where = `${new URL(page.url()).pathname} ${look.scheme} ${look.width}`;
+    const found = await page.evaluate<string[]>(violations);
+    if (found.length > 0) throw new Error(`${where}: ${found.join('\n\n')}`);
+    const pixels = await page.evaluate<number>(sideways);
+    expect(pixels, `${where}: pixels to scroll sideways`).toBeLessThanOrEqual(0);
+  }
+  await showAs(page, before);
+};

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { newAgent, ok } from '../contract/fixture.ts';
+import { expectAccessible } from './accessibility.ts';
+import { expectFault } from './faults.ts';
+import { describeInBrowser } from './fixture.ts';
+
+describeInBrowser('agents', (at) => {
+  test('one is created, changed, shown in all its tabs and deleted', async () => {
+    const page = await at().open('/agents');
+    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
+    await page.getByRole('link', { name: 'New agent' }).click();
+    await page.getByLabel('Name').fill('Night clerk');
+    await page.getByLabel('Instructions').fill('Check the invoices of the day.');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Create agent' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Night clerk' }).waitFor();
+    await expectAccessible(page);
+    for (const tab of ['Schedules', 'Work Items', 'Tools', 'Connect', 'Instructions']) {
+      await page.getByRole('tab', { name: tab }).click();
+      await page.getByRole('tab', { name: tab, selected: true }).waitFor();
+      await expectAccessible(page, [{ scheme: 'light', width: 360 }]);
+    }
+    await page.getByLabel('Instructions').fill('Check them twice.');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Agent saved').waitFor();
+    const [agent] = (await ok(at().api.get('/agents'))).data;
+    expect(agent).toMatchObject({ name: 'Night clerk', instructions: 'Check them twice.', mode: 'worker' });
+    await page.getByRole('button', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete agent' });
+    await dialog.getByText('0 schedules go with it, and 0 open Work Items are cancelled.').waitFor();
+    await dialog.getByRole('button', { name: 'Delete agent' }).click();
+    await page.getByText('There are no agents yet.').waitFor();
+    await page.goto(`${at().test.origin}/agents/${agent.id}`);
+    expectFault(page, /404/);
+    await page.getByRole('link', { name: 'Agents', exact: true }).last().waitFor();
+  });
+
+  test('Connect waits for the first span and says when it came; a member sees why it may not create', async () => {
+    const agent = await newAgent(at(), { name: 'Traced' });
+    const page = await at().open(`/agents/${agent.id}?tab=connect`, { as: 'member' });
+    await page.getByText('Waiting for the first span …').waitFor();
+    expect(await page.content()).toContain(`gen_ai.agent.id=${agent.id}`);
+    await ok(
+      at().test.api.post('/telemetry/v1/traces', {
+        resourceSpans: [
+          {
+            resource: { attributes: [{ key: 'gen_ai.agent.id', value: { stringValue: agent.id } }] },
+            scopeSpans: [{ spans: [{ traceId: 'aa'.repeat(16), spanId: 'bb'.repeat(8), name: 's' }] }],
+          },
+        ],
+      }),
+    );
+    await page.getByText(/The last span came in/).waitFor({ timeout: 10_000 });
+    await page.goto(`${at().test.origin}/agents`);
+    const create = page
+      .getByRole('link', { name: 'New agent' })
+      .or(page.getByRole('button', { name: 'New agent' }));
+    expect(await create.getAttribute('aria-disabled')).toBe('true');
+    await expectAccessible(page);
+  });
+});

@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+
+/** A chunk or file in Vite's manifest; `imports` and `dynamicImports` are keys of others. */
+interface ManifestEntry {
+  file: string;
+  isEntry?: boolean;
+  isDynamicEntry?: boolean;
+  css?: string[];
+  imports?: string[];
+  dynamicImports?: string[];
+}
+
+const dist = join(import.meta.dirname, '..', '..', 'console', 'dist');
+const manifest: Record<string, ManifestEntry> = JSON.parse(
+  readFileSync(join(dist, '.vite', 'manifest.json'), 'utf8'),
+);
+const kilobyte = 1_000;
+
+const isCode = (file: string): boolean => ['.js', '.css'].includes(extname(file));
+
+const gzipBytes = (files: Iterable<string>): number =>
+  [...files].reduce((sum, file) => sum + gzipSync(readFileSync(join(dist, file)), { level: 9 }).length, 0);
+
+/** The scripts and styles that a browser loads for an entry: its own, and those of what it imports statically. */
+const closureOf = (key: string, seen = new Set<string>()): Set<string> => {
+  if (seen.has(key)) return new Set();
+  seen.add(key);
+  const { file, css = [], imports = [] } = manifest[key]!;
+  return new Set([file, ...css, ...imports.flatMap((one) => [...closureOf(one, seen)])]);
+};
+
+const entries = Object.keys(manifest).filter((key) => manifest[key]!.isEntry);
+const lazy = Object.keys(manifest).filter((key) => manifest[key]!.isDynamicEntry);
+/** What index.html loads, wherever it is opened; the small script that sets the color scheme is one of it. */
+const initial = new Set([
+  ...entries.flatMap((key) => [...closureOf(key)]),
+  ...[...readFileSync(join(dist, 'index.html'), 'utf8').matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)]
+    .map(([, file]) => file!)
+    .filter(isCode),
+]);
+
+/** Shows the figures with `vitest --reporter=verbose`, and in the message of a test that fails. */
+const sizes = (files: Iterable<string>): string =>
+  [...files].map((file) => `${file} ${(gzipBytes([file]) / kilobyte).toFixed(1)} kB`).join('\n');
+
+test('every page loads at most 8 scripts and styles of 220 kB at first', () => {
+  expect(entries).toEqual(['index.html']);
+  expect(initial.size, sizes(initial)).toBeLessThanOrEqual(8);
+  expect(gzipBytes(initial) / kilobyte, sizes(initial)).toBeLessThanOrEqual(220);
+});
+
+test('a further route loads at most 40 kB', () => {
+  for (const key of lazy) {
+    const more = [...closureOf(key)].filter((file) => !initial.has(file));
+    expect(gzipBytes(more) / kilobyte, `${key}\n${sizes(more)}`).toBeLessThanOrEqual(40);
+  }
+});
+
+test('the whole application has at most 700 kB', () => {
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => extname(file) !== '' && !/\.(br|gz)$|^\./.test(file),
+  );
+  expect(gzipBytes(files) / kilobyte, sizes(files)).toBeLessThanOrEqual(700);
+});
+
+test('no script or style is inline, nothing is loaded from elsewhere, and the page has a place for its nonce', () => {
+  const html = readFileSync(join(dist, 'index.html'), 'utf8');
+  expect(html).toContain('<meta name="csp-nonce" content="__CSP_NONCE__"');
+  expect(html).not.toMatch(/<style|style="|<script(?![^>]* src="\/assets\/)|https?:\/\/|unsafe-/);
+});

@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { expectAccessible } from './accessibility.ts';
+import { expectFault } from './faults.ts';
+import { describeInBrowser } from './fixture.ts';
+
+const phone = [{ scheme: 'light', width: 360 }] as const;
+
+describeInBrowser('the frame of the application', (at) => {
+  test('finds pages by name: Enter opens, Ctrl+Enter in a new tab', async () => {
+    const page = await at().open('/branding');
+    await page.getByRole('button', { name: 'Find or go to' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const palette = page.getByRole('dialog', { name: 'Find or go to' });
+    const field = palette.getByRole('combobox', { name: 'Find or go to' });
+    await field.and(page.locator(':focus')).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.type('work it');
+    await palette.getByRole('option', { name: /^Work Items/ }).waitFor();
+    const [opened] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.keyboard.press('Control+Enter'),
+    ]);
+    await opened.getByRole('heading', { level: 1, name: 'Work Items' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Work Items' }).waitFor();
+    await palette.waitFor({ state: 'hidden' });
+  });
+
+  test('goes where letters say, until single-letter keys are switched off', async () => {
+    const page = await at().open('/branding');
+    await page.getByRole('heading', { level: 1, name: 'Branding' }).waitFor();
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keyboard' });
+    await help.getByText('Go to Agents').waitFor();
+    // A dialog has the keys to itself.
+    await page.keyboard.press('g');
+    await page.keyboard.press('a');
+    await help.getByRole('button', { name: 'Close' }).click();
+    await help.waitFor({ state: 'hidden' });
+    expect(new URL(page.url()).pathname).toBe('/branding');
+    await page.keyboard.press('g');
+    await page.keyboard.press('a');
+    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+    await page.getByRole('button', { name: /^Display/ }).click();
+    await page.getByRole('switch', { name: 'Single-letter keys' }).click();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('s');
+    await page.keyboard.press('?');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(new URL(page.url()).pathname).toBe('/agents');
+  });
+
+  test('keeps theme and zone, and has the theme before it is loaded', async () => {
+    const page = await at().open('/branding', { zone: 'Europe/Berlin', scheme: 'light' });
+    await page.getByRole('button', { name: 'Display: Berlin' }).click();
+    await page.getByRole('radio', { name: 'Dark' }).check();
+    await page.getByRole('radio', { name: 'UTC' }).check();
+    await page.route('**/*index*.js', (route) => route.abort());
+    expectFault(page, /index.*\.js|ERR_FAILED/);
+    await page.reload();
+    const scheme = () => page.evaluate(`document.documentElement.dataset.mantineColorScheme`);
+    expect(await scheme()).toBe('dark');
+    await page.unroute('**/*index*.js');
+    await page.reload();
+    await page.getByRole('button', { name: 'Display: UTC' }).waitFor();
+    expect(await scheme()).toBe('dark');
+  });
+
+  test('leaves out what a role can never read, and says at its address which role can', async () => {
+    const page = await at().open('/integrations', { as: 'member' });
+    await page.getByRole('heading', { level: 1, name: 'Integrations' }).waitFor();
+    await page.getByText('It requires the role admin, and you act as member.').waitFor();
+    const navigation = page.getByRole('navigation', { name: 'Main' });
+    await navigation.getByRole('link', { name: 'Agents', exact: true }).waitFor();
+    for (const name of ['Integrations', 'LLM configurations', 'Users', 'Settings', 'Audit log']) {
+      expect(await navigation.getByRole('link', { name, exact: true }).count(), name).toBe(0);
+    }
+    await expectAccessible(page, [{ scheme: 'dark', width: 1280 }]);
+  });
+
+  test('is whole on a phone: five places, and the rest behind More', async () => {
+    const page = await at().open('/users', { width: 360 });
+    const bar = page.getByRole('navigation', { name: 'Main' });
+    await bar.getByRole('link', { name: 'Schedules', exact: true }).waitFor();
+    expect(await bar.getByRole('link').count()).toBe(4);
+    await bar.getByRole('button', { name: 'More' }).click();
+    const more = page.getByRole('dialog', { name: 'More' });
+    await more.getByRole('button', { name: 'Sign out' }).waitFor();
+    await expectAccessible(page, phone);
+    await more.getByRole('link', { name: 'Settings', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    await more.waitFor({ state: 'hidden' });
+  });
+
+  test('asks nothing while it is hidden, says when the platform is away, and that it is back', async () => {
+    const page = await at().open('/branding', { now: new Date('2026-11-22T13:36:00Z') });
+    await page.getByRole('heading', { level: 1, name: 'Branding' }).waitFor();
+    await page.getByLabel('Workspace name').waitFor();
+    let asked = 0;
+    page.on('request', () => {
+      asked += 1;
+    });
+    const show = (state: 'visible' | 'hidden') =>
+      page.evaluate(
+        `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+         document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`,
+      );
+    await show('hidden');
+    await page.clock.runFor(300_000);
+    expect(asked).toBe(0);
+    await page.route('**/app/api/me', (route) => route.abort());
+    expectFault(page, /ERR_FAILED/);
+    await show('visible');
+    await page.getByText(/^Offline for/).waitFor();
+    await page.unroute('**/app/api/me');
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(2_000);
+        return page.getByText(/^Offline for/).count();
+      })
+      .toBe(0);
+  });
+
+  test('ends a session with one button', async () => {
+    const page = await at().open('/agents');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    expectFault(page, /401/);
+    await page.goto(`${at().test.origin}/agents`);
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+  });
+});

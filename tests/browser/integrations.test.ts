@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { ok } from '../contract/fixture.ts';
+import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { expectAccessible } from './accessibility.ts';
+import { expectFault } from './faults.ts';
+import { describeInBrowser } from './fixture.ts';
+
+describeInBrowser('integrations', (at) => {
+  test('a backend is tested before it is saved and afterwards, turned off and on, and never shows its secret', async () => {
+    await using backend = await startOtlpReceiver();
+    const page = await at().open('/integrations');
+    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
+    await page.getByRole('link', { name: 'New integration' }).click();
+    await page.getByLabel('Provider').click();
+    await page.getByRole('option', { name: 'OTLP with basic authentication' }).click();
+    await page.getByLabel('URL').fill(backend.url);
+    await page.getByLabel('Username').fill('clerk');
+    await page.getByLabel('Password', { exact: true }).fill('a-secret-value');
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText('The backend accepted a sample span.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Save integration' }).click();
+    await page.getByRole('tab', { name: 'Health' }).waitFor();
+    await page.getByText('Nothing was delivered yet.').waitFor();
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText('The backend accepted a sample span.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Turn off' }).click();
+    await page.getByText('Off. No spans are sent to it.').waitFor();
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await page.getByRole('button', { name: 'Turn off' }).waitFor();
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByLabel('Description').fill('House collector');
+    await page.getByRole('button', { name: 'Save integration' }).click();
+    await page.getByRole('heading', { level: 1, name: 'House collector' }).waitFor();
+    expect(await page.content()).not.toContain('a-secret-value');
+    const [stored] = (await at().api.get('/observability/integrations')).body;
+    expect(stored.settings).toMatchObject({ username: 'clerk', password: 'a-secret-value' });
+    await page.getByRole('tab', { name: 'Scopes' }).click();
+    await page.getByRole('row', { name: /All agents/ }).waitFor();
+    await page.getByRole('tab', { name: 'Dead letters' }).click();
+    await page.getByText(/No dead letters/).waitFor();
+    await expectAccessible(page, [{ scheme: 'dark', width: 360 }]);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete integration' }).click();
+    await page.getByText('Traces go nowhere yet.').waitFor();
+  });
+
+  test('two people who edit at once see both versions, and the second decides', async () => {
+    const { body } = await at().app.post('/integrations', {
+      version: '1',
+      settings: { provider: 'otlp_custom_headers', url: 'https://one.example/v1/traces' },
+    });
+    const page = await at().open(`/integrations/${body.id}?tab=settings`);
+    expectFault(page, /412/);
+    await page.getByLabel('Description').fill('Mine');
+    await ok(at().app.put(`/integrations/${body.id}`, { description: 'Theirs' }));
+    await page.getByRole('button', { name: 'Save integration' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Theirs', { exact: true }).waitFor();
+    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
+    await dialog.getByRole('button', { name: 'Write mine' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
+    expect((await ok(at().app.get(`/integrations/${body.id}`))).description).toBe('Mine');
+  });
+
+  test('a wrong address is an error at its field', async () => {
+    const page = await at().open('/integrations/new');
+    expectFault(page, /422|400/);
+    await page.getByLabel('URL').fill('ftp://example.com');
+    await page.getByRole('button', { name: 'Save integration' }).click();
+    await page.locator('[aria-invalid="true"]').first().waitFor();
+    expect(await page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true');
+  });
+});

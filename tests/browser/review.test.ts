@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { until } from '../harness/wait.ts';
+import { expectAccessible } from './accessibility.ts';
+import { describeInBrowser } from './fixture.ts';
+import { call, playedAgent, text } from './work-items-fixture.ts';
+
+describeInBrowser('Review', (at) => {
+  test('nothing waits', async () => {
+    const page = await at().open('/review');
+    await page.getByText('Nothing waits for a person.').waitFor();
+    await page.getByText(/needs_decision=true/).waitFor();
+    await expectAccessible(page, [{ scheme: 'dark', width: 360 }]);
+  });
+
+  test('what waits is decided about one after the other, the longest wait first', async () => {
+    const played = await playedAgent(at(), 'Invoices');
+    const pay = { order: 7731, amount: '12480.00' };
+    const approvals = [{ kind: 'tool_call', tool_name: 'ledger.pay', arguments: pay }];
+    const paying = await played.asking(
+      { work_item_name: 'Invoice 20417' },
+      { reason: 'Pay 12,480.00 EUR to Nordwind?', approvals },
+      [{ role: 'assistant', content: [text('It matches order 7731.'), call('c1', 'ledger.pay', pay)] }],
+    );
+    const asking = await played.asking(
+      { work_item_name: 'Customer sweep' },
+      { reason: 'Which address is right?' },
+    );
+    const two = await played.asking(
+      { work_item_name: 'Two payments' },
+      { reason: 'Pay both?', approvals: [...approvals, ...approvals] },
+    );
+    const page = await at().open('/review');
+    await page.getByRole('heading', { level: 2, name: 'Pay 12,480.00 EUR to Nordwind?' }).waitFor();
+    expect(await page.title()).toMatch(/^\(3\) Review/);
+    await page.getByText('3 Work Items wait for a person').waitFor();
+    await page.getByText('It matches order 7731.').waitFor();
+    await expectAccessible(page, [
+      { scheme: 'light', width: 1280 },
+      { scheme: 'dark', width: 1280 },
+    ]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByLabel('Message to the agent (optional)').fill('Wrong account.');
+    await page.getByRole('button', { name: 'Deny' }).click();
+
+    await page.getByRole('heading', { level: 2, name: 'Which address is right?' }).waitFor();
+    await until(async () => (await played.statusOf(paying)) === 'PENDING', 5_000);
+    await page.getByLabel('Message to the agent').fill('The second one.');
+    await page.getByRole('button', { name: 'Continue', exact: true }).click();
+
+    await page.getByRole('heading', { level: 2, name: 'Pay both?' }).waitFor();
+    await until(async () => (await played.statusOf(asking)) === 'PENDING', 5_000);
+    const proceed = page.getByRole('button', { name: 'Continue', exact: true });
+    expect(await proceed.getAttribute('aria-disabled')).toBe('true');
+    await page.getByRole('button', { name: 'Approve' }).first().click();
+    await page.getByRole('button', { name: 'Approve' }).first().click();
+    await proceed.click();
+    await page.getByText('Nothing waits for a person.').waitFor();
+    expect(await played.statusOf(two)).toBe('PENDING');
+  });
+
+  test('on a phone the list and the open one are two pages', async () => {
+    const played = await playedAgent(at(), 'Phone');
+    await played.asking({ work_item_name: 'Nightly close' }, { reason: 'Close it?' });
+    const page = await at().open('/review', { width: 360, scheme: 'dark' });
+    await page.getByRole('link', { name: /Nightly close/ }).click();
+    await page.getByRole('heading', { level: 2, name: 'Close it?' }).waitFor();
+    await expectAccessible(page, [{ scheme: 'dark', width: 360 }]);
+    await page.getByRole('button', { name: 'Complete' }).click();
+    await page.getByRole('dialog', { name: 'Complete' }).getByRole('button', { name: 'Complete' }).click();
+    await page.getByText('Nothing waits for a person.').waitFor();
+  });
+});
