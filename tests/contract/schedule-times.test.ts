@@ -18,6 +18,12 @@ describe('times of schedules', () =>
       check(await at().app.post('/schedules/preview', fields));
     };
 
+    /** Expects a refusal, which may say what to write instead. */
+    const expectRefusal = (response: ClientResponse, why: RegExp) => {
+      const { suggestion } = response.body.error;
+      expectError(response, 400, why, suggestion === undefined ? {} : { suggestion: expect.any(String) });
+    };
+
     test.each([
       ['', /five fields/],
       ['   ', /five fields/],
@@ -81,7 +87,7 @@ describe('times of schedules', () =>
     ])(
       'the expression %j is 400 and says why, on create, replace and preview',
       async (cron_expression, why) => {
-        await each({ cron_expression }, (response) => expectError(response, 400, why));
+        await each({ cron_expression }, (response) => expectRefusal(response, why));
       },
     );
 
@@ -134,7 +140,7 @@ describe('times of schedules', () =>
       ['UTC'],
     ])('the time zone %j is 400', async (timezone) => {
       await each({ cron_expression: '0 0 * * *', timezone }, (response) =>
-        expectError(response, 400, /timezone|time zone/i),
+        expectRefusal(response, /timezone|time zone/i),
       );
     });
 

@@ -437,7 +437,11 @@ describe('a request with a cookie', () =>
         for (let i = 0; i < 30; i++) await ok(page.get('/agents'));
       }
       const lookUps = 1 + Math.ceil((performance.now() - begun) / 850);
-      const own = statements.filter((text) => /sessions|api_keys|users/.test(text));
+      // Housekeeping runs by itself: it may fall into these 0.9 s, and is no cost of a request.
+      const housekeeping = /^delete from sessions where id in \(select id from sessions/;
+      const own = statements.filter(
+        (text) => /sessions|api_keys|users/.test(text) && !housekeeping.test(text),
+      );
       expect(own.length).toBeLessThanOrEqual(lookUps);
       expect(own.filter((text) => !text.startsWith('select'))).toEqual([]);
       await at().db.tx(async (tx) => {

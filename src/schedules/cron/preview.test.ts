@@ -13,6 +13,9 @@ describe('a preview', () => {
         { at: '2026-10-26T01:30:00.000Z', local: '2026-10-26T02:30:00+01:00', dst: null },
       ],
       description: 'At 02:30',
+      per_day: 1,
+      per_year: 365,
+      skipped_local_times: [{ at: '2027-03-28T01:00:00.000Z', local: '2027-03-28T02:30:00' }],
     });
   });
 
