@@ -52,7 +52,7 @@ export const useForm = <T extends object>(first: T, save: (values: T) => Promise
   useEffect(() => {
     if (!refused.current || faults.length === 0) return;
     refused.current = false;
-    document.querySelector<HTMLElement>('form [aria-invalid="true"]')?.focus();
+    document.querySelector<HTMLElement>('form :is([aria-invalid="true"], [data-invalid])')?.focus();
   }, [faults]);
   const asked = new Set<string>();
   const set = (patch: Partial<T>) => {
