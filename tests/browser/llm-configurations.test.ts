@@ -5,8 +5,11 @@ import { expectAccessible } from './accessibility.ts';
 import { expectFault } from './faults.ts';
 import { describeInBrowser, type InBrowser } from './fixture.ts';
 
-const one = [{ scheme: 'light', width: 1280 }] as const;
-const phone = [{ scheme: 'dark', width: 360 }] as const;
+const both = [
+  { scheme: 'light', width: 1280 },
+  { scheme: 'dark', width: 360 },
+] as const;
+const [one, phone] = [both.slice(0, 1), both.slice(1)];
 const secret = 'sk-a-secret-value';
 
 const create = (at: InBrowser, fields: object = {}) =>
@@ -21,7 +24,7 @@ describeInBrowser('LLM configurations', (at) => {
     }));
     const page = await at().open('/llm-configurations');
     await page.getByRole('row', { name: /Built-in mock/ }).waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, both);
     await page.getByRole('link', { name: 'New LLM configuration' }).click();
     await page.getByLabel('Name', { exact: true }).fill('House model');
     await page.getByLabel('Model', { exact: true }).fill('model-1');
@@ -34,7 +37,7 @@ describeInBrowser('LLM configurations', (at) => {
     await page.getByLabel('Name 1').fill('X-Team');
     await page.getByLabel('Value 1').fill('a-team-secret');
     await page.getByLabel('Read replies as they are generated').uncheck();
-    await expectAccessible(page);
+    await expectAccessible(page, both);
     await page.getByRole('button', { name: 'Create LLM configuration' }).click();
     await page.getByRole('heading', { level: 1, name: 'House model' }).waitFor();
     await page.getByText('OpenAI-compatible, model model-1. No agent uses it.').waitFor();
@@ -48,7 +51,7 @@ describeInBrowser('LLM configurations', (at) => {
       authorization: `Bearer ${secret}`,
       'x-team': 'a-team-secret',
     });
-    await expectAccessible(page);
+    await expectAccessible(page, both);
     await page.getByRole('button', { name: 'Make default' }).click();
     await page.getByText(/model model-1\. The default\./).waitFor();
     await page.getByLabel('Model', { exact: true }).fill('model-2');
@@ -150,7 +153,7 @@ describeInBrowser('LLM configurations', (at) => {
     await dialog.getByText(/Agents use this LLM configuration/).waitFor();
     const link = dialog.getByRole('link', { name: 'Night clerk' });
     expect(await link.getAttribute('href')).toBe(`/agents/${agent.id}`);
-    await expectAccessible(page);
+    await expectAccessible(page, both);
     await ok(at().api.patch(`/agents/${agent.id}`, { llm_id: null }));
     await dialog.getByRole('button', { name: 'Delete LLM configuration' }).click();
     await page.getByText('LLM configuration deleted').waitFor();
