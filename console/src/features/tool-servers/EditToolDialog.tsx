@@ -48,7 +48,7 @@ export const EditToolDialog = ({
   // What the server says is known only while the tool has no mark of its own.
   const hint = tool.idempotent === null ? choices[tool.effective_idempotent ? 'repeat' : 'never'] : null;
   return (
-    <Dialog open onClose={onClose} title={words.editTitle} wide>
+    <Dialog open onClose={onClose} title={words.editTitle}>
       <Form
         onSubmit={() => void form.submit()}
         actions={

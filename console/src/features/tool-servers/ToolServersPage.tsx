@@ -5,7 +5,6 @@ import { useCursor, useUrlState } from '../../app/url-state.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
-import { number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
 import {
   Box,
@@ -25,9 +24,17 @@ import {
   Table,
   Tag,
   TwoLines,
+  Words,
 } from '../../ui/index.ts';
 import type { toolServersSearch } from './search.ts';
 import { kindOf, waitingOf } from './sentences.tsx';
+
+const LastTest = ({ at, error }: { at: string; error: string | null }) =>
+  error === null ? (
+    <Time at={at} form="relative" />
+  ) : (
+    <Words text={words.failedAt} at={<Time at={at} form="relative" />} error={error} />
+  );
 
 const columns: readonly Column<UsedToolServer>[] = [
   {
@@ -46,29 +53,23 @@ const columns: readonly Column<UsedToolServer>[] = [
     key: 'tools',
     title: words.tools,
     phone: 'below',
-    cell: (row) =>
-      waitingOf(row) > 0 ? (
-        <>
-          {number(row.tool_count)} <Tag kind="late">{words.changes(row.changed_count, row.new_count)}</Tag>
-        </>
-      ) : (
-        number(row.tool_count)
-      ),
+    cell: (row) => (
+      <>
+        {words.countOf(row.tool_count)}{' '}
+        {waitingOf(row) > 0 && <Tag kind="late">{words.changes(row.changed_count, row.new_count)}</Tag>}
+      </>
+    ),
   },
   {
     key: 'test',
     title: words.lastTest,
     width: '26%',
     phone: 'below',
-    cell: ({ enabled, state, last_checked_at, last_error }) => (
-      <TwoLines below={last_error}>
-        <OutcomeTag kind={kindOf[state]}>{words.states[state]}</OutcomeTag>{' '}
-        {!enabled && <Tag kind="skipped">{words.off}</Tag>}{' '}
-        {last_checked_at && (
-          <Quiet small>
-            <Time at={last_checked_at} form="relative" />
-          </Quiet>
-        )}
+    cell: (row) => (
+      <TwoLines below={row.last_checked_at && <LastTest at={row.last_checked_at} error={row.last_error} />}>
+        <OutcomeTag kind={row.enabled ? kindOf[row.state] : 'skipped'}>
+          {row.enabled ? words.states[row.state] : words.off}
+        </OutcomeTag>
       </TwoLines>
     ),
   },

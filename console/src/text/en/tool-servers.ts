@@ -23,7 +23,7 @@ export const toolServers = catalog({
       ...(added > 0 ? [`${number(added)} new`] : []),
     ]),
   lastTest: 'Last test',
-  never: 'never',
+  failedAt: '{at}: {error}',
   states: { unknown: 'Not tested', ok: 'Responds', failing: 'Fails' },
   off: 'Off',
   usedBy: 'Used by',
