@@ -37,6 +37,17 @@ const same = (one: unknown, other: unknown): boolean =>
 const belongs = (fault: Fault, name: string): boolean =>
   fault.path === name || fault.path.startsWith(`${name}.`) || fault.path.startsWith(`${name}[`);
 
+/** Names the faults of a request as the form names its fields: `settings.url` as `url`. */
+export const withFaultPaths = async <T>(saving: Promise<T>, rename: (path: string) => string): Promise<T> => {
+  try {
+    return await saving;
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    const details = error.details.map(({ path, message }) => ({ path: rename(path), message }));
+    throw new ApiProblem(error.status, { ...error.fields, details });
+  }
+};
+
 /**
  * The state of a form. The API is the validator: `save` sends the values, and the `details` of a 422 become the errors of
  * fields by their path. The first field with an error gets the focus. A value that is changed loses its error.
@@ -52,7 +63,7 @@ export const useForm = <T extends object>(first: T, save: (values: T) => Promise
   useEffect(() => {
     if (!refused.current || faults.length === 0) return;
     refused.current = false;
-    document.querySelector<HTMLElement>('form [aria-invalid="true"]')?.focus();
+    document.querySelector<HTMLElement>('form :is([aria-invalid="true"], [data-invalid])')?.focus();
   }, [faults]);
   const asked = new Set<string>();
   const set = (patch: Partial<T>) => {

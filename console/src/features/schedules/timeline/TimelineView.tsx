@@ -138,11 +138,7 @@ export const TimelineView = () => {
   return (
     <SchedulesFrame wide empty={empty} lead={words.timelineLead}>
       {!empty && (
-        <TimelineBar
-          span={span}
-          nothing={nothing}
-          scheduleName={got.data?.data.find(({ id }) => id === schedule_id)?.name}
-        />
+        <TimelineBar span={span} scheduleName={got.data?.data.find(({ id }) => id === schedule_id)?.name} />
       )}
       <Loaded got={got} operation="getScheduleTimeline" skeleton={<Skeleton rows={8} height={30} />}>
         {(timeline) =>
