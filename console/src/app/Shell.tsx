@@ -9,6 +9,7 @@ import { useKeys } from '../ui/keys.ts';
 import { Page } from '../ui/Page.tsx';
 import { ErrorState, NoPermission } from '../ui/states.tsx';
 import { NotHere } from './Fallbacks.tsx';
+import { LeaveQuestion } from './LeaveQuestion.tsx';
 import { groupsFor, navigation } from './navigation.tsx';
 import { Help, More, Palette, preloadOverlays } from './overlays.ts';
 import { PhoneBar } from './PhoneBar.tsx';
@@ -166,6 +167,7 @@ export const Shell = () => {
         </div>
         <PhoneBar me={me.data} pathname={pathname} onMore={() => setOverlay('more')} />
       </div>
+      <LeaveQuestion />
       <Suspense>
         {opened.has('palette') && <Palette open={overlay === 'palette'} onClose={close} me={me.data} />}
         {opened.has('help') && <Help open={overlay === 'help'} onClose={close} me={me.data} />}
