@@ -5,6 +5,7 @@ import { Bar, Button, ButtonLink } from '../ui/Button.tsx';
 import { Box, Page } from '../ui/Page.tsx';
 import { to } from './addresses.ts';
 import { isOldVersion, reloadOnce } from './reload.ts';
+import css from './Shell.module.css';
 
 /** No page has this address. */
 export const NotFound = () => (
@@ -55,3 +56,10 @@ export const Crashed = ({ error }: { error: unknown }) =>
       </Bar>
     </Page>
   );
+
+/** The frame itself threw. */
+export const CrashedAlone = ({ error }: { error: unknown }) => (
+  <main className={css.alone}>
+    <Crashed error={error} />
+  </main>
+);
