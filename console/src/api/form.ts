@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { ApiProblem, type Fault } from './request.ts';
+import { useUnsaved } from './unsaved.ts';
 
 /** What a field of the form gets: pass it on with `{...form.field('name')}`. */
 export interface FieldProps<V> {
@@ -50,7 +51,8 @@ export const withFaultPaths = async <T>(saving: Promise<T>, rename: (path: strin
 
 /**
  * The state of a form. The API is the validator: `save` sends the values, and the `details` of a 422 become the errors of
- * fields by their path. The first field with an error gets the focus. A value that is changed loses its error.
+ * fields by their path. The first field with an error gets the focus. A value that is changed loses its error. Who leaves
+ * the page with changes that are not saved is asked before.
  */
 export const useForm = <T extends object>(first: T, save: (values: T) => Promise<unknown>): Form<T> => {
   const [initial, setInitial] = useState(first);
@@ -60,11 +62,14 @@ export const useForm = <T extends object>(first: T, save: (values: T) => Promise
   const [busy, setBusy] = useState(false);
   const running = useRef(false);
   const refused = useRef(false);
+  const saved = useRef<T | null>(null);
   useEffect(() => {
     if (!refused.current || faults.length === 0) return;
     refused.current = false;
     document.querySelector<HTMLElement>('form :is([aria-invalid="true"], [data-invalid])')?.focus();
   }, [faults]);
+  // A save may lead to another page before the form knows of its end.
+  useUnsaved(() => !same(values, initial) && !running.current && saved.current !== values);
   const asked = new Set<string>();
   const set = (patch: Partial<T>) => {
     setValues((before) => ({ ...before, ...patch }));
@@ -104,6 +109,7 @@ export const useForm = <T extends object>(first: T, save: (values: T) => Promise
       setError(null);
       try {
         await saveNow(values);
+        saved.current = values;
         return true;
       } catch (failure) {
         const problem = failure as ApiProblem;

@@ -199,10 +199,23 @@ export const SecretField = ({
   return <PasswordField {...props} value={value ?? ''} onChange={onChange} autoComplete="new-password" />;
 };
 
-/** Several lines of text. */
-export const Textarea = ({ rows = 4, ...props }: TextLike & { rows?: number }) => (
+/** Several lines of text. `onEnter`: what Enter does; Shift+Enter then begins a line. */
+export const Textarea = ({
+  rows = 4,
+  onEnter,
+  inputRef,
+  ...props
+}: TextLike & { rows?: number; onEnter?: () => void; inputRef?: Ref<HTMLTextAreaElement> }) => (
   <MantineTextarea
     {...common(props)}
+    ref={inputRef}
+    onKeyDown={(event) => {
+      // An Enter that ends a composition (Japanese, Chinese) chooses a word.
+      const plain = event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing;
+      if (!onEnter || !plain || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      onEnter();
+    }}
     value={props.value}
     onChange={(event) => props.onChange(event.currentTarget.value)}
     placeholder={props.placeholder}
