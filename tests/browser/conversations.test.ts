@@ -53,7 +53,7 @@ describeInBrowser('conversations', (at) => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Conversation without a name' }).waitFor();
     // A new one waits for its first message.
-    await page.waitForFunction(`document.activeElement?.name === 'message'`);
+    await until(() => page.evaluate<boolean>(`document.activeElement?.name === 'message'`));
     await expectAccessible(page, twoLooks);
     await page.keyboard.type('What is due?');
     await page.keyboard.press('Shift+Enter');
@@ -130,8 +130,10 @@ describeInBrowser('conversations', (at) => {
     await page.getByText('The model is out of order. model_unavailable').waitFor();
     await expectAccessible(page, twoLooks);
     await button(page, 'Try again').click();
-    await page.waitForFunction(
-      `[...document.querySelectorAll('li')].filter((li) => /^Broken$/m.test(li.innerText)).length === 2`,
+    await until(() =>
+      page.evaluate<boolean>(
+        `[...document.querySelectorAll('li')].filter((li) => /^Broken$/m.test(li.innerText)).length === 2`,
+      ),
     );
   });
 

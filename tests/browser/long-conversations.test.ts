@@ -60,14 +60,14 @@ describeInBrowser('long conversations', (at) => {
     const seen = page.locator(`#${oldest}`);
     const { y } = (await seen.boundingBox())!;
     await button(page, 'Earlier messages').click();
-    await page.waitForFunction(`document.querySelector('ol > li[id]').id !== '${oldest}'`);
+    await until(() => page.evaluate<boolean>(`document.querySelector('ol > li[id]').id !== '${oldest}'`));
     expect(Math.abs((await seen.boundingBox())!.y - y)).toBeLessThan(2);
 
     const first = messages[0].id;
     await page.goto(`${at().test.origin}${path}#message-${first}`);
     await page.reload();
     await page.locator(`#message-${first}[data-target]`).waitFor();
-    await page.waitForFunction(`document.activeElement?.id === 'message-${first}'`);
+    await until(() => page.evaluate<boolean>(`document.activeElement?.id === 'message-${first}'`));
   });
 
   test('a message of 5 MB is shown by its beginning, and downloaded whole', async () => {

@@ -18,7 +18,8 @@ import {
   Words,
 } from '../../ui/index.ts';
 import { DeleteDialog, RenameDialog } from './dialogs.tsx';
-import { type Draft, useLive } from './live.ts';
+import type { Draft } from './drafts.ts';
+import { useLive } from './live.ts';
 import { detailPath, listPath, type Of } from './paths.ts';
 import { Thread } from './Thread.tsx';
 

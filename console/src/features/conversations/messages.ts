@@ -1,7 +1,7 @@
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import type { ShownMessage } from '../../messages/index.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
-import type { Draft } from './live.ts';
+import type { Draft } from './drafts.ts';
 import { contentPath, type Of } from './paths.ts';
 
 export type StoredMessage = ConversationDetail['messages']['data'][number];

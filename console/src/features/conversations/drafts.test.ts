@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyEvent, type Draft } from './live.ts';
+import { applyEvent, type Draft } from './drafts.ts';
 
 const delta = (message_id: string, text: string) => ({
   event: 'message.delta',
