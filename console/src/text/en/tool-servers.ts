@@ -42,7 +42,7 @@ export const toolServers = catalog({
 
   prefix: 'Prefix',
   prefixHint:
-    'The names of its tools begin with it, as models see them. Empty: made from the name. It stays.',
+    'The names of its tools begin with it, as models see them. Empty: made from the name. It cannot be changed.',
   url: 'URL',
   urlHint: 'It often ends in /mcp.',
   headers: 'Headers',
@@ -115,7 +115,6 @@ export const toolServers = catalog({
   idempotentChoices: { repeat: 'Is repeated once', never: 'Is never repeated' },
   idempotentByServer: 'As the server says',
   idempotentDefault: (choice: string) => `As the server says: ${choice.toLowerCase()}`,
-  toModels: 'To models it is',
   inputSchema: 'Arguments of the tool',
   toolSaved: 'Tool saved',
   acceptTitle: 'Accept tool',
