@@ -48,10 +48,10 @@ export class Child {
   #hasReply: () => void = () => {};
   #errors = '';
 
-  private constructor(library: Library, folder: string) {
+  private constructor(library: Library, folder: string, program?: string) {
     this.library = library;
     this.folder = folder;
-    const [command, args] = childCommand(library, folder);
+    const [command, args] = childCommand(library, folder, program);
     // A group of its own: Ctrl-C in the terminal reaches the platform, which finishes what is in flight.
     const child = spawn(command, args, { cwd: folder, env: {}, stdio: 'pipe', detached: true });
     this.#process = child;
@@ -72,10 +72,14 @@ export class Child {
     });
   }
 
-  /** Starts a child that loads `library` and waits for a job. Its folder is made in `parent`. */
-  static async start(library: Library, parent: string): Promise<Child> {
+  /** Starts a child that loads `library` and waits for a job. Its folder is made in `parent`. Tests give another `program`. */
+  static async start(library: Library, parent: string, program?: string): Promise<Child> {
     await mkdir(parent, { recursive: true, mode: 0o700 });
-    return new Child(library, await mkdtemp(join(parent, 'job-')));
+    return new Child(library, await mkdtemp(join(parent, 'job-')), program);
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
   }
 
   /** Resolves when the process is gone, whatever ended it. */
@@ -93,7 +97,7 @@ export class Child {
     signal?.addEventListener('abort', abort, { once: true });
     const limit = setTimeout(() => this.#kill('time_limit'), timeLimitMs);
     const memory = setInterval(() => {
-      const { pid } = this.#process;
+      const { pid } = this;
       if (pid !== undefined && (residentKib(pid) ?? 0) > maxResidentKib) this.#kill('memory');
     }, readMemoryEveryMs);
     try {

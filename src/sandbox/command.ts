@@ -8,7 +8,7 @@ const withAddons: readonly Library[] = [];
 const root = realpathSync(join(import.meta.dirname, '..', '..'));
 /** What a child may read besides its folder. Not `root` itself: the default DATA_DIR, with its key, is below it. */
 const readable = [join(root, 'src'), join(root, 'package.json'), realpathSync(join(root, 'node_modules'))];
-const program = join(import.meta.dirname, 'jobs', 'main.ts');
+const jobProgram = join(import.meta.dirname, 'jobs', 'main.ts');
 
 /**
  * Limits that the kernel holds: no core dump (it would contain the document), no file over 2 GB, 600 s of processor
@@ -24,7 +24,11 @@ exec env -i "$@"`;
  * The command line of a child for one job of `library` in `folder`. Node's permission model refuses network, processes, workers and
  * all other files to JavaScript. It does not bind native code, which has its own settings in the job.
  */
-export const childCommand = (library: Library, folder: string): [command: string, args: string[]] => [
+export const childCommand = (
+  library: Library,
+  folder: string,
+  program = jobProgram,
+): [command: string, args: string[]] => [
   '/bin/sh',
   [
     '-c',
@@ -32,7 +36,7 @@ export const childCommand = (library: Library, folder: string): [command: string
     'sh',
     process.execPath,
     '--permission',
-    ...[...readable, folder].map((path) => `--allow-fs-read=${path}`),
+    ...[...readable, program, folder].map((path) => `--allow-fs-read=${path}`),
     `--allow-fs-write=${folder}`,
     ...(withAddons.includes(library) ? ['--allow-addons'] : []),
     '--disallow-code-generation-from-strings',

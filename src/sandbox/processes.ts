@@ -15,6 +15,7 @@ const inAdvance: readonly Library[] = [];
 export class Processes {
   readonly #folder: string;
   readonly #max: () => number;
+  readonly #program: string | undefined;
   readonly #running = new Set<Child>();
   /** Places taken, also while a child starts or ends. */
   #taken = 0;
@@ -22,9 +23,10 @@ export class Processes {
   readonly #waiting: (() => void)[] = [];
   #stopped = false;
 
-  constructor(folder: string, max: () => number) {
+  constructor(folder: string, max: () => number, program?: string) {
     this.#folder = folder;
     this.#max = max;
+    this.#program = program;
   }
 
   /**
@@ -59,7 +61,7 @@ export class Processes {
     await this.#takePlace(waitMs, signal);
     try {
       if (this.#stopped) throw unavailable('The platform is stopping.');
-      return await Child.start(library, this.#folder);
+      return await Child.start(library, this.#folder, this.#program);
     } catch (error) {
       this.#release(library);
       throw error;
@@ -115,7 +117,7 @@ export class Processes {
   async #prepareSpare(library: Library): Promise<void> {
     if (this.#stopped || this.#spare || this.#taken >= this.#max()) return;
     this.#taken++;
-    const child = await Child.start(library, this.#folder).catch(() => null);
+    const child = await Child.start(library, this.#folder, this.#program).catch(() => null);
     if (!child || this.#stopped || this.#spare) {
       await child?.end();
       this.#taken--;
