@@ -14,6 +14,7 @@ import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
 import { createProbe, createRuntime } from './runtime/index.ts';
+import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
@@ -46,6 +47,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const telemetry = createTelemetry(services, { destinations });
   const observability = createObservability(services, { destinations, telemetry });
 
+  const sandbox = createSandbox(services);
   const toolServers = createToolServers(services);
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
@@ -99,6 +101,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     runtime,
     application,
     replicas,
+    sandbox,
     ...access.features,
     services.settings,
     branding,

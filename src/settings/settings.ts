@@ -45,6 +45,11 @@ export const settingDefinitions = {
     50,
     'How many runs of conversations one replica executes at once, besides its Work Items.',
   ],
+  MAX_SANDBOX_PROCESSES: [
+    z.int().min(1).max(64),
+    2,
+    'How many processes one replica runs at once to read files and to query data. Each may use 1 GB of memory.',
+  ],
   RATE_LIMIT_REQUESTS_PER_SECOND: [
     z.int().min(0).max(1_000_000),
     1_000,
