@@ -16,6 +16,7 @@ const arrows = {
   audit: [],
   branding: [],
   sandbox: [],
+  'data-connections': ['sandbox'],
   console: [],
   agents: ['llm-configurations', 'tool-servers', 'callbacks'],
   'llm-configurations': [],
@@ -80,6 +81,7 @@ const modules = {
   ],
   'runtime/model': ['llm-configurations/index\\.ts', 'runtime/(step|messages|mock)\\.ts'],
   'tool-servers/client': ['feature\\.ts', 'tool-servers/(settings|store|definitions|redactor)\\.ts'],
+  'data-connections/engines': ['sandbox/index\\.ts'],
   'sandbox/jobs': ['sandbox/(failure|jobs)\\.ts'],
   'schedules/cron': [],
   'schedules/explain': [
@@ -136,7 +138,9 @@ const modules = {
 const oneImporter = {
   fastify: '^src/http/',
   kysely: '^src/database/',
-  pg: '^src/database/',
+  pg: '^src/(database|data-connections)/',
+  'pg-cursor': '^src/data-connections/',
+  mysql2: '^src/data-connections/',
   '@electric-sql/pglite': '^src/database/',
   '@opentelemetry/(sdk-trace|resources|otlp-transformer)': '^src/telemetry/',
   'ipaddr.js': '^src/lib/egress-addresses\\.ts$',

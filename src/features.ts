@@ -6,6 +6,7 @@ import { createBranding } from './branding/index.ts';
 import { createCallbacks } from './callbacks/index.ts';
 import { createConsole } from './console/index.ts';
 import { createConversations, endConversations } from './conversations/index.ts';
+import { createDataConnections } from './data-connections/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
@@ -48,6 +49,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const observability = createObservability(services, { destinations, telemetry });
 
   const sandbox = createSandbox(services);
+  const dataConnections = createDataConnections(services, { sandbox });
   const toolServers = createToolServers(services);
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
@@ -102,6 +104,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     application,
     replicas,
     sandbox,
+    dataConnections,
     ...access.features,
     services.settings,
     branding,

@@ -96,10 +96,7 @@ const changed = {
   sqlite: z.object({ configuration: z.object({ path: path.optional() }) }),
 };
 
-const mergedTls = (
-  before: TlsSettings,
-  changes: z.output<typeof changedServer>['tls'],
-): TlsSettings => {
+const mergedTls = (before: TlsSettings, changes: z.output<typeof changedServer>['tls']): TlsSettings => {
   if (changes === undefined) return before;
   if (changes === null) return { mode: 'verify_full' };
   const keep = <T>(old: T, next: T | null | undefined) => (next === undefined ? old : (next ?? undefined));
@@ -130,7 +127,11 @@ export const mergeConfiguration = (before: ConnectionSettings, given: unknown): 
     const { path: changedPath } = validate(changed.sqlite, body, 'body').configuration;
     return { ...before, path: changedPath ?? before.path };
   }
-  const { tls, password: changedPassword, ...fields } = validate(changed[before.engine], body, 'body').configuration;
+  const {
+    tls,
+    password: changedPassword,
+    ...fields
+  } = validate(changed[before.engine], body, 'body').configuration;
   const after = withoutUndefined({
     ...before,
     ...withoutUndefined(fields),
@@ -154,7 +155,11 @@ export const tlsFaults = (settings: ConnectionSettings): Fault[] => {
     const missing = client_key === undefined ? 'client_key' : 'client_certificate';
     return [{ path: `configuration.tls.${missing}`, message: 'is required with the other of the two' }];
   }
-  const check = (field: string, options: Parameters<typeof createSecureContext>[0], message: string): Fault[] => {
+  const check = (
+    field: string,
+    options: Parameters<typeof createSecureContext>[0],
+    message: string,
+  ): Fault[] => {
     try {
       createSecureContext(options);
       return [];
@@ -179,9 +184,7 @@ export const sameConfiguration = (a: ConnectionSettings, b: ConnectionSettings):
   if (a.engine === 'sqlite' || b.engine === 'sqlite') {
     return a.engine === b.engine && (a as { path: string }).path === (b as { path: string }).path;
   }
-  return (
-    movedField(a, b) === undefined && a.database === b.database && a.password === b.password
-  );
+  return movedField(a, b) === undefined && a.database === b.database && a.password === b.password;
 };
 
 export type CreatedConfiguration<E extends EngineName> = z.output<(typeof createdConfigurations)[E]>;

@@ -7,7 +7,9 @@ import type { OwnDatabase } from './engines/engine.ts';
 /** All loopback addresses are this machine, and an IPv4 address may be written as IPv6. */
 const canonical = (address: string): string => {
   const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '');
-  return plain === '::1' || plain === '::' || plain === '0.0.0.0' || /^127\./.test(plain) ? 'loopback' : plain;
+  return plain === '::1' || plain === '::' || plain === '0.0.0.0' || /^127\./.test(plain)
+    ? 'loopback'
+    : plain;
 };
 
 /** The addresses that a host of DATABASE_URL has now; none for a Unix socket, or while the name is not found. */

@@ -1,6 +1,6 @@
+import { unavailable } from '../lib/errors.ts';
 import type { Session } from './engines/engine.ts';
 import { ConnectionFailure } from './engines/failures.ts';
-import { unavailable } from '../lib/errors.ts';
 
 const idleMs = 60_000;
 const waitMs = 30_000;

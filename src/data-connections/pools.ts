@@ -1,5 +1,5 @@
-import type { OpenSession } from './engines/index.ts';
 import type { Session } from './engines/engine.ts';
+import type { OpenSession } from './engines/index.ts';
 import { Progress } from './engines/progress.ts';
 import { Pool } from './pool.ts';
 import type { OpenedConnection } from './settings.ts';

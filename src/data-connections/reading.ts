@@ -22,11 +22,14 @@ export interface ReadingParts {
 export const createReading = ({ db, log, settings, pools }: ReadingParts) => {
   /** Stores what came of an attempt. Rejects never: the caller has its result. */
   const recordStatus = async (row: DataConnectionRow, failure: string | null): Promise<void> => {
-    const same = failure === null ? row.state === 'ok' : row.state === 'unreachable' && row.detail === failure;
+    const same =
+      failure === null ? row.state === 'ok' : row.state === 'unreachable' && row.detail === failure;
     if (same && row.checked_at !== null && Date.now() - row.checked_at.getTime() < statusAgeMs) return;
     await db
       .run((executor) => updateStatus(executor, row, failure))
-      .catch((error) => log.warn({ error: messageOf(error) }, 'cannot store the status of a data connection'));
+      .catch((error) =>
+        log.warn({ error: messageOf(error) }, 'cannot store the status of a data connection'),
+      );
   };
 
   /**

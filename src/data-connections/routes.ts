@@ -16,7 +16,12 @@ import {
 import type { ConnectionSettings } from './engines/settings.ts';
 import { createBody, dataConnection, dataConnectionPage, listQuery, updateBody } from './schemas.ts';
 import { type ConnectionSettingsStore, shownConfiguration } from './settings.ts';
-import { countDataConnections, type DataConnectionRow, findDataConnection, listDataConnections } from './store.ts';
+import {
+  countDataConnections,
+  type DataConnectionRow,
+  findDataConnection,
+  listDataConnections,
+} from './store.ts';
 import type { Verification } from './verify.ts';
 
 export const dataConnectionPath = '/data-connections';

@@ -47,9 +47,9 @@ const columns = [
 ] as const;
 
 export interface DataConnectionFilter extends Page {
-  engine: EngineName | undefined;
+  engine?: EngineName | undefined;
   /** The beginning of the name, without case. */
-  name: string | undefined;
+  name?: string | undefined;
 }
 
 /** Newest first. */

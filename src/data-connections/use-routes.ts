@@ -108,7 +108,7 @@ export const useRoutes = ({ db, store, settings, engines, reading, verify }: Use
       handler: ({ found, body, left }) =>
         reading.withSession(found, async (session, connection) => {
           const schema = body.schema ?? engines.defaultSchema(connection.settings);
-          const filter = { schema, name: body.table, limit: 1 };
+          const filter = { schema, names: [body.table], limit: 1 };
           const [table] = (await engines.listTables(found.engine, session, filter)).tables;
           if (!table) {
             throw unprocessable([

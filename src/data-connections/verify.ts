@@ -1,7 +1,7 @@
+import type { ServerInfo, Session } from './engines/engine.ts';
 import { ConnectionFailure, QueryFailure } from './engines/failures.ts';
 import type { OpenSession } from './engines/index.ts';
 import { Progress, type StepResult } from './engines/progress.ts';
-import type { ServerInfo, Session } from './engines/engine.ts';
 import type { ConnectionSettings } from './engines/settings.ts';
 import type { Warning } from './engines/values.ts';
 

@@ -64,8 +64,8 @@ export interface TableInfo {
 
 export interface TableFilter {
   schema?: string | undefined;
-  /** The exact name. */
-  name?: string | undefined;
+  /** Only tables with one of these names, exactly. */
+  names?: readonly string[] | undefined;
   /** A part of the name, without case. */
   search?: string | undefined;
   /** Only tables after this one, in the order of schema and name. */

@@ -124,7 +124,9 @@ const addForeignKeys = async (session: Session, tables: Map<string, TableInfo>):
 export const listMysqlTables = async (session: Session, filter: TableFilter): Promise<TableList> => {
   const conditions: [condition: string, ...parameters: string[]][] = [];
   if (filter.schema !== undefined) conditions.push(['TABLE_SCHEMA = ?', filter.schema]);
-  if (filter.name !== undefined) conditions.push(['TABLE_NAME = ?', filter.name]);
+  if (filter.names) {
+    conditions.push([`TABLE_NAME in (${filter.names.map(() => '?').join(', ')})`, ...filter.names]);
+  }
   if (filter.search !== undefined) {
     conditions.push(['locate(lower(?), lower(TABLE_NAME)) > 0', filter.search]);
   }

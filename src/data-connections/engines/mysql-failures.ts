@@ -56,5 +56,8 @@ export const queryFailure = (error: unknown): QueryFailure | ConnectionFailure =
     );
   }
   if (timeouts.includes(number)) return timedOut();
-  return new QueryFailure('query_failed', `${meanings[number] ?? 'The database refuses the query'} (${number}).`);
+  return new QueryFailure(
+    'query_failed',
+    `${meanings[number] ?? 'The database refuses the query'} (${number}).`,
+  );
 };

@@ -13,13 +13,15 @@ import { RowCollector, type Rows } from './values.ts';
 import { watched } from './watch.ts';
 
 /** What the printer relies on, the same on every server, and errors instead of guesses. */
-const sqlMode =
-  'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES';
+const sqlMode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES';
 
 const killWithinMs = 5_000;
 
 /** Begins to sign in over an open connection. The driver negotiates TLS in the middle of it. */
-const begin = (socket: Socket, { host, port, database, username, password, tls }: ServerSettings): Connection => {
+const begin = (
+  socket: Socket,
+  { host, port, database, username, password, tls }: ServerSettings,
+): Connection => {
   const options = tlsOptions(tls);
   if (tls.mode !== 'disable') {
     try {
@@ -67,7 +69,12 @@ const begin = (socket: Socket, { host, port, database, username, password, tls }
 
 const isEncrypted = (connection: Connection): boolean => {
   const { stream } = connection as unknown as { stream: Socket };
-  return stream instanceof TLSSocket && !stream.connecting && stream.getProtocol() !== null && stream.getCipher() !== undefined;
+  return (
+    stream instanceof TLSSocket &&
+    !stream.connecting &&
+    stream.getProtocol() !== null &&
+    stream.getCipher() !== undefined
+  );
 };
 
 const signedIn = (connection: Connection): Promise<void> =>

@@ -12,7 +12,7 @@ const tablesSql = `with page as (
       and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname !~ '^pg_(toast|temp)'
       and has_schema_privilege(n.oid, 'USAGE')
       and (has_table_privilege(c.oid, 'SELECT') or has_any_column_privilege(c.oid, 'SELECT'))
-      and ($1::text is null or n.nspname = $1) and ($2::text is null or c.relname = $2)
+      and ($1::text is null or n.nspname = $1) and ($2::json is null or c.relname in (select json_array_elements_text($2::json)))
       and ($3::text is null or position(lower($3) in lower(c.relname::text)) > 0)
       and ($4::text is null or (n.nspname::text collate "C", c.relname::text collate "C") > ($4, $5))
     order by 2, 3 limit $6::int
@@ -43,7 +43,14 @@ const tablesSql = `with page as (
       where f.conrelid = page.oid and f.contype = 'f' and f.conparentid = 0)
   from page order by 1, 2`;
 
-type ColumnRow = [name: string, type: string, base: string, kind: string, nullable: boolean, comment: string | null];
+type ColumnRow = [
+  name: string,
+  type: string,
+  base: string,
+  kind: string,
+  nullable: boolean,
+  comment: string | null,
+];
 type KeyRow = [primary: boolean, columns: string[]];
 type ForeignKeyRow = [columns: string[], schema: string, table: string, toColumns: string[]];
 
@@ -78,12 +85,12 @@ const tableOf = (row: readonly unknown[]): TableInfo => {
 
 /** The tables that the user may read, with the columns that the user may read. */
 export const listPostgresTables = async (session: Session, filter: TableFilter): Promise<TableList> => {
-  const { schema, name, search, after, limit } = filter;
+  const { schema, names, search, after, limit } = filter;
   const { rows, truncated } = await session.read({
     sql: tablesSql,
     parameters: [
       schema ?? null,
-      name ?? null,
+      names ? JSON.stringify(names) : null,
       search ?? null,
       after?.schema ?? null,
       after?.name ?? null,

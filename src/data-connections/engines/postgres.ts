@@ -257,7 +257,9 @@ export const postgres: Engine<ServerSettings> = {
         progress.begin('tls');
         stream = await progress.within(startTls(socket, settings));
         progress.passed(
-          settings.tls.mode === 'verify_full' ? 'The certificate is trusted.' : 'The connection is encrypted.',
+          settings.tls.mode === 'verify_full'
+            ? 'The certificate is trusted.'
+            : 'The connection is encrypted.',
         );
       }
       progress.begin('authenticate');

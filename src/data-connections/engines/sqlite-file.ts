@@ -5,8 +5,7 @@ import { ConnectionFailure } from './failures.ts';
 /** The first 16 bytes of a database (sqlite.org/fileformat2.html). */
 const header = Buffer.from('SQLite format 3\0');
 
-const missing = () =>
-  new ConnectionFailure('unreachable', 'There is no such file in SQLITE_DIR.', 'resolve');
+const missing = () => new ConnectionFailure('unreachable', 'There is no such file in SQLITE_DIR.', 'resolve');
 
 /**
  * Returns the real path of a SQLite database in `folder`. Links are followed, but not out of the folder. Throws
@@ -15,7 +14,11 @@ const missing = () =>
  */
 export const findSqliteFile = async (folder: string, path: string): Promise<string> => {
   if (isAbsolute(path) || path.split(/[\\/]/).includes('..') || path.includes('\0')) {
-    throw new ConnectionFailure('denied', 'The path must be relative to SQLITE_DIR and without "..".', 'resolve');
+    throw new ConnectionFailure(
+      'denied',
+      'The path must be relative to SQLITE_DIR and without "..".',
+      'resolve',
+    );
   }
   const root = await realpath(folder).catch(() => {
     throw missing();

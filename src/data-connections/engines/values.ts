@@ -65,8 +65,9 @@ const float = (value: unknown): Value => {
 
 /** `2026-01-31 08:00:00.500000+00` as `2026-01-31T08:00:00.5`. What is no date and time stays as it is. */
 const dateTime = (text: string, zone: '' | 'Z'): string => {
-  const match =
-    /^(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:(\.\d*?)0*)?(?:Z|[+-]00(?::?00)?)?$/.exec(text);
+  const match = /^(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d)?)(?:(\.\d*?)0*)?(?:Z|[+-]00(?::?00)?)?$/.exec(
+    text,
+  );
   if (!match) return text;
   const [, date, time, fraction = ''] = match;
   return `${date}T${time!.length === 5 ? `${time}:00` : time}${fraction === '.' ? '' : fraction}${zone}`;
@@ -120,7 +121,7 @@ export class RowCollector {
       this.#truncated = true;
       return false;
     }
-    const values = this.#columns.map((column, i) => this.#valueOf(row[i], column));
+    const values = this.#columns.map((_column, i) => this.#valueOf(row[i], i));
     this.#bytes += 2 + values.reduce((sum: number, value) => sum + 1 + bytesOf(value), 0);
     if (this.#bytes > maxBytes) {
       this.#truncated = true;
@@ -128,6 +129,12 @@ export class RowCollector {
     }
     this.#rows.push(values);
     return true;
+  }
+
+  /** The column with this number holds bytes that did not come. */
+  leftOut(column: number): void {
+    const { name } = this.#columns[column]!;
+    this.#warn('bytes_left_out', name, `${name} holds bytes, which are shown as null.`);
   }
 
   result(): Rows {
@@ -139,10 +146,12 @@ export class RowCollector {
     };
   }
 
-  #valueOf(raw: unknown, { name, datatype }: Column): Value {
+  #valueOf(raw: unknown, column: number): Value {
+    const { name, datatype } = this.#columns[column]!;
     if (raw === null || raw === undefined) return null;
     if (datatype === 'Boolean') return boolean(raw);
-    if (raw instanceof Uint8Array) return this.#bytesValue(raw, name, datatype);
+    // A geometry comes as an object of the driver.
+    if (typeof raw === 'object') return this.#bytesValue(raw, column);
     if (typeof raw === 'boolean') return raw;
     const text = String(raw);
     switch (datatype) {
@@ -174,15 +183,16 @@ export class RowCollector {
   }
 
   /** A text may come as bytes if the engine does not know its character set. */
-  #bytesValue(bytes: Uint8Array, name: string, datatype: Datatype): Value {
-    if (datatype === 'String') {
+  #bytesValue(bytes: object, column: number): Value {
+    const { name, datatype } = this.#columns[column]!;
+    if (datatype === 'String' && bytes instanceof Uint8Array) {
       try {
         return this.#text(new TextDecoder('utf-8', { fatal: true }).decode(bytes), name);
       } catch {
         // Not a text.
       }
     }
-    this.#warn('bytes_left_out', name, `${name} holds bytes, which are shown as null.`);
+    this.leftOut(column);
     return null;
   }
 
