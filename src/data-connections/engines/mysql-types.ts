@@ -1,5 +1,8 @@
-import { type FieldPacket, Types } from 'mysql2';
+import mysql2, { type FieldPacket } from 'mysql2';
 import type { Datatype } from './values.ts';
+
+// A getter of a CommonJS module, which is no named export.
+const { Types } = mysql2;
 
 /** The character set of bytes. */
 const binary = 63;
