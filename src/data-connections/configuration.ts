@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
@@ -155,28 +156,29 @@ export const tlsFaults = (settings: ConnectionSettings): Fault[] => {
     const missing = client_key === undefined ? 'client_key' : 'client_certificate';
     return [{ path: `configuration.tls.${missing}`, message: 'is required with the other of the two' }];
   }
-  const check = (
-    field: string,
-    options: Parameters<typeof createSecureContext>[0],
-    message: string,
-  ): Fault[] => {
+  const faults: Fault[] = [];
+  const check = (field: string, message: string, read: () => unknown): void => {
     try {
-      createSecureContext(options);
-      return [];
+      read();
     } catch {
-      return [{ path: `configuration.tls.${field}`, message }];
+      faults.push({ path: `configuration.tls.${field}`, message });
     }
   };
-  return [
-    ...(ca === undefined ? [] : check('ca', { ca }, 'cannot be read')),
-    ...(client_key === undefined
-      ? []
-      : check(
-          'client_key',
-          { cert: client_certificate, key: client_key },
-          'cannot be read, or does not belong to client_certificate',
-        )),
-  ];
+  if (ca !== undefined) check('ca', 'cannot be read', () => readCertificates(ca));
+  if (client_certificate !== undefined) {
+    check('client_certificate', 'cannot be read', () => readCertificates(client_certificate));
+    check('client_key', 'cannot be read, or does not belong to client_certificate', () =>
+      createSecureContext({ cert: client_certificate, key: client_key }),
+    );
+  }
+  return faults;
+};
+
+/** Throws unless all certificates can be read. OpenSSL passes over those that it cannot. */
+const readCertificates = (pem: string): void => {
+  const found = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
+  if (!found) throw new Error('no certificate');
+  for (const one of found) new X509Certificate(one);
 };
 
 /** Whether two configurations are the same. */

@@ -9,7 +9,13 @@ const pools = (max = 2) => {
   const opened: Fake[] = [];
   const pool = new Pool(
     async () => {
-      const session = { broken: false, closed: false, close: () => void (session.closed = true) } as Fake;
+      const session = {
+        broken: false,
+        closed: false,
+        close: () => {
+          session.closed = true;
+        },
+      } as Fake;
       opened.push(session);
       return session;
     },
