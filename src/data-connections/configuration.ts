@@ -7,7 +7,6 @@ import { type Fault, unprocessable } from '../lib/errors.ts';
 import { withoutUndefined } from '../lib/objects.ts';
 import {
   type ConnectionSettings,
-  type EngineName,
   type ServerSettings,
   type TlsSettings,
   tlsModes,
@@ -188,5 +187,3 @@ export const sameConfiguration = (a: ConnectionSettings, b: ConnectionSettings):
   }
   return movedField(a, b) === undefined && a.database === b.database && a.password === b.password;
 };
-
-export type CreatedConfiguration<E extends EngineName> = z.output<(typeof createdConfigurations)[E]>;

@@ -136,7 +136,7 @@ export const tablesQuery = z.object({
 
 const columnType = z.enum(datatypes);
 
-export const table = z
+const table = z
   .object({
     schema: z.string(),
     name: z.string(),

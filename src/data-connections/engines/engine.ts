@@ -39,7 +39,7 @@ export interface Session {
   close(): void;
 }
 
-export interface TableColumn {
+interface TableColumn {
   name: string;
   /** As the engine writes it. */
   type: string;

@@ -2,7 +2,7 @@ import type { Session, TableFilter, TableInfo, TableList } from './engine.ts';
 import { datatypeOfType } from './postgres-types.ts';
 
 /** How long the catalog of a large database may take, in milliseconds. */
-export const catalogTimeoutMs = 15_000;
+const catalogTimeoutMs = 15_000;
 
 /** Columns and keys come as JSON, so that a page of tables is one statement. */
 const tablesSql = `with page as (
