@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { checkedLater, id, limit, optional, pageOf, pageQuery, text, timestamp } from '../http/index.ts';
+import { datatypes } from '../sql/index.ts';
 import { changedConfiguration, createdConfigurations } from './configuration.ts';
 import { tableKinds } from './engines/engine.ts';
 import { stepNames } from './engines/progress.ts';
 import { engineNames, tlsModes } from './engines/settings.ts';
-import { datatypes } from './engines/values.ts';
 import { connectionStates } from './store.ts';
 
 const name = text(200, 1);

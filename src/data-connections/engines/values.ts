@@ -1,17 +1,6 @@
-/** The datatypes of semantic models (Ossie), which all engines share. */
-export const datatypes = [
-  'Integer',
-  'Decimal',
-  'Float',
-  'Boolean',
-  'Date',
-  'Time',
-  'DateTime',
-  'DateTimeTz',
-  'String',
-  'Opaque',
-] as const;
-export type Datatype = (typeof datatypes)[number];
+import type { Datatype } from '../../sql/index.ts';
+
+export type { Datatype };
 
 export type Value = string | number | boolean | null;
 
