@@ -29,7 +29,12 @@
 export { type Engine, engineNames, engines } from './engines.ts';
 export { nearest } from './nearest.ts';
 export { parseExpression, parseSelect } from './parse/query.ts';
+export { type PrintOptions, print } from './print/query.ts';
+export type { Parameter, Printed } from './print/writer.ts';
 export { type RefusalDetails, type RefusalReason, SqlRefusal } from './refusal.ts';
+export { typeOfField } from './resolve/datasets.ts';
+export { resolve } from './resolve/query.ts';
 export type { Resolved, ResultColumn, Source, Table, TableColumn } from './resolved.ts';
+export { sessionStatements } from './sessions.ts';
 export type { Cte, Expression, From, Output, Query, Select, SetOperation, Unit } from './tree.ts';
 export { type Datatype, datatypes } from './types.ts';

@@ -29,6 +29,7 @@ export interface TableColumn {
 
 /** One table in one FROM. `alias` is no name of any table around it, so that it always means this one. */
 export interface Range {
+  id: number;
   alias: string;
 }
 
@@ -48,6 +49,13 @@ export interface ResultColumn {
   name: string;
   /** Null when it is not known; then it is what the database's driver reports. */
   datatype: Datatype | null;
+}
+
+/** A column of a query. `printed` is unique in its query and short enough for every engine. */
+export interface ResolvedColumn {
+  name: string;
+  printed: string;
+  type: Type;
 }
 
 /** A WITH query, of the user or of a dataset. `name` is unique in the whole statement. */
@@ -71,7 +79,7 @@ interface ResolvedTail {
   order: ResolvedOrder[];
   limit: number | null;
   offset: number | null;
-  columns: { name: string; type: Type }[];
+  columns: ResolvedColumn[];
   /** Whether it reads columns of a query around it. */
   correlated: boolean;
 }

@@ -35,6 +35,8 @@ export interface Constant {
   type: 'Null' | Exclude<Datatype, 'Opaque'>;
   value: string | boolean | null;
   bound: boolean;
+  /** Its type is left to the database, as it stands next to something of which none is known. */
+  untyped?: true;
 }
 
 export interface Interval {
@@ -102,7 +104,7 @@ export type Shape<W extends World> =
   | {
       kind: 'case';
       operand: W['expression'] | null;
-      whens: { when: W['expression']; then: W['expression'] }[];
+      whens: { when: W['expression']; result: W['expression'] }[];
       otherwise: W['expression'] | null;
     }
   | { kind: 'cast'; arg: W['expression']; to: CastType };

@@ -111,7 +111,7 @@ export const temporalConstant = (text: string, type: Type): Constant | null => {
   const trimmed = text.trim();
   if (type === 'Time') {
     const clock = readTime(trimmed);
-    if (!clock || clock.rest !== '') return null;
+    if (clock?.rest !== '') return null;
     return { kind: 'constant', type, value: clock.time, bound: true };
   }
   if (!isTemporal(type)) return null;

@@ -44,8 +44,8 @@ const readPattern = (node: Node | undefined, read: Reader, at: number | undefine
       throw notSupported('A pattern cannot end with `\\`.', 'LIKE', at);
     return pattern;
   }
-  const [pattern, escape] = (node.FuncCall.args ?? []).map(read.expression);
-  const sign = escape?.kind === 'constant' ? escape.value : null;
+  const [pattern, mark] = (node.FuncCall.args ?? []).map(read.expression);
+  const sign = mark?.kind === 'constant' ? mark.value : null;
   if (pattern?.kind !== 'constant' || typeof pattern.value !== 'string' || typeof sign !== 'string')
     throw notSupported('ESCAPE needs a pattern and a character written as text.', 'ESCAPE', at);
   if ([...sign].length !== 1) throw notSupported('ESCAPE needs one character.', 'ESCAPE', at);
@@ -126,7 +126,7 @@ const readCase = (node: CaseExpr, read: Reader, at: number | undefined): Express
     operand: node.arg ? read.expression(node.arg) : null,
     whens: (node.args ?? []).map((when) => {
       if (!('CaseWhen' in when)) throw notSupported('This CASE is not supported.', 'CASE', at);
-      return { when: read.expression(when.CaseWhen.expr), then: read.expression(when.CaseWhen.result) };
+      return { when: read.expression(when.CaseWhen.expr), result: read.expression(when.CaseWhen.result) };
     }),
     otherwise: node.defresult ? read.expression(node.defresult) : null,
     at,

@@ -96,10 +96,10 @@ const partOf = (argument: Expression | undefined, name: string): string => {
 const extracted: Reader = ([part, from], name, at) => call('extract', [from!], at, partOf(part, name));
 const ofPart = (part: string): Reader => counted(1, 1, (args, _, at) => call('extract', args, at, part));
 
-const choice: Reader = ([when, then, otherwise], _, at) => ({
+const choice: Reader = ([when, result, otherwise], _, at) => ({
   kind: 'case',
   operand: null,
-  whens: [{ when: when!, then: then! }],
+  whens: [{ when: when!, result: result! }],
   otherwise: otherwise ?? nullConstant,
   at,
 });
@@ -122,8 +122,8 @@ const rewritten: Record<string, Reader> = {
   log: counted(1, 2, (args, _, at) => call(args.length === 1 ? 'log10' : 'log', args, at)),
   if: counted(3, 3, choice),
   iff: counted(3, 3, choice),
-  nvl2: counted(3, 3, ([arg, then, otherwise], name, at) =>
-    choice([{ kind: 'is_null', arg: arg!, not: true }, then!, otherwise!], name, at),
+  nvl2: counted(3, 3, ([arg, result, otherwise], name, at) =>
+    choice([{ kind: 'is_null', arg: arg!, not: true }, result!, otherwise!], name, at),
   ),
   zeroifnull: counted(1, 1, ([arg], _, at) => call('coalesce', [arg!, zero()], at)),
   nullifzero: counted(1, 1, ([arg], _, at) => call('nullif', [arg!, zero()], at)),

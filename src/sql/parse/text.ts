@@ -16,7 +16,6 @@ export interface Parsed {
 
 /** The parser counts UTF-8 bytes; people count characters. */
 const positions = (text: string): ((location: number) => number) => {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: every character of one byte
   if (/^[\x00-\x7f]*$/.test(text)) return (location) => location + 1;
   const bytes = Buffer.from(text);
   return (location) => characters(bytes.subarray(0, location).toString()) + 1;
@@ -30,11 +29,16 @@ const emptyCall = /current_(date|time|timestamp)\s*\(\s*\)/i;
  */
 const withoutEmptyCalls = (text: string): string => {
   if (!emptyCall.test(text)) return text;
-  const { tokens } = scanSync(text);
+  const tokens = scanSync(text).tokens.filter(({ tokenName }) => !tokenName.endsWith('COMMENT'));
   const bytes = Buffer.from(text);
   for (const [i, token] of tokens.entries()) {
     const [open, close] = [tokens[i + 1], tokens[i + 2]];
-    if (!/^CURRENT_(DATE|TIME|TIMESTAMP)$/.test(token.tokenName) || open?.text !== '(' || close?.text !== ')')
+    if (
+      !/^current_(date|time|timestamp)$/i.test(token.text) ||
+      token.keywordKind === 0 ||
+      open?.text !== '(' ||
+      close?.text !== ')'
+    )
       continue;
     bytes.fill(' ', open.start, open.end);
     bytes.fill(' ', close.start, close.end);
