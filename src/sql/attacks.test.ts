@@ -290,7 +290,7 @@ describe('limits', () => {
   it('refuses what is nested deeply, and works afterwards', () => {
     for (const sql of [
       nested(5_000, '(', ')'),
-      nested(5_000, '- ', ''),
+      `SELECT ${'- '.repeat(5_000)}id FROM orders`,
       nested(5_000, 'abs(', ')'),
       nested(150, 'abs(', ')'),
       `SELECT ${'1 + '.repeat(200)}1`,
@@ -385,7 +385,7 @@ describe('positions', () => {
     expect(positionOf('a FROM b')).toBe(1);
     expect(positionOf('a, b')).toBe(1);
     expect(positionOf('a AS b')).toBe(1);
-    expect(positionOf('a; DROP TABLE b')).toBe(2);
+    expect(positionOf('a; DROP TABLE b')).toBe(4);
     expect(positionOf('a LIMIT 1')).toBe(1);
     expect(positionOf('')).toBe(1);
   });
