@@ -285,6 +285,26 @@ create table conversations (
 CREATE INDEX conversations_agent ON conversations USING btree (agent_id, id);
 CREATE INDEX conversations_own ON conversations USING btree (agent_id, created_by, id);
 
+create table data_connections (
+  id uuid not null,
+  name text not null,
+  description text,
+  engine text not null,
+  settings text not null,
+  tags text[] default '{}'::text[] not null,
+  state text default 'unverified'::text not null,
+  checked_at timestamp(3) with time zone,
+  detail text,
+  created_by text not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint data_connections_pkey PRIMARY KEY (id),
+  constraint data_connections_engine_check CHECK ((engine = ANY (ARRAY['postgres'::text, 'mysql'::text, 'sqlite'::text]))),
+  constraint data_connections_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'unreachable'::text, 'unverified'::text])))
+);
+CREATE INDEX data_connections_engine ON data_connections USING btree (engine, id);
+
 create table external_leases (
   token_hash text not null,
   work_item_id uuid not null,

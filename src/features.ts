@@ -6,6 +6,7 @@ import { createBranding } from './branding/index.ts';
 import { createCallbacks } from './callbacks/index.ts';
 import { createConsole } from './console/index.ts';
 import { createConversations, endConversations } from './conversations/index.ts';
+import { createDataConnections } from './data-connections/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
@@ -14,6 +15,7 @@ import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
 import { createProbe, createRuntime } from './runtime/index.ts';
+import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
@@ -46,6 +48,8 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const telemetry = createTelemetry(services, { destinations });
   const observability = createObservability(services, { destinations, telemetry });
 
+  const sandbox = createSandbox(services);
+  const dataConnections = createDataConnections(services, { sandbox });
   const toolServers = createToolServers(services);
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
@@ -99,6 +103,8 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     runtime,
     application,
     replicas,
+    sandbox,
+    dataConnections,
     ...access.features,
     services.settings,
     branding,

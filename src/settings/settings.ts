@@ -45,6 +45,11 @@ export const settingDefinitions = {
     50,
     'How many runs of conversations one replica executes at once, besides its Work Items.',
   ],
+  MAX_SANDBOX_PROCESSES: [
+    z.int().min(1).max(64),
+    2,
+    'How many processes one replica runs at once to read files and to query data. Each may use 1 GB of memory.',
+  ],
   RATE_LIMIT_REQUESTS_PER_SECOND: [
     z.int().min(0).max(1_000_000),
     1_000,
@@ -54,6 +59,31 @@ export const settingDefinitions = {
     z.int().min(1).max(10_000_000),
     2_000,
     'How many requests one API key may send at once.',
+  ],
+  MAX_DATA_CONNECTIONS: [
+    z.int().min(0).max(100_000),
+    100,
+    'How many data connections there may be. It is checked when one is created.',
+  ],
+  DATA_CONNECTION_POOL_SIZE: [
+    z.int().min(1).max(100),
+    4,
+    'How many sessions one replica opens at once to the database of one data connection.',
+  ],
+  REQUIRE_READ_ONLY_CREDENTIALS: [
+    z.boolean(),
+    false,
+    'Whether a data connection whose user may change data is refused. Otherwise its test has a warning.',
+  ],
+  DATA_QUERY_TIMEOUT_SECONDS: [
+    z.int().min(1).max(600),
+    30,
+    'How many seconds a query to the database of a data connection, or to data frames, may take.',
+  ],
+  DATA_QUERY_MAX_ROWS: [
+    z.int().min(1).max(100_000),
+    10_000,
+    'The most rows that the response to one query has.',
   ],
   CAPTURE_MESSAGE_CONTENT: [z.boolean(), false, 'Whether traces contain prompts and completions.'],
   TELEMETRY_RETENTION_HOURS: [z.int().min(1).max(8_760), 72, 'How many hours undelivered telemetry is kept.'],

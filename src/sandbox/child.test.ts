@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { testServices } from '../../tests/harness/services.ts';
+import { until } from '../../tests/harness/wait.ts';
+import { readConfig } from '../config.ts';
+import { offlineDatabase } from '../database/index.ts';
+import { Child } from './child.ts';
+import { createSandbox } from './index.ts';
+import type { JobName } from './jobs.ts';
+import { Processes } from './processes.ts';
+
+const harness = join(import.meta.dirname, '../../tests/harness');
+const program = join(harness, 'hostile-job.ts');
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'ap-sandbox-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const isAlive = (pid: number): boolean =>
+  existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+
+/** Runs a deed of the hostile program; afterwards its process and its folder must be gone. */
+const run = async (deed: string, input: unknown = null, timeLimitMs = 20_000, signal?: AbortSignal) => {
+  const child = await Child.start('sqlite', join(folder, 'jobs'), program);
+  try {
+    return await child.run(deed as JobName, input, timeLimitMs, signal);
+  } finally {
+    await child.end();
+    expect([isAlive(child.pid!), existsSync(child.folder)]).toEqual([false, false]);
+  }
+};
+
+describe('a hostile job', () => {
+  test('sees no environment and works in its own folder', async () => {
+    const { env, cwd } = (await run('environment')) as { env: object; cwd: string };
+    expect(env).toEqual({});
+    expect(cwd).toContain(join(folder, 'jobs', 'job-'));
+  });
+
+  test('reaches no network, no other file, no process, no thread and no native code', async () => {
+    let requests = 0;
+    const server = createServer((_request, response) => {
+      requests++;
+      response.end();
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await until(() => server.listening);
+    const foreign = join(folder, 'encryption.key');
+    await writeFile(foreign, 'key');
+    const { port } = server.address() as AddressInfo;
+    const results = (await run('tries', { foreign, port })) as Record<string, string>;
+    const { eval: evaluated, addon, ...others } = results;
+    expect(new Set(Object.values(others))).toEqual(new Set(['ERR_ACCESS_DENIED']));
+    expect(Object.keys(others)).toHaveLength(14);
+    expect(evaluated).toMatch(/EvalError/);
+    expect(addon).toBe('ERR_DLOPEN_DISABLED');
+    expect([requests, readFileSync(foreign, 'utf8')]).toEqual([0, 'key']);
+  });
+
+  test.each([
+    ['loops', 'loop', 'time_limit', 300],
+    ['does nothing', 'wait', 'time_limit', 300],
+    ['fills the heap', 'heap', 'memory', 30_000],
+    ['fills memory outside the heap', 'buffers', 'memory', 30_000],
+    ['writes without end', 'shout', 'too_large', 30_000],
+    ['writes what is no result', 'garble', 'died', 30_000],
+    ['ends without a result', 'exit', 'died', 30_000],
+  ])('that %s is stopped', async (_what, deed, reason, timeLimitMs) => {
+    await expect(run(deed, null, timeLimitMs)).rejects.toMatchObject({ reason });
+  });
+
+  test('ends when its caller gives up', async () => {
+    const controller = new AbortController();
+    const result = run('loop', null, 20_000, controller.signal);
+    controller.abort(new Error('the client has gone'));
+    await expect(result).rejects.toThrow('the client has gone');
+  });
+
+  // Only Linux ends a process with its parent; elsewhere a loop ends at its limit of processor time.
+  test.skipIf(process.platform !== 'linux').each(['loop', 'wait'])(
+    'ends with the platform that is killed (%s)',
+    async (deed) => {
+      const parent = spawn(process.execPath, [join(harness, 'sandbox-parent.ts'), folder, program, deed], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      let output = '';
+      parent.stdout.on('data', (text) => {
+        output += text;
+      });
+      await until(() => output.endsWith('\n'));
+      const pid = Number(output);
+      // It has its limits and does what it does: the shell before it is gone.
+      await until(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--permission'));
+      expect(isAlive(pid)).toBe(true);
+      parent.kill('SIGKILL');
+      await until(() => !isAlive(pid));
+    },
+  );
+});
+
+describe('the places for jobs', () => {
+  test('are as many as are allowed, the others wait or are refused', async () => {
+    const processes = new Processes(join(folder, 'places'), () => 1, program);
+    let running = 0;
+    let most = 0;
+    const use = (waitMs: number | null, signal?: AbortSignal) =>
+      processes.use('sqlite', { waitMs, signal }, async (child) => {
+        most = Math.max(most, ++running);
+        const result = await child.run('environment' as JobName, null, 20_000);
+        running--;
+        return result;
+      });
+    const gone = new AbortController();
+    const [first, second, refused, aborted] = [use(null), use(60_000), use(1), use(null, gone.signal)];
+    gone.abort(new Error('gone'));
+    await expect(refused).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(aborted).rejects.toThrow('gone');
+    await Promise.all([first, second]);
+    expect(most).toBe(1);
+    await processes.stop();
+    await expect(use(null)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await readdir(join(folder, 'places'))).toEqual([]);
+  });
+
+  test('end with the platform that stops', async () => {
+    const processes = new Processes(join(folder, 'stopped'), () => 2, program);
+    const endless = processes.use('sqlite', { waitMs: null }, (child) =>
+      child.run('wait' as JobName, null, 20_000),
+    );
+    const result = expect(endless).rejects.toMatchObject({ reason: 'died' });
+    await until(async () => (await readdir(join(folder, 'stopped')).catch(() => [])).length > 0);
+    await processes.stop();
+    await result;
+  });
+
+  test('are swept at the start', async () => {
+    const left = join(folder, 'sandbox', 'job-left');
+    await mkdir(left, { recursive: true });
+    await createSandbox(
+      testServices(offlineDatabase, { config: readConfig({ DATA_DIR: folder }) }),
+    ).start?.();
+    expect(existsSync(left)).toBe(false);
+  });
+});

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { childCommand } from './command.ts';
+import { type FailureReason, type JobReply, SandboxFailure } from './failure.ts';
+import type { JobName, Library } from './jobs.ts';
+
+/** Above this much resident memory a child is killed, in KiB. */
+const maxResidentKib = 1024 * 1024;
+/** How often it is read, in milliseconds: a child that fills memory at 5 GB/s gets 250 MB further. */
+const readMemoryEveryMs = 50;
+/** The largest result, in bytes of its JSON. What is larger is written to a file of the folder. */
+const maxReplyBytes = 32 * 1024 * 1024;
+/** How much of the standard error is kept, in bytes. It shows whether V8 ran out of memory; it is never logged. */
+const maxErrorBytes = 4 * 1024;
+
+/**
+ * The resident memory of a process in KiB; null where it cannot be read. `status` has it in KiB, `statm` in pages, whose
+ * size differs between machines.
+ */
+const residentKib = (pid: number): number | null => {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0);
+  } catch {
+    return null;
+  }
+};
+
+const messages: Partial<Record<FailureReason, string>> = {
+  time_limit: 'the time limit was reached',
+  memory: 'more memory was needed than is allowed',
+  too_large: 'the result is too large',
+  died: 'the process ended without a result',
+};
+
+/** One process for one job, with a folder of its own (0700) that no one else uses. */
+export class Child {
+  readonly library: Library;
+  readonly folder: string;
+  readonly #process: ChildProcess;
+  /** Resolves when the process is gone and its output is read. */
+  readonly #closed: Promise<void>;
+  #isClosed = false;
+  #killedFor: FailureReason | null = null;
+  #reply: Buffer[] = [];
+  #replyBytes = 0;
+  #hasReply: () => void = () => {};
+  #errors = '';
+
+  private constructor(library: Library, folder: string, program?: string) {
+    this.library = library;
+    this.folder = folder;
+    const [command, args] = childCommand(library, folder, program);
+    // A group of its own: Ctrl-C in the terminal reaches the platform, which finishes what is in flight.
+    const child = spawn(command, args, { cwd: folder, env: {}, stdio: 'pipe', detached: true });
+    this.#process = child;
+    this.#closed = new Promise((resolve) => {
+      const closed = () => {
+        this.#isClosed = true;
+        resolve();
+      };
+      child.once('close', closed);
+      // It could not be started: there is no `close` then.
+      child.once('error', () => child.pid === undefined && closed());
+    });
+    // A child that is gone cannot be written to.
+    child.stdin.on('error', () => {});
+    child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (this.#errors.length < maxErrorBytes) this.#errors += text.slice(0, maxErrorBytes);
+    });
+  }
+
+  /** Starts a child that loads `library` and waits for a job. Its folder is made in `parent`. Tests give another `program`. */
+  static async start(library: Library, parent: string, program?: string): Promise<Child> {
+    await mkdir(parent, { recursive: true, mode: 0o700 });
+    return new Child(library, await mkdtemp(join(parent, 'job-')), program);
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Resolves when the process is gone, whatever ended it. */
+  get closed(): Promise<void> {
+    return this.#closed;
+  }
+
+  /**
+   * Resolves to the output of the job. Rejects with SandboxFailure, or with the reason of `signal`. The process has
+   * ended then; the folder remains until `end`.
+   */
+  async run(job: JobName, input: unknown, timeLimitMs: number, signal?: AbortSignal): Promise<unknown> {
+    signal?.throwIfAborted();
+    const abort = () => this.#kill(null);
+    signal?.addEventListener('abort', abort, { once: true });
+    const limit = setTimeout(() => this.#kill('time_limit'), timeLimitMs);
+    const memory = setInterval(() => {
+      const { pid } = this;
+      if (pid !== undefined && (residentKib(pid) ?? 0) > maxResidentKib) this.#kill('memory');
+    }, readMemoryEveryMs);
+    try {
+      const replied = new Promise<void>((resolve) => {
+        this.#hasReply = resolve;
+      });
+      // The standard input stays open: when it ends, the child knows that the platform is gone.
+      this.#process.stdin?.write(`${JSON.stringify({ job, input })}\n`);
+      await Promise.race([replied, this.#closed]);
+      this.#kill(null);
+      await this.#closed;
+    } finally {
+      clearTimeout(limit);
+      clearInterval(memory);
+      signal?.removeEventListener('abort', abort);
+    }
+    signal?.throwIfAborted();
+    return this.#result();
+  }
+
+  /** Ends the process and removes its folder. */
+  async end(): Promise<void> {
+    this.#kill(null);
+    await this.#closed;
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #kill(reason: FailureReason | null): void {
+    if (this.#isClosed) return;
+    this.#killedFor ??= reason;
+    this.#process.kill('SIGKILL');
+  }
+
+  #read(chunk: Buffer): void {
+    this.#replyBytes += chunk.length;
+    if (this.#replyBytes > maxReplyBytes) {
+      this.#reply = [];
+      this.#kill('too_large');
+    } else {
+      this.#reply.push(chunk);
+      if (chunk.at(-1) === 0x0a) this.#hasReply();
+    }
+  }
+
+  #result(): unknown {
+    const fail = (reason: FailureReason) => new SandboxFailure(reason, messages[reason] ?? reason);
+    if (this.#killedFor) throw fail(this.#killedFor);
+    let reply: JobReply;
+    try {
+      reply = JSON.parse(Buffer.concat(this.#reply).toString('utf8'));
+    } catch {
+      throw fail(/heap out of memory|Reached heap limit/.test(this.#errors) ? 'memory' : 'died');
+    }
+    if ('output' in reply) return reply.output;
+    const { reason, message, details } = reply.failure;
+    throw new SandboxFailure(reason, message, details);
+  }
+}

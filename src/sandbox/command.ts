@@ -1,0 +1,48 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Library } from './jobs.ts';
+
+/** The libraries that are native code, which Node loads only with `--allow-addons`. */
+const withAddons: readonly Library[] = [];
+
+const root = realpathSync(join(import.meta.dirname, '..', '..'));
+/** What a child may read besides its folder. Not `root` itself: the default DATA_DIR, with its key, is below it. */
+const readable = [join(root, 'src'), join(root, 'package.json'), realpathSync(join(root, 'node_modules'))];
+const jobProgram = join(import.meta.dirname, 'jobs', 'main.ts');
+
+/**
+ * Limits that the kernel holds: no core dump (it would contain the document), no file over 2 GB, 600 s of processor
+ * time. With `setpriv` (Linux) the kernel kills the child when the platform dies; without it a child notices that its
+ * standard input has ended, which a job that never returns to the event loop does not. `env -i` removes what the shell
+ * adds.
+ */
+const script = `ulimit -c 0; ulimit -f 4194304; ulimit -t 600
+if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL env -i "$@"; fi
+exec env -i "$@"`;
+
+/**
+ * The command line of a child for one job of `library` in `folder`. Node's permission model refuses network, processes, workers and
+ * all other files to JavaScript. It does not bind native code, which has its own settings in the job.
+ */
+export const childCommand = (
+  library: Library,
+  folder: string,
+  program = jobProgram,
+): [command: string, args: string[]] => [
+  '/bin/sh',
+  [
+    '-c',
+    script,
+    'sh',
+    process.execPath,
+    '--permission',
+    ...[...readable, program, folder].map((path) => `--allow-fs-read=${path}`),
+    `--allow-fs-write=${folder}`,
+    ...(withAddons.includes(library) ? ['--allow-addons'] : []),
+    '--disallow-code-generation-from-strings',
+    '--max-old-space-size=512',
+    '--no-warnings',
+    program,
+    library,
+  ],
+];

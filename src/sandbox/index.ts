@@ -1,0 +1,96 @@
+import { createWriteStream } from 'node:fs';
+import { constants, copyFile, type FileHandle, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Feature, Services } from '../feature.ts';
+import { SandboxFailure } from './failure.ts';
+import { type JobName, type Jobs, libraryOf } from './jobs.ts';
+import { Processes } from './processes.ts';
+
+export type { FailureReason } from './failure.ts';
+export type { SqliteParameter, SqliteRows, SqliteValue } from './jobs/sqlite-query.ts';
+export type { SqliteTable } from './jobs/sqlite-tables.ts';
+export { type JobName, type Jobs, SandboxFailure };
+
+/** How long a request waits for a free process, in milliseconds. */
+const waitForPlaceMs = 30_000;
+
+export interface RunOptions {
+  /** Put into the job's folder before it begins, by their names there: a file that is copied, or its bytes. */
+  files?: Record<string, string | AsyncIterable<Uint8Array>>;
+  limits: {
+    /** From the moment the job has its files. */
+    seconds: number;
+    /** Waits for a free process as long as it takes, instead of 30 s: for work in the background. */
+    waitForever?: boolean;
+  };
+  /** Ends the job; `run` rejects with its reason. */
+  signal?: AbortSignal;
+  /**
+   * Called when the job is done and its process gone, before its folder is removed. `open` opens a file that the job
+   * wrote. The caller closes it.
+   */
+  collect?: (open: (name: string) => Promise<FileHandle>) => Promise<void>;
+}
+
+export interface Sandbox {
+  /**
+   * Runs a job in a process of its own, without network, with memory and time limits, in a folder of its own. Throws
+   * SandboxFailure if the job fails or is stopped, and 503 if no process is free within 30 s. Hold no transaction
+   * while it runs. What a job returns was made from what a stranger wrote, by a process that may be in their hands.
+   */
+  run<J extends JobName>(job: J, input: Jobs[J]['input'], options: RunOptions): Promise<Jobs[J]['output']>;
+}
+
+/** Opens a regular file of the folder: a job in the hands of a stranger may have put a link in its place. */
+const openOutput = async (folder: string, name: string): Promise<FileHandle> => {
+  const handle = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
+  if (handle && (await handle.stat()).isFile()) return handle;
+  await handle?.close();
+  throw new SandboxFailure('died', `the job wrote no ${name}`);
+};
+
+/**
+ * Puts the files into the folder. They are copies, which the file system may share until one is written (reflink): a
+ * job may change what is in its folder.
+ */
+const putFiles = async (
+  folder: string,
+  files: NonNullable<RunOptions['files']>,
+  signal?: AbortSignal,
+): Promise<void> => {
+  for (const [name, source] of Object.entries(files)) {
+    const path = join(folder, name);
+    if (typeof source === 'string') await copyFile(source, path, constants.COPYFILE_FICLONE);
+    else {
+      const file = createWriteStream(path, { mode: 0o600, flags: 'wx' });
+      await pipeline(Readable.from(source, { objectMode: false }), file, { signal });
+    }
+  }
+};
+
+/** Runs what reads foreign files and statements in processes of their own (data, section 3 "Sandbox"). */
+export const createSandbox = ({ config, settings }: Services): Feature & Sandbox => {
+  const folder = join(config.dataDir, 'sandbox');
+  const processes = new Processes(folder, () => settings.get().MAX_SANDBOX_PROCESSES);
+  return {
+    // What a platform that was killed left behind.
+    start: () => rm(folder, { recursive: true, force: true }),
+    stop: () => processes.stop(),
+    run: (job, input, { files = {}, limits, signal, collect }) => {
+      const waitMs = limits.waitForever ? null : waitForPlaceMs;
+      return processes.use(libraryOf(job), { waitMs, signal }, async (child) => {
+        await putFiles(child.folder, files, signal);
+        const output = (await child.run(
+          job,
+          input,
+          limits.seconds * 1000,
+          signal,
+        )) as Jobs[typeof job]['output'];
+        await collect?.((name) => openOutput(child.folder, name));
+        return output;
+      });
+    },
+  };
+};

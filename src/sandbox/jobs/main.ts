@@ -1,0 +1,62 @@
+import { Console } from 'node:console';
+import { writeSync } from 'node:fs';
+import type { JobReply } from '../failure.ts';
+import type { JobName, Library } from '../jobs.ts';
+import { JobFault } from './fault.ts';
+
+/** The program of a child. It gets one line of JSON on its standard input and writes one line of JSON. */
+
+const standardOutput = 1;
+
+type Job = (input: never) => unknown;
+
+/** Each has a function with the name of each of its jobs. */
+const libraries: Record<Library, () => Promise<Partial<Record<JobName, Job>>>> = {
+  sqlite: () => import('./sqlite.ts'),
+};
+
+/** What a library prints must not stand in the reply. */
+globalThis.console = new Console(process.stderr);
+
+/**
+ * The other end is closed only when the platform is gone. SIGKILL, because `process.exit()` waits for a query that runs
+ * in another thread.
+ */
+const die = (): void => {
+  process.kill(process.pid, 'SIGKILL');
+};
+
+const firstLine = (): Promise<string> =>
+  new Promise((resolve) => {
+    let text = '';
+    process.stdin.setEncoding('utf8');
+    process.stdin.on('data', (chunk) => {
+      text += chunk;
+      if (text.endsWith('\n')) resolve(text);
+    });
+    for (const event of ['end', 'close', 'error']) process.stdin.once(event, die);
+  });
+
+const failureOf = (error: unknown): JobReply => {
+  if (error instanceof JobFault) {
+    const { reason, message, details } = error;
+    return { failure: { reason, message, details } };
+  }
+  // An array or buffer longer than there may be.
+  const memory =
+    error instanceof RangeError &&
+    /allocation|Invalid (array|typed array|string) length/i.test(error.message);
+  return { failure: { reason: memory ? 'memory' : 'died', message: 'the job failed' } };
+};
+
+const line = firstLine();
+const library = libraries[process.argv[2] as Library]();
+const reply: JobReply = await Promise.all([line, library])
+  .then(async ([text, functions]) => {
+    const { job, input } = JSON.parse(text) as { job: JobName; input: never };
+    return { output: await functions[job]!(input) };
+  })
+  .catch(failureOf);
+
+let rest = Buffer.from(`${JSON.stringify(reply)}\n`);
+while (rest.length > 0) rest = rest.subarray(writeSync(standardOutput, rest));

@@ -1,0 +1,125 @@
+import { constants, type DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
+
+/** A value that is bound. A string of digits in `integer` is an integer that JSON cannot carry. */
+export type SqliteParameter = string | number | boolean | null | { integer: string };
+
+export interface SqliteQuery {
+  path: string;
+  /** One SELECT; what follows it is ignored. */
+  sql: string;
+  /** In the order of the statement's `?`. */
+  parameters: SqliteParameter[];
+  /** The tables and views of `main` that the statement may read. Nothing else can be read, not even the schema. */
+  tables: string[];
+  /** The functions that it may call, in lower case; operators such as LIKE are the functions behind them. */
+  functions: string[];
+  maxRows: number;
+  /** Reading ends when the rows are about this many bytes of JSON. */
+  maxBytes: number;
+  /** Texts are cut after this many characters (UTF-16 units). */
+  maxCharacters: number;
+}
+
+/**
+ * An integer beyond 2^53 is a string of its digits. A number that is no JSON (Infinity) is null, and so are bytes.
+ */
+export type SqliteValue = string | number | null;
+
+export interface SqliteRows {
+  /** `type` is the declared type of the column that the values come from; null for an expression. */
+  columns: { name: string; type: string | null; table: string | null }[];
+  rows: SqliteValue[][];
+  /** There are more rows than `maxRows` or `maxBytes` allow. */
+  truncated: boolean;
+  /** The numbers of the columns in which bytes were found. */
+  bytes_in: number[];
+  /** Whether a text was cut. */
+  cut: boolean;
+}
+
+const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION } = constants;
+
+/**
+ * What the permitted views read, as `view table column` and `view () function`: found by compiling `select *` from each.
+ * SQLite names the innermost view in every question to the authorizer. It also does so for a CTE, so a CTE with the
+ * name of a permitted view can read the columns that the view reads, but no others.
+ */
+const readsOfViews = (database: DatabaseSync, tables: string[]): Set<string> => {
+  const reads = new Set<string>();
+  const views = database.prepare(`select name from sqlite_schema where type = 'view'`).all();
+  const permitted = views.map(({ name }) => String(name)).filter((name) => tables.includes(name));
+  database.setAuthorizer((action, first, second, _database, view) => {
+    if (view !== null) reads.add(nameRead(action, first, second, view));
+    return SQLITE_OK;
+  });
+  for (const name of permitted) {
+    // A view that is broken can be read by no one; the statement says so itself.
+    try {
+      database.prepare(`select * from main."${name.replaceAll('"', '""')}"`);
+    } catch {}
+  }
+  database.setAuthorizer(null);
+  return reads;
+};
+
+const nameRead = (action: number, first: string | null, second: string | null, view: string): string =>
+  JSON.stringify([action, first, second, view]);
+
+/** Lets a statement read its tables and call its functions, and nothing else. */
+const restrict = (database: DatabaseSync, { tables, functions }: SqliteQuery): void => {
+  const readable = new Set(tables);
+  const callable = new Set(functions);
+  const ofViews = readsOfViews(database, tables);
+  database.setAuthorizer((action, first, second, schema, view) => {
+    if (action === SQLITE_SELECT) return SQLITE_OK;
+    if (view !== null && ofViews.has(nameRead(action, first, second, view))) return SQLITE_OK;
+    if (action === SQLITE_FUNCTION) return callable.has(second!.toLowerCase()) ? SQLITE_OK : SQLITE_DENY;
+    if (action !== SQLITE_READ) return SQLITE_DENY;
+    // Without a schema it is a CTE, whose own tables are asked for one by one.
+    return !schema || (schema === 'main' && readable.has(first!)) ? SQLITE_OK : SQLITE_DENY;
+  });
+};
+
+const bound = (parameter: SqliteParameter): SQLInputValue => {
+  if (typeof parameter === 'boolean') return parameter ? 1 : 0;
+  return parameter !== null && typeof parameter === 'object' ? BigInt(parameter.integer) : parameter;
+};
+
+/** Runs one statement and returns its rows. */
+export const runQuery = (database: DatabaseSync, input: SqliteQuery): SqliteRows => {
+  restrict(database, input);
+  const statement = database.prepare(input.sql, { readBigInts: true, returnArrays: true });
+  const bytesIn = new Set<number>();
+  let cut = false;
+  const toJson = (value: SQLOutputValue, column: number): SqliteValue => {
+    if (typeof value === 'bigint') {
+      const number = Number(value);
+      return Number.isSafeInteger(number) ? number : String(value);
+    }
+    if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+    if (value === null) return null;
+    if (typeof value === 'string') {
+      if (value.length <= input.maxCharacters) return value;
+      cut = true;
+      return value.slice(0, input.maxCharacters);
+    }
+    bytesIn.add(column);
+    return null;
+  };
+  const rows: SqliteValue[][] = [];
+  let truncated = false;
+  let bytes = 0;
+  for (const row of statement.iterate(...input.parameters.map(bound))) {
+    const values = (row as unknown as SQLOutputValue[]).map(toJson);
+    bytes += Buffer.byteLength(JSON.stringify(values)) + 1;
+    if (rows.length === input.maxRows || bytes > input.maxBytes) {
+      truncated = true;
+      break;
+    }
+    rows.push(values);
+  }
+  const columns = statement
+    .columns()
+    .map(({ name, type, table }) => ({ name, type: type ?? null, table: table ?? null }));
+  return { columns, rows, truncated, bytes_in: [...bytesIn], cut };
+};
