@@ -24,8 +24,6 @@ const harmless = /^[A-Za-z0-9 _.,:;+/-]*$/;
 export class Writer {
   readonly engine: Engine;
   readonly #values: Parameter[] = [];
-  /** Constants are written out, for MySQL, where two parameters of one value are different expressions. */
-  inline = false;
 
   constructor(engine: Engine) {
     this.engine = engine;
@@ -59,15 +57,15 @@ export class Writer {
     return `${mark}${this.#values.length - 1}${mark}`;
   }
 
-  /** Text that only MySQL needs as a literal. */
+  /** Text where MySQL takes no parameter. */
   literal(text: string): string {
-    return harmless.test(text) ? `'${text}'` : `_utf8mb4 X'${Buffer.from(text).toString('hex')}'`;
+    return harmless.test(text) ? `'${text}'` : `X'${Buffer.from(text).toString('hex')}'`;
   }
 
   /** Text as a parameter without a type. */
   text(text: string): string {
     if (text.includes(mark)) throw notSupported('A text has the character NUL.');
-    return this.inline ? this.literal(text) : this.#parameter(text);
+    return this.#parameter(text);
   }
 
   constant(node: Constant): string {
@@ -75,7 +73,7 @@ export class Writer {
     if (value === null) return 'NULL';
     if (type === 'Null') throw notSupported('NULL with a value.');
     if (type === 'Boolean') {
-      if (!bound || this.inline) return value ? 'TRUE' : 'FALSE';
+      if (!bound) return value ? 'TRUE' : 'FALSE';
       const typed = this.engine === 'postgres' || this.engine === 'duckdb';
       return typed ? this.#cast(this.#parameter(value === true), type) : this.#parameter(value ? 1 : 0);
     }
@@ -89,7 +87,7 @@ export class Writer {
 
   #number({ type, bound }: Constant, digits: string): string {
     if (!/^-?\d+(\.\d+)?$/.test(digits)) throw notSupported('A number has other characters than digits.');
-    if (!bound || this.inline) return digits.startsWith('-') ? `(${digits})` : digits;
+    if (!bound) return digits.startsWith('-') ? `(${digits})` : digits;
     const scale = digits.split('.')[1]?.length ?? 0;
     // A number where that is the same, as responses show parameters.
     const value = String(Number(digits)) === digits ? Number(digits) : digits;
