@@ -9,7 +9,33 @@ export type Parameter = string | number | boolean;
 export interface Printed {
   sql: string;
   parameters: Parameter[];
+  /** The functions that it calls, in small letters, those behind LIKE and GLOB too: SQLite's authorizer asks. */
+  functions: string[];
 }
+
+/** What stands before a parenthesis and is no function. */
+const words = new Set([
+  'as',
+  'and',
+  'or',
+  'not',
+  'in',
+  'on',
+  'when',
+  'then',
+  'else',
+  'where',
+  'cast',
+  'exists',
+  'over',
+]);
+
+const functionsOf = (sql: string): string[] => {
+  const bare = sql.replaceAll(/"(?:[^"]|"")*"|'(?:[^']|'')*'/g, '""').toLowerCase();
+  const called = [...bare.matchAll(/([a-z_][a-z0-9_]*)\(/g)].map(([, name]) => name!);
+  const operators = ['like', 'glob'].filter((name) => bare.includes(` ${name} `));
+  return [...new Set([...called, ...operators])].filter((name) => !words.has(name)).sort();
+};
 
 /** Some functions print an argument several times; nested, that would grow without end. */
 const mostCharacters = 500_000;
@@ -130,6 +156,6 @@ export class Writer {
       }
       return `$${place}`;
     });
-    return { sql: text, parameters };
+    return { sql: text, parameters, functions: functionsOf(text) };
   }
 }
