@@ -35,7 +35,7 @@ export interface Dataset extends Described {
   fields?: Field[];
 }
 
-export interface Relationship extends Described {
+interface Relationship extends Described {
   from: string;
   to: string;
   from_columns: string[];
