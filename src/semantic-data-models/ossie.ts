@@ -35,7 +35,7 @@ export interface Dataset extends Described {
   fields?: Field[];
 }
 
-interface Relationship extends Described {
+export interface Relationship extends Described {
   from: string;
   to: string;
   from_columns: string[];
