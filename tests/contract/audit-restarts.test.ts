@@ -33,7 +33,7 @@ const add = async (at: Fixture, count: number) => {
     const verified = await ok(at.api.get('/audits/verify'));
     // Entries may be chained while it verifies: it may have read less than is in the chain when it counts the rest.
     return verified.unchained === 0 && verified.checked >= total && verified;
-  });
+  }, 30_000);
 };
 
 /** Moves the clock of the database for the connections that are opened from now on. */

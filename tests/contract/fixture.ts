@@ -174,8 +174,13 @@ export const useReplicas = (
 };
 
 /** Runs the same tests on both databases, each with a platform of its own. */
-export const onEachDatabase = (tests: (at: () => Fixture) => void, env: Record<string, string> = {}): void =>
-  describe.each(databases)('on the %s database', (database) => withPlatform(database, tests, env));
+export const onEachDatabase = (
+  tests: (at: () => Fixture, database: (typeof databases)[number]) => void,
+  env: Record<string, string> = {},
+): void =>
+  describe.each(databases)('on the %s database', (database) =>
+    withPlatform(database, (at) => tests(at, database), env),
+  );
 
 const codes: Record<number, string> = {
   400: 'bad_request',

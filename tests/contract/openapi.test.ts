@@ -187,6 +187,12 @@ describe('the OpenAPI document', () =>
       const toolServer = await ok(at().api.post('/tool-servers', { name: 'known', url: tools.url }));
       const talker = await newAgent(at(), { mode: 'conversational' });
       const conversation = await ok(at().api.post(`/agents/${talker.id}/conversations`, {}));
+      // Both kinds of messages have the same id here, because paths have the same name for it.
+      await query(
+        at(),
+        sql`insert into conversation_messages (conversation_id, id, run_id, role, content)
+          values (${conversation.id}, ${message.id}, new_id(), 'user', '[{"type":"text","text":"x"}]')`,
+      );
       const known: Record<string, string> = {
         agent_id: agent.id,
         conversation_id: conversation.id,
