@@ -81,6 +81,7 @@ const modules = {
   'runtime/model': ['llm-configurations/index\\.ts', 'runtime/(step|messages|mock)\\.ts'],
   'tool-servers/client': ['feature\\.ts', 'tool-servers/(settings|store|definitions|redactor)\\.ts'],
   'sandbox/jobs': ['sandbox/(failure|jobs)\\.ts'],
+  'sandbox/jobs/frames': ['sandbox/jobs/(fault|zip-check)\\.ts'],
   'schedules/cron': [],
   'schedules/explain': [
     'http/index\\.ts',
