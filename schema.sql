@@ -285,6 +285,28 @@ create table conversations (
 CREATE INDEX conversations_agent ON conversations USING btree (agent_id, id);
 CREATE INDEX conversations_own ON conversations USING btree (agent_id, created_by, id);
 
+create table data_frames (
+  id uuid not null,
+  conversation_id uuid,
+  work_item_id uuid,
+  name text not null,
+  description text,
+  source jsonb not null,
+  columns jsonb not null,
+  row_count bigint not null,
+  size_bytes bigint not null,
+  truncated boolean not null,
+  warnings jsonb not null,
+  created_by text not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint data_frames_pkey PRIMARY KEY (id),
+  constraint data_frames_check CHECK (((conversation_id IS NULL) <> (work_item_id IS NULL))),
+  constraint data_frames_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX data_frames_conversation ON data_frames USING btree (conversation_id, name) WHERE (conversation_id IS NOT NULL);
+CREATE UNIQUE INDEX data_frames_work_item ON data_frames USING btree (work_item_id, name) WHERE (work_item_id IS NOT NULL);
+CREATE TRIGGER data_frames_removed AFTER DELETE ON data_frames REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_file_bytes();
+
 create table external_leases (
   token_hash text not null,
   work_item_id uuid not null,
@@ -994,6 +1016,7 @@ CREATE OR REPLACE FUNCTION public.remove_files_of_work_items()
 AS $function$
 begin
   delete from files where work_item_id in (select id from gone);
+  delete from data_frames where work_item_id in (select id from gone);
   return null;
 end $function$;
 

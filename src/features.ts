@@ -6,6 +6,7 @@ import { createBranding } from './branding/index.ts';
 import { createCallbacks } from './callbacks/index.ts';
 import { createConsole } from './console/index.ts';
 import { createConversations, endConversations } from './conversations/index.ts';
+import { createDataFrames } from './data-frames/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
@@ -50,7 +51,9 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const observability = createObservability(services, { destinations, telemetry });
 
   const sandbox = createSandbox(services);
-  const files = createFiles(services, { owners: fileOwners(services.db) });
+  const owners = fileOwners(services.db);
+  const files = createFiles(services, { owners });
+  const dataFrames = createDataFrames(services, { files, sandbox, owners });
   const toolServers = createToolServers(services);
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
@@ -72,6 +75,8 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     llms,
     telemetry,
     toolServers: toolServers.tools,
+    files,
+    dataFrames,
     onFinished: workItems.onFinished,
   });
   const conversations = createConversations(services, { runtime, openStreams });
@@ -106,6 +111,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     replicas,
     sandbox,
     files,
+    dataFrames,
     ...access.features,
     services.settings,
     branding,

@@ -11,7 +11,9 @@ import { fileRoutes } from './routes.ts';
 import { rowBytes } from './row-bytes.ts';
 
 export type { FileBytes } from './bytes.ts';
+export { lockNames, waitingFolder, withoutNull } from './files.ts';
 export type { Owner, OwnerKind } from './owners.ts';
+export { findFile, findFileByName, listFiles, type OwnerIds, ownedBy, type StoredFile } from './store.ts';
 
 export interface Files extends Feature {
   bytes: FileBytes;

@@ -1,9 +1,13 @@
+import type { DataFrames } from '../data-frames/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import type { Files } from '../files/index.ts';
 import type { LlmConfigurations } from '../llm-configurations/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import type { ToolServerTools } from '../tool-servers/index.ts';
 import type { WorkItem } from '../work-items/index.ts';
+import { dataTools } from './data-tools.ts';
 import { openTools } from './server-tools.ts';
+import { builtInTools } from './tools.ts';
 import { workItemSource } from './work-item-source.ts';
 import { createWorker, type Worker, type WorkSource } from './worker.ts';
 
@@ -35,6 +39,8 @@ export interface RuntimeNeeds {
   };
   /** The tools of tool servers. */
   toolServers: ToolServerTools;
+  files: Pick<Files, 'bytes'>;
+  dataFrames: Pick<DataFrames, 'forAgents'>;
   /** A run ended with this status of its Work Item. */
   onFinished(status: WorkItem['status']): void;
 }
@@ -47,7 +53,7 @@ export interface Runtime extends Feature {
 /** The agent runtime: a worker on each replica with the role `worker`. */
 export const createRuntime = (
   services: Services,
-  { llms, telemetry, toolServers, onFinished }: RuntimeNeeds,
+  { llms, telemetry, toolServers, files, dataFrames, onFinished }: RuntimeNeeds,
 ): Runtime => {
   const { db, egress, log, settings } = services;
   const deps = {
@@ -58,7 +64,10 @@ export const createRuntime = (
     llms,
     tracing: telemetry.tracing,
     flush: () => telemetry.flush(),
-    openTools: openTools(toolServers),
+    openTools: openTools(toolServers, [
+      ...builtInTools,
+      ...dataTools({ db, bytes: files.bytes, frames: dataFrames.forAgents }),
+    ]),
   };
   const worker = createWorker(deps, workItemSource(services, onFinished));
   return {

@@ -1,7 +1,7 @@
 import type { Agent } from '../agents/index.ts';
 import type { ServerTool, ToolServerTools } from '../tool-servers/index.ts';
 import type { OpenedTools } from './run.ts';
-import { builtInTools, type Tool } from './tools.ts';
+import type { Tool } from './tools.ts';
 
 /** A tool of a tool server as the loop uses it. */
 const toTool = (tool: ServerTool): Tool => ({
@@ -16,12 +16,12 @@ const toTool = (tool: ServerTool): Tool => ({
   call: (args, { signal, depth }) => tool.call(args, { signal, depth }),
 });
 
-/** The tools of an agent for one attempt: those of the platform and those of its tool servers. */
+/** The tools of an agent for one attempt: `ownTools`, those of the platform, and those of its tool servers. */
 export const openTools =
-  (toolServers: ToolServerTools) =>
+  (toolServers: ToolServerTools, ownTools: readonly Tool[]) =>
   async (agent: Agent, signal: AbortSignal): Promise<OpenedTools> => {
     if (agent.tool_server_ids.length === 0) {
-      return { tools: builtInTools, [Symbol.asyncDispose]: async () => {} };
+      return { tools: ownTools, [Symbol.asyncDispose]: async () => {} };
     }
     const policies = agent.tool_policies.map((policy) => ({
       ...policy,
@@ -29,7 +29,7 @@ export const openTools =
     }));
     const opened = await toolServers.open({ ...agent, tool_policies: policies }, signal);
     return {
-      tools: [...builtInTools, ...opened.tools.map(toTool)],
+      tools: [...ownTools, ...opened.tools.map(toTool)],
       [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
     };
   };

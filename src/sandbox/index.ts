@@ -9,6 +9,9 @@ import { type JobName, type Jobs, libraryOf } from './jobs.ts';
 import { Processes } from './processes.ts';
 
 export type { FailureReason } from './failure.ts';
+export type { FrameDatatype } from './jobs/frames/datatypes.ts';
+export type { FrameFormat, FrameMade } from './jobs/frames/read.ts';
+export type { FrameAnswer, FrameRows, FrameValue } from './jobs/frames/show.ts';
 export type { SqliteParameter, SqliteRows, SqliteValue } from './jobs/sqlite-query.ts';
 export type { SqliteTable } from './jobs/sqlite-tables.ts';
 export { type JobName, type Jobs, SandboxFailure };

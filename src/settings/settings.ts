@@ -55,6 +55,26 @@ export const settingDefinitions = {
     100,
     'How many files a conversation or a Work Item may have. It is checked when a file is uploaded.',
   ],
+  MAX_DATA_FRAMES_PER_CONVERSATION: [
+    z.int().min(0).max(10_000),
+    50,
+    'How many data frames a conversation or a Work Item may have. It is checked when one is made.',
+  ],
+  MAX_DATA_FRAME_ROWS: [
+    z.int().min(1).max(10_000_000),
+    1_000_000,
+    'How many rows a data frame may have. The rows after them are left out.',
+  ],
+  DATA_QUERY_TIMEOUT_SECONDS: [
+    z.int().min(1).max(600),
+    30,
+    'How many seconds a query to the database of a data connection, or to data frames, may take.',
+  ],
+  DATA_QUERY_MAX_ROWS: [
+    z.int().min(1).max(100_000),
+    10_000,
+    'The most rows that the response to one query has.',
+  ],
   MAX_SANDBOX_PROCESSES: [
     z.int().min(1).max(64),
     2,

@@ -205,8 +205,13 @@ describe('the OpenAPI document', () =>
         work_item_id: draft.id,
         file_id: (await upload(at().api, `/work-items/${draft.id}`, 'known.csv', 'a\n1')).id,
       };
+      const frameOf = (path: string, fileId: string) =>
+        ok(at().api.post(`${path}/data-frames`, { source: { kind: 'file', file_id: fileId } }));
+      await frameOf(`/agents/${talker.id}/conversations/${conversation.id}`, file.id);
+      await frameOf(`/work-items/${draft.id}`, ofDraft.file_id!);
       const known: Record<string, string> = {
         file_id: file.id,
+        frame: 'known',
         agent_id: agent.id,
         conversation_id: conversation.id,
         tool_server_id: toolServer.id,
@@ -226,7 +231,7 @@ describe('the OpenAPI document', () =>
       for (const base of ['/api/v2', '/api/v1', '/app/api'] as const) {
         const { paths } = await documentOf(base);
         for (const [path, methods] of Object.entries<Record<string, Operation>>(paths)) {
-          const isOfDraft = /^\/work-items\/\{work_item_id\}\/files/.test(path);
+          const isOfDraft = /^\/work-items\/\{work_item_id\}\/(files|data-frames)/.test(path);
           const fill = (id?: string) =>
             path
               .replace('{agent_id}/conversations', `${id ?? talker.id}/conversations`)
