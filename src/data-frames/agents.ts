@@ -7,7 +7,7 @@ import { makeOfFile } from './read-file.ts';
 import { type DataFrame, listAllFrames } from './store.ts';
 
 /** Who calls a tool: an agent, for the conversation or Work Item that it works on. It sees no other. */
-export interface AgentCaller {
+interface AgentCaller {
   owner: OwnerIds;
   agentId: string;
   signal: AbortSignal;

@@ -12,7 +12,7 @@ import type { FrameParts } from './parts.ts';
 import { type DataFrame, deleteFrame, insertFrame, listFrameNames } from './store.ts';
 
 /** Who makes a frame: a caller of the API, whom the audit log names, or an agent. */
-export type Maker = { actor: Actor } | { agentId: string };
+type Maker = { actor: Actor } | { agentId: string };
 
 /** Where a frame goes, and how it is called. */
 export interface Target {

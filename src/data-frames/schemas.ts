@@ -1,21 +1,9 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, queryInteger, text, timestamp } from '../http/index.ts';
-import type { FrameDatatype } from '../sandbox/index.ts';
+import { frameDatatypes } from '../sandbox/index.ts';
 import { frameName } from './names.ts';
 
-const datatypes = [
-  'Boolean',
-  'Integer',
-  'Decimal',
-  'Float',
-  'Date',
-  'Time',
-  'DateTime',
-  'DateTimeTz',
-  'String',
-] as const satisfies readonly FrameDatatype[];
-
-const datatype = z.enum(datatypes);
+const datatype = z.enum(frameDatatypes);
 const name = z
   .string()
   .regex(frameName, 'must begin with a letter and have only a-z, 0-9 and _, at most 63 characters');

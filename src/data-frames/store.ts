@@ -7,7 +7,7 @@ export interface FrameColumn {
   datatype: FrameDatatype;
 }
 
-export interface FrameWarning {
+interface FrameWarning {
   code: string;
   column: string;
   message: string;

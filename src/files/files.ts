@@ -15,8 +15,7 @@ import { insertFile, listFileNames, type OwnerIds, type StoredFile } from './sto
 const megabyte = 1024 * 1024;
 
 /** The id of the conversation or Work Item. */
-export const ownerId = ({ conversation_id, work_item_id }: OwnerIds): string =>
-  conversation_id ?? work_item_id!;
+const ownerId = ({ conversation_id, work_item_id }: OwnerIds): string => conversation_id ?? work_item_id!;
 
 /** The files and frames of one owner are named and counted by one transaction at a time. */
 export const lockNames = (tx: Tx, owner: OwnerIds): Promise<void> =>

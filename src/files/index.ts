@@ -12,7 +12,7 @@ import { rowBytes } from './row-bytes.ts';
 
 export type { FileBytes } from './bytes.ts';
 export { lockNames, waitingFolder, withoutNull } from './files.ts';
-export type { Owner, OwnerKind } from './owners.ts';
+export type { OwnerKind } from './owners.ts';
 export { findFile, findFileByName, listFiles, type OwnerIds, ownedBy, type StoredFile } from './store.ts';
 
 export interface Files extends Feature {
