@@ -13,7 +13,8 @@ export type FailureReason =
   | 'unsupported'
   | 'query_failed'
   | 'not_permitted'
-  | 'not_found';
+  | 'not_found'
+  | 'invalid_column';
 
 /** What the child writes: one line of JSON. */
 export type JobReply =

@@ -45,6 +45,26 @@ export const settingDefinitions = {
     50,
     'How many runs of conversations one replica executes at once, besides its Work Items.',
   ],
+  MAX_FILE_SIZE_IN_MB: [
+    z.int().min(1).max(1_024),
+    50,
+    'Largest file that may be uploaded, in MB (1,048,576 bytes).',
+  ],
+  MAX_FILES_PER_CONVERSATION: [
+    z.int().min(0).max(10_000),
+    100,
+    'How many files a conversation or a Work Item may have. It is checked when a file is uploaded.',
+  ],
+  MAX_DATA_FRAMES_PER_CONVERSATION: [
+    z.int().min(0).max(10_000),
+    50,
+    'How many data frames a conversation or a Work Item may have. It is checked when one is made.',
+  ],
+  MAX_DATA_FRAME_ROWS: [
+    z.int().min(1).max(10_000_000),
+    1_000_000,
+    'How many rows a data frame may have. The rows after them are left out.',
+  ],
   MAX_SANDBOX_PROCESSES: [
     z.int().min(1).max(64),
     2,
