@@ -16,6 +16,7 @@ const arrows = {
   audit: [],
   branding: [],
   sandbox: [],
+  'document-intelligence': ['sandbox', 'llm-configurations'],
   console: [],
   agents: ['llm-configurations', 'tool-servers', 'callbacks'],
   'llm-configurations': [],
@@ -82,6 +83,9 @@ const modules = {
   'tool-servers/client': ['feature\\.ts', 'tool-servers/(settings|store|definitions|redactor)\\.ts'],
   'sandbox/jobs': ['sandbox/(failure|jobs)\\.ts'],
   'sandbox/jobs/frames': ['sandbox/jobs/(fault|zip-check)\\.ts'],
+  'sandbox/jobs/documents': ['sandbox/jobs/(fault|zip-check)\\.ts'],
+  'document-intelligence/schema': [],
+  'document-intelligence/grounding': ['sandbox/index\\.ts', 'document-intelligence/schema/'],
   'schedules/cron': [],
   'schedules/explain': [
     'http/index\\.ts',
