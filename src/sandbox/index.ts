@@ -10,6 +10,7 @@ import { Processes } from './processes.ts';
 
 export type { FailureReason } from './failure.ts';
 export type { Box, Line, Page, Word } from './jobs/documents/page.ts';
+export type { DocumentType } from './jobs/documents/read.ts';
 export type { SqliteParameter, SqliteRows, SqliteValue } from './jobs/sqlite-query.ts';
 export type { SqliteTable } from './jobs/sqlite-tables.ts';
 export { type JobName, type Jobs, SandboxFailure };
