@@ -296,6 +296,33 @@ create table external_leases (
 );
 CREATE INDEX external_leases_item ON external_leases USING btree (work_item_id);
 
+create table file_bytes (
+  file_id uuid not null,
+  part integer not null,
+  bytes bytea not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint file_bytes_pkey PRIMARY KEY (file_id, part)
+);
+CREATE INDEX file_bytes_age ON file_bytes USING btree (created_at) WHERE (part = 0);
+
+create table files (
+  id uuid not null,
+  conversation_id uuid,
+  work_item_id uuid,
+  name text not null,
+  content_type text not null,
+  size_bytes bigint not null,
+  sha256 text not null,
+  created_by text not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint files_pkey PRIMARY KEY (id),
+  constraint files_check CHECK (((conversation_id IS NULL) <> (work_item_id IS NULL))),
+  constraint files_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX files_conversation ON files USING btree (conversation_id, name) WHERE (conversation_id IS NOT NULL);
+CREATE UNIQUE INDEX files_work_item ON files USING btree (work_item_id, name) WHERE (work_item_id IS NOT NULL);
+CREATE TRIGGER files_removed AFTER DELETE ON files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_file_bytes();
+
 create table idempotency_keys (
   principal_id text not null,
   key text not null,
@@ -401,6 +428,12 @@ CREATE INDEX occurrences_at ON occurrences USING btree (at);
 CREATE INDEX occurrences_scheduled_for ON occurrences USING btree (schedule_id, scheduled_for);
 CREATE INDEX occurrences_skipped ON occurrences USING btree (at) WHERE (outcome = 'skipped'::text);
 CREATE INDEX occurrences_together ON occurrences USING btree (schedule_id, scheduled_for) WHERE (count > 1);
+
+create table removed_files (
+  id uuid not null,
+  removed_at timestamp(3) with time zone default platform_now() not null,
+  constraint removed_files_pkey PRIMARY KEY (id)
+);
 
 create table replicas (
   id uuid not null,
@@ -834,6 +867,7 @@ CREATE INDEX work_items_pending ON work_items USING btree (created_at, id) INCLU
 CREATE INDEX work_items_queue ON work_items USING btree (agent_id, created_at, id) WHERE ((status = 'PENDING'::text) AND (not_before IS NULL));
 CREATE INDEX work_items_reviews ON work_items USING btree (status, updated_at, id) WHERE (status = ANY (ARRAY['NEEDS_REVIEW'::text, 'INDETERMINATE'::text]));
 CREATE UNIQUE INDEX work_items_occurrence ON work_items USING btree (schedule_id, occurrence);
+CREATE TRIGGER work_items_files AFTER DELETE ON work_items REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_files_of_work_items();
 
 CREATE OR REPLACE FUNCTION public.audit_checkpoints_append_only()
  RETURNS trigger
@@ -943,6 +977,25 @@ AS $function$
     + coalesce(nullif(current_setting('platform.clock_offset_ms', true), ''), '0')::bigint * interval '1 millisecond'
   )::timestamptz(3)
 $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_file_bytes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into removed_files (id) select id from gone on conflict do nothing;
+  if found then perform pg_notify('removed_files', ''); end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_files_of_work_items()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from files where work_item_id in (select id from gone);
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.telemetry_expired()
  RETURNS trigger

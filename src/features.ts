@@ -9,6 +9,8 @@ import { createConversations, endConversations } from './conversations/index.ts'
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
+import { fileOwners } from './file-owners.ts';
+import { createFiles } from './files/index.ts';
 import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
@@ -48,6 +50,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const observability = createObservability(services, { destinations, telemetry });
 
   const sandbox = createSandbox(services);
+  const files = createFiles(services, { owners: fileOwners(services.db) });
   const toolServers = createToolServers(services);
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
@@ -102,6 +105,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     application,
     replicas,
     sandbox,
+    files,
     ...access.features,
     services.settings,
     branding,

@@ -5,12 +5,15 @@ import { Loop } from '../lib/loop.ts';
 import { counter } from '../lib/metrics.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { createAsking } from './asking.ts';
+
 import { deleteOldEvents, eventsChannel } from './event-store.ts';
 import { conversationRoutes } from './routes.ts';
 import { runRoutes } from './run-routes.ts';
 import { runSource } from './run-source.ts';
 import { runCancelsChannel } from './run-store.ts';
 import { deleteEventsOfAgent, listLastSeqs, listOpenRuns } from './store.ts';
+
+export { getConversation, keepConversation } from './conversations.ts';
 
 export interface ConversationNeeds {
   runtime: Pick<Runtime, 'workerOf'>;

@@ -45,6 +45,16 @@ export const settingDefinitions = {
     50,
     'How many runs of conversations one replica executes at once, besides its Work Items.',
   ],
+  MAX_FILE_SIZE_IN_MB: [
+    z.int().min(1).max(1_024),
+    50,
+    'Largest file that may be uploaded, in MB (1,048,576 bytes).',
+  ],
+  MAX_FILES_PER_CONVERSATION: [
+    z.int().min(0).max(10_000),
+    100,
+    'How many files a conversation or a Work Item may have. It is checked when a file is uploaded.',
+  ],
   MAX_SANDBOX_PROCESSES: [
     z.int().min(1).max(64),
     2,

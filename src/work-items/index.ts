@@ -16,6 +16,7 @@ export type { NewApproval, PendingApproval, StoredDecision } from './approvals.t
 export { listAttempts } from './attempt-store.ts';
 export { type Attempt, attemptOutcomes } from './attempts.ts';
 export { claimFor, claimWorkItems, findClaimableAgents } from './claims.ts';
+export { keepWorkItem, lockDraft } from './files.ts';
 export {
   appendMessage,
   appendMessages,

@@ -100,6 +100,7 @@ export class Contract {
 export interface Fixture {
   test: TestPlatform;
   db: Database;
+  dataDir: string;
   api: Client;
   app: Client;
   contract: Contract;
@@ -119,6 +120,7 @@ export const startFixture = async (
   return {
     test,
     db: test.platform.db,
+    dataDir: test.dataDir,
     contract: contracts.get('/api/v2')!,
     api: contracts.get('/api/v2')!.client(test.api),
     app: contracts.get('/app/api')!.client(test.app),

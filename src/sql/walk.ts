@@ -1,0 +1,102 @@
+import type { Range, ResolvedFrom, ResolvedQuery, Typed } from './resolved.ts';
+import type { OrderItem } from './tree.ts';
+
+const expressionsOf = (order: OrderItem<Typed>[]): Typed[] => order.map(({ expression }) => expression);
+
+/** The expressions directly inside one. */
+export const childrenOf = (node: Typed): Typed[] => {
+  switch (node.kind) {
+    case 'column':
+    case 'constant':
+    case 'interval':
+    case 'exists':
+    case 'query':
+      return [];
+    case 'declared':
+    case 'negate':
+    case 'not':
+    case 'is_null':
+    case 'is_boolean':
+    case 'cast':
+    case 'in_query':
+      return [node.arg];
+    case 'call':
+    case 'and':
+    case 'or':
+      return node.args;
+    case 'aggregate':
+      return [
+        ...node.args,
+        ...expressionsOf(node.order),
+        ...(node.filter ? [node.filter] : []),
+        ...(node.over ? [...node.over.partition, ...expressionsOf(node.over.order)] : []),
+      ];
+    case 'arithmetic':
+    case 'compare':
+    case 'distinct_from':
+      return [node.left, node.right];
+    case 'like':
+      return [node.arg, node.pattern];
+    case 'between':
+      return [node.arg, node.low, node.high];
+    case 'in':
+      return [node.arg, ...node.items];
+    case 'case':
+      return [
+        ...(node.operand ? [node.operand] : []),
+        ...node.whens.flatMap(({ when, result }) => [when, result]),
+        ...(node.otherwise ? [node.otherwise] : []),
+      ];
+  }
+};
+
+/** The query inside an expression. */
+export const queryOf = (node: Typed): ResolvedQuery | null =>
+  node.kind === 'query' || node.kind === 'exists' || node.kind === 'in_query' ? node.query : null;
+
+const fromExpressions = (from: ResolvedFrom): Typed[] => {
+  if (from.kind === 'subquery') return queryExpressions(from.query);
+  if (from.kind === 'table') return [];
+  return [...fromExpressions(from.left), ...fromExpressions(from.right), ...(from.on ? [from.on] : [])];
+};
+
+/** All expressions of a query, those of its parts too, but not those inside of expressions. */
+export const queryExpressions = (query: ResolvedQuery): Typed[] => {
+  const tail = [...query.with.flatMap((cte) => queryExpressions(cte.query)), ...expressionsOf(query.order)];
+  if (query.kind === 'set')
+    return [...tail, ...queryExpressions(query.left), ...queryExpressions(query.right)];
+  return [
+    ...tail,
+    ...query.outputs,
+    ...query.from.flatMap(fromExpressions),
+    ...(query.where ? [query.where] : []),
+    ...query.group,
+    ...(query.having ? [query.having] : []),
+  ];
+};
+
+/** Calls `visit` for `node` and everything inside, subqueries too, unless `visit` returns false. */
+export const walk = (node: Typed, visit: (node: Typed) => boolean): void => {
+  if (!visit(node)) return;
+  for (const child of childrenOf(node)) walk(child, visit);
+  const query = queryOf(node);
+  if (query) for (const each of queryExpressions(query)) walk(each, visit);
+};
+
+/** The tables whose columns an expression reads. */
+export const rangesOf = (node: Typed): Set<Range> => {
+  const ranges = new Set<Range>();
+  walk(node, (each) => {
+    if (each.kind === 'column') ranges.add(each.range);
+    return true;
+  });
+  return ranges;
+};
+
+/** Equal for expressions that are the same apart from where they stand. */
+export const keyOf = (node: unknown): string =>
+  JSON.stringify(node, (key, value) => {
+    if (key === 'at' || key === 'type') return undefined;
+    // The text of a WITH query would stand here for each of its uses, and for each of theirs.
+    return key === 'source' && value?.query !== undefined ? value.name : value;
+  });

@@ -1,0 +1,133 @@
+import { DatabaseSync } from 'node:sqlite';
+import { DuckDBInstance } from '@duckdb/node-api';
+import pg from 'pg';
+import { type Engine, type Printed, sessionStatements } from '../../src/sql/index.ts';
+import { hasMariaDb, sharedMariaDb } from './mariadb.ts';
+import { createDatabase, dropDatabase } from './postgres.ts';
+
+/** A database of one engine, with a session as the platform opens it. */
+export interface SqlEngine {
+  readonly engine: Engine;
+  /** The schema that its tables are in. */
+  readonly schema: string;
+  /** Statements without a result, one by one. */
+  execute(...statements: string[]): Promise<void>;
+  /** Rows as the driver gives them, in the order of the columns. */
+  query(printed: Printed): Promise<unknown[][]>;
+  close(): Promise<void>;
+}
+
+const openPostgres = async (serverUrl: string): Promise<SqlEngine> => {
+  const url = await createDatabase(serverUrl);
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  return {
+    engine: 'postgres',
+    schema: 'public',
+    execute: async (...statements) => {
+      for (const statement of statements) await client.query(statement);
+    },
+    query: async ({ sql, parameters }) => {
+      await client.query('BEGIN READ ONLY');
+      try {
+        for (const statement of sessionStatements.postgres) await client.query(statement);
+        const types = { getTypeParser: () => (value: string) => value };
+        const { rows } = await client.query({
+          text: sql,
+          values: parameters,
+          rowMode: 'array',
+          types: types as never,
+        });
+        return rows;
+      } finally {
+        await client.query('ROLLBACK');
+      }
+    },
+    close: async () => {
+      await client.end();
+      await dropDatabase(url);
+    },
+  };
+};
+
+const openMariaDb = async (): Promise<SqlEngine> => {
+  const server = await sharedMariaDb();
+  const database = await server.createDatabase();
+  const connection = await server.connect({
+    database,
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    rowsAsArray: true,
+  });
+  const start = async () => {
+    for (const statement of sessionStatements.mysql) await connection.query(statement);
+  };
+  await start();
+  return {
+    engine: 'mysql',
+    schema: database,
+    execute: async (...statements) => {
+      for (const statement of statements) await connection.query(statement);
+    },
+    query: async ({ sql, parameters }) => {
+      const prepared = await connection.prepare(sql);
+      try {
+        const [rows] = await prepared.execute(parameters);
+        return rows as unknown as unknown[][];
+      } finally {
+        await prepared.close();
+      }
+    },
+    close: async () => connection.destroy(),
+  };
+};
+
+const openSqlite = async (): Promise<SqlEngine> => {
+  const database = new DatabaseSync(':memory:');
+  for (const statement of sessionStatements.sqlite) database.exec(statement);
+  return {
+    engine: 'sqlite',
+    schema: 'main',
+    execute: async (...statements) => {
+      for (const statement of statements) database.exec(statement);
+    },
+    query: async ({ sql, parameters }) => {
+      const prepared = database.prepare(sql);
+      prepared.setReturnArrays(true);
+      return prepared.all(...(parameters as (string | number)[])) as unknown as unknown[][];
+    },
+    close: async () => database.close(),
+  };
+};
+
+const openDuckDb = async (): Promise<SqlEngine> => {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
+  const connection = await instance.connect();
+  for (const statement of sessionStatements.duckdb) await connection.run(statement);
+  return {
+    engine: 'duckdb',
+    schema: 'main',
+    execute: async (...statements) => {
+      for (const statement of statements) await connection.run(statement);
+    },
+    query: async ({ sql, parameters }) => {
+      const reader = await connection.runAndReadAll(sql, parameters);
+      return reader.getRowsJS() as unknown[][];
+    },
+    close: async () => {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+};
+
+/** All engines that this machine has: MariaDB where it is installed, the others everywhere. */
+export const openSqlEngines = async (postgresUrl: string): Promise<SqlEngine[]> =>
+  Promise.all([
+    openPostgres(postgresUrl),
+    openSqlite(),
+    openDuckDb(),
+    ...(hasMariaDb ? [openMariaDb()] : []),
+  ]);
