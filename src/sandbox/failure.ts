@@ -11,6 +11,7 @@ export type FailureReason =
   | 'unreadable'
   | 'encrypted'
   | 'unsupported'
+  | 'too_many_pages'
   | 'query_failed'
   | 'not_permitted'
   | 'not_found'

@@ -8,6 +8,9 @@ import { SandboxFailure } from './failure.ts';
 import { type JobName, type Jobs, libraryOf } from './jobs.ts';
 import { Processes } from './processes.ts';
 
+export type { FailureReason } from './failure.ts';
+export type { Box, Line, Page, Word } from './jobs/documents/page.ts';
+export type { DocumentType } from './jobs/documents/read.ts';
 export { type FrameDatatype, frameDatatypes } from './jobs/frames/datatypes.ts';
 export type { FrameFormat, FrameMade } from './jobs/frames/read.ts';
 export type { FrameAnswer, FrameRows } from './jobs/frames/show.ts';

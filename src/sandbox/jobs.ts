@@ -1,3 +1,5 @@
+import type { Page } from './jobs/documents/page.ts';
+import type { DocumentRead, DocumentReadInput } from './jobs/documents/read.ts';
 import type { FrameMade, FrameReadInput } from './jobs/frames/read.ts';
 import type {
   FrameAnswer,
@@ -6,6 +8,8 @@ import type {
   FrameRows,
   FrameRowsInput,
 } from './jobs/frames/show.ts';
+import type { PictureOcr, PictureOcrInput } from './jobs/ocr.ts';
+import type { ScanOcrInput } from './jobs/scans.ts';
 import type { SqliteQuery, SqliteRows } from './jobs/sqlite-query.ts';
 import type { SqliteServer, SqliteTables, SqliteTablesInput } from './jobs/sqlite-tables.ts';
 
@@ -22,12 +26,17 @@ export interface Jobs {
   frameExport: { input: FrameExportInput; output: null };
   /** Reads the files that it names; saves to `frame.parquet`. */
   frameQuery: { input: FrameQueryInput; output: FrameAnswer };
+  /** Reads `source`, and so do the two jobs below. */
+  documentRead: { input: DocumentReadInput; output: DocumentRead };
+  pictureOcr: { input: PictureOcrInput; output: PictureOcr };
+  /** Pages of a PDF without text. */
+  scanOcr: { input: ScanOcrInput; output: Page[] };
 }
 
 export type JobName = keyof Jobs;
 
 /** What a child loads when it starts: one process can do the jobs of one library. */
-export type Library = 'sqlite' | 'duckdb';
+export type Library = 'sqlite' | 'duckdb' | 'documents' | 'ocr' | 'scans';
 
 export const libraryOf = (job: JobName): Library => libraries[job];
 
@@ -39,4 +48,7 @@ const libraries: Record<JobName, Library> = {
   frameRows: 'duckdb',
   frameExport: 'duckdb',
   frameQuery: 'duckdb',
+  documentRead: 'documents',
+  pictureOcr: 'ocr',
+  scanOcr: 'scans',
 };

@@ -14,6 +14,9 @@ type Job = (input: never) => unknown;
 const libraries: Record<Library, () => Promise<Partial<Record<JobName, Job>>>> = {
   sqlite: () => import('./sqlite.ts'),
   duckdb: () => import('./duckdb.ts'),
+  documents: () => import('./documents.ts'),
+  ocr: () => import('./ocr.ts'),
+  scans: () => import('./scans.ts'),
 };
 
 /** What a library prints must not stand in the reply. */

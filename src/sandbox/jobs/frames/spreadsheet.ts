@@ -57,15 +57,16 @@ export async function* readSpreadsheet(path: string, sheet?: string): AsyncGener
   for (const row of rows) yield row.map(cellOf);
 }
 
-const refuseCompoundFile = async (path: string): Promise<void> => {
+/** Throws for a file of an older Office, and for one with a password. */
+export const refuseCompoundFile = async (path: string): Promise<void> => {
   const file = await open(path);
   try {
     const { buffer } = await file.read(Buffer.alloc(8), 0, 8, 0);
     if (buffer.toString('hex') !== compoundFile) return;
     const isEncrypted = (await file.readFile()).includes(Buffer.from('EncryptedPackage', 'utf16le'));
     throw isEncrypted
-      ? new JobFault('encrypted', 'the spreadsheet has a password')
-      : new JobFault('unsupported', 'spreadsheets of this format are not supported: save it as XLSX');
+      ? new JobFault('encrypted', 'the file has a password')
+      : new JobFault('unsupported', 'files of this older format are not supported: save it as XLSX or DOCX');
   } finally {
     await file.close();
   }
