@@ -227,3 +227,16 @@ export const Textarea = ({
     classNames={{ input: cx(props.mono && css.mono) }}
   />
 );
+
+/** As `SecretField`, for a secret of several lines: a private key. A field of one line would join them. */
+export const SecretTextarea = ({
+  value,
+  onChange,
+  set,
+  ...props
+}: FieldBase<string | null> & { set: boolean }) => {
+  if (set && value === null) {
+    return <StoredSecret {...props} shown={ui.secretSet} onReplace={() => onChange('')} />;
+  }
+  return <Textarea {...props} value={value ?? ''} onChange={onChange} mono />;
+};

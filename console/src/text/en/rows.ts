@@ -1,0 +1,15 @@
+import { catalog } from '../catalog.ts';
+import { number } from '../format.ts';
+
+/** Words of a table of rows from a database. */
+export const rows = catalog({
+  null: 'NULL',
+  yes: 'true',
+  no: 'false',
+  range: (first: number, last: number, all: number) =>
+    `Rows ${number(first)} to ${number(last)} of ${number(all)}`,
+  previous: 'Previous rows',
+  next: 'Next rows',
+  isFirst: 'These are the first rows.',
+  isLast: 'These are the last rows.',
+});
