@@ -75,32 +75,30 @@ export const RowsTable = ({
           </tbody>
         </table>
       </div>
-      {(note || last > 0) && (
-        <div className={css.foot}>
-          <span>
-            {last > 0 && `${words.range(first + 1, first + visible.length, rows.length)}. `}
-            {note}
-          </span>
-          {last > 0 && (
-            <Bar>
-              <Button
-                small
-                disabledReason={shown === 0 ? words.isFirst : null}
-                onClick={() => setPage(shown - 1)}
-              >
-                {words.previous}
-              </Button>
-              <Button
-                small
-                disabledReason={shown === last ? words.isLast : null}
-                onClick={() => setPage(shown + 1)}
-              >
-                {words.next}
-              </Button>
-            </Bar>
-          )}
-        </div>
-      )}
+      <div className={css.foot}>
+        <span>
+          {last > 0 ? words.range(first + 1, first + visible.length, rows.length) : words.count(rows.length)}{' '}
+          {note}
+        </span>
+        {last > 0 && (
+          <Bar>
+            <Button
+              small
+              disabledReason={shown === 0 ? words.isFirst : null}
+              onClick={() => setPage(shown - 1)}
+            >
+              {words.previous}
+            </Button>
+            <Button
+              small
+              disabledReason={shown === last ? words.isLast : null}
+              onClick={() => setPage(shown + 1)}
+            >
+              {words.next}
+            </Button>
+          </Bar>
+        )}
+      </div>
     </>
   );
 };

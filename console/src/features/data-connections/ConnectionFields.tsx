@@ -1,15 +1,7 @@
 import type { Form } from '../../api/index.ts';
 import { common } from '../../text/en/common.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
-import {
-  FieldRow,
-  NumberField,
-  SecretField,
-  SecretTextarea,
-  Select,
-  Textarea,
-  TextField,
-} from '../../ui/index.ts';
+import { NumberField, SecretField, SecretTextarea, Select, Textarea, TextField } from '../../ui/index.ts';
 import { type ConnectionValues, defaultPorts, type Engine, type TlsMode } from './values.ts';
 
 const optionsOf = (labels: Record<string, string>) =>
@@ -75,18 +67,16 @@ const ServerFields = (props: Props & { engine: keyof typeof defaultPorts }) => {
   const { form, stored, moved, engine, disabledReason } = props;
   return (
     <>
-      <FieldRow>
-        <TextField {...form.field('host')} label={words.host} disabledReason={disabledReason} required />
-        <NumberField
-          {...form.field('port')}
-          label={words.port}
-          hint={words.portHint(defaultPorts[engine])}
-          min={1}
-          max={65_535}
-          step={1}
-          disabledReason={disabledReason}
-        />
-      </FieldRow>
+      <TextField {...form.field('host')} label={words.host} disabledReason={disabledReason} required />
+      <NumberField
+        {...form.field('port')}
+        label={words.port}
+        hint={words.portHint(defaultPorts[engine])}
+        min={1}
+        max={65_535}
+        step={1}
+        disabledReason={disabledReason}
+      />
       <TextField
         {...form.field('database')}
         label={words.database}

@@ -66,7 +66,12 @@ const columns: readonly Column<PublicDataConnection>[] = [
     key: 'tags',
     title: words.tags,
     phone: 'hide',
-    cell: ({ tags }) => tags.map((tag) => <Tag key={tag}>{tag}</Tag>),
+    cell: ({ tags }) =>
+      tags.map((tag) => (
+        <span key={tag}>
+          <Tag>{tag}</Tag>{' '}
+        </span>
+      )),
   },
 ];
 

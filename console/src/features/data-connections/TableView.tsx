@@ -4,7 +4,6 @@ import type { DataConnectionTable, DataConnectionTablePage, TablePreview } from 
 import { useUrlState } from '../../app/url-state.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import {
-  Bar,
   Box,
   ButtonLink,
   type Column,
@@ -106,7 +105,7 @@ const Preview = ({ connectionId, table }: { connectionId: string; table: DataCon
                     label={words.previewTitle}
                     columns={columns}
                     rows={rows}
-                    note={truncated ? words.previewMore(rows.length) : words.previewNote(rows.length)}
+                    note={truncated && words.previewMore}
                   />
                 )}
               </Box>
@@ -135,44 +134,45 @@ export const TableView = ({
     staleTime: 60_000,
     onFocus: false,
   });
+  const back = (
+    <ButtonLink small href={href({ table: undefined, of: undefined })} keepScroll>
+      {words.allTables}
+    </ButtonLink>
+  );
   const { data } = got;
   const found = data?.data.find((table) => table.schema === schema && table.name === name);
   // Tables whose names contain this one may come before it.
   if (data && !found && data.next !== '') setAfter(data.next);
   return (
-    <>
-      <Bar>
-        <ButtonLink small kind="quiet" href={href({ table: undefined, of: undefined })} keepScroll>
-          {words.allTables}
-        </ButtonLink>
-      </Bar>
-      <Loaded got={got} operation="listDataConnectionTables">
-        {() =>
-          found ? (
-            <>
-              <Section
-                title={`${schema}.${name}`}
-                note={[words.kinds[found.kind], found.comment].filter(Boolean).join('. ')}
-              >
-                <Box>
-                  <Table
-                    label={words.columns}
-                    rows={found.columns}
-                    columns={columnsOf(found)}
-                    rowKey={(column) => column.name}
-                    name={(column) => column.name}
-                  />
-                </Box>
-              </Section>
-              <Preview connectionId={connectionId} table={found} />
-            </>
-          ) : data?.next ? (
-            <Skeleton />
-          ) : (
+    <Loaded got={got} operation="listDataConnectionTables">
+      {() =>
+        found ? (
+          <>
+            <Section
+              title={`${schema}.${name}`}
+              note={[words.kinds[found.kind], found.comment].filter(Boolean).join('. ')}
+              aside={back}
+            >
+              <Box>
+                <Table
+                  label={words.columns}
+                  rows={found.columns}
+                  columns={columnsOf(found)}
+                  rowKey={(column) => column.name}
+                  name={(column) => column.name}
+                />
+              </Box>
+            </Section>
+            <Preview connectionId={connectionId} table={found} />
+          </>
+        ) : data?.next ? (
+          <Skeleton />
+        ) : (
+          <Section aside={back}>
             <Say title={words.noSuchTable} />
-          )
-        }
-      </Loaded>
-    </>
+          </Section>
+        )
+      }
+    </Loaded>
   );
 };

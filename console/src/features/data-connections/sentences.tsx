@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { DataConnectionTestResult, PublicDataConnection } from '../../api/types.gen.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { Time } from '../../time/index.ts';
-import { Emphasis, type Outcome, Quiet, Say, TestSteps, Words } from '../../ui/index.ts';
+import { Emphasis, type Outcome, Quiet, TestSteps, Words } from '../../ui/index.ts';
 import { type Engine, placeOf } from './values.ts';
 
 export const kindOf = { ok: 'on-time', unreachable: 'missing', unverified: 'due' } as const satisfies Record<
@@ -38,22 +38,24 @@ export const TestResult = ({
 }) => {
   const names = engine === 'sqlite' ? words.fileSteps : words.steps;
   return (
-    <>
-      <TestSteps
-        label={words.testTitle}
-        ok={ok}
-        title={ok ? words.testOk : words.testFailed}
-        steps={steps.map(({ step, ...result }) => ({ name: names[step], ...result }))}
-        note={
+    <TestSteps
+      label={words.testTitle}
+      ok={ok}
+      title={ok ? words.testOk : words.testFailed}
+      steps={steps.map(({ step, ...result }) => ({ name: names[step], ...result }))}
+      note={
+        <>
+          {warnings?.map(({ code, message }) => (
+            <p key={code}>
+              <Emphasis tone="late">{message}</Emphasis>
+            </p>
+          ))}
           <Quiet small>
             {server && `${words.server(server.product, server.version)} `}
             {latency_ms !== undefined && words.testTook(latency_ms)}
           </Quiet>
-        }
-      />
-      {warnings?.map(({ code, message }) => (
-        <Say key={code} tone="look" title={message} />
-      ))}
-    </>
+        </>
+      }
+    />
   );
 };

@@ -127,8 +127,6 @@ export const dataConnections = catalog({
   foreignKey: (table: string, columns: string) => `to ${table} (${columns})`,
   comment: 'Comment',
   previewTitle: 'First rows',
-  previewNote: (count: number) => plural(count, { one: '# row', other: '# rows' }),
-  previewMore: (count: number) =>
-    `The first ${plural(count, { one: '# row', other: '# rows' })}, in no certain order. There are more.`,
+  previewMore: 'The table has more rows. The order is that of the database.',
   previewEmpty: 'The table has no rows.',
 });
