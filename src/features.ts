@@ -14,9 +14,10 @@ import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
-import { createProbe, createRuntime } from './runtime/index.ts';
+import { createAsk, createProbe, createRuntime } from './runtime/index.ts';
 import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
+import { createSemanticDataModels } from './semantic-data-models/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
 import { createToolProtocol } from './tool-protocol/index.ts';
@@ -67,8 +68,13 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const externalWorkers = createExternalWorkers(services, { onFinished: workItems.onFinished });
   const schedules = createSchedules(services, { tracing: telemetry.tracing });
   const llms = createLlmConfigurations(services, { probe: createProbe(services) });
+  const semanticDataModels = createSemanticDataModels(services, {
+    connections: dataConnections,
+    askModel: createAsk(services, llms),
+  });
   const runtime = createRuntime(services, {
     llms,
+    modelTools: semanticDataModels.tools,
     telemetry,
     toolServers: toolServers.tools,
     onFinished: workItems.onFinished,
@@ -105,6 +111,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     replicas,
     sandbox,
     dataConnections,
+    semanticDataModels,
     ...access.features,
     services.settings,
     branding,

@@ -12,6 +12,7 @@ import {
   deleteDataConnectionRow,
   findLockedDataConnection,
   insertDataConnection,
+  listModelsOf,
   lockDataConnectionForDelete,
   updateDataConnectionRow,
 } from './store.ts';
@@ -116,7 +117,13 @@ export const updateDataConnection = async (
   return row;
 };
 
-/** Deletes the connection. `ifMatch` is called for the locked row. */
+/** How many models an error names that keep a connection from being deleted. */
+const shownModels = 10;
+
+/**
+ * Deletes the connection. Throws 412 with `semantic_data_model_ids` while models use it. `ifMatch` is called for the
+ * locked row.
+ */
 export const deleteDataConnection = async (
   tx: Tx,
   actor: Actor,
@@ -126,6 +133,14 @@ export const deleteDataConnection = async (
   const row = await lockDataConnectionForDelete(tx, id);
   if (!row) throw notFound('data connection');
   ifMatch(row.revision);
+  const modelIds = await listModelsOf(tx, id, shownModels);
+  if (modelIds.length > 0) {
+    throw new ApiError(
+      'precondition_failed',
+      'Semantic data models use this data connection. Delete them, or give them another one, first.',
+      { semantic_data_model_ids: modelIds },
+    );
+  }
   await deleteDataConnectionRow(tx, id);
   await notify(tx, changedChannel, id);
   await audit(tx, actor, 'data_connection.delete', id, { name: row.name, engine: row.engine });

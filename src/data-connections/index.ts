@@ -12,7 +12,8 @@ import { Pools } from './pools.ts';
 import { createReading } from './reading.ts';
 import { dataConnectionRoutes } from './routes.ts';
 import { createSettingsStore } from './settings.ts';
-import { useRoutes } from './use-routes.ts';
+import { findDataConnection } from './store.ts';
+import { selectOf, useRoutes } from './use-routes.ts';
 import { verify } from './verify.ts';
 
 /** A foreign query, without its time limit, which is DATA_QUERY_TIMEOUT_SECONDS. */
@@ -31,6 +32,18 @@ export interface DataConnections extends Feature {
    * is the default one. Throws like `run`.
    */
   describeTables(id: string, tables: readonly TableName[]): Promise<(TableInfo | null)[]>;
+  /** The first rows of a table that `describeTables` found. Throws like `run`. */
+  sample(id: string, table: TableInfo, limit: number): Promise<Rows>;
+  /** What the database of a connection speaks; undefined for an unknown connection. Its database is not asked. */
+  dialectOf(id: string): Promise<Dialect | undefined>;
+}
+
+export interface Dialect {
+  engine: EngineName;
+  /** The connection's database; null for a file. */
+  database: string | null;
+  /** What a table without a schema is in. */
+  defaultSchema: string;
 }
 
 /** Data connections: databases of the company, which the platform only reads. */
@@ -44,6 +57,7 @@ export const createDataConnections = (
     own: createOwnDatabase(db, config.databaseUrl),
     sqlite: createSqlite(sandbox, config.sqliteDir),
   });
+  const timeoutMs = () => settings.get().DATA_QUERY_TIMEOUT_SECONDS * 1_000;
   const requireReadOnly = () => settings.get().REQUIRE_READ_ONLY_CREDENTIALS;
 
   /** Opens a session for queries. A user that may write is refused also if the setting came after the connection. */
@@ -77,15 +91,27 @@ export const createDataConnections = (
         verify: verifySettings,
         closeSessions: (id) => pools.close(id),
       }),
-      ...useRoutes({ db, store, settings, engines, reading, verify: verifySettings }),
+      ...useRoutes({ db, store, engines, reading, verify: verifySettings, timeoutMs }),
     ],
     secrets: store.secrets,
     start: async () => db.listen(changedChannel, closeChanged),
     stop: async () => pools.closeAll(),
     run: (id, query) =>
-      reading.withSessionOf(id, (session) =>
-        session.read({ ...query, timeoutMs: settings.get().DATA_QUERY_TIMEOUT_SECONDS * 1_000 }),
+      reading.withSessionOf(id, (session) => session.read({ ...query, timeoutMs: timeoutMs() })),
+    sample: (id, table, limit) =>
+      reading.withSessionOf(id, (session, { settings: given }) =>
+        session.read(selectOf(engines, given.engine, table, limit, timeoutMs())),
       ),
+    dialectOf: async (id) => {
+      const row = await db.run((executor) => findDataConnection(executor, id));
+      if (!row) return undefined;
+      const { settings: given } = store.open(row);
+      return {
+        engine: given.engine,
+        database: given.engine === 'sqlite' ? null : given.database,
+        defaultSchema: engines.defaultSchema(given),
+      };
+    },
     describeTables: (id, tables) =>
       reading.withSessionOf(id, async (session, { settings: given }) => {
         const wanted = tables.map(({ schema = engines.defaultSchema(given), name }) => ({ schema, name }));
@@ -109,4 +135,5 @@ interface TableName {
 
 export type { ReadQuery, TableInfo } from './engines/engine.ts';
 export type { Column, Datatype, Rows, Value, Warning } from './engines/values.ts';
+export { lockDataConnectionForShare } from './store.ts';
 export type { EngineName };

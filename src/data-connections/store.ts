@@ -77,6 +77,27 @@ export const findLockedDataConnection = (tx: Tx, id: string): Promise<DataConnec
 export const lockDataConnectionForDelete = (tx: Tx, id: string): Promise<DataConnectionRow | undefined> =>
   byId(tx, id).forUpdate().executeTakeFirst();
 
+/** Locks the row so that it is not deleted before the transaction ends. Returns false if there is none. */
+export const lockDataConnectionForShare = async (tx: Tx, id: string): Promise<boolean> =>
+  (await tx
+    .selectFrom('data_connections')
+    .select('id')
+    .where('id', '=', id)
+    .forKeyShare()
+    .executeTakeFirst()) !== undefined;
+
+/** The ids of at most `limit` semantic data models of the connection. */
+export const listModelsOf = async (tx: Tx, id: string, limit: number): Promise<string[]> => {
+  const rows = await tx
+    .selectFrom('semantic_data_models')
+    .select('id')
+    .where('data_connection_id', '=', id)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.id);
+};
+
 export const countDataConnections = async (executor: Executor): Promise<number> => {
   const { count } = await executor
     .selectFrom('data_connections')

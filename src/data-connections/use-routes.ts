@@ -1,10 +1,10 @@
 import type { Database } from '../database/index.ts';
 import { positionCursor, type Route, readPosition, route } from '../http/index.ts';
 import { unprocessable } from '../lib/errors.ts';
-import type { CurrentSettings } from '../settings/index.ts';
 import { tlsFaults } from './configuration.ts';
+import type { ReadQuery, TableInfo } from './engines/engine.ts';
 import type { Engines } from './engines/index.ts';
-import type { ConnectionSettings } from './engines/settings.ts';
+import type { ConnectionSettings, EngineName } from './engines/settings.ts';
 import type { Reading } from './reading.ts';
 import { auditTest, dataConnectionFinder, dataConnectionPath, oneDataConnectionPath } from './routes.ts';
 import { preview, previewBody, tablePage, tablesQuery, testBody, testResult } from './schemas.ts';
@@ -14,18 +14,40 @@ import type { Verification } from './verify.ts';
 interface UseRouteParts {
   db: Database;
   store: ConnectionSettingsStore;
-  settings: CurrentSettings;
+  /** How long a query may take, in milliseconds. */
+  timeoutMs: () => number;
   engines: Engines;
   reading: Reading;
   verify: (settings: ConnectionSettings) => Promise<Verification>;
 }
+
+/** Reads the first rows of a table, which the catalog has found. */
+export const selectOf = (
+  engines: Engines,
+  engine: EngineName,
+  table: TableInfo,
+  limit: number,
+  timeoutMs: number,
+): ReadQuery => ({
+  sql: engines.printSelect(
+    engine,
+    table,
+    table.columns.map(({ name }) => name),
+    limit + 1,
+  ),
+  parameters: [],
+  limit,
+  timeoutMs,
+  datatypes: table.columns.map(({ datatype }) => datatype),
+  permitted: { tables: [table.name], functions: [] },
+});
 
 const toTestResult = ({ failure: _, ...shown }: Verification) => shown;
 
 const byName = 'schema name';
 
 /** Tests of data connections, and looks at what is in them. */
-export const useRoutes = ({ db, store, settings, engines, reading, verify }: UseRouteParts): Route[] => {
+export const useRoutes = ({ db, store, engines, reading, verify, timeoutMs }: UseRouteParts): Route[] => {
   const find = dataConnectionFinder(db);
   return [
     route({
@@ -115,16 +137,8 @@ export const useRoutes = ({ db, store, settings, engines, reading, verify }: Use
               { path: 'table', message: `${schema}.${body.table} is not a table that the user may read` },
             ]);
           }
-          const names = table.columns.map(({ name }) => name);
-          return session.read({
-            sql: engines.printSelect(found.engine, table, names, body.limit + 1),
-            parameters: [],
-            limit: body.limit,
-            timeoutMs: settings.get().DATA_QUERY_TIMEOUT_SECONDS * 1_000,
-            datatypes: table.columns.map(({ datatype }) => datatype),
-            permitted: { tables: [table.name], functions: [] },
-            signal: left,
-          });
+          const select = selectOf(engines, found.engine, table, body.limit, timeoutMs());
+          return session.read({ ...select, signal: left });
         }),
     }),
   ];

@@ -1,5 +1,6 @@
 import type { Feature, Services } from '../feature.ts';
 import type { LlmConfigurations } from '../llm-configurations/index.ts';
+import type { ModelTools } from '../semantic-data-models/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import type { ToolServerTools } from '../tool-servers/index.ts';
 import type { WorkItem } from '../work-items/index.ts';
@@ -7,6 +8,7 @@ import { openTools } from './server-tools.ts';
 import { workItemSource } from './work-item-source.ts';
 import { createWorker, type Worker, type WorkSource } from './worker.ts';
 
+export { createAsk } from './ask.ts';
 export type { ContextCut } from './context.ts';
 export { holdLease } from './lease.ts';
 export { fromStored, type Message, openCalls, storable, toContent } from './messages.ts';
@@ -35,6 +37,8 @@ export interface RuntimeNeeds {
   };
   /** The tools of tool servers. */
   toolServers: ToolServerTools;
+  /** The tools of semantic data models. */
+  modelTools: ModelTools;
   /** A run ended with this status of its Work Item. */
   onFinished(status: WorkItem['status']): void;
 }
@@ -47,7 +51,7 @@ export interface Runtime extends Feature {
 /** The agent runtime: a worker on each replica with the role `worker`. */
 export const createRuntime = (
   services: Services,
-  { llms, telemetry, toolServers, onFinished }: RuntimeNeeds,
+  { llms, telemetry, toolServers, modelTools, onFinished }: RuntimeNeeds,
 ): Runtime => {
   const { db, egress, log, settings } = services;
   const deps = {
@@ -58,7 +62,7 @@ export const createRuntime = (
     llms,
     tracing: telemetry.tracing,
     flush: () => telemetry.flush(),
-    openTools: openTools(toolServers),
+    openTools: openTools(toolServers, modelTools),
   };
   const worker = createWorker(deps, workItemSource(services, onFinished));
   return {

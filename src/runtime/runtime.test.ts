@@ -20,6 +20,7 @@ eachDatabase((_name, open) => {
     const runtime = createRuntime(services, {
       onFinished: workItems.onFinished,
       toolServers: { open: async () => ({ tools: [], [Symbol.asyncDispose]: async () => {} }) },
+      modelTools: () => [],
       llms: createLlmConfigurations(services, { probe: async () => ({ ok: true, detail: '', steps: [] }) }),
       telemetry: { tracing: new Recorder(), flush: async () => {} },
     });

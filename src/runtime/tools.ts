@@ -51,10 +51,10 @@ export interface Tool {
   call(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }
 
-const define = <S extends z.ZodType>(
-  tool: Pick<Tool, 'name' | 'description' | 'asksPerson'>,
-  schema: S,
-  call: (args: z.output<S>) => ToolResult,
+/** A tool of the platform: it may be called twice, and needs no approval. `call` gets arguments of the schema. */
+export const ofPlatform = (
+  { schema, ...tool }: Pick<Tool, 'name' | 'description' | 'asksPerson'> & { schema: z.ZodType },
+  call: (args: unknown, context: ToolContext) => Promise<ToolResult>,
 ): Tool => {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { io: 'input' });
   return {
@@ -68,9 +68,15 @@ const define = <S extends z.ZodType>(
       const parsed = schema.safeParse(args ?? {});
       return parsed.success ? null : z.prettifyError(parsed.error);
     },
-    call: async (args) => call(schema.parse(args ?? {})),
+    call: async (args, context) => call(schema.parse(args ?? {}), context),
   };
 };
+
+const define = <S extends z.ZodType>(
+  tool: Pick<Tool, 'name' | 'description' | 'asksPerson'>,
+  schema: S,
+  call: (args: z.output<S>) => ToolResult,
+): Tool => ofPlatform({ ...tool, schema }, async (args) => call(args as z.output<S>));
 
 /** The tools that every agent has. */
 export const builtInTools: readonly Tool[] = [

@@ -1,4 +1,5 @@
-import type { Datatype, TableInfo } from '../data-connections/index.ts';
+import type { TableInfo } from '../data-connections/index.ts';
+import { type Datatype, parseExpression } from '../sql/index.ts';
 
 /** A dataset, field, relationship and metric as they are written: the parts of Ossie that a scaffold uses. */
 interface ScaffoldField {
@@ -65,9 +66,21 @@ const unique = (names: readonly string[]): string[] => {
   });
 };
 
-/** A name as it stands in an expression or a source. Words of SQL are quoted, too: it does no harm. */
-const quoted = (name: string): string =>
-  /^[a-z][a-z0-9]*_[a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+/** A name as it stands in an expression or a source: quoted unless it means itself without. */
+const quoted = (name: string): string => {
+  if (/^[a-z_][a-z0-9_]*$/.test(name) && isColumn(name)) return name;
+  return `"${name.replaceAll('"', '""')}"`;
+};
+
+/** Whether SQL reads the word as a name, and not as one of its own. */
+const isColumn = (word: string): boolean => {
+  try {
+    const { kind } = parseExpression(`${word}.${word}`);
+    return kind === 'column' && parseExpression(word).kind === 'column';
+  } catch {
+    return false;
+  }
+};
 
 const expression = (text: string): Expression => ({ dialects: [{ dialect: 'ANSI_SQL', expression: text }] });
 
@@ -75,7 +88,8 @@ const temporal: readonly Datatype[] = ['Date', 'Time', 'DateTime', 'DateTimeTz']
 const numeric: readonly Datatype[] = ['Integer', 'Decimal', 'Float'];
 
 /** Numbers that are names: adding them up means nothing. */
-const isNoMeasure = (column: string): boolean => /(_id|_key|_code|_no|^year|^zip.*|^id)$/.test(snakeCase(column));
+const isNoMeasure = (column: string): boolean =>
+  /(_id|_key|_code|_no|^year|^zip.*|^id)$/.test(snakeCase(column));
 
 const byCode = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -127,7 +141,8 @@ const relationshipsOf = (named: readonly Named[]): ScaffoldRelationship[] => {
       const keys = to ? [to.table.primary_key, ...to.table.unique_keys] : [];
       // A foreign key may refer to columns that this user may not read, or to a key that is no constraint.
       const isKey = keys.some(
-        (columns) => columns.length === key.to_columns.length && columns.every((c) => key.to_columns.includes(c)),
+        (columns) =>
+          columns.length === key.to_columns.length && columns.every((c) => key.to_columns.includes(c)),
       );
       if (!to || !isKey) return [];
       return [{ from: name, to: to.name, from_columns: key.columns, to_columns: key.to_columns }];
@@ -165,7 +180,10 @@ const metricsOf = (named: readonly Named[]): ScaffoldMetric[] => {
       ...table.foreign_keys.flatMap(({ columns }) => columns),
     ]);
     return table.columns
-      .filter(({ name: column, datatype }) => numeric.includes(datatype) && !keys.has(column) && !isNoMeasure(column))
+      .filter(
+        ({ name: column, datatype }) =>
+          numeric.includes(datatype) && !keys.has(column) && !isNoMeasure(column),
+      )
       .map(({ name: column, datatype }) => ({ dataset: name, field: fields.get(column)!, datatype }));
   });
   const totals = sums.map(({ dataset, field, datatype }): ScaffoldMetric => {
@@ -181,6 +199,10 @@ const metricsOf = (named: readonly Named[]): ScaffoldMetric[] => {
   return all.map((metric, i) => ({ ...metric, name: names[i]! }));
 };
 
+/** Tables in the order of the datasets that are made of them. */
+export const inOrder = (tables: readonly TableInfo[]): TableInfo[] =>
+  [...tables].sort((a, b) => byCode(a.schema, b.schema) || byCode(a.name, b.name));
+
 /**
  * A model of these tables: a dataset for each table, a field for each column, keys and relationships from constraints,
  * and metrics that count rows and add up numbers. The same tables always give the same model. `defaultSchema` is the one
@@ -191,8 +213,7 @@ export const scaffoldModel = (
   tables: readonly TableInfo[],
   { defaultSchema, withSchema }: { defaultSchema: string; withSchema: boolean },
 ): ScaffoldModel => {
-  const sorted = [...tables].sort((a, b) => byCode(a.schema, b.schema) || byCode(a.name, b.name));
-  const named = nameDatasets(sorted, defaultSchema);
+  const named = nameDatasets(inOrder(tables), defaultSchema);
   return {
     name,
     datasets: named.map((one) => datasetOf(one, withSchema)),

@@ -8,8 +8,8 @@ import {
   type Table,
   type Tx,
 } from '../database/index.ts';
-import type { SemanticModel } from './document.ts';
 import type { Issue } from './issues.ts';
+import type { SemanticModel } from './ossie.ts';
 
 /** A question with the query that a person checked. */
 export interface VerifiedQuery {
@@ -117,10 +117,8 @@ export const findSemanticDataModels = async (
 };
 
 /** The row, locked until the transaction ends. Agents can still begin to use it. */
-export const findLockedSemanticDataModel = (
-  tx: Tx,
-  id: string,
-): Promise<SemanticDataModelRow | undefined> => byId(tx, id).forNoKeyUpdate().executeTakeFirst();
+export const findLockedSemanticDataModel = (tx: Tx, id: string): Promise<SemanticDataModelRow | undefined> =>
+  byId(tx, id).forNoKeyUpdate().executeTakeFirst();
 
 /** Like `findLockedSemanticDataModel`, and no agent begins to use it. */
 export const lockSemanticDataModelForDelete = (

@@ -65,6 +65,11 @@ export const settingDefinitions = {
     100,
     'How many data connections there may be. It is checked when one is created.',
   ],
+  MAX_SEMANTIC_DATA_MODELS: [
+    z.int().min(0).max(100_000),
+    500,
+    'How many semantic data models there may be. It is checked when one is created.',
+  ],
   DATA_CONNECTION_POOL_SIZE: [
     z.int().min(1).max(100),
     4,

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { type Connection, createConnection, type FieldPacket } from 'mysql2';
+import { sessionStatements } from '../../sql/index.ts';
 import type { Engine, OpenParts, ReadQuery, ServerInfo, Session } from './engine.ts';
 import { ConnectionFailure, QueryFailure } from './failures.ts';
 import { listMysqlTables, writableSql } from './mysql-catalog.ts';
@@ -11,9 +12,6 @@ import type { ServerSettings } from './settings.ts';
 import { guarded, openSocket, tlsFailure, tlsOptions } from './socket.ts';
 import { RowCollector, type Rows } from './values.ts';
 import { watched } from './watch.ts';
-
-/** What the printer relies on, the same on every server, and errors instead of guesses. */
-const sqlMode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES';
 
 const killWithinMs = 5_000;
 
@@ -268,10 +266,8 @@ export const mysql: Engine<ServerSettings> = {
     try {
       const prepare = async (): Promise<string> => {
         await command(connection, 'set session transaction read only');
-        await command(
-          connection,
-          `set session sql_mode = '${sqlMode}', time_zone = '+00:00', lock_wait_timeout = 5, group_concat_max_len = 1048576`,
-        );
+        await command(connection, 'set session lock_wait_timeout = 5');
+        for (const statement of sessionStatements.mysql) await command(connection, statement);
         const rows = await command(connection, 'select version()');
         return String(rows[0]?.[0]);
       };

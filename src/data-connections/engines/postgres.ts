@@ -3,6 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import type { Address } from '../../lib/egress.ts';
+import { sessionStatements } from '../../sql/index.ts';
 import type { Engine, OpenParts, ReadQuery, ServerInfo, Session } from './engine.ts';
 import { ConnectionFailure, ownDatabaseFailure } from './failures.ts';
 import { listPostgresTables } from './postgres-catalog.ts';
@@ -202,10 +203,7 @@ const beginReadOnly = (timeoutMs: number): string =>
     `set local statement_timeout = ${Math.ceil(timeoutMs)}`,
     'set local lock_timeout = 5000',
     `set local idle_in_transaction_session_timeout = ${Math.ceil(timeoutMs) + 10_000}`,
-    'set local search_path = pg_catalog',
-    "set local timezone = 'UTC'",
-    'set local standard_conforming_strings = on',
-    "set local datestyle = 'ISO'",
+    ...sessionStatements.postgres,
     "set local intervalstyle = 'postgres'",
     'set local extra_float_digits = 1',
   ].join('; ');
