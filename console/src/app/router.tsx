@@ -11,6 +11,7 @@ import { reviewSearch } from '../features/review/search.ts';
 import { roleMappingsSearch } from '../features/role-mappings/search.ts';
 import { newScheduleSearch, scheduleSearch, schedulesSearch } from '../features/schedules/search.ts';
 import {
+  newSemanticDataModelSearch,
   semanticDataModelSearch,
   semanticDataModelsSearch,
 } from '../features/semantic-data-models/search.ts';
@@ -263,7 +264,7 @@ const pages = [
       () => import('../features/semantic-data-models/NewSemanticDataModelPage.tsx'),
       'NewSemanticDataModelPage',
     ),
-    none,
+    newSemanticDataModelSearch,
     'createSemanticDataModel',
   ),
   page(
