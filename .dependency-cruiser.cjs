@@ -96,6 +96,11 @@ const modules = {
   'sql/parse': ['sql/[^/]+\\.ts', 'sql/functions/'],
   'sql/resolve': ['sql/[^/]+\\.ts', 'sql/functions/'],
   'sql/print': ['sql/[^/]+\\.ts', 'sql/functions/'],
+  'semantic-data-models/compiler': [
+    'sql/index\\.ts',
+    'data-connections/index\\.ts',
+    'semantic-data-models/(ossie|issues|language)\\.ts',
+  ],
   'schedules/cron': [],
   'schedules/explain': [
     'http/index\\.ts',

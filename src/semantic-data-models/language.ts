@@ -1,9 +1,10 @@
 import type { Dialect, Value, Warning } from '../data-connections/index.ts';
-import type { Fault } from '../lib/errors.ts';
 import type { Datatype } from '../sql/index.ts';
-import type { Issue } from './issues.ts';
-import type { SemanticModel } from './ossie.ts';
 
+/** The language of models: what a document may say, and what a request becomes. The compiler has the rest. */
+
+export { type CompileOptions, compile } from './compiler/compile.ts';
+export { checkModel, type DatasetColumns, readColumns } from './compiler/document.ts';
 export type { Dialect };
 
 /** What is compiled: one of the two. */
@@ -26,26 +27,3 @@ export interface Compiled {
   functions: readonly string[];
   warnings: readonly Warning[];
 }
-
-export interface DatasetColumns {
-  source: { schema: string; table: string };
-  /** `datatype`: of a field that is nothing but this column. */
-  columns: { name: string; path: string; datatype: Datatype | null }[];
-}
-
-export declare const checkModel: (
-  body: {
-    semantic_model: unknown;
-    verified_queries: readonly { sql?: string | undefined; query?: unknown }[];
-  },
-  dialect: Dialect,
-) => { model: unknown; faults: Fault[]; warnings: Issue[] };
-
-export declare const compile: (
-  model: SemanticModel,
-  dialect: Dialect,
-  request: Request,
-  options: { limit: number },
-) => Compiled;
-
-export declare const readColumns: (model: SemanticModel, dialect: Dialect) => DatasetColumns[];

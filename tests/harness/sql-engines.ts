@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
-import { type Engine, type Printed, sessionStatements } from '../../src/sql/index.ts';
+import { type Datatype, type Engine, type Printed, sessionStatements } from '../../src/sql/index.ts';
 import { hasMariaDb, sharedMariaDb } from './mariadb.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
@@ -114,7 +114,7 @@ const openDuckDb = async (): Promise<SqlEngine> => {
     },
     query: async ({ sql, parameters }) => {
       const reader = await connection.runAndReadAll(sql, parameters);
-      return reader.getRowsJS() as unknown[][];
+      return reader.getRowsJson() as unknown[][];
     },
     close: async () => {
       connection.closeSync();
@@ -131,3 +131,25 @@ export const openSqlEngines = async (postgresUrl: string): Promise<SqlEngine[]> 
     openDuckDb(),
     ...(hasMariaDb ? [openMariaDb()] : []),
   ]);
+
+/** A value of any driver in one form: numbers to 9 digits, booleans, and dates without zone and trailing zeros. */
+export const comparable = (value: unknown, datatype: Datatype | null): unknown => {
+  if (value === null || value === undefined) return null;
+  switch (datatype) {
+    case 'Integer':
+    case 'Decimal':
+    case 'Float':
+      return Number(Number(value).toPrecision(9));
+    case 'Boolean':
+      return value === true || value === 't' || Number(value) === 1;
+    case 'Time':
+    case 'DateTime':
+    case 'DateTimeTz':
+      return String(value)
+        .replace(/\+00(:00)?$/, '')
+        .replace(/(\.\d*?)0+$/, '$1')
+        .replace(/\.$/, '');
+    default:
+      return typeof value === 'bigint' ? Number(value) : value;
+  }
+};
