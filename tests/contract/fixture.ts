@@ -52,6 +52,11 @@ export class Contract {
     }
     if (types.includes('text/event-stream') && response.headers.get('content-type') === 'text/event-stream')
       return;
+    if (
+      types.includes('application/yaml') &&
+      response.headers.get('content-type') === 'application/yaml; charset=utf-8'
+    )
+      return;
     // A page for browsers.
     if (types.includes('text/html') && response.headers.get('content-type') === 'text/html; charset=utf-8')
       return;

@@ -365,7 +365,7 @@ onEachDatabase((at) => {
       ['select * from pg_authid', 'unknown_table'],
       ['select password from customers', 'unknown_column'],
       [`select pg_read_file('/etc/passwd')`, 'function_not_allowed'],
-      [`select * from pg_ls_dir('/')`, 'not_supported'],
+      [`select * from pg_ls_dir('/')`, 'function_not_allowed'],
       ["select /* */ set_config('a', 'b', false)", 'function_not_allowed'],
     ] as const) {
       const refused = await ask({ sql });
@@ -582,6 +582,7 @@ describe('with a language model', () => {
       );
       const { data } = await ok(at().api.get(`/work-items/${item.id}/messages`));
       const results: string[] = data
+        .toReversed()
         .filter((message: { role: string }) => message.role === 'tool')
         .map((message: { text?: string; content?: string }) => JSON.stringify(message));
       const [list, described, unknown, total, names, refused, both, secret] = results;
