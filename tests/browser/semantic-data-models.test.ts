@@ -109,7 +109,7 @@ describeInBrowser('semantic data models', (at) => {
     const document = await (await at().api.get(`/semantic-data-models/${id}/export`)).text;
     const page = await at().open(`/semantic-data-models/new?connection=${await connect(at())}`);
     expectFault(page, /422|412/);
-    await page.getByText('A document', { exact: true }).click();
+    await page.getByRole('radio', { name: 'A document' }).check();
     await page.getByLabel('Document', { exact: true }).fill('version: [');
     await page.getByRole('button', { name: 'Import' }).click();
     await page.getByText(/is neither YAML nor JSON/).waitFor();
@@ -176,14 +176,14 @@ describeInBrowser('semantic data models', (at) => {
     await expectAccessible(page, one);
     await page.keyboard.press('Enter');
     await page.getByText('Verified query saved').waitFor();
-    await page.getByText('SQL', { exact: true }).click();
+    await page.getByRole('radio', { name: 'In SQL' }).check();
     await page.getByLabel('SQL', { exact: true }).fill('select secret from elsewhere');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page
       .getByRole('alert')
       .getByText(/elsewhere/)
       .waitFor();
-    await page.getByText('Question', { exact: true }).first().click();
+    await page.getByRole('radio', { name: 'In words' }).check();
     await page.getByLabel('Question', { exact: true }).fill('What is the meaning of life?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page.getByRole('alert').waitFor();
@@ -196,7 +196,8 @@ describeInBrowser('semantic data models', (at) => {
     const agent = await newAgent(at(), { name: 'Night clerk' });
     const page = await at().open(`/agents/${agent.id}?tab=tools`);
     expectFault(page, /412|404/);
-    await select(page, 'Semantic data models', 'Attached');
+    await page.getByRole('heading', { level: 1, name: 'Night clerk' }).waitFor();
+    await select(page, 'Data models', 'Attached');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page

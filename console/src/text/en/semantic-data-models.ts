@@ -74,8 +74,8 @@ export const semanticDataModels = catalog({
   run: 'Run',
 
   ask: 'Ask',
-  askBy: 'Ask by',
-  askKinds: { question: 'Question', sql: 'SQL' },
+  askBy: 'Ask',
+  askKinds: { question: 'In words', sql: 'In SQL' },
   questionHint:
     'A verified query answers it if one has the same question; else the default model translates it.',
   sqlHint: 'One SELECT. Datasets are its tables, and fields its columns.',
