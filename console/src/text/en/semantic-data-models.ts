@@ -27,7 +27,8 @@ export const semanticDataModels = catalog({
 
   tabs: { model: 'Model', document: 'YAML', queries: 'Verified queries', ask: 'Ask' },
   validate: 'Validate',
-  deep: 'Also count keys and run the verified queries',
+  deep: 'Deep check',
+  deepHint: 'Validates, counts keys and runs the verified queries',
   problems: 'Problems',
   noProblems: 'The validation found no problem.',
   problemCount: (errors: number, warnings: number) =>
