@@ -141,15 +141,18 @@ export const Form = ({
   onSubmit,
   actions,
   side,
+  wide,
 }: {
   children: ReactNode;
+  /** The whole width: for a text of many lines. */
+  wide?: boolean;
   onSubmit: () => void;
   /** The first button submits. */
   actions: ReactNode;
   side?: ReactNode;
 }) => (
   <form
-    className={cx(css.form, side && css.withSide)}
+    className={cx(css.form, side && css.withSide, wide && css.wideForm)}
     noValidate
     onSubmit={(event) => {
       event.preventDefault();

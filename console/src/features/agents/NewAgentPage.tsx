@@ -29,6 +29,7 @@ const copied = (agent: PublicAgent) => ({
   fallback_llm_ids: agent.fallback_llm_ids,
   tool_server_ids: agent.tool_server_ids,
   tool_policies: agent.tool_policies,
+  semantic_data_model_ids: agent.semantic_data_model_ids,
   result_schema: agent.result_schema,
   execution: agent.execution,
   approval_role: agent.approval_role,
