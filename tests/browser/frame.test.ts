@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { expectAccessible } from './accessibility.ts';
+import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
 import { describeInBrowser } from './fixture.ts';
-
-const phone = [{ scheme: 'light', width: 360 }] as const;
 
 describeInBrowser('the frame of the application', (at) => {
   test('finds pages by name: Enter opens, Ctrl+Enter in a new tab', async () => {
@@ -76,7 +74,7 @@ describeInBrowser('the frame of the application', (at) => {
     for (const name of ['Integrations', 'LLM configurations', 'Users', 'Settings', 'Audit log']) {
       expect(await navigation.getByRole('link', { name, exact: true }).count(), name).toBe(0);
     }
-    await expectAccessible(page, [{ scheme: 'dark', width: 1280 }]);
+    await expectAccessible(page, wide);
   });
 
   test('is whole on a phone: five places, and the rest behind More', async () => {
