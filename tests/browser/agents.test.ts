@@ -14,6 +14,10 @@ describeInBrowser('agents', (at) => {
     await page.getByRole('button', { name: 'Create agent' }).click();
     await page.getByRole('heading', { level: 1, name: 'Night clerk' }).waitFor();
     await expectAccessible(page);
+    const name = 'W'.repeat(100);
+    const server = await ok(at().api.post('/tool-servers', { name, url: 'http://127.0.0.1:2/mcp' }));
+    const { id } = (await ok(at().api.get('/agents'))).data[0];
+    await ok(at().api.patch(`/agents/${id}`, { tool_server_ids: [server.id] }));
     for (const tab of ['Schedules', 'Work Items', 'Tools', 'Connect', 'Instructions']) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tab', { name: tab, selected: true }).waitFor();

@@ -56,7 +56,9 @@ describeInBrowser('Review', (at) => {
 
   test('on a phone the list and the open one are two pages', async () => {
     const played = await playedAgent(at(), 'Phone');
-    await played.asking({ work_item_name: 'Nightly close' }, { reason: 'Close it?' });
+    await played.asking({ work_item_name: 'Nightly close' }, { reason: 'Close it?' }, [
+      { role: 'assistant', content: [call('c1', 'W'.repeat(60), { day: 'x'.repeat(100) })] },
+    ]);
     const page = await at().open('/review', { width: 360, scheme: 'dark' });
     await page.getByRole('link', { name: /Nightly close/ }).click();
     await page.getByRole('heading', { level: 2, name: 'Close it?' }).waitFor();
