@@ -38,7 +38,7 @@ export const Page = ({ title, titlePrefix, crumbs, lead, actions, wide, children
             <div className={css.crumbs}>
               {crumbs.map((crumb, index) => (
                 <Fragment key={crumb.href}>
-                  {index > 0 && ' / '}
+                  {index > 0 && <span aria-hidden="true">/</span>}
                   <Link href={crumb.href}>{crumb.label}</Link>
                 </Fragment>
               ))}
