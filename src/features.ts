@@ -6,6 +6,7 @@ import { createBranding } from './branding/index.ts';
 import { createCallbacks } from './callbacks/index.ts';
 import { createConsole } from './console/index.ts';
 import { createConversations, endConversations } from './conversations/index.ts';
+import { createDataConnections } from './data-connections/index.ts';
 import { createDataFrames } from './data-frames/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
@@ -16,9 +17,10 @@ import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
-import { createProbe, createRuntime } from './runtime/index.ts';
+import { createAsk, createProbe, createRuntime } from './runtime/index.ts';
 import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
+import { createSemanticDataModels } from './semantic-data-models/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
 import { createToolProtocol } from './tool-protocol/index.ts';
@@ -54,6 +56,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const owners = fileOwners(services.db);
   const files = createFiles(services, { owners });
   const dataFrames = createDataFrames(services, { files, sandbox, owners });
+  const dataConnections = createDataConnections(services, { sandbox });
   const toolServers = createToolServers(services);
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
@@ -71,8 +74,13 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const externalWorkers = createExternalWorkers(services, { onFinished: workItems.onFinished });
   const schedules = createSchedules(services, { tracing: telemetry.tracing });
   const llms = createLlmConfigurations(services, { probe: createProbe(services) });
+  const semanticDataModels = createSemanticDataModels(services, {
+    connections: dataConnections,
+    askModel: createAsk(services, llms),
+  });
   const runtime = createRuntime(services, {
     llms,
+    modelTools: semanticDataModels.tools,
     telemetry,
     toolServers: toolServers.tools,
     files,
@@ -112,6 +120,8 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     sandbox,
     files,
     dataFrames,
+    dataConnections,
+    semanticDataModels,
     ...access.features,
     services.settings,
     branding,

@@ -27,6 +27,7 @@ eachDatabase((_name, open) => {
       dataFrames: createDataFrames(services, { files, sandbox, owners: [] }),
       onFinished: workItems.onFinished,
       toolServers: { open: async () => ({ tools: [], [Symbol.asyncDispose]: async () => {} }) },
+      modelTools: () => [],
       llms: createLlmConfigurations(services, { probe: async () => ({ ok: true, detail: '', steps: [] }) }),
       telemetry: { tracing: new Recorder(), flush: async () => {} },
     });

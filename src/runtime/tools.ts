@@ -54,11 +54,10 @@ export interface Tool {
   call(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }
 
-/** A tool of the platform. Every one is idempotent and needs no approval. */
-export const define = <S extends z.ZodType>(
-  tool: Pick<Tool, 'name' | 'description' | 'asksPerson'>,
-  schema: S,
-  call: (args: z.output<S>, context: ToolContext) => ToolResult | Promise<ToolResult>,
+/** A tool of the platform: it may be called twice, and needs no approval. `call` gets arguments of the schema. */
+export const ofPlatform = (
+  { schema, ...tool }: Pick<Tool, 'name' | 'description' | 'asksPerson'> & { schema: z.ZodType },
+  call: (args: unknown, context: ToolContext) => Promise<ToolResult>,
 ): Tool => {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { io: 'input' });
   return {
@@ -75,6 +74,12 @@ export const define = <S extends z.ZodType>(
     call: async (args, context) => call(schema.parse(args ?? {}), context),
   };
 };
+
+export const define = <S extends z.ZodType>(
+  tool: Pick<Tool, 'name' | 'description' | 'asksPerson'>,
+  schema: S,
+  call: (args: z.output<S>, context: ToolContext) => ToolResult | Promise<ToolResult>,
+): Tool => ofPlatform({ ...tool, schema }, async (args, context) => call(args as z.output<S>, context));
 
 /** The tools that every agent has. */
 export const builtInTools: readonly Tool[] = [

@@ -90,6 +90,26 @@ export const settingDefinitions = {
     2_000,
     'How many requests one API key may send at once.',
   ],
+  MAX_DATA_CONNECTIONS: [
+    z.int().min(0).max(100_000),
+    100,
+    'How many data connections there may be. It is checked when one is created.',
+  ],
+  MAX_SEMANTIC_DATA_MODELS: [
+    z.int().min(0).max(100_000),
+    500,
+    'How many semantic data models there may be. It is checked when one is created.',
+  ],
+  DATA_CONNECTION_POOL_SIZE: [
+    z.int().min(1).max(100),
+    4,
+    'How many sessions one replica opens at once to the database of one data connection.',
+  ],
+  REQUIRE_READ_ONLY_CREDENTIALS: [
+    z.boolean(),
+    false,
+    'Whether a data connection whose user may change data is refused. Otherwise its test has a warning.',
+  ],
   CAPTURE_MESSAGE_CONTENT: [z.boolean(), false, 'Whether traces contain prompts and completions.'],
   TELEMETRY_RETENTION_HOURS: [z.int().min(1).max(8_760), 72, 'How many hours undelivered telemetry is kept.'],
   TELEMETRY_RETENTION_MB: [

@@ -209,6 +209,12 @@ describe('the OpenAPI document', () =>
         ok(at().api.post(`${path}/data-frames`, { source: { kind: 'file', file_id: fileId } }));
       await frameOf(`/agents/${talker.id}/conversations/${conversation.id}`, file.id);
       await frameOf(`/work-items/${draft.id}`, ofDraft.file_id!);
+      // Both kinds of messages have the same id here, because paths have the same name for it.
+      await query(
+        at(),
+        sql`insert into conversation_messages (conversation_id, id, run_id, role, content)
+          values (${conversation.id}, ${message.id}, new_id(), 'user', '[{"type":"text","text":"x"}]')`,
+      );
       const known: Record<string, string> = {
         file_id: file.id,
         frame: 'known',
