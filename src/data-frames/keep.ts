@@ -1,7 +1,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { audit } from '../audit/index.ts';
 import type { Tx } from '../database/index.ts';
-import { lockNames, type OwnerIds, withoutNull } from '../files/index.ts';
+import { dropBytes, lockNames, type OwnerIds, withoutNull } from '../files/index.ts';
 import { badRequest, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
@@ -93,7 +93,7 @@ export const keepFrame = async (
       return frame;
     });
   } catch (error) {
-    await bytes.remove([id]);
+    await dropBytes(bytes, id, error);
     throw error;
   } finally {
     await rm(path, { force: true });

@@ -11,7 +11,7 @@ import { fileRoutes } from './routes.ts';
 import { rowBytes } from './row-bytes.ts';
 
 export type { FileBytes } from './bytes.ts';
-export { lockNames, waitingFolder, withoutNull } from './files.ts';
+export { dropBytes, lockNames, waitingFolder, withoutNull } from './files.ts';
 export type { OwnerKind } from './owners.ts';
 export { findFile, findFileByName, listFiles, type OwnerIds, ownedBy, type StoredFile } from './store.ts';
 
