@@ -129,7 +129,7 @@ const run = async (engine: SqlEngine, sql: string): Promise<unknown[][]> => {
 };
 
 /** Whole seconds of work on few rows: many expressions in one statement. */
-const runs = { numRuns: 25, seed: 20_260_131 };
+const runs = { numRuns: 20, seed: 20_260_131 };
 
 const isClose = (a: unknown, b: unknown): boolean =>
   a === b ||
@@ -305,7 +305,7 @@ describe('trees', () => {
         expect(parameters).toEqual([]);
         expect(withoutPlaces(parseExpression(text!))).toEqual(withoutPlaces(tree));
       }),
-      { numRuns: 200, seed: 1 },
+      { numRuns: 100, seed: 1 },
     );
   });
 
@@ -361,7 +361,7 @@ describe('trees', () => {
           if (!(error instanceof SqlRefusal)) throw error;
         }
       }),
-      { numRuns: 1_000, seed: 2 },
+      { numRuns: 500, seed: 2 },
     );
   });
 });
