@@ -1,4 +1,4 @@
-import { DatabaseSync } from 'node:sqlite';
+import { constants, DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
 import {
@@ -19,7 +19,7 @@ export interface SqlEngine {
   /** Statements without a result, one by one. */
   execute(...statements: string[]): Promise<void>;
   /** Rows as the driver gives them, in the order of the columns. */
-  query(printed: Pick<Printed, 'sql' | 'parameters'>): Promise<unknown[][]>;
+  query(printed: Omit<Printed, 'functions'> & { functions?: readonly string[] }): Promise<unknown[][]>;
   /** The same for SQL that was written by hand, which finds tables without their schema. */
   ask(sql: string): Promise<unknown[][]>;
   close(): Promise<void>;
@@ -100,8 +100,15 @@ const openSqlite = async (): Promise<SqlEngine> => {
     execute: async (...statements) => {
       for (const statement of statements) database.exec(statement);
     },
-    query: async ({ sql, parameters }) => {
+    query: async ({ sql, parameters, functions }) => {
+      // As the platform runs it: only the functions that the statement says it calls.
+      database.setAuthorizer((action, _, name) =>
+        action !== constants.SQLITE_FUNCTION || !functions || functions.includes(String(name).toLowerCase())
+          ? constants.SQLITE_OK
+          : constants.SQLITE_DENY,
+      );
       const prepared = database.prepare(sql);
+      database.setAuthorizer(null);
       prepared.setReturnArrays(true);
       return prepared.all(...(parameters as (string | number)[])) as unknown as unknown[][];
     },
