@@ -55,6 +55,7 @@ create table agents (
 );
 CREATE INDEX agents_external ON agents USING btree (id) WHERE (execution = 'external'::text);
 CREATE INDEX agents_llm_id ON agents USING btree (llm_id) WHERE (llm_id IS NOT NULL);
+CREATE INDEX agents_semantic_data_model_ids ON agents USING gin (semantic_data_model_ids);
 CREATE INDEX agents_tool_server_ids ON agents USING gin (tool_server_ids);
 
 create table api_keys (
@@ -509,6 +510,23 @@ create table scheduling_outages (
   constraint scheduling_outages_cause_check CHECK ((cause = ANY (ARRAY['stopped'::text, 'lost'::text, 'database'::text, 'firing'::text, 'stalled'::text, 'clock'::text])))
 );
 CREATE INDEX scheduling_outages_to_at ON scheduling_outages USING btree (to_at);
+
+create table semantic_data_models (
+  id uuid not null,
+  name text not null,
+  description text,
+  data_connection_id uuid not null,
+  semantic_model json not null,
+  verified_queries json not null,
+  validation json not null,
+  created_by text not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint semantic_data_models_pkey PRIMARY KEY (id),
+  constraint semantic_data_models_data_connection_id_fkey FOREIGN KEY (data_connection_id) REFERENCES data_connections(id)
+);
+CREATE INDEX semantic_data_models_data_connection ON semantic_data_models USING btree (data_connection_id, id);
 
 create table sessions (
   id uuid not null,

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
+import { foreignPostgres } from '../harness/foreign.ts';
 import { adminKey } from '../harness/process.ts';
 import { startToolServer } from '../harness/tool-server.ts';
 import { newAgent, newKey, newSchedule, ok, query, unknownId, withPlatform } from './fixture.ts';
@@ -193,7 +194,24 @@ describe('the OpenAPI document', () =>
         sql`insert into conversation_messages (conversation_id, id, run_id, role, content)
           values (${conversation.id}, ${message.id}, new_id(), 'user', '[{"type":"text","text":"x"}]')`,
       );
+      const foreign = await foreignPostgres(inject('postgresUrl'), 'create table t (id integer primary key)');
+      const connection = await ok(
+        at().api.post('/data-connections', {
+          name: 'x',
+          engine: 'postgres',
+          configuration: foreign.settings,
+        }),
+      );
+      const dataModel = await ok(
+        at().api.post('/semantic-data-models/scaffold-from-tables', {
+          data_connection_id: connection.id,
+          tables: [{ table: 't' }],
+          save: true,
+        }),
+      );
       const known: Record<string, string> = {
+        data_connection_id: connection.id,
+        semantic_data_model_id: dataModel.id,
         agent_id: agent.id,
         conversation_id: conversation.id,
         tool_server_id: toolServer.id,

@@ -197,19 +197,33 @@ onEachDatabase((at) => {
     expect(faults(refused)).toEqual(paths);
   });
 
-  test('every fault of the document is named', async () => {
-    const wrong = {
-      ...shopModel(),
-      relationships: [
-        { name: 'r', from: 'orders', to: 'nothing', from_columns: ['customer_id'], to_columns: ['id'] },
-      ],
-      metrics: [{ name: 'm', expression: expression('SUM(orders.nothing)') }],
+  test('the faults of a document are named, those that others follow from first', async () => {
+    const faultsOf = async (more: object) => {
+      const refused = await at().api.post(path, body(connection, more));
+      expectError(refused, 422);
+      return faults(refused);
     };
-    const refused = await at().api.post(path, body(connection, { semantic_model: wrong }));
-    expectError(refused, 422);
-    expect(faults(refused).some((fault) => fault.startsWith('semantic_model.relationships[0]'))).toBe(true);
-    expect(faults(refused).some((fault) => fault.startsWith('semantic_model.metrics[0]'))).toBe(true);
-    expect(faults(refused).some((fault) => fault.startsWith('verified_queries[0]'))).toBe(true);
+    const to = (name: string) => ({
+      name,
+      from: 'orders',
+      to: name,
+      from_columns: ['a'],
+      to_columns: ['id'],
+    });
+    const joins = { ...shopModel(), relationships: [to('nothing'), to('nobody')] };
+    expect(await faultsOf({ semantic_model: joins })).toEqual([
+      'semantic_model.relationships[0].to',
+      'semantic_model.relationships[1].to',
+    ]);
+    const wrong = (name: string) => ({ name, expression: expression('SUM(orders.nothing)') });
+    const metrics = await faultsOf({ semantic_model: { ...shopModel(), metrics: [wrong('m'), wrong('n')] } });
+    expect(metrics.map((fault) => fault.replace(/\.expression.*/, ''))).toEqual([
+      'semantic_model.metrics[0]',
+      'semantic_model.metrics[1]',
+    ]);
+    const query = { name: 'q', question: 'x', sql: 'select * from nothing' };
+    const [fault, ...others] = await faultsOf({ verified_queries: [query] });
+    expect([fault, others]).toEqual([expect.stringMatching(/^verified_queries\[0\]/), []]);
   });
 
   test('the number of models is limited', async () => {
