@@ -52,11 +52,6 @@ const create = async (at: InBrowser, name: string) => {
   );
 };
 
-const select = async (page: Page, field: string, option: string) => {
-  await page.getByLabel(field, { exact: true }).click();
-  await page.getByRole('option', { name: option, exact: true }).click();
-};
-
 /** Replaces a part of the text of a model. */
 const change = async (page: Page, from: string, to: string) => {
   const text = page.getByLabel('YAML of the model');
@@ -94,6 +89,10 @@ describeInBrowser('semantic data models', (at) => {
     await page.getByRole('button', { name: 'Validate' }).click();
     await page.getByText('The validation found no problem.').waitFor();
     await page.getByText(/It fits its database\. Validated/).waitFor();
+    await runSql(foreign.url, "insert into orders values (4, 2, 1, '2026-03-01')");
+    await page.getByRole('button', { name: 'Deep check' }).click();
+    await page.getByText('The validation found no problem.').waitFor();
+    await runSql(foreign.url, 'delete from orders where id = 4');
     await expectAccessible(page, one);
     await page.getByRole('link', { name: 'Semantic data models' }).first().click();
     await page.getByRole('row', { name: /Sales.*The shop.*2 datasets.*Valid/ }).waitFor();
@@ -109,7 +108,7 @@ describeInBrowser('semantic data models', (at) => {
     const document = await (await at().api.get(`/semantic-data-models/${id}/export`)).text;
     const page = await at().open(`/semantic-data-models/new?connection=${await connect(at())}`);
     expectFault(page, /422|412/);
-    await page.getByText('A document', { exact: true }).click();
+    await page.getByRole('radio', { name: 'A document' }).check();
     await page.getByLabel('Document', { exact: true }).fill('version: [');
     await page.getByRole('button', { name: 'Import' }).click();
     await page.getByText(/is neither YAML nor JSON/).waitFor();
@@ -124,9 +123,7 @@ describeInBrowser('semantic data models', (at) => {
     await page.getByRole('link', { name: 'Show in YAML' }).first().click();
     const text = page.getByLabel('YAML of the model');
     const selected = () =>
-      text.evaluate((area: HTMLTextAreaElement) =>
-        area.value.slice(0, area.selectionEnd).split('\n').slice(-4).join('\n'),
-      );
+      text.evaluate<string, void>('(area) => area.value.slice(area.selectionStart, area.selectionEnd)');
     await expect.poll(selected).toContain('amount');
     await expectAccessible(page, phone);
     await runSql(foreign.url, 'alter table orders rename column total to amount');
@@ -140,7 +137,7 @@ describeInBrowser('semantic data models', (at) => {
     await expect.poll(selected).toContain('or ders');
     await change(page, 'name: or ders\n', 'name: orders\n');
     await change(page, 'name: Copy\n', 'name: Mine\n');
-    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
     await page.getByText('The text has no errors.').waitFor();
     const copy = page.url().match(/[0-9a-f-]{36}/)![0];
     const { semantic_model, data_connection_id } = await ok(at().api.get(`/semantic-data-models/${copy}`));
@@ -176,14 +173,11 @@ describeInBrowser('semantic data models', (at) => {
     await expectAccessible(page, one);
     await page.keyboard.press('Enter');
     await page.getByText('Verified query saved').waitFor();
-    await page.getByText('SQL', { exact: true }).click();
+    await page.getByRole('radio', { name: 'In SQL' }).check();
     await page.getByLabel('SQL', { exact: true }).fill('select secret from elsewhere');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
-    await page
-      .getByRole('alert')
-      .getByText(/elsewhere/)
-      .waitFor();
-    await page.getByText('Question', { exact: true }).first().click();
+    await page.getByText('sql: The table `elsewhere` does not exist.').waitFor();
+    await page.getByRole('radio', { name: 'In words' }).check();
     await page.getByLabel('Question', { exact: true }).fill('What is the meaning of life?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page.getByRole('alert').waitFor();
@@ -196,7 +190,9 @@ describeInBrowser('semantic data models', (at) => {
     const agent = await newAgent(at(), { name: 'Night clerk' });
     const page = await at().open(`/agents/${agent.id}?tab=tools`);
     expectFault(page, /412|404/);
-    await select(page, 'Semantic data models', 'Attached');
+    await page.getByRole('heading', { level: 1, name: 'Night clerk' }).waitFor();
+    await page.getByRole('combobox', { name: 'Data models' }).press('ArrowDown');
+    await page.getByRole('option', { name: 'Attached', exact: true }).click();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page

@@ -17,14 +17,13 @@ import { pages } from '../../text/en/pages.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import {
   Button,
-  Link,
+  ButtonLink,
   Loaded,
   Page,
   Problem,
   permissionReason,
   Say,
   Skeleton,
-  Switch,
   Tabs,
 } from '../../ui/index.ts';
 import { AskTab } from './AskTab.tsx';
@@ -47,7 +46,11 @@ const ModelTab = ({ model }: { model: PublicSemanticDataModel }) => {
       {errors.length + warnings.length > 0 && (
         <Problems
           issues={[...errors, ...warnings]}
-          placeOf={({ path }) => <Link href={href({ tab: 'document', at: path })}>{words.showInText}</Link>}
+          placeOf={({ path }) => (
+            <ButtonLink small kind="quiet" href={href({ tab: 'document', at: path })}>
+              {words.showInText}
+            </ButtonLink>
+          )}
         />
       )}
       <ModelView model={modelOf(model)} />
@@ -68,9 +71,8 @@ export const SemanticDataModelPage = () => {
   const mayChange = permissionReason(usePermission('replaceSemanticDataModel'));
   const mayDelete = permissionReason(usePermission('deleteSemanticDataModel'));
   const [deleting, setDeleting] = useState(false);
-  const [deep, setDeep] = useState(false);
   const [clean, setClean] = useState(false);
-  const validate = useAction(async () => {
+  const validate = useAction(async (deep: boolean) => {
     setClean(false);
     const { body } = await request<SemanticDataModelValidation>('POST', `${address}/validate`, {
       body: { deep },
@@ -86,15 +88,22 @@ export const SemanticDataModelPage = () => {
       actions={
         data && (
           <>
-            <Switch label={words.deep} value={deep} onChange={setDeep} />
             <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setDeleting(true)}>
               {common.delete}
+            </Button>
+            <Button
+              title={words.deepHint}
+              busy={validate.busy}
+              disabledReason={mayValidate}
+              onClick={() => void validate.run(true)}
+            >
+              {words.deep}
             </Button>
             <Button
               kind="primary"
               busy={validate.busy}
               disabledReason={mayValidate}
-              onClick={() => void validate.run()}
+              onClick={() => void validate.run(false)}
             >
               {words.validate}
             </Button>

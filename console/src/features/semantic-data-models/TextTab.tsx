@@ -165,6 +165,7 @@ export const TextTab = ({
           label={words.text}
           hint={words.textHint}
           rows={28}
+          wrap={false}
           mono
           disabledReason={disabledReason}
         />

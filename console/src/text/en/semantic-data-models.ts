@@ -27,7 +27,8 @@ export const semanticDataModels = catalog({
 
   tabs: { model: 'Model', document: 'YAML', queries: 'Verified queries', ask: 'Ask' },
   validate: 'Validate',
-  deep: 'Also count keys and run the verified queries',
+  deep: 'Deep check',
+  deepHint: 'Validates, counts keys and runs the verified queries',
   problems: 'Problems',
   noProblems: 'The validation found no problem.',
   problemCount: (errors: number, warnings: number) =>
@@ -74,8 +75,8 @@ export const semanticDataModels = catalog({
   run: 'Run',
 
   ask: 'Ask',
-  askBy: 'Ask by',
-  askKinds: { question: 'Question', sql: 'SQL' },
+  askBy: 'Ask',
+  askKinds: { question: 'In words', sql: 'In SQL' },
   questionHint:
     'A verified query answers it if one has the same question; else the default model translates it.',
   sqlHint: 'One SELECT. Datasets are its tables, and fields its columns.',
