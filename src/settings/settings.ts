@@ -100,6 +100,16 @@ export const settingDefinitions = {
     false,
     'Whether a data connection whose user may change data is refused. Otherwise its test has a warning.',
   ],
+  DATA_QUERY_TIMEOUT_SECONDS: [
+    z.int().min(1).max(600),
+    30,
+    'How many seconds a query to the database of a data connection, or to data frames, may take.',
+  ],
+  DATA_QUERY_MAX_ROWS: [
+    z.int().min(1).max(100_000),
+    10_000,
+    'The most rows that the response to one query has.',
+  ],
   CAPTURE_MESSAGE_CONTENT: [z.boolean(), false, 'Whether traces contain prompts and completions.'],
   TELEMETRY_RETENTION_HOURS: [z.int().min(1).max(8_760), 72, 'How many hours undelivered telemetry is kept.'],
   TELEMETRY_RETENTION_MB: [

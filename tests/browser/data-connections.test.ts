@@ -109,7 +109,9 @@ describeInBrowser(
       await rows.getByRole('cell', { name: 'Letter 20', exact: true }).waitFor();
       expect(await rows.getByRole('cell', { name: 'NULL', exact: true }).count()).toBe(10);
       const aligned = (name: string) =>
-        rows.getByRole('columnheader', { name }).evaluate((cell) => getComputedStyle(cell).textAlign);
+        rows
+          .getByRole('columnheader', { name })
+          .evaluate<string, void>('(cell) => getComputedStyle(cell).textAlign');
       expect([await aligned('id'), await aligned('body')]).toEqual(['right', 'left']);
       await page.getByRole('button', { name: 'Next rows' }).click();
       await page.getByRole('button', { name: 'Next rows' }).click();
