@@ -121,9 +121,9 @@ describeInBrowser('semantic data models', (at) => {
     await page.getByRole('button', { name: 'Validate' }).click();
     await page.getByText(/It has 1 error/).waitFor();
     await page.getByRole('link', { name: 'Show in YAML' }).first().click();
-    const text = page.getByLabel('YAML of the model');
     const selected = () =>
-      text.evaluate<string, void>('(area) => area.value.slice(area.selectionStart, area.selectionEnd)');
+      page.evaluate<string>(`(({ value = '', selectionStart, selectionEnd }) =>
+        value.slice(selectionStart, selectionEnd))(document.activeElement)`);
     await expect.poll(selected).toContain('amount');
     await expectAccessible(page, phone);
     await runSql(foreign.url, 'alter table orders rename column total to amount');
