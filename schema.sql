@@ -55,6 +55,7 @@ create table agents (
 );
 CREATE INDEX agents_external ON agents USING btree (id) WHERE (execution = 'external'::text);
 CREATE INDEX agents_llm_id ON agents USING btree (llm_id) WHERE (llm_id IS NOT NULL);
+CREATE INDEX agents_semantic_data_model_ids ON agents USING gin (semantic_data_model_ids);
 CREATE INDEX agents_tool_server_ids ON agents USING gin (tool_server_ids);
 
 create table api_keys (
@@ -305,6 +306,28 @@ create table data_connections (
 );
 CREATE INDEX data_connections_engine ON data_connections USING btree (engine, id);
 
+create table data_frames (
+  id uuid not null,
+  conversation_id uuid,
+  work_item_id uuid,
+  name text not null,
+  description text,
+  source jsonb not null,
+  columns jsonb not null,
+  row_count bigint not null,
+  size_bytes bigint not null,
+  truncated boolean not null,
+  warnings jsonb not null,
+  created_by text not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint data_frames_pkey PRIMARY KEY (id),
+  constraint data_frames_check CHECK (((conversation_id IS NULL) <> (work_item_id IS NULL))),
+  constraint data_frames_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX data_frames_conversation ON data_frames USING btree (conversation_id, name) WHERE (conversation_id IS NOT NULL);
+CREATE UNIQUE INDEX data_frames_work_item ON data_frames USING btree (work_item_id, name) WHERE (work_item_id IS NOT NULL);
+CREATE TRIGGER data_frames_removed AFTER DELETE ON data_frames REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_file_bytes();
+
 create table external_leases (
   token_hash text not null,
   work_item_id uuid not null,
@@ -315,6 +338,33 @@ create table external_leases (
   constraint external_leases_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
 );
 CREATE INDEX external_leases_item ON external_leases USING btree (work_item_id);
+
+create table file_bytes (
+  file_id uuid not null,
+  part integer not null,
+  bytes bytea not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint file_bytes_pkey PRIMARY KEY (file_id, part)
+);
+CREATE INDEX file_bytes_age ON file_bytes USING btree (created_at) WHERE (part = 0);
+
+create table files (
+  id uuid not null,
+  conversation_id uuid,
+  work_item_id uuid,
+  name text not null,
+  content_type text not null,
+  size_bytes bigint not null,
+  sha256 text not null,
+  created_by text not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint files_pkey PRIMARY KEY (id),
+  constraint files_check CHECK (((conversation_id IS NULL) <> (work_item_id IS NULL))),
+  constraint files_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX files_conversation ON files USING btree (conversation_id, name) WHERE (conversation_id IS NOT NULL);
+CREATE UNIQUE INDEX files_work_item ON files USING btree (work_item_id, name) WHERE (work_item_id IS NOT NULL);
+CREATE TRIGGER files_removed AFTER DELETE ON files REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_file_bytes();
 
 create table idempotency_keys (
   principal_id text not null,
@@ -422,6 +472,12 @@ CREATE INDEX occurrences_scheduled_for ON occurrences USING btree (schedule_id, 
 CREATE INDEX occurrences_skipped ON occurrences USING btree (at) WHERE (outcome = 'skipped'::text);
 CREATE INDEX occurrences_together ON occurrences USING btree (schedule_id, scheduled_for) WHERE (count > 1);
 
+create table removed_files (
+  id uuid not null,
+  removed_at timestamp(3) with time zone default platform_now() not null,
+  constraint removed_files_pkey PRIMARY KEY (id)
+);
+
 create table replicas (
   id uuid not null,
   name text not null,
@@ -509,6 +565,23 @@ create table scheduling_outages (
   constraint scheduling_outages_cause_check CHECK ((cause = ANY (ARRAY['stopped'::text, 'lost'::text, 'database'::text, 'firing'::text, 'stalled'::text, 'clock'::text])))
 );
 CREATE INDEX scheduling_outages_to_at ON scheduling_outages USING btree (to_at);
+
+create table semantic_data_models (
+  id uuid not null,
+  name text not null,
+  description text,
+  data_connection_id uuid not null,
+  semantic_model json not null,
+  verified_queries json not null,
+  validation json not null,
+  created_by text not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint semantic_data_models_pkey PRIMARY KEY (id),
+  constraint semantic_data_models_data_connection_id_fkey FOREIGN KEY (data_connection_id) REFERENCES data_connections(id)
+);
+CREATE INDEX semantic_data_models_data_connection ON semantic_data_models USING btree (data_connection_id, id);
 
 create table sessions (
   id uuid not null,
@@ -854,6 +927,7 @@ CREATE INDEX work_items_pending ON work_items USING btree (created_at, id) INCLU
 CREATE INDEX work_items_queue ON work_items USING btree (agent_id, created_at, id) WHERE ((status = 'PENDING'::text) AND (not_before IS NULL));
 CREATE INDEX work_items_reviews ON work_items USING btree (status, updated_at, id) WHERE (status = ANY (ARRAY['NEEDS_REVIEW'::text, 'INDETERMINATE'::text]));
 CREATE UNIQUE INDEX work_items_occurrence ON work_items USING btree (schedule_id, occurrence);
+CREATE TRIGGER work_items_files AFTER DELETE ON work_items REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_files_of_work_items();
 
 CREATE OR REPLACE FUNCTION public.audit_checkpoints_append_only()
  RETURNS trigger
@@ -963,6 +1037,26 @@ AS $function$
     + coalesce(nullif(current_setting('platform.clock_offset_ms', true), ''), '0')::bigint * interval '1 millisecond'
   )::timestamptz(3)
 $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_file_bytes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into removed_files (id) select id from gone on conflict do nothing;
+  if found then perform pg_notify('removed_files', ''); end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_files_of_work_items()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from files where work_item_id in (select id from gone);
+  delete from data_frames where work_item_id in (select id from gone);
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.telemetry_expired()
  RETURNS trigger

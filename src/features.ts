@@ -7,9 +7,12 @@ import { createCallbacks } from './callbacks/index.ts';
 import { createConsole } from './console/index.ts';
 import { createConversations, endConversations } from './conversations/index.ts';
 import { createDataConnections } from './data-connections/index.ts';
+import { createDataFrames } from './data-frames/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
+import { fileOwners } from './file-owners.ts';
+import { createFiles } from './files/index.ts';
 import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
@@ -51,6 +54,9 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
 
   const sandbox = createSandbox(services);
   const dataConnections = createDataConnections(services, { sandbox });
+  const owners = fileOwners(services.db);
+  const files = createFiles(services, { owners });
+  const dataFrames = createDataFrames(services, { files, sandbox, owners });
   const toolServers = createToolServers(services);
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
@@ -77,6 +83,8 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     modelTools: semanticDataModels.tools,
     telemetry,
     toolServers: toolServers.tools,
+    files,
+    dataFrames,
     onFinished: workItems.onFinished,
   });
   const conversations = createConversations(services, { runtime, openStreams });
@@ -112,6 +120,8 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     sandbox,
     dataConnections,
     semanticDataModels,
+    files,
+    dataFrames,
     ...access.features,
     services.settings,
     branding,

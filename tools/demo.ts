@@ -9,17 +9,20 @@ import { client } from '../tests/harness/http.ts';
 import { startOtlpReceiver } from '../tests/harness/otlp-receiver.ts';
 import { startToolServer } from '../tests/harness/tool-server.ts';
 import { payInvoice, startApproval } from './demo/approval.ts';
-import type { DemoContext } from './demo/part.ts';
+import { startData } from './demo/data.ts';
+import type { DemoContext, Part } from './demo/part.ts';
 import { startSchedule } from './demo/schedule.ts';
 import { print } from './demo/terminal.ts';
 
 /**
  * A demo of what the platform does, with the built-in mock model. A tool call waits until a person approves it. A
  * schedule is due every minute, each firing becomes one Work Item, and its trace reaches a trace receiver on this
- * machine. Everything is set up through the API, as a user would do it. `--once` approves the call itself and ends after
+ * machine. With `--data` an agent also answers from a database. Everything is set up through the API, as a user would do
+ * it. `--once` approves the call itself and ends after
  * the first trace. Ctrl-C ends the demo, and everything is deleted.
  */
 const once = process.argv.includes('--once');
+const withData = process.argv.includes('--data');
 /** The longest that `--once` may take: the schedule fires within a minute. */
 const onceWithinMs = 120_000;
 const key = 'demo-key-of-the-administrator-0123456789';
@@ -50,7 +53,8 @@ const run = async (dataDir: string): Promise<void> => {
     print('platform', `started; embedded storage in ${dataDir}`);
     const [api, app] = [client(`${url}/api/v2`, key), client(`${url}/app/api`, key)];
     const context: DemoContext = { api, app, url, key, once, signal: ending.signal };
-    const parts = [await startSchedule(context, receiver), await startApproval(context, toolServer)];
+    const parts: Part[] = [await startSchedule(context, receiver), await startApproval(context, toolServer)];
+    if (withData) parts.push(await startData(context, dataDir));
     const until = Date.now() + onceWithinMs;
     while (!ending.signal.aborted) {
       const done = [];

@@ -3,7 +3,12 @@ import type { Database, Executor, Tx } from '../database/index.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { type Principal, roleAllows } from '../lib/principal.ts';
-import { type Conversation, findConversation, findLockedConversation } from './store.ts';
+import {
+  type Conversation,
+  findConversation,
+  findLockedConversation,
+  lockConversationForShare,
+} from './store.ts';
 
 /** The agent in the path. */
 export interface FoundAgent {
@@ -65,6 +70,11 @@ export const conversationFinder =
     db.run((executor) =>
       getConversation(executor, { agentId: params.agent_id!, id: params.conversation_id!, principal }),
     );
+
+/** Keeps the conversation from being deleted before the transaction ends. Throws 404 if it is gone. */
+export const keepConversation = async (tx: Tx, id: string): Promise<void> => {
+  if (!(await lockConversationForShare(tx, id))) throw notFound('conversation');
+};
 
 /** Returns the conversation, locked until the transaction ends. Throws 404 if it is gone. */
 export const lockConversation = async (tx: Tx, id: string): Promise<Conversation> => {

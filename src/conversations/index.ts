@@ -13,6 +13,8 @@ import { runSource } from './run-source.ts';
 import { runCancelsChannel } from './run-store.ts';
 import { deleteEventsOfAgent, listLastSeqs, listOpenRuns } from './store.ts';
 
+export { getConversation, keepConversation } from './conversations.ts';
+
 export interface ConversationNeeds {
   runtime: Pick<Runtime, 'workerOf'>;
   openStreams: OpenStreams;

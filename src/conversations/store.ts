@@ -53,6 +53,12 @@ export const findLockedConversation = async (tx: Tx, id: string): Promise<Conver
   return findConversation(tx, id);
 };
 
+/** Keeps the conversation from being deleted before the transaction ends. Returns whether it is there. */
+export const lockConversationForShare = async (tx: Tx, id: string): Promise<boolean> => {
+  const { rows } = await sql`select 1 from conversations where id = ${id} for key share`.execute(tx);
+  return rows.length > 0;
+};
+
 export const insertConversation = async (
   tx: Tx,
   row: Pick<Conversation, 'id' | 'agent_id' | 'name' | 'metadata' | 'created_by'>,

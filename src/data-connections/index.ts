@@ -17,7 +17,7 @@ import { selectOf, useRoutes } from './use-routes.ts';
 import { verify } from './verify.ts';
 
 /** A foreign query, without its time limit, which is DATA_QUERY_TIMEOUT_SECONDS. */
-export type ForeignQuery = Omit<ReadQuery, 'timeoutMs'>;
+type ForeignQuery = Omit<ReadQuery, 'timeoutMs'>;
 
 export interface DataConnections extends Feature {
   /**
@@ -133,7 +133,6 @@ interface TableName {
   name: string;
 }
 
-export type { ReadQuery, TableInfo } from './engines/engine.ts';
-export type { Column, Datatype, Rows, Value, Warning } from './engines/values.ts';
+export type { TableInfo } from './engines/engine.ts';
+export type { Value, Warning } from './engines/values.ts';
 export { lockDataConnectionForShare } from './store.ts';
-export type { EngineName };

@@ -19,7 +19,11 @@ export const advisoryLock = async (tx: Tx, what: keyof typeof locks): Promise<vo
 };
 
 /** The work on a row that one request at a time does. Numbers of their own, which never change either. */
-const rowLocks = { 'decisions on a Work Item': 1 } as const;
+const rowLocks = {
+  'decisions on a Work Item': 1,
+  /** The names and the number of the files and frames of a conversation or Work Item. */
+  'files of an owner': 2,
+} as const;
 
 /** Waits for the lock `what` of the row `id` until its transaction ends. Unlike a lock of the row it keeps no one else off. */
 export const advisoryRowLock = async (tx: Tx, what: keyof typeof rowLocks, id: string): Promise<void> => {

@@ -22,7 +22,8 @@ const readRange = (header: string | undefined, size: number): ByteRange | 'unsat
   return first >= size ? 'unsatisfiable' : { first, last };
 };
 
-const anyContent = { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } };
+/** The content of a response that can be anything. */
+export const anyContent = { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } };
 
 /** What the document says of a route that responds with `download`. */
 export const downloadOperation = {
@@ -31,6 +32,12 @@ export const downloadOperation = {
     206: { description: 'The part of the content that Range asks for.', ...anyContent },
     416: { description: 'Range asks for nothing that is there.' },
   },
+};
+
+/** No browser shows a download as a page or runs anything of it, whatever it contains. */
+export const downloadHeaders = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; sandbox",
 };
 
 /**
@@ -45,8 +52,7 @@ export const download = (
   const headers = {
     'content-type': `${type}; charset=utf-8`,
     'content-disposition': `attachment; filename="${name}"`,
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; sandbox",
+    ...downloadHeaders,
     'accept-ranges': 'bytes',
   };
   const wanted = readRange(range, bytes.length);

@@ -61,8 +61,10 @@ export const createFastify = (log: Logger, trustProxy: string[] | undefined): Fa
 const readBodiesUnparsed = (app: FastifyInstance): void => {
   const bodies = new RequestBodies();
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
-    bodies.read(payload, request.response!),
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+    (request.routeOptions.config as { upload?: boolean }).upload
+      ? undefined
+      : bodies.read(payload, request.response!),
   );
 };
 

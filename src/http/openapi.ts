@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { ErrorCode } from '../lib/errors.ts';
 import { errorStatus } from '../lib/errors.ts';
 import type { Base } from './addresses.ts';
+import { anyContent } from './download.ts';
 import { basesOf, type Route, type RouteGroup } from './route.ts';
+import { uploadBody } from './upload.ts';
 
 type Json = Record<string, unknown>;
 
@@ -150,7 +152,7 @@ const parametersOf = (route: Route, components: Json): Json[] => {
           ),
         ]
       : []),
-    ...(route.conditional
+    ...(route.conditional || route.download
       ? [header('If-None-Match', 'The ETag of an earlier response: if nothing has changed since, it is 304.')]
       : []),
     ...(takesIfMatch(route)
@@ -185,7 +187,8 @@ const permissionOf = ({ role, scope }: Pick<Route, 'role' | 'scope'>): Json =>
     ? { security: [] }
     : { 'x-required-role': role, ...(scope === null ? {} : { 'x-required-scope': scope }) };
 
-const bodyOf = ({ body, bodyType, bodyOptional }: Route, components: Json): Json => {
+const bodyOf = ({ body, bodyType, bodyOptional, upload }: Route, components: Json): Json => {
+  if (upload) return { requestBody: uploadBody(upload) };
   if (!body) return {};
   const type = bodyType === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
   return {
@@ -196,7 +199,8 @@ const bodyOf = ({ body, bodyType, bodyOptional }: Route, components: Json): Json
   };
 };
 
-const contentOf = ({ response, stream }: Route, components: Json): Json => {
+const contentOf = ({ response, stream, download }: Route, components: Json): Json => {
+  if (download) return anyContent;
   if (stream) return { content: { [stream]: { schema: { type: 'string' } } } };
   if (!response) return {};
   return { content: { 'application/json': { schema: toSchema(response, 'output', components) } } };
@@ -211,7 +215,7 @@ const successOf = (route: Route, components: Json): Json => ({
   [route.status ?? 200]: {
     description: success[route.status ?? 200],
     ...(route.etag && route.status !== 204 ? etagHeader('The revision of the resource.') : {}),
-    ...(route.conditional ? contentEtag : {}),
+    ...(route.conditional || route.download ? contentEtag : {}),
     ...contentOf(route, components),
   },
   ...(route.conditional
@@ -222,6 +226,7 @@ const successOf = (route: Route, components: Json): Json => ({
         },
       }
     : {}),
+  ...(route.download ? { 304: { description: 'The client has the content already.', ...contentEtag } } : {}),
   ...(route.mayAccept
     ? { 202: { description: 'Accepted: it goes on after the response.', ...contentOf(route, components) } }
     : {}),

@@ -6,6 +6,7 @@ import type { Base } from './addresses.ts';
 import type { PartFailure, ShownFailure } from './failure.ts';
 import type { RawRoute } from './raw.ts';
 import type { Site } from './site.ts';
+import type { Upload, UploadSpec } from './upload.ts';
 
 /** What a handler receives. Type parameters: what `find` loaded, the parsed query, the parsed body. */
 export interface Context<F = unknown, Q = unknown, B = unknown> {
@@ -23,6 +24,8 @@ export interface Context<F = unknown, Q = unknown, B = unknown> {
   body: B;
   /** The body as it was sent; undefined without one. For a route with `web`: others have `body`. */
   bytes: Buffer | undefined;
+  /** The file of the form. For a route with `upload`. */
+  upload: Upload;
   found: F;
   /**
    * Runs `fn` in the one transaction of a request that changes something. With an `Idempotency-Key` its row is inserted
@@ -87,6 +90,8 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   body?: B;
   /** `form`: the body is `application/x-www-form-urlencoded`, with each field once. Default: JSON. */
   bodyType?: 'form';
+  /** The body is a form with a file, which is on the disk when the handler begins. No transaction is open until then. */
+  upload?: UploadSpec;
   /** The request may have no body. */
   bodyOptional?: boolean;
   /** The list in the body whose items the handler checks one by one (`validate`), so that a bad one is not a fault of the others. */
@@ -108,6 +113,8 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
    * stream ends early when the caller loses access.
    */
   stream?: string;
+  /** The handler resolves to a `FileDownload`, whose bytes are sent to be saved as a file. */
+  download?: boolean;
   /** The handler of a stream may resolve to null, which is a 204 without a body. */
   orNothing?: boolean;
   /**

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/index.ts';
@@ -11,7 +12,9 @@ import { checkIfMatch, contentTag, etagOf, matchesTag } from './etag.ts';
 import { toPartFailure } from './failure.ts';
 import { checkIdempotencyKey, IdempotentReplay, requestHash, withIdempotencyKey } from './idempotency.ts';
 import type { Context, Route } from './route.ts';
+import { type FileDownload, sendDownload } from './send-download.ts';
 import { guardedStream, watchAccess } from './stream.ts';
+import { readUpload, type Upload } from './upload.ts';
 import { readForm, readJson, validate } from './validate.ts';
 
 const readQuery = ({ query, anyQuery }: Route, given: object): unknown => {
@@ -121,6 +124,7 @@ export const serveRoute = async (
   const raw = readRaw(route, request.body as Buffer | undefined, headers);
   const query = readQuery(route, { ...(request.query as object) });
   const body = await readBody(route, raw, principal);
+  const upload = route.upload && (await readUpload(request.raw, route.upload));
   const ifMatch = oneHeader(headers['if-match'], 'If-Match');
   const key = route.idempotent ? oneHeader(headers['idempotency-key'], 'Idempotency-Key') : undefined;
   if (key !== undefined) checkIdempotencyKey(key);
@@ -150,6 +154,7 @@ export const serveRoute = async (
     query,
     body,
     bytes: request.body as Buffer | undefined,
+    upload: upload as Upload,
     found,
     ifMatch: (revision) => checkIfMatch(ifMatch, revision),
     etag: (revision) => {
@@ -191,10 +196,12 @@ export const serveRoute = async (
     reply.header('idempotency-replayed', 'true');
   } finally {
     endWatch();
+    if (upload) await rm(upload.path, { force: true });
   }
   if (lost) throw lost;
   const onLost = (): void => left?.abort();
   if (route.web) return sendWeb(result as Response, reply, parts.recheck, onLost);
+  if (route.download) return sendDownload(result as FileDownload, request, reply, parts.recheck);
   if (etag) reply.header('etag', etag);
   reply.code(status);
   if (route.orNothing && result === null) reply.code(204).send();

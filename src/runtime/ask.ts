@@ -24,6 +24,10 @@ const outputOf = ({ toolCalls, text }: StepResult): unknown => {
   }
 };
 
+/** The answers of the model are text again: nothing depends on how it called the tool. */
+const toMessage = ({ role, text }: { role: 'system' | 'user' | 'assistant'; text: string }): Message =>
+  role === 'assistant' ? { role, text, tool_calls: [] } : { role, text };
+
 /** Models that are asked for one object, outside any run: for questions to semantic data models. */
 export const createAsk =
   ({ db, egress }: Pick<Services, 'db' | 'egress'>, llms: Pick<LlmConfigurations, 'resolve'>): AskModel =>
@@ -50,7 +54,7 @@ export const createAsk =
         };
         try {
           const reply = await model.step({
-            messages: messages as readonly Message[],
+            messages: messages.map(toMessage),
             tools: [tool],
             signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
             maxOutputTokens: null,

@@ -2,7 +2,7 @@ import type { Agent } from '../agents/index.ts';
 import type { ModelTool, ModelTools } from '../semantic-data-models/index.ts';
 import type { ServerTool, ToolServerTools } from '../tool-servers/index.ts';
 import type { OpenedTools } from './run.ts';
-import { builtInTools, ofPlatform, type Tool } from './tools.ts';
+import { define, type Tool } from './tools.ts';
 
 /** A tool of a tool server as the loop uses it. */
 const toTool = (tool: ServerTool): Tool => ({
@@ -18,14 +18,17 @@ const toTool = (tool: ServerTool): Tool => ({
 });
 
 /** A tool of data models: it reads only, so it needs no approval. */
-const fromModelTool = ({ call, ...tool }: ModelTool): Tool =>
-  ofPlatform(tool, (args, { signal }) => call(args, { signal }));
+const fromModelTool = ({ name, description, schema, call }: ModelTool): Tool =>
+  define({ name, description }, schema, (args, { signal }) => call(args, { signal }));
 
-/** The tools of an agent for one attempt: those of the platform, of its data models and of its tool servers. */
+/**
+ * The tools of an agent for one attempt: `ownTools`, which every agent has, and those of its data models and of its tool
+ * servers.
+ */
 export const openTools =
-  (toolServers: ToolServerTools, modelTools: ModelTools) =>
+  (toolServers: ToolServerTools, modelTools: ModelTools, ownTools: readonly Tool[]) =>
   async (agent: Agent, signal: AbortSignal): Promise<OpenedTools> => {
-    const own = [...builtInTools, ...modelTools(agent.semantic_data_model_ids).map(fromModelTool)];
+    const own = [...ownTools, ...modelTools(agent.semantic_data_model_ids).map(fromModelTool)];
     if (agent.tool_server_ids.length === 0) {
       return { tools: own, [Symbol.asyncDispose]: async () => {} };
     }

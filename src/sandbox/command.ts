@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Library } from './jobs.ts';
 
 /** The libraries that are native code, which Node loads only with `--allow-addons`. */
-const withAddons: readonly Library[] = [];
+const withAddons: readonly Library[] = ['duckdb', 'scans'];
 
 const root = realpathSync(join(import.meta.dirname, '..', '..'));
 /** What a child may read besides its folder. Not `root` itself: the default DATA_DIR, with its key, is below it. */

@@ -11,9 +11,11 @@ export type FailureReason =
   | 'unreadable'
   | 'encrypted'
   | 'unsupported'
+  | 'too_many_pages'
   | 'query_failed'
   | 'not_permitted'
-  | 'not_found';
+  | 'not_found'
+  | 'invalid_column';
 
 /** What the child writes: one line of JSON. */
 export type JobReply =

@@ -1,3 +1,15 @@
+import type { Page } from './jobs/documents/page.ts';
+import type { DocumentRead, DocumentReadInput } from './jobs/documents/read.ts';
+import type { FrameMade, FrameReadInput } from './jobs/frames/read.ts';
+import type {
+  FrameAnswer,
+  FrameExportInput,
+  FrameQueryInput,
+  FrameRows,
+  FrameRowsInput,
+} from './jobs/frames/show.ts';
+import type { PictureOcr, PictureOcrInput } from './jobs/ocr.ts';
+import type { ScanOcrInput } from './jobs/scans.ts';
 import type { SqliteQuery, SqliteRows } from './jobs/sqlite-query.ts';
 import type { SqliteServer, SqliteTables, SqliteTablesInput } from './jobs/sqlite-tables.ts';
 
@@ -6,12 +18,25 @@ export interface Jobs {
   sqliteProbe: { input: { path: string }; output: SqliteServer };
   sqliteTables: { input: SqliteTablesInput; output: SqliteTables };
   sqliteQuery: { input: SqliteQuery; output: SqliteRows };
+  /** `source` → `frame.parquet`. */
+  frameRead: { input: FrameReadInput; output: FrameMade };
+  /** Reads `frame.parquet`. */
+  frameRows: { input: FrameRowsInput; output: FrameRows };
+  /** `frame.parquet` → `content`. */
+  frameExport: { input: FrameExportInput; output: null };
+  /** Reads the files that it names; saves to `frame.parquet`. */
+  frameQuery: { input: FrameQueryInput; output: FrameAnswer };
+  /** Reads `source`, and so do the two jobs below. */
+  documentRead: { input: DocumentReadInput; output: DocumentRead };
+  pictureOcr: { input: PictureOcrInput; output: PictureOcr };
+  /** Pages of a PDF without text. */
+  scanOcr: { input: ScanOcrInput; output: Page[] };
 }
 
 export type JobName = keyof Jobs;
 
 /** What a child loads when it starts: one process can do the jobs of one library. */
-export type Library = 'sqlite';
+export type Library = 'sqlite' | 'duckdb' | 'documents' | 'ocr' | 'scans';
 
 export const libraryOf = (job: JobName): Library => libraries[job];
 
@@ -19,4 +44,11 @@ const libraries: Record<JobName, Library> = {
   sqliteProbe: 'sqlite',
   sqliteTables: 'sqlite',
   sqliteQuery: 'sqlite',
+  frameRead: 'duckdb',
+  frameRows: 'duckdb',
+  frameExport: 'duckdb',
+  frameQuery: 'duckdb',
+  documentRead: 'documents',
+  pictureOcr: 'ocr',
+  scanOcr: 'scans',
 };

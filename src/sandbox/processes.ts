@@ -6,7 +6,7 @@ import type { Library } from './jobs.ts';
 const keepSpareMs = 60_000;
 
 /** What pages ask for, one after the other, and takes 100 ms to load. */
-const inAdvance: readonly Library[] = [];
+const inAdvance: readonly Library[] = ['duckdb'];
 
 /**
  * At most `max()` children at once; others wait for their turn. After a job of a library of `inAdvance` one child

@@ -44,6 +44,8 @@ export interface RunOptions {
   /** Only translate it. */
   dryRun: boolean;
   signal?: AbortSignal;
+  /** Takes the rows in batches: the answer then has none, and may have more than fit into one. */
+  onRows?: (rows: Value[][]) => Promise<void>;
 }
 
 /** A model with what its data connection speaks. */
@@ -86,7 +88,7 @@ export const runCompiled = async (
   { row }: OpenedModel,
   compiled: Compiled,
   origin: Origin,
-  { limit, dryRun, signal }: RunOptions,
+  { limit, dryRun, signal, onRows }: RunOptions,
 ): Promise<Answer> => {
   const begun = performance.now();
   const { sql, parameters, columns, tables, functions } = compiled;
@@ -99,6 +101,7 @@ export const runCompiled = async (
         datatypes: columns.map(({ datatype }) => datatype),
         permitted: { tables, functions },
         ...(signal === undefined ? {} : { signal }),
+        ...(onRows === undefined ? {} : { onRows }),
       });
   return {
     ...origin,

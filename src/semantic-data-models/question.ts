@@ -90,12 +90,12 @@ const canonical = (question: string): string =>
   ).join(' ');
 
 /** The verified query that asks the same. */
-export const findAsked = (queries: readonly VerifiedQuery[], question: string): VerifiedQuery | undefined => {
+const findAsked = (queries: readonly VerifiedQuery[], question: string): VerifiedQuery | undefined => {
   const asked = canonical(question);
   return queries.find((one) => canonical(one.question) === asked);
 };
 
-export const unanswerable = (explanation: string, suggestions: readonly string[]): ApiError =>
+const unanswerable = (explanation: string, suggestions: readonly string[]): ApiError =>
   unprocessable([{ path: 'question', message: explanation }], {
     reason: 'unanswerable',
     explanation,

@@ -172,7 +172,7 @@ export const queryBody = z
   })
   .meta({ id: 'QuerySemanticDataModelBody' });
 
-export const usage = z
+const usage = z
   .object({
     input_tokens: z.int(),
     output_tokens: z.int(),

@@ -45,6 +45,26 @@ export const settingDefinitions = {
     50,
     'How many runs of conversations one replica executes at once, besides its Work Items.',
   ],
+  MAX_FILE_SIZE_IN_MB: [
+    z.int().min(1).max(1_024),
+    50,
+    'Largest file that may be uploaded, in MB (1,048,576 bytes).',
+  ],
+  MAX_FILES_PER_CONVERSATION: [
+    z.int().min(0).max(10_000),
+    100,
+    'How many files a conversation or a Work Item may have. It is checked when a file is uploaded.',
+  ],
+  MAX_DATA_FRAMES_PER_CONVERSATION: [
+    z.int().min(0).max(10_000),
+    50,
+    'How many data frames a conversation or a Work Item may have. It is checked when one is made.',
+  ],
+  MAX_DATA_FRAME_ROWS: [
+    z.int().min(1).max(10_000_000),
+    1_000_000,
+    'How many rows a data frame may have. The rows after them are left out.',
+  ],
   MAX_SANDBOX_PROCESSES: [
     z.int().min(1).max(64),
     2,
@@ -79,16 +99,6 @@ export const settingDefinitions = {
     z.boolean(),
     false,
     'Whether a data connection whose user may change data is refused. Otherwise its test has a warning.',
-  ],
-  DATA_QUERY_TIMEOUT_SECONDS: [
-    z.int().min(1).max(600),
-    30,
-    'How many seconds a query to the database of a data connection, or to data frames, may take.',
-  ],
-  DATA_QUERY_MAX_ROWS: [
-    z.int().min(1).max(100_000),
-    10_000,
-    'The most rows that the response to one query has.',
   ],
   CAPTURE_MESSAGE_CONTENT: [z.boolean(), false, 'Whether traces contain prompts and completions.'],
   TELEMETRY_RETENTION_HOURS: [z.int().min(1).max(8_760), 72, 'How many hours undelivered telemetry is kept.'],

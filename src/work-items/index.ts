@@ -17,6 +17,7 @@ export { listAttempts } from './attempt-store.ts';
 export { type Attempt, attemptOutcomes } from './attempts.ts';
 export { claimFor, claimWorkItems, findClaimableAgents } from './claims.ts';
 export { cutParts, rawContent } from './content.ts';
+export { keepWorkItem, lockDraft } from './files.ts';
 export {
   appendMessage,
   appendMessages,

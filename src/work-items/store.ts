@@ -290,3 +290,17 @@ export const deleteFinishedWorkItems = async (tx: Tx, days: number, limit: numbe
     select count(*)::integer as n from removed`.execute(tx);
   return rows[0]!.n;
 };
+
+/** Locks a draft against changes of its status. Returns whether it is one. */
+export const lockDraftForShare = async (tx: Tx, id: string): Promise<boolean> => {
+  const { rows } =
+    await sql`select 1 from work_items where id = ${id} and status = 'DRAFT' for share`.execute(tx);
+  return rows.length > 0;
+};
+
+/** Locks a finished Work Item against being deleted. Returns whether it is one. */
+export const lockFinishedForShare = async (tx: Tx, id: string): Promise<boolean> => {
+  const { rows } = await sql`select 1 from work_items
+    where id = ${id} and finished_at is not null for key share`.execute(tx);
+  return rows.length > 0;
+};

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { newAgent, ok } from '../contract/fixture.ts';
-import { expectAccessible } from './accessibility.ts';
+import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, visit } from './fixture.ts';
 
 describeInBrowser('agents', (at) => {
   test('one is created, changed, shown in all its tabs and deleted', async () => {
     const page = await at().open('/agents');
-    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
     await page.getByRole('link', { name: 'New agent' }).click();
     await page.getByLabel('Name').fill('Night clerk');
     await page.getByLabel('Instructions').fill('Check the invoices of the day.');
@@ -15,10 +14,14 @@ describeInBrowser('agents', (at) => {
     await page.getByRole('button', { name: 'Create agent' }).click();
     await page.getByRole('heading', { level: 1, name: 'Night clerk' }).waitFor();
     await expectAccessible(page);
+    const name = 'W'.repeat(100);
+    const server = await ok(at().api.post('/tool-servers', { name, url: 'http://127.0.0.1:2/mcp' }));
+    const { id } = (await ok(at().api.get('/agents'))).data[0];
+    await ok(at().api.patch(`/agents/${id}`, { tool_server_ids: [server.id] }));
     for (const tab of ['Schedules', 'Work Items', 'Tools', 'Connect', 'Instructions']) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tab', { name: tab, selected: true }).waitFor();
-      await expectAccessible(page, [{ scheme: 'light', width: 360 }]);
+      await expectAccessible(page, phone);
     }
     await page.getByLabel('Instructions').fill('Check them twice.');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -30,7 +33,7 @@ describeInBrowser('agents', (at) => {
     await dialog.getByText('0 schedules go with it, and 0 open Work Items are cancelled.').waitFor();
     await dialog.getByRole('button', { name: 'Delete agent' }).click();
     await page.getByText('There are no agents yet.').waitFor();
-    await page.goto(`${at().test.origin}/agents/${agent.id}`);
+    await visit(page, `/agents/${agent.id}`);
     expectFault(page, /404/);
     await page.getByRole('link', { name: 'Agents', exact: true }).last().waitFor();
   });
@@ -51,11 +54,11 @@ describeInBrowser('agents', (at) => {
       }),
     );
     await page.getByText(/The last span came in/).waitFor({ timeout: 10_000 });
-    await page.goto(`${at().test.origin}/agents`);
+    await visit(page, `/agents`);
     const create = page
       .getByRole('link', { name: 'New agent' })
       .or(page.getByRole('button', { name: 'New agent' }));
     expect(await create.getAttribute('aria-disabled')).toBe('true');
-    await expectAccessible(page);
+    await expectAccessible(page, wide);
   });
 });

@@ -4,15 +4,9 @@ import { newConversation, newTalker, scripted } from '../contract/conversations-
 import { ok, unknownId } from '../contract/fixture.ts';
 import { startToolServer, type TestToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
-import { expectAccessible } from './accessibility.ts';
+import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser } from './fixture.ts';
-
-/** One narrow and dark, one wide and light. */
-const twoLooks = [
-  { scheme: 'light', width: 1280 },
-  { scheme: 'dark', width: 360 },
-] as const;
+import { describeInBrowser, visit } from './fixture.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const message = (page: Page) => page.getByLabel('Message', { exact: true });
@@ -54,7 +48,7 @@ describeInBrowser('conversations', (at) => {
     await page.getByRole('heading', { level: 1, name: 'Conversation without a name' }).waitFor();
     // A new one waits for its first message.
     await until(() => page.evaluate<boolean>(`document.activeElement?.name === 'message'`));
-    await expectAccessible(page, twoLooks);
+    await expectAccessible(page, wide);
     await page.keyboard.type('What is due?');
     await page.keyboard.press('Shift+Enter');
     await page.keyboard.type('Tell me.');
@@ -85,7 +79,7 @@ describeInBrowser('conversations', (at) => {
     await message(page).fill('And then?');
     await message(page).press('Enter');
     expect(await message(page).inputValue()).toBe('And then?');
-    await expectAccessible(page, twoLooks);
+    await expectAccessible(page, phone);
     await button(page, 'Cancel').click();
     await page.getByText('The run was cancelled.').waitFor();
     expect(await message(page).inputValue()).toBe('And then?');
@@ -99,7 +93,7 @@ describeInBrowser('conversations', (at) => {
     await send({ content: scripted({ steps: [{ text: 'I will pay.', tools: calls }, { text: 'Done.' }] }) });
     const page = await at().open(path);
     await page.getByText('Decide about the 2 calls').waitFor();
-    await expectAccessible(page, twoLooks);
+    await expectAccessible(page);
     await button(page, 'Edit arguments').first().click();
     const dialog = page.getByRole('dialog', { name: 'Edit arguments' });
     await dialog.getByLabel('Arguments').fill('{"amount": 6}');
@@ -122,13 +116,13 @@ describeInBrowser('conversations', (at) => {
     await say(page, scripted({ steps: [{ tool: 'request_review', args: { reason: 'Which month?' } }] }));
     await page.getByText('Ledger asks you').waitFor();
     await page.getByText('Which month?').last().waitFor();
-    await expectAccessible(page, twoLooks);
+    await expectAccessible(page, phone);
     await say(page, 'May');
     await page.getByText('answer to: May').waitFor();
     await say(page, scripted({ fail: 'The model is out of order.' }, 'Broken'));
     await page.getByText('Ledger could not reply.').waitFor();
     await page.getByText('The model is out of order. model_unavailable').waitFor();
-    await expectAccessible(page, twoLooks);
+    await expectAccessible(page, wide);
     await button(page, 'Try again').click();
     await until(() =>
       page.evaluate<boolean>(
@@ -145,21 +139,20 @@ describeInBrowser('conversations', (at) => {
     await button(page, 'Rename').click();
     const rename = page.getByRole('dialog', { name: 'Rename conversation' });
     await rename.getByLabel('Name').fill('Month end');
-    await expectAccessible(page, [{ scheme: 'dark', width: 360 }]);
+    await expectAccessible(page, phone);
     await rename.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('heading', { level: 1, name: 'Month end' }).waitFor();
     // A member sees only their own.
     const member = await at().open(path, { as: 'member' });
     expectFault(member, /404|console Failed/);
     await member.getByText('This does not exist.').waitFor();
-    await expectAccessible(member, [{ scheme: 'light', width: 360 }]);
     await button(page, 'Delete').click();
     await page
       .getByRole('dialog', { name: 'Delete conversation' })
       .getByRole('button', { name: 'Delete conversation' })
       .click();
     await page.getByText('Nobody has talked to this agent yet.').waitFor();
-    await page.goto(`${at().test.origin}/agents/${agentId}/conversations/${unknownId}`);
+    await visit(page, `/agents/${agentId}/conversations/${unknownId}`);
     await page.getByText('This does not exist.').waitFor();
     await page.getByRole('link', { name: 'Conversations' }).click();
     await page.getByRole('tab', { name: 'Conversations' }).waitFor();

@@ -57,6 +57,10 @@ const savePictures = async (context: BrowserContext, testName: string): Promise<
   }
 };
 
+/** Goes to `path` as a link does, which takes a tenth of the time of loading the application again. */
+export const visit = (page: Page, path: string): Promise<unknown> =>
+  page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
+
 /**
  * Runs a block of tests on one platform and the one Chromium of the run. A test fails if its pages break the content
  * security policy, write an error to the console, throw, or have a request that fails, unless it says so with

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { expectAccessible } from './accessibility.ts';
+import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
 import { describeInBrowser } from './fixture.ts';
-
-const phone = [{ scheme: 'light', width: 360 }] as const;
 
 describeInBrowser('the frame of the application', (at) => {
   test('finds pages by name: Enter opens, Ctrl+Enter in a new tab', async () => {
@@ -76,7 +74,7 @@ describeInBrowser('the frame of the application', (at) => {
     for (const name of ['Integrations', 'LLM configurations', 'Users', 'Settings', 'Audit log']) {
       expect(await navigation.getByRole('link', { name, exact: true }).count(), name).toBe(0);
     }
-    await expectAccessible(page, [{ scheme: 'dark', width: 1280 }]);
+    await expectAccessible(page, wide);
   });
 
   test('is whole on a phone: five places, and the rest behind More', async () => {
@@ -129,5 +127,37 @@ describeInBrowser('the frame of the application', (at) => {
     expectFault(page, /401/);
     await page.goto(`${at().test.origin}/agents`);
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+  });
+
+  test('says that a session has ended, and leads to sign-in and back to the page', async () => {
+    const page = await at().open('/agents?mode=worker');
+    expectFault(page, /401/);
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    const headers = { origin: at().test.origin };
+    await page.context().request.post(`${at().test.origin}/app/api/sign-out`, { headers });
+    await page.evaluate(`dispatchEvent(new Event('focus'))`);
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    await page.getByRole('status').getByText('Your session has ended.').waitFor();
+    await page.getByLabel('API key', { exact: true }).fill(await at().keyOf('admin'));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+    expect(page.url()).toBe(`${at().test.origin}/agents?mode=worker`);
+  });
+
+  test('learns from a refusal that the role is another one by now', async () => {
+    const page = await at().open('/agents/new');
+    expectFault(page, /403/);
+    await page.getByLabel('Name', { exact: true }).fill('Late');
+    await page.route('**/app/api/me', async (route) => {
+      const me = await (await route.fetch()).json();
+      const operations = me.operations.filter((name: string) => name !== 'createAgent');
+      await route.fulfill({ json: { ...me, operations, principal: { ...me.principal, role: 'member' } } });
+    });
+    const refusal = {
+      error: { error_id: 'e1', code: 'forbidden', message: 'It requires the role builder.' },
+    };
+    await page.route('**/api/v2/agents', (route) => route.fulfill({ status: 403, json: refusal }));
+    await page.getByRole('button', { name: 'Create agent' }).click();
+    await page.getByText(/and you act as member/).waitFor();
   });
 });

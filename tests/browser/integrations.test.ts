@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ok } from '../contract/fixture.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { expectAccessible } from './accessibility.ts';
+import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
 import { describeInBrowser } from './fixture.ts';
 
@@ -9,7 +9,6 @@ describeInBrowser('integrations', (at) => {
   test('a backend is tested before it is saved and afterwards, turned off and on, and never shows its secret', async () => {
     await using backend = await startOtlpReceiver();
     const page = await at().open('/integrations');
-    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
     await page.getByRole('link', { name: 'New integration' }).click();
     await page.getByLabel('Provider').click();
     await page.getByRole('option', { name: 'OTLP with basic authentication' }).click();
@@ -24,7 +23,7 @@ describeInBrowser('integrations', (at) => {
     await page.getByText('Nothing was delivered yet.').waitFor();
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByText('The backend accepted a sample span.').waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, wide);
     await page.getByRole('button', { name: 'Turn off' }).click();
     await page.getByText('Off. No spans are sent to it.').waitFor();
     await page.getByRole('button', { name: 'Turn on' }).click();
@@ -40,7 +39,7 @@ describeInBrowser('integrations', (at) => {
     await page.getByRole('row', { name: /All agents/ }).waitFor();
     await page.getByRole('tab', { name: 'Dead letters' }).click();
     await page.getByText(/No dead letters/).waitFor();
-    await expectAccessible(page, [{ scheme: 'dark', width: 360 }]);
+    await expectAccessible(page, phone);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete integration' }).click();
     await page.getByText('Traces go nowhere yet.').waitFor();
@@ -58,7 +57,7 @@ describeInBrowser('integrations', (at) => {
     await page.getByRole('button', { name: 'Save integration' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Theirs', { exact: true }).waitFor();
-    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
+    await expectAccessible(page, wide);
     await dialog.getByRole('button', { name: 'Write mine' }).click();
     await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
     expect((await ok(at().app.get(`/integrations/${body.id}`))).description).toBe('Mine');

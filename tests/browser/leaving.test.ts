@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { newAgent } from '../contract/fixture.ts';
-import { expectAccessible } from './accessibility.ts';
+import { expectAccessible, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, visit } from './fixture.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
@@ -14,7 +14,6 @@ describeInBrowser('leaving a page', (at) => {
       await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
       await page.getByRole('navigation', { name: 'Main' }).waitFor();
       expect((await page.locator('h1').boundingBox())!.y).toBeGreaterThan(10);
-      if (path === '/nowhere') await expectAccessible(page, [{ scheme: 'light', width: 360 }]);
     }
   });
 
@@ -26,7 +25,7 @@ describeInBrowser('leaving a page', (at) => {
     await field.fill('Report.');
     await page.getByRole('tab', { name: 'Tools' }).click();
     await dialog.waitFor();
-    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
+    await expectAccessible(page, wide);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await field.inputValue()).toBe('Report.');
@@ -41,11 +40,11 @@ describeInBrowser('leaving a page', (at) => {
     await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();
 
     // A save leads to another page, and the form's own "Discard" is no question.
-    await page.goto(`${at().test.origin}/agents/new`);
+    await visit(page, `/agents/new`);
     await page.getByLabel('Name', { exact: true }).fill('Second');
     await button(page, 'Create agent').click();
     await page.getByRole('heading', { level: 1, name: 'Second' }).waitFor();
-    await page.goto(`${at().test.origin}/agents/new`);
+    await visit(page, `/agents/new`);
     await page.getByLabel('Name', { exact: true }).fill('Third');
     await page.getByRole('link', { name: 'Discard' }).click();
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
@@ -63,7 +62,7 @@ describeInBrowser('leaving a page', (at) => {
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     expect(loads).toBeGreaterThanOrEqual(1);
     expect(loads).toBeLessThanOrEqual(2);
-    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
+    await expectAccessible(page, wide);
     await page.unroute('**/assets/AgentsPage-*');
     await button(page, 'Reload').click();
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();

@@ -1,15 +1,10 @@
 import { expect, test } from 'vitest';
 import { newAgent, ok, unknownId } from '../contract/fixture.ts';
 import { completion, startEndpoint, wireCall } from '../harness/llm-endpoint.ts';
-import { expectAccessible } from './accessibility.ts';
+import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, type InBrowser } from './fixture.ts';
+import { describeInBrowser, type InBrowser, visit } from './fixture.ts';
 
-const both = [
-  { scheme: 'light', width: 1280 },
-  { scheme: 'dark', width: 360 },
-] as const;
-const [one, phone] = [both.slice(0, 1), both.slice(1)];
 const secret = 'sk-a-secret-value';
 
 const create = (at: InBrowser, fields: object = {}) =>
@@ -24,7 +19,7 @@ describeInBrowser('LLM configurations', (at) => {
     }));
     const page = await at().open('/llm-configurations');
     await page.getByRole('row', { name: /Built-in mock/ }).waitFor();
-    await expectAccessible(page, both);
+    await expectAccessible(page);
     await page.getByRole('link', { name: 'New LLM configuration' }).click();
     await page.getByLabel('Name', { exact: true }).fill('House model');
     await page.getByLabel('Model', { exact: true }).fill('model-1');
@@ -37,7 +32,7 @@ describeInBrowser('LLM configurations', (at) => {
     await page.getByLabel('Name 1').fill('X-Team');
     await page.getByLabel('Value 1').fill('a-team-secret');
     await page.getByLabel('Read replies as they are generated').uncheck();
-    await expectAccessible(page, one);
+    await expectAccessible(page, wide);
     await page.getByRole('button', { name: 'Create LLM configuration' }).click();
     await page.getByRole('heading', { level: 1, name: 'House model' }).waitFor();
     await page.getByText('OpenAI-compatible, model model-1. No agent uses it.').waitFor();
@@ -51,7 +46,7 @@ describeInBrowser('LLM configurations', (at) => {
       authorization: `Bearer ${secret}`,
       'x-team': 'a-team-secret',
     });
-    await expectAccessible(page, both);
+    await expectAccessible(page, phone);
     await page.getByRole('button', { name: 'Make default' }).click();
     await page.getByText(/model model-1\. The default\./).waitFor();
     await page.getByLabel('Model', { exact: true }).fill('model-2');
@@ -66,7 +61,6 @@ describeInBrowser('LLM configurations', (at) => {
     await page.getByRole('row', { name: /House model.*Default/ }).waitFor();
     await page.getByLabel('Filter').fill('nothing of the kind');
     await page.getByText('No LLM configurations match 1 filter.').waitFor();
-    await expectAccessible(page, phone);
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('row', { name: /House model/ }).waitFor();
   });
@@ -117,7 +111,6 @@ describeInBrowser('LLM configurations', (at) => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('must be given again, or null, because the address changes').waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Replace');
-    await expectAccessible(page, one);
     await page.keyboard.press('Enter');
     await page.getByLabel('Secret access key', { exact: true }).fill('another-secret');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -133,7 +126,6 @@ describeInBrowser('LLM configurations', (at) => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Theirs', { exact: true }).waitFor();
-    await expectAccessible(page, one);
     await dialog.getByRole('button', { name: 'Write mine' }).click();
     await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
     expect(await ok(at().api.get(`/llm-configurations/${id}`))).toMatchObject({
@@ -153,13 +145,12 @@ describeInBrowser('LLM configurations', (at) => {
     await dialog.getByText(/Agents use this LLM configuration/).waitFor();
     const link = dialog.getByRole('link', { name: 'Night clerk' });
     expect(await link.getAttribute('href')).toBe(`/agents/${agent.id}`);
-    await expectAccessible(page, one);
+    await expectAccessible(page, wide);
     await ok(at().api.patch(`/agents/${agent.id}`, { llm_id: null }));
     await dialog.getByRole('button', { name: 'Delete LLM configuration' }).click();
     await page.getByText('LLM configuration deleted').waitFor();
-    await page.goto(`${at().test.origin}/llm-configurations/${id}`);
+    await visit(page, `/llm-configurations/${id}`);
     await page.getByText('This does not exist.').waitFor();
-    await expectAccessible(page, one);
   });
 
   test('a builder sees the models and not their settings, a member which role is needed, and an error can be tried again', async () => {
@@ -168,10 +159,10 @@ describeInBrowser('LLM configurations', (at) => {
     await page.getByRole('row', { name: /Known.*not shown to your role/ }).waitFor();
     const add = page.getByRole('button', { name: 'New LLM configuration' });
     expect(await add.getAttribute('aria-disabled')).toBe('true');
-    await page.goto(`${at().test.origin}/llm-configurations/${id}`);
+    await visit(page, `/llm-configurations/${id}`);
     await page.getByText('The settings are shown to administrators.').waitFor();
     expect(await page.getByRole('button', { name: 'Test' }).getAttribute('aria-disabled')).toBe('true');
-    await expectAccessible(page, one);
+    await expectAccessible(page, wide);
     const member = await at().open(`/llm-configurations/${unknownId}`, { as: 'member' });
     await member.getByText(/It requires the role builder/).waitFor();
     const failing = await at().open('/status');
@@ -181,7 +172,7 @@ describeInBrowser('LLM configurations', (at) => {
     );
     await failing.getByRole('link', { name: 'LLM configurations' }).click();
     await failing.getByRole('button', { name: 'Try again' }).waitFor();
-    await expectAccessible(failing, one);
+    await expectAccessible(failing, wide);
     await failing.unroute('**/app/api/llm-configurations?*');
     await failing.getByRole('button', { name: 'Try again' }).click();
     await failing.getByRole('row', { name: /Known/ }).waitFor();

@@ -68,10 +68,7 @@ describeInBrowser('the page of a schedule', (at) => {
     await why.getByText('It was not due at Sat 21 Nov 02:30 (Europe/Berlin).').waitFor();
     expect(await why.textContent()).toContain('Monday through Friday');
     expect(new URL(page.url()).searchParams.get('at')).toBe('2026-11-21T02:30');
-    await expectAccessible(page, [
-      { scheme: 'light', width: 1280 },
-      { scheme: 'dark', width: 360 },
-    ]);
+    await expectAccessible(page);
     // A row of the ledger is the address of its explanation.
     await missed.getByRole('link').first().click();
     await why.getByText(/the last one had been stopped/).waitFor();
@@ -86,10 +83,7 @@ describeInBrowser('the page of a schedule', (at) => {
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
     const pause = page.getByRole('dialog', { name: 'Pause schedule' });
     await pause.getByLabel('Reason').fill('until the new price list');
-    await expectAccessible(page, [
-      { scheme: 'light', width: 360 },
-      { scheme: 'dark', width: 1280 },
-    ]);
+    await expectAccessible(page);
     await pause.getByRole('button', { name: 'Pause schedule' }).click();
     await page.getByText(/Paused by .*: “until the new price list”\. Nothing runs/).waitFor();
     expect(await page.title()).toContain('PAUSED · Nightly close');
@@ -102,7 +96,7 @@ describeInBrowser('the page of a schedule', (at) => {
     await page.getByRole('tab', { name: 'History' }).click();
     await page.getByRole('row', { name: /Resumed by/ }).waitFor();
     await page.getByRole('tab', { name: 'Upcoming' }).click();
-    expect(await page.getByRole('table').getByRole('row').count()).toBe(31);
+    await expect.poll(() => page.getByRole('table').getByRole('row').count()).toBe(31);
     await page.getByRole('tab', { name: 'Definition' }).click();
     await page.getByText('"30 2 * * 1-5"').waitFor();
 

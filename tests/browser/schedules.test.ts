@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { newAgent, newSchedule, ok, query, setSettings } from '../contract/fixture.ts';
-import { expectAccessible } from './accessibility.ts';
+import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, visit } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -71,7 +71,6 @@ describeInBrowser('schedules', (at) => {
     const page = await at().open('/schedules');
     await page.getByText('A schedule starts an agent').waitFor();
     expect(await page.getByRole('link', { name: 'New schedule' }).count()).toBe(1);
-    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
   });
 
   test('the list says what became of each schedule, and exactly those that were seen are changed', async () => {
@@ -79,16 +78,13 @@ describeInBrowser('schedules', (at) => {
     const page = await at().open('/schedules?sort=name&q=Ledger', { zone: 'Europe/Berlin' });
     const backup = page.getByRole('row', { name: /Backup check/ });
     await backup.getByText('Missing', { exact: true }).waitFor();
-    await expectAccessible(page, [
-      { scheme: 'light', width: 1280 },
-      { scheme: 'dark', width: 360 },
-    ]);
+    await expectAccessible(page);
 
     await page.getByRole('button', { name: 'More actions for Backup check' }).click();
     await page.getByRole('menuitem', { name: 'Pause' }).click();
     const dialog = page.getByRole('dialog', { name: 'Pause schedule' });
     await dialog.getByLabel('Reason').fill('until the disk is larger');
-    await expectAccessible(page, [{ scheme: 'dark', width: 360 }]);
+    await expectAccessible(page, phone);
     await dialog.getByRole('button', { name: 'Pause schedule' }).click();
     await backup.getByText('“until the disk is larger”').waitFor();
 
@@ -126,26 +122,22 @@ describeInBrowser('schedules', (at) => {
     const timeline = page.getByRole('region', { name: 'Timeline' });
     await timeline.getByRole('link', { name: 'Customer sweep', exact: true }).waitFor();
     await timeline.getByText(/^now /).waitFor();
-    await expectAccessible(page, [
-      { scheme: 'light', width: 1280 },
-      { scheme: 'dark', width: 360 },
-    ]);
+    await expectAccessible(page);
     await page.getByRole('radio', { name: '6 h' }).check();
     await page.waitForURL(/span=6h/);
     await page.getByRole('button', { name: 'Later' }).click();
     await page.waitForURL(/from=.*to=/);
 
-    await page.goto(
-      `${new URL(page.url()).origin}/schedules?view=timeline&from=2027-03-27T12:00:00Z&to=2027-03-28T12:00:00Z&schedule_id=${data[0].id}`,
+    await visit(
+      page,
+      `/schedules?view=timeline&from=2027-03-27T12:00:00Z&to=2027-03-28T12:00:00Z&schedule_id=${data[0].id}`,
     );
     await page.getByText('the clock in Europe/Berlin goes from 02:00 to 03:00').waitFor();
     expect(await timeline.getByRole('link').count()).toBe(1);
-    await expectAccessible(page, [{ scheme: 'dark', width: 1280 }]);
+    await expectAccessible(page, wide);
     await page.getByRole('button', { name: 'Copy link' }).waitFor();
-    for (const s of ['1h', '7d', '14d']) {
-      await page.goto(`${new URL(page.url()).origin}/schedules?view=timeline&span=${s}`);
-      await page.waitForTimeout(800);
-    }
+    await visit(page, '/schedules?view=timeline&span=14d');
+    await timeline.getByText(/^now /).waitFor();
   });
 
   test('the calendar adds up the hours of a week, and leads to the timeline of an hour', async () => {
@@ -154,10 +146,7 @@ describeInBrowser('schedules', (at) => {
     });
     await page.getByText(/^Busiest: \d+ occurrences in the hour/).waitFor();
     await page.getByTitle('Sun 28 Mar 02:00 does not exist: the clock goes forward.').waitFor();
-    await expectAccessible(page, [
-      { scheme: 'light', width: 1280 },
-      { scheme: 'dark', width: 360 },
-    ]);
+    await expectAccessible(page);
     await page.getByRole('link', { name: /^Mon 22 Mar 00:00/ }).click();
     await page.getByRole('region', { name: 'Timeline' }).waitFor();
   });
@@ -171,7 +160,7 @@ describeInBrowser('schedules', (at) => {
         json: { error: { error_id: newId(), code: 'internal_error', message: 'The request failed.' } },
       }),
     );
-    await page.goto(`${new URL(page.url()).origin}/schedules`);
+    await visit(page, `/schedules`);
     await page.getByText('error_id').waitFor();
     await page.unroute('**/app/api/schedules?*');
     await page.getByRole('button', { name: 'Try again' }).click();

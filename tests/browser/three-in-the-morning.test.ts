@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { newAgent, newSchedule, query } from '../contract/fixture.ts';
-import { expectAccessible } from './accessibility.ts';
+import { expectAccessible, phone, wide } from './accessibility.ts';
 import { describeInBrowser } from './fixture.ts';
 
 const minute = 60_000;
@@ -53,13 +53,13 @@ describeInBrowser('three in the morning', (at) => {
       .getByRole('listitem')
       .filter({ hasText: '3 occurrences of Minute report did not fire' });
     await line.getByText(sentence).waitFor();
-    await expectAccessible(page);
+    await expectAccessible(page, phone);
     await line.getByRole('link', { name: /^Why\?: 3 occurrences/ }).click();
     await answer(page).waitFor();
     const row = page.getByRole('row', { name: /Missing/ });
     await row.getByText(sentence).waitFor();
     expect(await page.getByRole('row').count()).toBe(2);
-    await expectAccessible(page, [{ scheme: 'light', width: 360 }]);
+    await expectAccessible(page, wide);
   });
 
   test('the band shows what is missing, and leads to its reason with two clicks', async () => {

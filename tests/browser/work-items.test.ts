@@ -2,16 +2,10 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { newAgent, ok } from '../contract/fixture.ts';
 import { until } from '../harness/wait.ts';
-import { expectAccessible } from './accessibility.ts';
+import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, visit } from './fixture.ts';
 import { call, playedAgent, text } from './work-items-fixture.ts';
-
-/** One narrow and dark, one wide and light. */
-const twoLooks = [
-  { scheme: 'light', width: 1280 },
-  { scheme: 'dark', width: 360 },
-] as const;
 
 /** Counts the requests of `page` to the API from now on, without the stream. */
 const countRequests = (page: Page): string[] => {
@@ -69,10 +63,10 @@ describeInBrowser('Work Items', (at) => {
     });
     await page.getByText(/Waits for a person since/).waitFor();
     expect(await page.title()).toMatch(/NEEDS_REVIEW · Invoice 20417/);
-    await expectAccessible(page, twoLooks);
+    await expectAccessible(page);
     await button(page, 'Edit arguments').click();
     await page.getByLabel('Arguments', { exact: true }).fill('{"order": 7732}');
-    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
+    await expectAccessible(page, wide);
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
     await page.getByText(/Waits for an external worker/).waitFor();
     const { records } = await ok(at().api.post('/work-items/claim', { agent_ids: [played.agent.id] }));
@@ -90,14 +84,14 @@ describeInBrowser('Work Items', (at) => {
     await run.finish({ outcome: 'COMPLETED', result: { sum: 12 } });
     const page = await at().open(`/work-items/${run.id}?tab=timeline`, { scheme: 'dark', width: 360 });
     await page.getByRole('group', { name: 'Timeline' }).getByText('Attempt 1').waitFor();
-    await expectAccessible(page, [{ scheme: 'dark', width: 360 }]);
+    await expectAccessible(page, phone);
     await page.getByRole('tab', { name: 'Events' }).click();
     await page.getByRole('row', { name: /Taken by a worker/ }).waitFor();
-    await expectAccessible(page, [{ scheme: 'dark', width: 360 }]);
+    await expectAccessible(page, phone);
     await page.getByRole('tab', { name: 'Payload and result' }).click();
     await page.getByRole('figure', { name: 'Result' }).getByText('"sum": 12').waitFor();
     await page.getByRole('figure', { name: 'Payload' }).getByText('"2026-11-22"').waitFor();
-    await expectAccessible(page, [{ scheme: 'dark', width: 360 }]);
+    await expectAccessible(page, phone);
     await page.getByRole('tab', { name: 'Traces' }).click();
     await page.getByRole('table', { name: 'Traces' }).getByText('Attempt 1').waitFor();
     expect(page.url()).toContain('tab=traces');
@@ -128,11 +122,12 @@ describeInBrowser('Work Items', (at) => {
     const played = await playedAgent(at(), 'Listed');
     for (let i = 1; i <= 3; i++) await played.create({ work_item_name: `Report ${i}`, draft: i === 2 });
     const page = await at().open('/work-items?q=report');
+    await page.getByRole('row', { name: /Report 3/ }).waitFor();
     const seen = countRequests(page);
     await page.reload();
     await page.getByRole('row', { name: /Report 3/ }).waitFor();
     expect(seen.length).toBeLessThanOrEqual(3);
-    await expectAccessible(page, twoLooks);
+    await expectAccessible(page);
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: 'Draft 1' }).click();
     await page.getByRole('row', { name: /Report 3/ }).waitFor({ state: 'detached' });
@@ -185,7 +180,7 @@ describeInBrowser('Work Items', (at) => {
     await page.getByRole('toolbar', { name: 'Selection' }).getByRole('button', { name: 'Cancel' }).click();
     const dialog = page.getByRole('dialog', { name: 'Cancel' });
     await dialog.getByText('All 60 selected Work Items would change.').waitFor();
-    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
+    await expectAccessible(page, wide);
     await dialog.getByRole('button', { name: 'Cancel 60 Work Items' }).click();
     await dialog.waitFor({ state: 'detached' });
     const { total_count } = await ok(at().api.get(`/work-items?agent_id=${id}&status=CANCELLED`));
@@ -199,7 +194,7 @@ describeInBrowser('Work Items', (at) => {
     await page.getByLabel('Payload').fill('not JSON');
     await button(page, 'Create Work Item').click();
     await page.getByText('Write a JSON object').waitFor();
-    await expectAccessible(page, [{ scheme: 'dark', width: 360 }]);
+    await expectAccessible(page, phone);
     await page.getByLabel('Payload').fill('{"day": 1}');
     await page.getByLabel('Message').fill('Do it.');
     await button(page, 'Create draft').click();
@@ -225,8 +220,8 @@ describeInBrowser('Work Items', (at) => {
     fails = false;
     await button(page, 'Try again').click();
     await page.getByText(/No Work Items match/).waitFor();
-    await page.goto(`${at().test.origin}/work-items/019a0000-0000-7000-8000-000000000000`);
+    await visit(page, `/work-items/019a0000-0000-7000-8000-000000000000`);
     await page.getByText('This does not exist.').waitFor();
-    await expectAccessible(page, [{ scheme: 'light', width: 360 }]);
+    await expectAccessible(page, phone);
   });
 });

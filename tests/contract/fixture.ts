@@ -52,6 +52,11 @@ export class Contract {
     }
     if (types.includes('text/event-stream') && response.headers.get('content-type') === 'text/event-stream')
       return;
+    if (
+      types.includes('application/yaml') &&
+      response.headers.get('content-type') === 'application/yaml; charset=utf-8'
+    )
+      return;
     // A page for browsers.
     if (types.includes('text/html') && response.headers.get('content-type') === 'text/html; charset=utf-8')
       return;
@@ -100,6 +105,7 @@ export class Contract {
 export interface Fixture {
   test: TestPlatform;
   db: Database;
+  dataDir: string;
   api: Client;
   app: Client;
   contract: Contract;
@@ -119,6 +125,7 @@ export const startFixture = async (
   return {
     test,
     db: test.platform.db,
+    dataDir: test.dataDir,
     contract: contracts.get('/api/v2')!,
     api: contracts.get('/api/v2')!.client(test.api),
     app: contracts.get('/app/api')!.client(test.app),

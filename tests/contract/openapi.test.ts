@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
+import { foreignPostgres } from '../harness/foreign.ts';
 import { adminKey } from '../harness/process.ts';
 import { startToolServer } from '../harness/tool-server.ts';
+import { upload } from './files-fixture.ts';
 import { newAgent, newKey, newSchedule, ok, query, unknownId, withPlatform } from './fixture.ts';
 
 interface Operation {
@@ -15,6 +17,10 @@ interface Operation {
   security?: unknown[];
   responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
 }
+
+/** Whether the body is a form with a file. */
+const isForm = ({ requestBody }: Operation): boolean =>
+  'multipart/form-data' in ((requestBody as { content?: object } | undefined)?.content ?? {});
 
 describe('the OpenAPI document', () =>
   withPlatform('postgres', (at) => {
@@ -75,7 +81,9 @@ describe('the OpenAPI document', () =>
         const refusals = operation.security?.length === 0 ? ['429'] : ['401', '403', '429'];
         expect(statuses, name).toEqual(expect.arrayContaining([...refusals, '500', '503']));
         if (path.includes('{')) expect(statuses, name).toContain('404');
-        if (operation.requestBody) expect(statuses, name).toEqual(expect.arrayContaining(['400', '422']));
+        // What a form with a file lacks or has too much of is a 400.
+        const checked = isForm(operation) ? ['400'] : ['400', '422'];
+        if (operation.requestBody) expect(statuses, name).toEqual(expect.arrayContaining(checked));
         // A browser that is sent somewhere brings any query.
         const checksQuery = operation.parameters?.some((p) => p.in === 'query') && !statuses.includes('303');
         if (checksQuery) expect(statuses, name).toContain('422');
@@ -193,7 +201,41 @@ describe('the OpenAPI document', () =>
         sql`insert into conversation_messages (conversation_id, id, run_id, role, content)
           values (${conversation.id}, ${message.id}, new_id(), 'user', '[{"type":"text","text":"x"}]')`,
       );
+      const draft = await ok(at().api.post('/work-items', { agent_id: agent.id, draft: true }));
+      const file = await upload(
+        at().api,
+        `/agents/${talker.id}/conversations/${conversation.id}`,
+        'known.csv',
+        'a\n1',
+      );
+      const ofDraft: Record<string, string> = {
+        work_item_id: draft.id,
+        file_id: (await upload(at().api, `/work-items/${draft.id}`, 'known.csv', 'a\n1')).id,
+      };
+      const frameOf = (path: string, fileId: string) =>
+        ok(at().api.post(`${path}/data-frames`, { source: { kind: 'file', file_id: fileId } }));
+      await frameOf(`/agents/${talker.id}/conversations/${conversation.id}`, file.id);
+      await frameOf(`/work-items/${draft.id}`, ofDraft.file_id!);
+      const foreign = await foreignPostgres(inject('postgresUrl'), 'create table t (id integer primary key)');
+      const connection = await ok(
+        at().api.post('/data-connections', {
+          name: 'x',
+          engine: 'postgres',
+          configuration: foreign.settings,
+        }),
+      );
+      const dataModel = await ok(
+        at().api.post('/semantic-data-models/scaffold-from-tables', {
+          data_connection_id: connection.id,
+          tables: [{ table: 't' }],
+          save: true,
+        }),
+      );
       const known: Record<string, string> = {
+        file_id: file.id,
+        frame: 'known',
+        data_connection_id: connection.id,
+        semantic_data_model_id: dataModel.id,
         agent_id: agent.id,
         conversation_id: conversation.id,
         tool_server_id: toolServer.id,
@@ -213,10 +255,15 @@ describe('the OpenAPI document', () =>
       for (const base of ['/api/v2', '/api/v1', '/app/api'] as const) {
         const { paths } = await documentOf(base);
         for (const [path, methods] of Object.entries<Record<string, Operation>>(paths)) {
+          const isOfDraft = /^\/work-items\/\{work_item_id\}\/(files|data-frames)/.test(path);
           const fill = (id?: string) =>
             path
               .replace('{agent_id}/conversations', `${id ?? talker.id}/conversations`)
-              .replace(/\{(\w+)\}/g, (_all, name: string) => id ?? known[name] ?? unknownId);
+              .replace(
+                /\{(\w+)\}/g,
+                (_all, name: string) =>
+                  id ?? (isOfDraft ? ofDraft[name] : undefined) ?? known[name] ?? unknownId,
+              );
           // What a query must have.
           const needed: Record<string, string> = { at: '2026-01-31T08:00:00Z', than: item.id };
           const required = (methods.get?.parameters ?? []).filter(
@@ -248,7 +295,7 @@ describe('the OpenAPI document', () =>
             const takesBody = methods[method]!.requestBody !== undefined;
             for (const [body, statuses] of [
               ['{', takesBody ? [400] : [200, 412]],
-              ['[]', takesBody ? [422] : [200, 412]],
+              ['[]', takesBody ? [isForm(methods[method]!) ? 400 : 422] : [200, 412]],
               [
                 '{"name":5,"settings":5,"cron_expression":5,"scope":5,"reason":5,"message":5}',
                 [200, 201, 400, 412, 422],

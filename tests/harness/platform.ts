@@ -19,6 +19,8 @@ export interface TestPlatform extends AsyncDisposable {
   as(key: string | undefined, base?: string): ReturnType<typeof client>;
   /** `http://127.0.0.1:PORT`. */
   origin: string;
+  /** Its DATA_DIR. */
+  dataDir: string;
   clock: ShiftedClock;
   stop(): Promise<void>;
 }
@@ -54,6 +56,7 @@ export const startTestPlatform = async (
   return {
     platform,
     origin,
+    dataDir,
     clock,
     as,
     api: as(adminKey),

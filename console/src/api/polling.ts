@@ -1,6 +1,7 @@
 /** How often pages ask again, in milliseconds. */
 export const polling = {
-  overview: 10_000,
+  /** With jitter at most 7 requests in a minute, the band's one among them. */
+  overview: 12_000,
   /** A list in which a visible row is open, or Live is on. */
   active: 3_000,
   /** Any other list. */

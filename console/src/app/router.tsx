@@ -3,7 +3,7 @@ import { agentSearch, agentsSearch, newAgentSearch } from '../features/agents/se
 import { apiKeysSearch } from '../features/api-keys/search.ts';
 import { auditSearch } from '../features/audit/search.ts';
 import { conversationSearch } from '../features/conversations/search.ts';
-import { dataConnectionsSearch } from '../features/data-connections/search.ts';
+import { dataConnectionSearch, dataConnectionsSearch } from '../features/data-connections/search.ts';
 import { integrationSearch, integrationsSearch } from '../features/integrations/search.ts';
 import { llmConfigurationsSearch } from '../features/llm-configurations/search.ts';
 import { overviewSearch } from '../features/overview/search.ts';
@@ -11,6 +11,7 @@ import { reviewSearch } from '../features/review/search.ts';
 import { roleMappingsSearch } from '../features/role-mappings/search.ts';
 import { newScheduleSearch, scheduleSearch, schedulesSearch } from '../features/schedules/search.ts';
 import {
+  newSemanticDataModelSearch,
   semanticDataModelSearch,
   semanticDataModelsSearch,
 } from '../features/semantic-data-models/search.ts';
@@ -245,7 +246,7 @@ const pages = [
       () => import('../features/data-connections/DataConnectionPage.tsx'),
       'DataConnectionPage',
     ),
-    none,
+    dataConnectionSearch,
     'getDataConnection',
   ),
   page(
@@ -263,7 +264,7 @@ const pages = [
       () => import('../features/semantic-data-models/NewSemanticDataModelPage.tsx'),
       'NewSemanticDataModelPage',
     ),
-    none,
+    newSemanticDataModelSearch,
     'createSemanticDataModel',
   ),
   page(

@@ -1,5 +1,8 @@
+import { mePath } from '../api/me.ts';
 import { queryClient } from '../api/query.ts';
 import { onFailure, request } from '../api/request.ts';
+import { shell } from '../text/en/shell.ts';
+import { notify } from '../ui/notices.ts';
 import { to } from './addresses.ts';
 import { writePreference } from './preferences.ts';
 import { router } from './router.tsx';
@@ -15,12 +18,23 @@ export const returnAddress = (asked: string | undefined): string =>
 const toSignIn = (): void => {
   if (location.pathname === '/sign-in') return;
   const here = `${location.pathname}${location.search}${location.hash}`;
+  // Who was signed in is told why they are asked again; who just came is not.
+  if (queryClient.getQueryData([mePath, ''])) notify(shell.sessionEnded);
   queryClient.clear();
   router.history.replace(to.signIn(here === '/' ? {} : { return_to: here }));
 };
 
+/** At most so often a refusal leads to the question what the role may do now. */
+const roleEveryMs = 5_000;
+let roleAskedAt = 0;
+
 onFailure((problem) => {
   if (problem.status === 401) toSignIn();
+  // The role was lowered while the page was open: its buttons learn of it now, not within a minute.
+  if (problem.status === 403 && Date.now() - roleAskedAt > roleEveryMs) {
+    roleAskedAt = Date.now();
+    void queryClient.invalidateQueries({ queryKey: [mePath] });
+  }
 });
 
 /** Ends the session, here and at the identity provider if it has one. */

@@ -44,6 +44,7 @@ export const Button = (props: ButtonProps) => {
         ref={ref}
         className={cx(classOf({ kind, small, wide }), className)}
         data-primary={kind === 'primary' || undefined}
+        data-danger={kind === 'danger' || kind === 'quiet-danger' || undefined}
         aria-disabled={off || undefined}
         aria-busy={busy || undefined}
         aria-describedby={disabledReason ? reasonId : rest['aria-describedby']}

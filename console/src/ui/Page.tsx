@@ -38,7 +38,7 @@ export const Page = ({ title, titlePrefix, crumbs, lead, actions, wide, children
             <div className={css.crumbs}>
               {crumbs.map((crumb, index) => (
                 <Fragment key={crumb.href}>
-                  {index > 0 && ' / '}
+                  {index > 0 && <span aria-hidden="true">/</span>}
                   <Link href={crumb.href}>{crumb.label}</Link>
                 </Fragment>
               ))}
@@ -141,15 +141,18 @@ export const Form = ({
   onSubmit,
   actions,
   side,
+  wide,
 }: {
   children: ReactNode;
+  /** The whole width: for a text of many lines. */
+  wide?: boolean;
   onSubmit: () => void;
   /** The first button submits. */
   actions: ReactNode;
   side?: ReactNode;
 }) => (
   <form
-    className={cx(css.form, side && css.withSide)}
+    className={cx(css.form, side && css.withSide, wide && css.wideForm)}
     noValidate
     onSubmit={(event) => {
       event.preventDefault();

@@ -202,10 +202,17 @@ export const SecretField = ({
 /** Several lines of text. `onEnter`: what Enter does; Shift+Enter then begins a line. */
 export const Textarea = ({
   rows = 4,
+  wrap = true,
   onEnter,
   inputRef,
   ...props
-}: TextLike & { rows?: number; onEnter?: () => void; inputRef?: Ref<HTMLTextAreaElement> }) => (
+}: TextLike & {
+  rows?: number;
+  /** false: long lines scroll sideways, so that a line of the text is a line on the screen. */
+  wrap?: boolean;
+  onEnter?: () => void;
+  inputRef?: Ref<HTMLTextAreaElement>;
+}) => (
   <MantineTextarea
     {...common(props)}
     ref={inputRef}
@@ -221,9 +228,23 @@ export const Textarea = ({
     placeholder={props.placeholder}
     maxLength={props.maxLength}
     rows={rows}
+    wrap={wrap ? undefined : 'off'}
     resize="vertical"
     spellCheck={props.mono ? false : undefined}
     data-autofocus={props.autoFocus || undefined}
     classNames={{ input: cx(props.mono && css.mono) }}
   />
 );
+
+/** As `SecretField`, for a secret of several lines: a private key. A field of one line would join them. */
+export const SecretTextarea = ({
+  value,
+  onChange,
+  set,
+  ...props
+}: FieldBase<string | null> & { set: boolean }) => {
+  if (set && value === null) {
+    return <StoredSecret {...props} shown={ui.secretSet} onReplace={() => onChange('')} />;
+  }
+  return <Textarea {...props} value={value ?? ''} onChange={onChange} mono />;
+};

@@ -14,7 +14,7 @@ export { Strip } from './drawings/Strip.tsx';
 export { type Step, Waterfall } from './drawings/Waterfall.tsx';
 export { offsetAt } from './drawings/zone-time.ts';
 export { FilterBar, FilterChoice, FilterText } from './FilterBar.tsx';
-export { NumberField, PasswordField, SecretField, Textarea, TextField } from './fields.tsx';
+export { NumberField, PasswordField, SecretField, SecretTextarea, Textarea, TextField } from './fields.tsx';
 export { useHash, useHashTarget } from './hash-target.ts';
 export { downloadText, JsonView } from './JsonView.tsx';
 export { useKeys } from './keys.ts';
@@ -38,6 +38,7 @@ export {
 } from './Page.tsx';
 export { Pager } from './Pager.tsx';
 export { permissionReason } from './permission.ts';
+export { type RowsColumn, RowsTable, type RowValue } from './RowsTable.tsx';
 export { type SecretEntry, SecretMap, StoredSecretMap, storedEntries } from './SecretMap.tsx';
 export { MultiSelect, type Option, Select } from './Select.tsx';
 export { type Selection, SelectionBar, useSelection } from './selection.tsx';

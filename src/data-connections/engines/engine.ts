@@ -1,6 +1,6 @@
 import type { Egress } from '../../lib/egress.ts';
 import type { Progress } from './progress.ts';
-import type { Datatype, Rows } from './values.ts';
+import type { Datatype, OnRows, Rows } from './values.ts';
 
 /** One read-only statement, as a printer of ours wrote it. */
 export interface ReadQuery {
@@ -16,6 +16,11 @@ export interface ReadQuery {
   datatypes?: readonly (Datatype | null)[];
   /** Longer texts are cut. Default 10,000 characters. */
   maxCharacters?: number;
+  /**
+   * Takes the rows in batches, in their order, instead of the result, which then has none and no limit of bytes. The next
+   * batch waits for it.
+   */
+  onRows?: OnRows;
   /** What SQLite's authorizer permits. Other engines have privileges. */
   permitted?: { tables: readonly string[]; functions: readonly string[] };
 }

@@ -31,6 +31,14 @@ export class QueryFailure extends Error {
   }
 }
 
+/** Who takes rows in batches has failed: its own error, and none of the database. */
+export class NotTaken extends Error {
+  constructor(cause: unknown) {
+    super('rows were not taken', { cause });
+    this.name = 'NotTaken';
+  }
+}
+
 /** The platform's own database is no data connection: its tables hold the secrets and the audit log. */
 export const ownDatabaseFailure = (): ConnectionFailure =>
   new ConnectionFailure('denied', "This is the platform's own database, which cannot be used.", 'resolve');

@@ -104,6 +104,30 @@ describeWithMariaDb('MariaDB', () => {
     });
   });
 
+  test('rows can be taken in batches, in their order, as many as there are', async () => {
+    const batches: number[] = [];
+    const taken: unknown[] = [];
+    const { rows, truncated } = await read(session, `select seq, repeat('x', 9000) from seq_1_to_2500`, {
+      limit: 2_400,
+      onRows: async (batch) => {
+        batches.push(batch.length);
+        taken.push(...batch.map(([i]) => i));
+        await new Promise(setImmediate);
+      },
+    });
+    expect([rows, truncated]).toEqual([[], true]);
+    expect(taken).toEqual(Array.from({ length: 2_400 }, (_, i) => i + 1));
+    expect(batches).toEqual([1_000, 1_000, 400]);
+    const other = await open({ username: 'root', password: undefined });
+    const full = new Error('the disk is full');
+    const failing = read(other, 'select seq from seq_1_to_5000', {
+      limit: 4_000,
+      onRows: () => Promise.reject(full),
+    });
+    await expect(failing).rejects.toBe(full);
+    expect(other.broken).toBe(true);
+  });
+
   test('the same statement can be read twice', async () => {
     for (let time = 0; time < 2; time++) {
       expect(

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { type Connection, createConnection, type FieldPacket } from 'mysql2';
+import { sessionStatements } from '../../sql/index.ts';
 import type { Engine, OpenParts, ReadQuery, ServerInfo, Session } from './engine.ts';
-import { ConnectionFailure, QueryFailure } from './failures.ts';
+import { ConnectionFailure, NotTaken, QueryFailure } from './failures.ts';
 import { listMysqlTables, writableSql } from './mysql-catalog.ts';
 import { queryFailure, signInFailure } from './mysql-failures.ts';
 import { datatypeOfField, isFloat, shortestFloat } from './mysql-types.ts';
@@ -11,9 +12,6 @@ import type { ServerSettings } from './settings.ts';
 import { guarded, openSocket, tlsFailure, tlsOptions } from './socket.ts';
 import { RowCollector, type Rows } from './values.ts';
 import { watched } from './watch.ts';
-
-/** What the printer relies on, the same on every server, and errors instead of guesses. */
-const sqlMode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES';
 
 const killWithinMs = 5_000;
 
@@ -154,11 +152,15 @@ class MysqlSession implements Session {
   }
 
   async read(query: ReadQuery): Promise<Rows> {
-    const { timeoutMs, signal } = query;
     const { socket } = this.#opened;
     try {
-      return await watched({ socket, timeoutMs, signal }, this.#kill, () => this.#read(query));
+      return await watched({ socket, query }, this.#kill, () => this.#read(query));
     } catch (error) {
+      if (error instanceof NotTaken) {
+        // Rows that no one wants are on their way.
+        this.close();
+        throw error.cause;
+      }
       const failure = queryFailure(error);
       if (failure instanceof ConnectionFailure) this.close();
       throw failure;
@@ -186,9 +188,17 @@ class MysqlSession implements Session {
       let collector: RowCollector | undefined;
       let floats: boolean[] = [];
       let notTaken = 0;
+      const { connection } = this.#opened;
+      const done = (full: RowCollector): void => {
+        full.handOver().then(() => resolve(full.result()), reject);
+      };
+      const handOver = (full: RowCollector): void => {
+        connection.pause();
+        full.handOver().then(() => connection.resume(), reject);
+      };
       // The driver tells a lost connection to those who wait with a callback only.
       this.#fail = reject;
-      const execution = this.#opened.connection.execute(statement as never);
+      const execution = connection.execute(statement as never);
       execution.on('error', reject);
       execution.on('fields', (fields: FieldPacket[]) => {
         floats = fields.map(isFloat);
@@ -202,14 +212,17 @@ class MysqlSession implements Session {
         const values = row.map((value, i) =>
           floats[i] && typeof value === 'number' ? shortestFloat(value) : value,
         );
-        if (collector.add(values)) return;
+        if (collector.add(values)) {
+          if (collector.hasBatch) handOver(collector);
+          return;
+        }
         // `sql_select_limit` lets one row more come. What is larger than an answer is not read to its end.
         if (++notTaken < 2) return;
-        resolve(collector.result());
+        done(collector);
         this.close();
       }) as never);
       execution.on('end', () => {
-        if (collector) resolve(collector.result());
+        if (collector) done(collector);
         else reject(new QueryFailure('query_failed', 'The database returned no rows.'));
       });
     });
@@ -268,10 +281,8 @@ export const mysql: Engine<ServerSettings> = {
     try {
       const prepare = async (): Promise<string> => {
         await command(connection, 'set session transaction read only');
-        await command(
-          connection,
-          `set session sql_mode = '${sqlMode}', time_zone = '+00:00', lock_wait_timeout = 5, group_concat_max_len = 1048576`,
-        );
+        await command(connection, 'set session lock_wait_timeout = 5');
+        for (const statement of sessionStatements.mysql) await command(connection, statement);
         const rows = await command(connection, 'select version()');
         return String(rows[0]?.[0]);
       };

@@ -219,3 +219,30 @@ test('signing in fails with a reason and without the password', async () => {
   await expect(asReader({ port: 1 })).rejects.toMatchObject({ reason: 'unreachable' });
   await expect(asReader({ tls: { mode: 'require' } })).rejects.toMatchObject({ reason: 'tls' });
 });
+
+test('rows can be taken in batches, in their order, as many as there are', async () => {
+  const batches: number[] = [];
+  const taken: unknown[] = [];
+  const { rows, truncated, columns } = await read(
+    session,
+    `select i, repeat('x', 9000) from generate_series(1, 2500) as i`,
+    {
+      limit: 2_400,
+      onRows: async (batch) => {
+        batches.push(batch.length);
+        taken.push(...batch.map(([i]) => i));
+      },
+    },
+  );
+  expect({ rows, truncated, columns: columns.length }).toEqual({ rows: [], truncated: true, columns: 2 });
+  expect(taken).toEqual(Array.from({ length: 2_400 }, (_, i) => i + 1));
+  expect(batches.length).toBeGreaterThan(1);
+  const other = await postgres.open(foreign.settings, openParts());
+  const full = new Error('the disk is full');
+  const failing = read(other, 'select generate_series(1, 10000)', {
+    limit: 9_000,
+    onRows: () => Promise.reject(full),
+  });
+  await expect(failing).rejects.toBe(full);
+  expect(other.broken).toBe(true);
+});

@@ -3,8 +3,9 @@ import type { TLSSocket } from 'node:tls';
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import type { Address } from '../../lib/egress.ts';
+import { sessionStatements } from '../../sql/index.ts';
 import type { Engine, OpenParts, ReadQuery, ServerInfo, Session } from './engine.ts';
-import { ConnectionFailure, ownDatabaseFailure } from './failures.ts';
+import { ConnectionFailure, NotTaken, ownDatabaseFailure } from './failures.ts';
 import { listPostgresTables } from './postgres-catalog.ts';
 import { queryFailure, signInFailure } from './postgres-failures.ts';
 import { datatypeOfOid } from './postgres-types.ts';
@@ -98,25 +99,25 @@ class PostgresSession implements Session {
   }
 
   async read(query: ReadQuery): Promise<Rows> {
-    const { timeoutMs, signal } = query;
     const { socket } = this.#opened;
     try {
-      return await watched({ socket, timeoutMs, signal }, this.#cancel, () => this.#read(query));
+      return await watched({ socket, query }, this.#cancel, () => this.#read(query));
     } catch (error) {
+      if (error instanceof NotTaken) throw error.cause;
       const failure = queryFailure(error);
       if (failure instanceof ConnectionFailure) this.close();
       throw failure;
     }
   }
 
-  async #read({ sql, parameters, limit, timeoutMs, datatypes, maxCharacters }: ReadQuery): Promise<Rows> {
+  async #read({ sql, parameters, timeoutMs, ...given }: ReadQuery): Promise<Rows> {
     const { client } = this.#opened;
     await client.query(beginReadOnly(timeoutMs));
     try {
       const cursor = client.query(
         new Cursor<unknown[]>(sql, [...parameters], { rowMode: 'array', types: asText }),
       );
-      const collector = await this.#collect(cursor, { limit, datatypes, maxCharacters });
+      const collector = await this.#collect(cursor, given);
       await cursor.close();
       return collector.result();
     } finally {
@@ -126,7 +127,7 @@ class PostgresSession implements Session {
 
   async #collect(
     cursor: Cursor<unknown[]>,
-    given: Pick<ReadQuery, 'limit' | 'datatypes' | 'maxCharacters'>,
+    given: Pick<ReadQuery, 'limit' | 'datatypes' | 'maxCharacters' | 'onRows'>,
   ): Promise<RowCollector> {
     let collector: RowCollector | undefined;
     let left = given.limit + 1;
@@ -140,6 +141,11 @@ class PostgresSession implements Session {
       const enough = rows.some(
         (row) => !collector!.add(row.map((value, i) => withoutBytes(value, fields[i]!))),
       );
+      await collector.handOver().catch((error: unknown) => {
+        // Rows that no one wants are on their way.
+        this.close();
+        throw error;
+      });
       left -= rows.length;
       if (enough || rows.length < asked || left === 0) return collector;
     }
@@ -202,10 +208,7 @@ const beginReadOnly = (timeoutMs: number): string =>
     `set local statement_timeout = ${Math.ceil(timeoutMs)}`,
     'set local lock_timeout = 5000',
     `set local idle_in_transaction_session_timeout = ${Math.ceil(timeoutMs) + 10_000}`,
-    'set local search_path = pg_catalog',
-    "set local timezone = 'UTC'",
-    'set local standard_conforming_strings = on',
-    "set local datestyle = 'ISO'",
+    ...sessionStatements.postgres,
     "set local intervalstyle = 'postgres'",
     'set local extra_float_digits = 1',
   ].join('; ');

@@ -1,6 +1,6 @@
 import { type Sandbox, SandboxFailure, type SqliteTable } from '../../sandbox/index.ts';
 import type { Engine, ReadQuery, ServerInfo, Session, TableFilter, TableInfo, TableList } from './engine.ts';
-import { ConnectionFailure, QueryFailure } from './failures.ts';
+import { ConnectionFailure, NotTaken, QueryFailure } from './failures.ts';
 import type { FileSettings } from './settings.ts';
 import { checkSqliteHeader, findSqliteFile } from './sqlite-file.ts';
 import { datatypeOfDeclared, datatypeOfValues } from './sqlite-types.ts';
@@ -10,6 +10,8 @@ import { timedOut } from './watch.ts';
 const schema = 'main';
 const catalogSeconds = 15;
 const maxBytes = 10 * 1024 * 1024;
+/** A reply of the sandbox has at most 32 MB. */
+const maxBytesInBatches = 24 * 1024 * 1024;
 const maxCharacters = 10_000;
 
 /** What the message of SQLite means; the message itself may quote SQL. */
@@ -23,6 +25,7 @@ const meaningOf = (message: string): string => {
 
 /** What a failed job means to the caller. A 503 of the sandbox stays one. */
 const failureOf = (error: unknown): unknown => {
+  if (error instanceof NotTaken) return error.cause;
   if (!(error instanceof SandboxFailure)) return error;
   switch (error.reason) {
     case 'time_limit':
@@ -83,7 +86,7 @@ class SqliteSession implements Session {
           tables: [...(query.permitted?.tables ?? [])],
           functions: [...(query.permitted?.functions ?? [])],
           maxRows: query.limit,
-          maxBytes,
+          maxBytes: query.onRows ? maxBytesInBatches : maxBytes,
           // One more, so that it is known which texts are cut.
           maxCharacters: Math.min(most + 1, maxBytes),
         },
@@ -97,7 +100,11 @@ class SqliteSession implements Session {
         query,
       );
       for (const column of bytes_in) collector.leftOut(column);
-      for (const row of rows) if (!collector.add(row)) break;
+      for (const row of rows) {
+        if (!collector.add(row)) break;
+        if (collector.hasBatch) await collector.handOver();
+      }
+      await collector.handOver();
       const result = collector.result();
       return { ...result, truncated: result.truncated || truncated };
     } catch (error) {

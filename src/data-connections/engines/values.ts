@@ -1,4 +1,5 @@
 import type { Datatype } from '../../sql/index.ts';
+import { NotTaken } from './failures.ts';
 
 export type { Datatype };
 
@@ -22,6 +23,12 @@ export interface Rows {
   truncated: boolean;
   warnings: Warning[];
 }
+
+/** Takes a batch of rows. */
+export type OnRows = (rows: Value[][]) => Promise<void>;
+
+/** The rows of a batch. */
+const batchRows = 1_000;
 
 const defaultMaxCharacters = 10_000;
 const maxBytes = 10 * 1024 * 1024;
@@ -82,7 +89,9 @@ export class RowCollector {
   readonly #columns: Column[];
   readonly #limit: number;
   readonly #maxCharacters: number;
-  readonly #rows: Value[][] = [];
+  readonly #onRows: OnRows | undefined;
+  #rows: Value[][] = [];
+  #count = 0;
   readonly #warnings = new Map<string, Warning>();
   #bytes = 0;
   #truncated = false;
@@ -93,8 +102,10 @@ export class RowCollector {
       limit: number;
       datatypes?: readonly (Datatype | null)[] | undefined;
       maxCharacters?: number | undefined;
+      onRows?: OnRows | undefined;
     },
   ) {
+    this.#onRows = given.onRows;
     this.#columns = columns.map(({ name, datatype }, i) => ({
       name,
       datatype: given.datatypes?.[i] ?? datatype,
@@ -106,18 +117,34 @@ export class RowCollector {
   /** Adds a row as the driver gave it. Returns false if no more rows are needed. */
   add(row: readonly unknown[]): boolean {
     if (this.#truncated) return false;
-    if (this.#rows.length >= this.#limit) {
+    if (this.#count >= this.#limit) {
       this.#truncated = true;
       return false;
     }
     const values = this.#columns.map((_column, i) => this.#valueOf(row[i], i));
-    this.#bytes += 2 + values.reduce((sum: number, value) => sum + 1 + bytesOf(value), 0);
+    if (!this.#onRows) this.#bytes += 2 + values.reduce((sum: number, value) => sum + 1 + bytesOf(value), 0);
     if (this.#bytes > maxBytes) {
       this.#truncated = true;
       return false;
     }
     this.#rows.push(values);
+    this.#count++;
     return true;
+  }
+
+  /** Whether a batch waits to be handed over. */
+  get hasBatch(): boolean {
+    return this.#onRows !== undefined && this.#rows.length >= batchRows;
+  }
+
+  /** Hands the rows over to who takes them in batches. Rejects with NotTaken. */
+  async handOver(): Promise<void> {
+    if (!this.#onRows || this.#rows.length === 0) return;
+    const rows = this.#rows;
+    this.#rows = [];
+    await this.#onRows(rows).catch((error: unknown) => {
+      throw new NotTaken(error);
+    });
   }
 
   /** The column with this number holds bytes that did not come. */

@@ -6,10 +6,18 @@ const graceMs = 2_000;
 
 /** What one query may send, in bytes: far above an answer of 10 MB, and far below what the process can hold. */
 const mostBytes = 64 * 1024 * 1024;
+/** The same for rows that are taken in batches and not held. */
+const mostBytesInBatches = 2 * 1024 ** 3;
 
 const checkEveryMs = 100;
 
 const callerLeft = () => new QueryFailure('query_failed', 'The query was cancelled.');
+
+interface WatchedQuery {
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  onRows?: unknown;
+}
 
 /**
  * Runs `fn`, which uses the connection `socket`. If the server does not respond within `timeoutMs` and a grace, sends far
@@ -17,7 +25,7 @@ const callerLeft = () => new QueryFailure('query_failed', 'The query was cancell
  * rejects at once.
  */
 export const watched = async <T>(
-  { socket, timeoutMs, signal }: { socket: Socket; timeoutMs: number; signal?: AbortSignal | undefined },
+  { socket, query: { timeoutMs, signal, onRows } }: { socket: Socket; query: WatchedQuery },
   end: () => void,
   fn: () => Promise<T>,
 ): Promise<T> => {
@@ -32,7 +40,7 @@ export const watched = async <T>(
   });
   const timer = setTimeout(() => fail(timedOut()), timeoutMs + graceMs);
   const counter = setInterval(() => {
-    if (socket.bytesRead - before > mostBytes) {
+    if (socket.bytesRead - before > (onRows ? mostBytesInBatches : mostBytes)) {
       fail(new QueryFailure('too_large', 'The rows of the query are too large.'));
     }
   }, checkEveryMs);

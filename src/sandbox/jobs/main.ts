@@ -13,6 +13,10 @@ type Job = (input: never) => unknown;
 /** Each has a function with the name of each of its jobs. */
 const libraries: Record<Library, () => Promise<Partial<Record<JobName, Job>>>> = {
   sqlite: () => import('./sqlite.ts'),
+  duckdb: () => import('./duckdb.ts'),
+  documents: () => import('./documents.ts'),
+  ocr: () => import('./ocr.ts'),
+  scans: () => import('./scans.ts'),
 };
 
 /** What a library prints must not stand in the reply. */

@@ -1,5 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
-import { path, request, useForm, useGet, useInvalidate, usePermission } from '../../api/index.ts';
+import {
+  path,
+  request,
+  useForm,
+  useGet,
+  useIdempotencyKey,
+  useInvalidate,
+  usePermission,
+} from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
@@ -29,6 +37,7 @@ const copied = (agent: PublicAgent) => ({
   fallback_llm_ids: agent.fallback_llm_ids,
   tool_server_ids: agent.tool_server_ids,
   tool_policies: agent.tool_policies,
+  semantic_data_model_ids: agent.semantic_data_model_ids,
   result_schema: agent.result_schema,
   execution: agent.execution,
   approval_role: agent.approval_role,
@@ -40,6 +49,7 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
   const navigate = useNavigate();
   const invalidate = useInvalidate();
   const reason = permissionReason(usePermission('createAgent'));
+  const keyOf = useIdempotencyKey();
   const form = useForm(
     {
       name: copy ? words.copyOf(copy.name) : '',
@@ -52,7 +62,7 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
       const body = { ...(copy ? copied(copy) : {}), ...values, description: description || null };
       const { body: created } = await request<PublicAgent>('POST', '/api/v2/agents', {
         body,
-        idempotencyKey: crypto.randomUUID(),
+        idempotencyKey: keyOf(body),
       });
       notify(words.created);
       await navigate({ to: to.agent(created.id) });

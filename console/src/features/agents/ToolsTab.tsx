@@ -1,5 +1,5 @@
 import { type Got, useGet, usePermission } from '../../api/index.ts';
-import type { PublicAgent, ToolServerPage } from '../../api/types.gen.ts';
+import type { PublicAgent, SemanticDataModelPage, ToolServerPage } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
@@ -18,10 +18,24 @@ import {
 } from '../../ui/index.ts';
 import { AgentConflict, LoadedAgent, useAgentForm } from './AgentForm.tsx';
 
-const toValues = ({ tool_server_ids, approval_role }: PublicAgent) => ({ tool_server_ids, approval_role });
+const toValues = ({ tool_server_ids, semantic_data_model_ids, approval_role }: PublicAgent) => ({
+  tool_server_ids,
+  semantic_data_model_ids,
+  approval_role,
+});
 type Values = ReturnType<typeof toValues>;
 const roles = Object.entries(words.roles).map(([value, label]) => ({ value, label }));
-const labels = { tool_server_ids: words.toolServers, approval_role: words.approvalRole };
+const labels = {
+  tool_server_ids: words.toolServers,
+  semantic_data_model_ids: words.dataModels,
+  approval_role: words.approvalRole,
+};
+
+/** The named ones, and those chosen that the role may not read, or beyond the first hundred. */
+const optionsOf = (names: ReadonlyMap<string, string>, chosen: readonly string[]) => [
+  ...[...names].map(([value, label]) => ({ value, label })),
+  ...chosen.filter((id) => !names.has(id)).map((value) => ({ value, label: value })),
+];
 
 const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }) => {
   const reason = permissionReason(usePermission('updateAgent'));
@@ -31,6 +45,12 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
     enabled: permission.allowed,
   });
   const names = new Map((servers.data?.data ?? []).map(({ id, name }) => [id, name]));
+  const mayListModels = usePermission('listSemanticDataModels');
+  const models = useGet<SemanticDataModelPage>('/api/v2/semantic-data-models', {
+    query: { limit: 100 },
+    enabled: mayListModels.allowed,
+  });
+  const modelNames = new Map((models.data?.data ?? []).map(({ id, name }) => [id, name]));
   const edit = useAgentForm(agent, got, toValues, (values: Values) => values);
   const { form } = edit;
   return (
@@ -55,14 +75,16 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
           label={words.toolServers}
           hint={words.toolServersHint}
           disabledReason={reason ?? permissionReason(permission)}
-          options={[
-            ...[...names].map(([value, label]) => ({ value, label })),
-            // Those that the role may not read, or beyond the first hundred.
-            ...form.values.tool_server_ids
-              .filter((id) => !names.has(id))
-              .map((value) => ({ value, label: value })),
-          ]}
+          options={optionsOf(names, form.values.tool_server_ids)}
           nothing={servers.loading ? common.loading : words.noToolServers}
+        />
+        <MultiSelect
+          {...form.field('semantic_data_model_ids')}
+          label={words.dataModels}
+          hint={words.dataModelsHint}
+          disabledReason={reason ?? permissionReason(mayListModels)}
+          options={optionsOf(modelNames, form.values.semantic_data_model_ids)}
+          nothing={models.loading ? common.loading : words.noDataModels}
         />
         <Select
           {...form.field('approval_role')}
@@ -97,7 +119,7 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
   );
 };
 
-/** Which tool servers the agent uses, and who may approve its calls. */
+/** Which tool servers and semantic data models the agent uses, and who may approve its calls. */
 export const ToolsTab = ({ agentId }: { agentId: string }) => (
   <LoadedAgent agentId={agentId}>{(agent, got) => <ToolsForm agent={agent} got={got} />}</LoadedAgent>
 );

@@ -1,5 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
-import { path, request, useAction, useBaseUrl, useInvalidate, usePermission } from '../../api/index.ts';
+import {
+  path,
+  request,
+  useAction,
+  useBaseUrl,
+  useIdempotencyKey,
+  useInvalidate,
+  usePermission,
+} from '../../api/index.ts';
 import type {
   LlmConfigurationPage,
   PublicAgent,
@@ -31,6 +39,8 @@ const boxes = [
 const useExample = (mayReadLlms: boolean) => {
   const navigate = useNavigate();
   const invalidate = useInvalidate();
+  // One for each step: a second attempt goes on where the first one failed, and makes nothing twice.
+  const [agentKey, scheduleKey, runKey] = [useIdempotencyKey(), useIdempotencyKey(), useIdempotencyKey()];
   return useAction(async () => {
     const { name, description, instructions, workItem, message } = words.example;
     const llms = mayReadLlms
@@ -39,22 +49,23 @@ const useExample = (mayReadLlms: boolean) => {
       : [];
     // Never a model that costs something. Who may not see the configurations gets the default.
     const llm_id = llms.find(({ kind }) => kind === 'mock')?.id ?? null;
+    const first = { name, description, instructions, mode: 'worker', llm_id };
     const { body: agent } = await request<PublicAgent>('POST', '/api/v2/agents', {
-      body: { name, description, instructions, mode: 'worker', llm_id },
-      idempotencyKey: crypto.randomUUID(),
+      body: first,
+      idempotencyKey: agentKey(first),
     });
     const { body: schedule } = await request<PublicSchedule>(
       'POST',
       path`/api/v2/agents/${agent.id}/schedules`,
       {
         body: { cron_expression: '*/5 * * * *', timezone: 'UTC', work_item_name: workItem, message },
-        idempotencyKey: crypto.randomUUID(),
+        idempotencyKey: scheduleKey(agent.id),
       },
     );
     const { body: item } = await request<PublicWorkItem>(
       'POST',
       path`/app/api/agents/${agent.id}/schedules/${schedule.id}/run`,
-      { idempotencyKey: crypto.randomUUID() },
+      { idempotencyKey: runKey(schedule.id) },
     );
     await navigate({ to: to.workItem(item.id) });
     await invalidate('/app/api/', '/api/v2/');

@@ -67,7 +67,8 @@ export const TimeBand = () => {
       zone,
       limit: 20,
     },
-    every: everyMs / 2,
+    // With jitter at most once in a minute.
+    every: everyMs * 1.25,
   });
   const { data } = got;
   return (

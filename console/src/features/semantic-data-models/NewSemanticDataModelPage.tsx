@@ -1,4 +1,68 @@
+import { useState } from 'react';
+import { useGet, usePermission } from '../../api/index.ts';
+import type { DataConnectionPage } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { useUrlState } from '../../app/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Page } from '../../ui/index.ts';
+import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
+import { ButtonLink, EmptyState, Loaded, Page, permissionReason, Segmented, Select } from '../../ui/index.ts';
+import { ImportForm } from './ImportForm.tsx';
+import { ScaffoldForm } from './ScaffoldForm.tsx';
+import type { newSemanticDataModelSearch } from './search.ts';
 
-export const NewSemanticDataModelPage = () => <Page title={pages.newSemanticDataModel} />;
+type From = keyof typeof words.froms;
+const froms = Object.entries(words.froms).map(([value, label]) => ({ value: value as From, label }));
+
+/** Makes a model of the tables of a database, or of a document. */
+export const NewSemanticDataModelPage = () => {
+  const { search, set } = useUrlState<ReturnType<typeof newSemanticDataModelSearch>>();
+  const reason = permissionReason(usePermission('createSemanticDataModel'));
+  const got = useGet<DataConnectionPage>('/api/v2/data-connections', { query: { limit: 100 } });
+  const [from, setFrom] = useState<From>('tables');
+  return (
+    <Page
+      title={pages.newSemanticDataModel}
+      crumbs={[{ label: pages.semanticDataModels, href: to.semanticDataModels() }]}
+    >
+      <Loaded got={got} operation="listDataConnections">
+        {({ data }) => {
+          const only = data.length === 1 ? data[0]!.id : null;
+          const connection = data.find(({ id }) => id === (search.connection ?? only)) ?? null;
+          if (data.length === 0) {
+            return (
+              <EmptyState
+                sentence={words.noConnections}
+                action={
+                  <ButtonLink kind="primary" href={to.newDataConnection()}>
+                    {pages.newDataConnection}
+                  </ButtonLink>
+                }
+              />
+            );
+          }
+          const choices = (
+            <>
+              <Segmented label={words.from} value={from} options={froms} onChange={setFrom} />
+              <Select
+                label={words.connection}
+                value={connection?.id ?? null}
+                options={data.map(({ id, name }) => ({ value: id, label: name }))}
+                onChange={(id) => set({ connection: id ?? undefined })}
+                disabledReason={reason}
+              />
+            </>
+          );
+          return from === 'tables' ? (
+            <ScaffoldForm key={connection?.id} connection={connection} disabledReason={reason}>
+              {choices}
+            </ScaffoldForm>
+          ) : (
+            <ImportForm connection={connection} disabledReason={reason}>
+              {choices}
+            </ImportForm>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+};

@@ -59,5 +59,6 @@ export const shell = catalog({
   newVersionMore: 'The platform was updated since this page was loaded. Reload.',
   reloadNow: 'Reload',
   leave: 'Discard changes',
+  sessionEnded: 'Your session has ended. Sign in to go on.',
   leaveMore: 'What you changed on this page is not saved.',
 });

@@ -54,7 +54,8 @@ export const useListing = (search: Search) => {
   const nowEmpty = list.data !== undefined && rows.length === 0;
   if (nowEmpty !== empty) setEmpty(nowEmpty);
   return {
-    list,
+    // The rows are old when they could not be refreshed, though the list itself was read.
+    list: refreshed.error && !list.error ? { ...list, error: refreshed.error } : list,
     rows: shown,
     counts: list.data?.counts,
     newer: newer.updatedAt > list.updatedAt && newer.data ? newer.data : { count: 0, more: false },

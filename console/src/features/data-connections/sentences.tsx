@@ -1,0 +1,61 @@
+import type { ReactNode } from 'react';
+import type { DataConnectionTestResult, PublicDataConnection } from '../../api/types.gen.ts';
+import { dataConnections as words } from '../../text/en/data-connections.ts';
+import { Time } from '../../time/index.ts';
+import { Emphasis, type Outcome, Quiet, TestSteps, Words } from '../../ui/index.ts';
+import { type Engine, placeOf } from './values.ts';
+
+export const kindOf = { ok: 'on-time', unreachable: 'missing', unverified: 'due' } as const satisfies Record<
+  PublicDataConnection['status']['state'],
+  Outcome
+>;
+
+/** Where the data are and what came of the last attempt to read them, as sentences. */
+export const StateSentence = ({ connection }: { connection: PublicDataConnection }): ReactNode => {
+  const { state, checked_at, detail } = connection.status;
+  return (
+    <>
+      {`${words.engines[connection.engine]}, ${placeOf(connection)}. `}
+      {state === 'unreachable' ? (
+        <Emphasis tone="missing">{words.fails(detail ?? '')}</Emphasis>
+      ) : state === 'ok' ? (
+        words.responds
+      ) : (
+        words.unverified
+      )}{' '}
+      {checked_at && <Words text={words.checked} at={<Time at={checked_at} form="relative" />} />}
+    </>
+  );
+};
+
+/** What each step of a test found, and what is not good although the test passed. */
+export const TestResult = ({
+  engine,
+  result: { ok, steps, server, warnings, latency_ms },
+}: {
+  engine: Engine;
+  result: Pick<DataConnectionTestResult, 'ok' | 'steps'> & Partial<DataConnectionTestResult>;
+}) => {
+  const names = engine === 'sqlite' ? words.fileSteps : words.steps;
+  return (
+    <TestSteps
+      label={words.testTitle}
+      ok={ok}
+      title={ok ? words.testOk : words.testFailed}
+      steps={steps.map(({ step, ...result }) => ({ name: names[step], ...result }))}
+      note={
+        <>
+          {warnings?.map(({ code, message }) => (
+            <p key={code}>
+              <Emphasis tone="late">{message}</Emphasis>
+            </p>
+          ))}
+          <Quiet small>
+            {server && `${words.server(server.product, server.version)} `}
+            {latency_ms !== undefined && words.testTook(latency_ms)}
+          </Quiet>
+        </>
+      }
+    />
+  );
+};

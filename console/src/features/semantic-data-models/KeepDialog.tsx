@@ -1,0 +1,53 @@
+import { useState } from 'react';
+import { path, request, useAction, useInvalidate } from '../../api/index.ts';
+import type { PublicSemanticDataModel } from '../../api/types.gen.ts';
+import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
+import { ActionDialog, Checkbox, CodeBlock, notify, Textarea, TextField } from '../../ui/index.ts';
+import { bodyOf } from './model.ts';
+import { codeOf } from './QueriesTab.tsx';
+
+/** Keeps a question with what answered it, so that the same question gets the same answer. */
+export const KeepDialog = ({
+  model,
+  etag,
+  question: asked,
+  kept,
+  onClose,
+}: {
+  model: PublicSemanticDataModel;
+  etag: string | null;
+  question: string;
+  kept: { sql: string } | { query: Record<string, unknown> };
+  onClose: () => void;
+}) => {
+  const invalidate = useInvalidate();
+  const [name, setName] = useState('');
+  const [question, setQuestion] = useState(asked);
+  const [onboarding, setOnboarding] = useState(false);
+  const action = useAction(async () => {
+    const body = bodyOf(model);
+    const added = { name, question, ...kept, use_as_onboarding_question: onboarding };
+    await request('PUT', path`/api/v2/semantic-data-models/${model.id}`, {
+      body: { ...body, verified_queries: [...body.verified_queries, added] },
+      ifMatch: etag,
+    });
+    notify(words.kept);
+    onClose();
+    await invalidate('/api/v2/semantic-data-models');
+  });
+  return (
+    <ActionDialog
+      open
+      onClose={onClose}
+      title={words.keep}
+      onConfirm={() => void action.run()}
+      busy={action.busy}
+      error={action.error}
+    >
+      <TextField label={words.keepName} value={name} onChange={setName} maxLength={128} autoFocus required />
+      <Textarea label={words.question} value={question} onChange={setQuestion} rows={2} required />
+      <Checkbox label={words.suggest} value={onboarding} onChange={setOnboarding} />
+      <CodeBlock code={codeOf(kept)} label={words.query} />
+    </ActionDialog>
+  );
+};

@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react';
+import type { SemanticDataModelIssue } from '../../api/types.gen.ts';
+import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
+import { list } from '../../text/index.ts';
+import { Box, OutcomeTag, Quiet, Section } from '../../ui/index.ts';
+import css from './ModelView.module.css';
+
+/** More make the page slow, and nobody reads them before the first are gone. */
+const most = 100;
+
+/** What a validation found, errors first. `placeOf` makes the link to the place in the text. */
+export const Problems = ({
+  issues,
+  placeOf,
+}: {
+  issues: readonly SemanticDataModelIssue[];
+  placeOf: (issue: SemanticDataModelIssue) => ReactNode;
+}) => {
+  const errors = issues.filter(({ severity }) => severity === 'error');
+  const warnings = issues.filter(({ severity }) => severity === 'warning');
+  const shown = [...errors, ...warnings].slice(0, most);
+  return (
+    <Section title={words.problems} note={words.problemCount(errors.length, warnings.length)}>
+      <Box padded>
+        <ul className={css.problems}>
+          {shown.map((issue) => (
+            <li key={`${issue.code} ${issue.path} ${issue.message}`}>
+              <OutcomeTag kind={issue.severity === 'error' ? 'missing' : 'late'}>
+                {words.severities[issue.severity]}
+              </OutcomeTag>{' '}
+              {issue.message}
+              {issue.suggestions.length > 0 && ` ${words.suggestions(list(issue.suggestions))}`}{' '}
+              <Quiet small third>
+                {issue.path}
+              </Quiet>{' '}
+              {placeOf(issue)}
+            </li>
+          ))}
+        </ul>
+        {errors.length + warnings.length > most && (
+          <Quiet small>{words.moreProblems(errors.length + warnings.length - most)}</Quiet>
+        )}
+      </Box>
+    </Section>
+  );
+};

@@ -1,0 +1,79 @@
+import { useState } from 'react';
+import { path, useGet } from '../../api/index.ts';
+import type { DataConnectionTable, DataConnectionTablePage } from '../../api/types.gen.ts';
+import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
+import {
+  Box,
+  type Column,
+  EmptyState,
+  FilterText,
+  Loaded,
+  Quiet,
+  Section,
+  type Selection,
+  Table,
+  TwoLines,
+} from '../../ui/index.ts';
+
+const columns: readonly Column<DataConnectionTable>[] = [
+  {
+    key: 'name',
+    title: words.table,
+    width: '70%',
+    cell: ({ name, schema, comment }) => (
+      <TwoLines below={comment ? `${schema}, ${comment}` : schema}>{name}</TwoLines>
+    ),
+  },
+  { key: 'columns', title: words.columns, cell: (table) => words.columnCount(table.columns.length) },
+];
+
+/** The key of a table in the selection; names may have dots. */
+const keyOf = ({ schema, name }: Pick<DataConnectionTable, 'schema' | 'name'>): string =>
+  JSON.stringify([schema, name]);
+
+/** The chosen tables as the API takes them. */
+export const tablesOf = ({ keys }: Selection): { schema: string; table: string }[] =>
+  keys.map((key) => {
+    const [schema, table] = JSON.parse(key) as [string, string];
+    return { schema, table };
+  });
+
+/** Chooses tables of a connection. What is chosen stays chosen while one searches for others. */
+export const TablePicker = ({ connectionId, selection }: { connectionId: string; selection: Selection }) => {
+  const [search, setSearch] = useState('');
+  const got = useGet<DataConnectionTablePage>(path`/api/v2/data-connections/${connectionId}/tables`, {
+    query: { search, limit: 100 },
+    keepPrevious: true,
+    staleTime: 60_000,
+    onFocus: false,
+  });
+  return (
+    <Section
+      title={words.tables}
+      note={words.tablesNote(selection.keys.length)}
+      aside={<FilterText label={words.tableSearch} value={search} onChange={setSearch} />}
+    >
+      <Loaded got={got} operation="listDataConnectionTables">
+        {({ data, has_more }) => (
+          <>
+            <Box>
+              {data.length === 0 ? (
+                <EmptyState sentence={words.noTables} />
+              ) : (
+                <Table
+                  label={words.tables}
+                  rows={data}
+                  columns={columns}
+                  rowKey={keyOf}
+                  name={({ schema, name }) => `${schema}.${name}`}
+                  selection={selection}
+                />
+              )}
+            </Box>
+            {has_more && <Quiet small>{words.moreTables}</Quiet>}
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+};

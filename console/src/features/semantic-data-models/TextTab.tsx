@@ -1,0 +1,191 @@
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { ApiProblem, path, request, send, useAction, useEditForm, usePermission } from '../../api/index.ts';
+import type {
+  PublicSemanticDataModel,
+  SemanticDataModelIssue,
+  SemanticDataModelValidation,
+} from '../../api/types.gen.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { common } from '../../text/en/common.ts';
+import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
+import {
+  Button,
+  Conflict,
+  downloadText,
+  Form,
+  notify,
+  Problem,
+  permissionReason,
+  Say,
+  Textarea,
+} from '../../ui/index.ts';
+import { bodyOf } from './model.ts';
+import { Problems } from './Problems.tsx';
+import type { semanticDataModelSearch } from './search.ts';
+import { readYaml, toYaml } from './yaml.ts';
+
+const toValues = (model: PublicSemanticDataModel) => ({ text: toYaml(bodyOf(model)) });
+
+/** What a refused save found, at its places. */
+const issuesOf = (error: unknown): SemanticDataModelIssue[] | null =>
+  error instanceof ApiProblem && error.details.length > 0
+    ? error.details.map(({ path, message }) => ({
+        severity: 'error',
+        code: 'refused',
+        path,
+        message,
+        suggestions: [],
+      }))
+    : null;
+
+/** The model as YAML, to change it as a whole. Problems lead to their lines. */
+export const TextTab = ({
+  model,
+  etag,
+  disabledReason,
+}: {
+  model: PublicSemanticDataModel;
+  etag: string | null;
+  disabledReason: string | null;
+}) => {
+  const address = path`/api/v2/semantic-data-models/${model.id}`;
+  const { search, set } = useUrlState<ReturnType<typeof semanticDataModelSearch>>();
+  const mayCheck = permissionReason(usePermission('validateSemanticDataModelBody'));
+  const input = useRef<HTMLTextAreaElement>(null);
+  const { errors, warnings } = model.validation;
+  // Until the text is checked, the problems are those of the stored model.
+  const [found, setIssues] = useState<SemanticDataModelIssue[] | null>(null);
+  const issues = found ?? [...errors, ...warnings];
+  const [clean, setClean] = useState(false);
+  /** The body in the text; null, with its errors as problems, if it cannot be read. */
+  const read = (text: string): object | null => {
+    const { value, errors } = readYaml(text);
+    setIssues(errors);
+    setClean(false);
+    return errors.length > 0 ? null : Object(value);
+  };
+  const { form, theirs, keepTheirs, writeMine, later } = useEditForm({
+    path: address,
+    loaded: { body: model, etag },
+    toValues,
+    save: async ({ text }: { text: string }, ifMatch) => {
+      const body = read(text);
+      if (!body) throw new ApiProblem(422, { code: 'yaml', message: words.unreadable });
+      try {
+        const reply = await request<PublicSemanticDataModel>('PUT', address, { body, ifMatch });
+        setIssues(null);
+        notify(words.saved);
+        return reply;
+      } catch (error) {
+        const found = issuesOf(error);
+        if (!found) throw error;
+        setIssues(found);
+        throw new ApiProblem(422, { code: 'refused', message: words.refused(found.length) });
+      }
+    },
+    invalidates: ['/api/v2/semantic-data-models'],
+  });
+  const check = useAction(async () => {
+    const body = read(form.values.text);
+    if (!body) return;
+    const { body: checked } = await request<SemanticDataModelValidation>(
+      'POST',
+      '/api/v2/semantic-data-models/validate',
+      { body },
+    );
+    setIssues(checked.issues);
+    setClean(checked.issues.length === 0);
+  });
+  const exporting = useAction(async () => {
+    const reply = await send('GET', `${address}/export`);
+    downloadText(await reply.text(), `${model.name}.yaml`, 'application/yaml');
+  });
+  const { placeOf } = readYaml(form.values.text);
+  const show = (at: string): void => {
+    const place = placeOf(at);
+    const area = input.current;
+    if (!place || !area) return;
+    const end = area.value.indexOf('\n', place.offset);
+    area.focus();
+    area.setSelectionRange(place.offset, end < 0 ? area.value.length : end);
+    // Browsers do not scroll to a selection that a script makes.
+    const lineHeight = Number.parseFloat(getComputedStyle(area).lineHeight) || 20;
+    area.scrollTop = Math.max(0, (place.line - 4) * lineHeight);
+  };
+  const showLinked = useEffectEvent((at: string) => {
+    show(at);
+    set({ at: undefined });
+  });
+  const { at } = search;
+  useEffect(() => {
+    if (at !== undefined) showLinked(at);
+  }, [at]);
+  return (
+    <>
+      {issues.length > 0 && (
+        <Problems
+          issues={issues}
+          placeOf={(issue) => {
+            const place = placeOf(issue.path);
+            return (
+              place && (
+                <Button small kind="quiet" onClick={() => show(issue.path)}>
+                  {words.line(place.line)}
+                </Button>
+              )
+            );
+          }}
+        />
+      )}
+      <Form
+        wide
+        onSubmit={() => void form.submit()}
+        actions={
+          <>
+            <Button type="submit" busy={form.busy} disabledReason={disabledReason}>
+              {common.save}
+            </Button>
+            <Button busy={check.busy} disabledReason={mayCheck} onClick={() => void check.run()}>
+              {words.check}
+            </Button>
+            <Button kind="quiet" busy={exporting.busy} onClick={() => void exporting.run()}>
+              {words.export}
+            </Button>
+            {form.dirty && (
+              <Button kind="quiet" onClick={() => form.reset()}>
+                {common.discard}
+              </Button>
+            )}
+          </>
+        }
+      >
+        <Textarea
+          {...form.field('text')}
+          inputRef={input}
+          label={words.text}
+          hint={words.textHint}
+          rows={28}
+          wrap={false}
+          mono
+          disabledReason={disabledReason}
+        />
+        {clean && (
+          <div role="status">
+            <Say tone="good" title={words.checked} />
+          </div>
+        )}
+        {check.error && <Problem error={check.error} />}
+        {exporting.error && <Problem error={exporting.error} />}
+        {form.error && !form.conflict && <Problem error={form.error} />}
+      </Form>
+      <Conflict
+        open={theirs !== null}
+        differences={theirs ? [{ label: words.text, theirs: theirs.text, mine: form.values.text }] : []}
+        onKeepTheirs={keepTheirs}
+        onWriteMine={() => void writeMine()}
+        onClose={later}
+        busy={form.busy}
+      />
+    </>
+  );
+};

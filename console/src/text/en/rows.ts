@@ -1,0 +1,16 @@
+import { catalog } from '../catalog.ts';
+import { number, plural } from '../format.ts';
+
+/** Words of a table of rows from a database. */
+export const rows = catalog({
+  null: 'NULL',
+  yes: 'true',
+  no: 'false',
+  range: (first: number, last: number, all: number) =>
+    `Rows ${number(first)} to ${number(last)} of ${number(all)}.`,
+  count: (all: number) => plural(all, { one: '# row.', other: '# rows.' }),
+  previous: 'Previous rows',
+  next: 'Next rows',
+  isFirst: 'These are the first rows.',
+  isLast: 'These are the last rows.',
+});

@@ -1,0 +1,37 @@
+import type { Page } from './documents/page.ts';
+import { type DocumentRead, type DocumentReadInput, pagesAskedFor, Reading } from './documents/read.ts';
+import { readText } from './documents/text.ts';
+
+const source = 'source';
+
+const readPdf = async (input: DocumentReadInput): Promise<DocumentRead> => {
+  const { openPdf, readPdfPage } = await import('./documents/pdf.ts');
+  const document = await openPdf(source);
+  const asked = pagesAskedFor(document.numPages, input);
+  const reading = new Reading(document.numPages, asked, input.maxCharacters);
+  if (input.countOnly) return reading.result;
+  for (const page of asked) {
+    // A page that is damaged has no text; OCR may still read it.
+    const lines = await readPdfPage(document, page).catch(() => []);
+    if (lines.length === 0) reading.result.without_text.push(page);
+    if (!reading.isFull) reading.add({ page, lines });
+  }
+  return reading.result;
+};
+
+/** Each library is loaded when a file needs it: together they take 300 ms. */
+const readOther = async (type: Exclude<DocumentReadInput['type'], 'pdf'>): Promise<Page[]> => {
+  if (type !== 'docx' && type !== 'xlsx') return [readText(source, type)];
+  const { readDocx, readXlsx } = await import('./documents/office.ts');
+  return type === 'xlsx' ? readXlsx(source) : [await readDocx(source)];
+};
+
+/** Reads the file `source` line by line. */
+export const documentRead = async (input: DocumentReadInput): Promise<DocumentRead> => {
+  if (input.type === 'pdf') return readPdf(input);
+  const pages = await readOther(input.type);
+  const asked = pagesAskedFor(pages.length, input);
+  const reading = new Reading(pages.length, asked, input.maxCharacters);
+  for (const page of asked) if (!reading.isFull) reading.add(pages[page - 1]!);
+  return reading.result;
+};

@@ -1,0 +1,32 @@
+/** A place on a page, each number from 0 to 1, from the top left. */
+export interface Box {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** A part of a line, by the characters (UTF-16 units) where it begins and ends, and where it stands. */
+export interface Word {
+  start: number;
+  end: number;
+  bbox: Box;
+}
+
+export interface Line {
+  /** Without line ends. */
+  text: string;
+  /** Null if what was read has no layout. */
+  bbox: Box | null;
+  words?: Word[];
+  /** How sure OCR is, 0 to 1; absent for text that was not guessed from a picture. */
+  confidence?: number;
+}
+
+export interface Page {
+  /** From 1. */
+  page: number;
+  lines: Line[];
+  /** The sign between the cells of its lines, which is no part of a number there. */
+  separator?: string;
+}

@@ -1,0 +1,59 @@
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { JobFault } from './fault.ts';
+import { readFrame } from './frames/read.ts';
+import { exportFrame, queryFrames, readRows } from './frames/show.ts';
+import { quoteText } from './frames/values.ts';
+
+/**
+ * What binds DuckDB, which the permission model of Node does not: only the folder of the job opens, nothing is loaded or
+ * installed, memory and temporary files are limited. `lock_configuration` comes last: no statement changes it again.
+ */
+const settings = [
+  `SET allowed_directories = [${quoteText(process.cwd())}]`,
+  'SET autoinstall_known_extensions = false',
+  'SET autoload_known_extensions = false',
+  'SET allow_community_extensions = false',
+  `SET memory_limit = '512MB'`,
+  'SET threads = 2',
+  `SET temp_directory = ${quoteText(`${process.cwd()}/spill`)}`,
+  `SET max_temp_directory_size = '1GB'`,
+  `SET TimeZone = 'UTC'`,
+  'SET enable_external_access = false',
+  'SET lock_configuration = true',
+];
+
+const open = async (): Promise<DuckDBConnection> => {
+  const connection = await (await DuckDBInstance.create(':memory:')).connect();
+  for (const setting of settings) await connection.run(setting);
+  return connection;
+};
+
+/** Opened when the child starts, so that one that waits in advance has done it. */
+const opened = open();
+
+/** The kind of an error of DuckDB, and the first line of its message. The rest quotes the statement that we printed. */
+const errorLine = /^(?:Failed to [a-z ]+: )?([A-Z][A-Za-z ]+ Error: .*)/;
+
+const faultOf = (error: unknown): unknown => {
+  if (error instanceof JobFault || !(error instanceof Error)) return error;
+  const [, line] = errorLine.exec(error.message) ?? [];
+  if (line === undefined) return error;
+  if (line.startsWith('Out of Memory'))
+    return new JobFault('memory', 'more memory was needed than is allowed');
+  return new JobFault('query_failed', line);
+};
+
+const onDuckdb =
+  <I, O>(work: (connection: DuckDBConnection, input: I) => Promise<O>) =>
+  async (input: I): Promise<O> => {
+    try {
+      return await work(await opened, input);
+    } catch (error) {
+      throw faultOf(error);
+    }
+  };
+
+export const frameRead = onDuckdb(readFrame);
+export const frameRows = onDuckdb(readRows);
+export const frameExport = onDuckdb(exportFrame);
+export const frameQuery = onDuckdb(queryFrames);

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { JobFault } from '../fault.ts';
+import {
+  cellsFile,
+  type FrameWarning,
+  type Staged,
+  type StagedColumn,
+  stageLists,
+  stageObjects,
+} from './cells.ts';
+import { readCsv } from './csv.ts';
+import type { FrameDatatype } from './datatypes.ts';
+import { readJson, readNdjson } from './json.ts';
+import { describeRelation, fileText, queryRows, writeFrame } from './relation.ts';
+import { readSpreadsheet } from './spreadsheet.ts';
+import { quoteName } from './values.ts';
+
+export type FrameFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'xlsx' | 'parquet';
+
+/** Reads the file `source` of the job's folder into `frame.parquet`. */
+export interface FrameReadInput {
+  format: FrameFormat;
+  /** Of a spreadsheet: the first unless given. */
+  sheet?: string;
+  /** Whether the first row names the columns (CSV, TSV and spreadsheets). */
+  header: boolean;
+  /** Datatypes by the names of their columns, instead of those that are inferred. */
+  columns: Record<string, FrameDatatype>;
+  maxRows: number;
+}
+
+export interface FrameMade {
+  columns: { name: string; datatype: FrameDatatype }[];
+  row_count: number;
+  /** The rows beyond `maxRows` are left out. */
+  truncated: boolean;
+  warnings: FrameWarning[];
+}
+
+const source = 'source';
+
+const readText = (): string => {
+  try {
+    // Removes the byte order mark too.
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(source));
+  } catch {
+    throw new JobFault('unreadable', 'the file is not text in UTF-8');
+  }
+};
+
+const stage = async (format: Exclude<FrameFormat, 'parquet'>, input: FrameReadInput): Promise<Staged> => {
+  const options = { asked: input.columns, maxRows: input.maxRows, header: input.header };
+  if (format === 'json') return stageObjects(readJson(readText()), options);
+  if (format === 'ndjson') return stageObjects(readNdjson(readText()), options);
+  if (format === 'xlsx') return stageLists(readSpreadsheet(source, input.sheet), options);
+  return stageLists(readCsv(readText(), format === 'tsv' ? '\t' : undefined), options);
+};
+
+/** The expression that makes a staged text the value of its column. */
+const typed = ({ datatype, precision, scale }: StagedColumn, cell: string): string => {
+  switch (datatype) {
+    case 'Boolean':
+      return `lower(${cell}) = 'true'`;
+    case 'Integer':
+      return `CAST(${cell} AS BIGINT)`;
+    case 'Decimal':
+      return `CAST(${cell} AS DECIMAL(${precision}, ${scale}))`;
+    case 'Float':
+      return `CAST(${cell} AS DOUBLE)`;
+    case 'Date':
+      // Dates of spreadsheets are staged with their time.
+      return `CAST(left(${cell}, 10) AS DATE)`;
+    case 'Time':
+      return `CAST(${cell} AS TIME)`;
+    case 'DateTime':
+      return `CAST(${cell} AS TIMESTAMP)`;
+    case 'DateTimeTz':
+      // DuckDB does not read `+0530`.
+      return `CAST(regexp_replace(${cell}, '([+-]\\d\\d)(\\d\\d)$', '\\1:\\2') AS TIMESTAMPTZ)`;
+    case 'String':
+      return cell;
+  }
+};
+
+/** The largest row in bytes, and DuckDB's buffer, which must hold it. */
+const maxRowBytes = 16 * 1024 * 1024;
+
+const readCells = async (connection: DuckDBConnection, staged: Staged): Promise<FrameMade> => {
+  const cells = staged.columns.map((_column, index) => `c${index}`);
+  const columns = ['row', ...cells].map((cell) => `${cell}: 'VARCHAR'`).join(', ');
+  const select = staged.columns.map(
+    (column, index) => `${typed(column, cells[index]!)} AS ${quoteName(column.name)}`,
+  );
+  const rowCount = await writeFrame(
+    connection,
+    `SELECT ${select.join(', ')} FROM read_csv(${fileText(cellsFile)}, auto_detect = false, header = false,
+      delim = ',', quote = '"', escape = '"', new_line = '\\n', allow_quoted_nulls = false, null_padding = true,
+      parallel = false, max_line_size = ${maxRowBytes}, columns = {${columns}})`,
+  );
+  return {
+    columns: staged.columns.map(({ name, datatype }) => ({ name, datatype })),
+    row_count: rowCount,
+    truncated: staged.truncated,
+    warnings: staged.warnings,
+  };
+};
+
+/** A Parquet file has types of its own. */
+const readParquet = async (connection: DuckDBConnection, input: FrameReadInput): Promise<FrameMade> => {
+  const unreadable = () => new JobFault('unreadable', 'the file is not a Parquet file that can be read');
+  const [column] = Object.keys(input.columns);
+  if (column !== undefined) {
+    throw new JobFault('invalid_column', 'the columns of a Parquet file have their datatypes', { column });
+  }
+  const parquet = `CREATE VIEW source AS SELECT * FROM read_parquet(${fileText(source)})`;
+  await connection.run(parquet).catch((error: Error) => {
+    throw /encrypt/i.test(error.message) ? new JobFault('encrypted', 'the file is encrypted') : unreadable();
+  });
+  try {
+    const { columns, select, warnings } = await describeRelation(connection, 'source');
+    const [row] = await queryRows(connection, 'SELECT count(*) FROM source');
+    const rowCount = await writeFrame(connection, `SELECT ${select} FROM source LIMIT ${input.maxRows}`);
+    return {
+      columns: columns.map(({ name, datatype }) => ({ name, datatype })),
+      row_count: rowCount,
+      truncated: Number(row![0]) > input.maxRows,
+      warnings,
+    };
+  } catch (error) {
+    if (error instanceof Error && /^Out of Memory Error/.test(error.message)) throw error;
+    throw unreadable();
+  }
+};
+
+/** Makes a frame of a file. Its types are inferred from all values, except in a Parquet file. */
+export const readFrame = async (connection: DuckDBConnection, input: FrameReadInput): Promise<FrameMade> =>
+  input.format === 'parquet'
+    ? readParquet(connection, input)
+    : readCells(connection, await stage(input.format, input));

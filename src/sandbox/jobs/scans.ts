@@ -1,0 +1,36 @@
+import { createCanvas } from '@napi-rs/canvas';
+import { Ocr } from './documents/ocr.ts';
+import type { Page } from './documents/page.ts';
+import { openPdf } from './documents/pdf.ts';
+
+export interface ScanOcrInput {
+  languages: string[];
+  /** The pages to read, from 1. */
+  pages: number[];
+}
+
+const dotsPerInch = 200;
+const maxSide = 3_000;
+
+/** Renders pages of the PDF `source` and reads them. A page that cannot be rendered is empty. */
+export const scanOcr = async ({ languages, pages }: ScanOcrInput): Promise<Page[]> => {
+  const ocr = await Ocr.open(languages);
+  const document = await openPdf('source');
+  const read: Page[] = [];
+  for (const number of pages) {
+    const page = await document.getPage(number);
+    const points = page.getViewport({ scale: 1 });
+    const scale = Math.min(dotsPerInch / 72, maxSide / Math.max(points.width, points.height));
+    const viewport = page.getViewport({ scale });
+    const size = { width: Math.ceil(viewport.width), height: Math.ceil(viewport.height) };
+    const canvas = createCanvas(size.width, size.height);
+    try {
+      await page.render({ canvas: canvas as never, viewport }).promise;
+      read.push({ page: number, lines: await ocr.read(canvas.toBuffer('image/png'), size) });
+    } catch {
+      read.push({ page: number, lines: [] });
+    }
+    page.cleanup();
+  }
+  return read;
+};

@@ -1,0 +1,118 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Body, type DemoContext, must, type Part } from './part.ts';
+import { print } from './terminal.ts';
+
+/** A shop with two customers a country and an order every third day of 2026, whose amounts follow a pattern. */
+const makeShop = (path: string): void => {
+  const shop = new DatabaseSync(path);
+  shop.exec(`
+    create table customers (id integer primary key, name text not null, country text not null);
+    create table orders (
+      id integer primary key,
+      customer_id integer not null references customers (id),
+      ordered_on date not null,
+      amount decimal(10, 2) not null
+    );
+    insert into customers values (1, 'Ada', 'DE'), (2, 'Ben', 'DE'), (3, 'Siv', 'SE'), (4, 'Ove', 'SE');
+    with recursive days (n) as (select 0 union all select n + 1 from days where n < 120)
+      insert into orders
+        select n + 1, n % 4 + 1, date('2026-01-01', (n * 3) || ' days'), 20 + (n * 37 % 90) + n % 4 * 0.25 from days;
+  `);
+  shop.close();
+};
+
+/** The script of the mock model: it asks the data model, then it replies. */
+const script = {
+  steps: [
+    {
+      tool: 'query_data_model',
+      args: {
+        model: 'Shop',
+        query: {
+          metrics: ['revenue'],
+          dimensions: [{ field: 'orders.ordered_on', granularity: 'month' }],
+          order: [{ by: 'orders.ordered_on' }],
+        },
+      },
+    },
+    { text: 'The revenue of each month is in the result above.' },
+  ],
+};
+
+/** The question that a person asks: the same number for everyone, because the model says what revenue is. */
+const question = 'What is the revenue per month?';
+
+const showRows = ({ columns, rows }: Body): void => {
+  const widths = columns.map(({ name }: Body) => Math.max(12, name.length));
+  const line = (cells: unknown[]) =>
+    console.log(`${' '.repeat(25)}${cells.map((cell, i) => String(cell).padStart(widths[i])).join('  ')}`);
+  line(columns.map(({ name }: Body) => name));
+  for (const row of rows) line(row);
+};
+
+/**
+ * Company data: a SQLite shop becomes a data connection, its tables a semantic data model, and an agent that has the model
+ * answers "revenue per month" every minute. A person asks the same in words, and sees the SQL that was printed.
+ */
+export const startData = async ({ api }: DemoContext, dataDir: string): Promise<Part> => {
+  const databases = join(dataDir, 'databases');
+  mkdirSync(databases, { recursive: true });
+  makeShop(join(databases, 'shop.db'));
+  const connection = await must(
+    api.post('/data-connections', { name: 'Shop', engine: 'sqlite', configuration: { path: 'shop.db' } }),
+  );
+  print('data', `the data connection "${connection.name}" reads ${connection.configuration.path}`);
+  const { warnings: _, ...scaffold } = await must(
+    api.post('/semantic-data-models/scaffold-from-tables', {
+      data_connection_id: connection.id,
+      tables: [{ table: 'customers' }, { table: 'orders' }],
+      name: 'Shop',
+    }),
+  );
+  scaffold.semantic_model.metrics.push({
+    name: 'revenue',
+    description: 'What customers ordered, in euros.',
+    expression: { dialects: [{ dialect: 'ANSI_SQL', expression: 'SUM(orders.amount)' }] },
+    datatype: 'Decimal',
+  });
+  const model = await must(api.post('/semantic-data-models', scaffold));
+  const { datasets, metrics } = model.semantic_model;
+  print('data', `the model "${model.name}" has ${datasets.length} datasets and ${metrics.length} metrics`);
+  const agent = await must(
+    api.post('/agents', {
+      name: 'Analyst',
+      mode: 'worker',
+      instructions: 'Report the revenue of each month.',
+      semantic_data_model_ids: [model.id],
+    }),
+  );
+  await must(
+    api.post(`/agents/${agent.id}/schedules`, {
+      cron_expression: '* * * * *',
+      work_item_name: 'Revenue per month',
+      message: question,
+      payload: { mock: script },
+    }),
+  );
+  const answer = await must(api.post(`/semantic-data-models/${model.id}/query`, { question }));
+  print('question', question);
+  print('sql', answer.sql);
+  showRows(answer);
+
+  const shown = new Set<string>();
+  return {
+    show: async () => {
+      const { records } = await must(api.get(`/work-items?agent_id=${agent.id}&status=COMPLETED`));
+      for (const { id } of records.toReversed()) {
+        if (shown.has(id)) continue;
+        shown.add(id);
+        const { data } = await must(api.get(`/work-items/${id}/messages`));
+        const asked = data.some((message: Body) => JSON.stringify(message).includes('query_data_model'));
+        print('Analyst', `Work Item ${id} asked the data model${asked ? ' and has its rows' : ''}`);
+      }
+      return shown.size > 0;
+    },
+  };
+};
