@@ -519,6 +519,17 @@ describe('an expression means the same on every engine', () => {
       }
       expect(wrong.join('\n\n')).toBe('');
     });
+    it.skipIf(skipped)(
+      `${engineNames[engine]}: a subquery for one value that has several is an error`,
+      async () => {
+        const one = opened.find((each) => each.engine === engine)!;
+        const sql = (where: string) =>
+          `SELECT id, (SELECT c.s FROM t c WHERE ${where}) AS s FROM t ORDER BY id`;
+        expect((await run(one, sql('c.id = t.id'))).map(([id]) => id)).toEqual([1, 2, 3]);
+        expect((await run(one, sql('c.id > 5'))).map(([, s]) => s)).toEqual([null, null, null]);
+        await expect(run(one, sql('c.id <= t.id'))).rejects.toThrow();
+      },
+    );
     it.skipIf(skipped)(`${engineNames[engine]}: what it does not have is refused by its name`, async () => {
       const one = opened.find((each) => each.engine === engine)!;
       for (const [expression, values] of refusals) {

@@ -50,6 +50,10 @@ export const childrenOf = (node: Typed): Typed[] => {
   }
 };
 
+/** Whether an aggregate of this very SELECT is inside, of its rows and not of its groups. */
+export const hasAggregate = (node: Typed): boolean =>
+  (node.kind === 'aggregate' && !node.over) || childrenOf(node).some(hasAggregate);
+
 /** The query inside an expression. */
 export const queryOf = (node: Typed): ResolvedQuery | null =>
   node.kind === 'query' || node.kind === 'exists' || node.kind === 'in_query' ? node.query : null;

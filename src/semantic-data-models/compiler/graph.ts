@@ -5,7 +5,7 @@ import { refused } from './faults.ts';
 export type Path = readonly Relationship[];
 
 /** Paths are no longer than this, and no more of them are looked at. */
-const longest = 12;
+const longest = 20;
 const most = 200;
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();

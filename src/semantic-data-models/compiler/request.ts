@@ -36,7 +36,7 @@ const limits = {
 } as const;
 
 const name = z.string().min(1).max(300);
-const via = z.array(name).max(12);
+const via = z.array(name).max(20);
 
 const dimension = z.union([
   name.transform((field) => ({ field })),

@@ -6,7 +6,7 @@ import { exact } from '../functions/text.ts';
 import { notSupported } from '../refusal.ts';
 import type { ResolvedQuery, Typed } from '../resolved.ts';
 import type { FrameBound, Constant as FunctionConstant, OrderItem, Window } from '../tree.ts';
-import { keyOf } from '../walk.ts';
+import { hasAggregate, keyOf } from '../walk.ts';
 import type { Writer } from './writer.ts';
 
 type Of<K extends Typed['kind']> = Extract<Typed, { kind: K }>;
@@ -220,6 +220,21 @@ const inQuery = (node: Of<'in_query'>, printing: Printing): string => {
   return `(${arg} ${node.not ? 'NOT ' : ''}IN (${query}))`;
 };
 
+/** Whether a query has one row at most, whatever is in its tables. */
+const isOneRow = (query: ResolvedQuery): boolean =>
+  query.limit === 1 ||
+  (query.kind === 'select' &&
+    (query.from.length === 0 || (query.group.length === 0 && query.outputs.some(hasAggregate))));
+
+/** SQLite takes the first of several rows; all others refuse. An overflow is the only error that it can be made to have. */
+const oneValue = (query: ResolvedQuery, { writer, ...printing }: Printing): string => {
+  const sql = printing.query(query);
+  if (writer.engine !== 'sqlite' || isOneRow(query)) return `(${sql})`;
+  const value = writer.name('rows', query.columns[0]!.printed);
+  const checked = `CASE WHEN count(*) OVER () > 1 THEN abs(-9223372036854775807 - 1) ELSE ${value} END`;
+  return `(SELECT ${checked} FROM (${sql}) AS ${writer.name('rows')})`;
+};
+
 const shape = (node: Typed, printing: Printing): string => {
   const { writer } = printing;
   const sql = (each: Typed) => expressionSql(each, printing);
@@ -272,7 +287,7 @@ const shape = (node: Typed, printing: Printing): string => {
     case 'exists':
       return `EXISTS (${printing.query(node.query)})`;
     case 'query':
-      return `(${printing.query(node.query)})`;
+      return oneValue(node.query, printing);
     case 'case':
       return cases(node, printing);
     case 'cast': {

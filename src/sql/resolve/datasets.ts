@@ -18,8 +18,8 @@ class Fields {
     this.#table = table;
     const scope = new Scope(null);
     const anyColumn = (name: string): Typed => columnOf(range, name, this.#guess(name));
-    // A field may be written as `orders.amount`.
-    scope.entries = [{ range, name: table.name, columns: [], anyColumn }];
+    // A field may be written as `orders.amount`, by the name of the dataset or of its table.
+    scope.entries = [table.name, table.source.table].map((name) => ({ range, name, columns: [], anyColumn }));
     this.#place = {
       scope,
       clause: 'a field',

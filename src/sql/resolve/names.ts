@@ -3,7 +3,11 @@ import { createHash } from 'node:crypto';
 /** PostgreSQL cuts names that it reads at this many bytes. */
 const nameBytes = 63;
 
+/** What no rule below changes, and most names are. */
+const plain = /^[A-Za-z0-9_$.:?*-]{1,60}$/;
+
 const clipped = (name: string): string => {
+  if (plain.test(name)) return name;
   const bytes = Buffer.from(name);
   if (bytes.length <= nameBytes) return name;
   let end = nameBytes;
@@ -26,6 +30,7 @@ export const matching = <T>(items: readonly T[], name: string, nameOf: (item: T)
 const ownBytes = 60;
 
 const short = (given: string): string => {
+  if (plain.test(given)) return given;
   // MySQL has no characters beyond the first plane in names, and none that end with a blank.
   const name = given.replaceAll(/[\u{10000}-\u{10ffff}]/gu, '_').trimEnd() || '?column?';
   const bytes = Buffer.from(name);

@@ -15,7 +15,7 @@ import type {
 import type { Expression, From, OrderItem, Query, Select, SetOperation } from '../tree.ts';
 import { commonType, datatypeOf, type Type } from '../types.ts';
 import { nullConstant } from '../values.ts';
-import { childrenOf, keyOf } from '../walk.ts';
+import { childrenOf, hasAggregate, keyOf } from '../walk.ts';
 import { castTo, isText, widened } from './coerce.ts';
 import { Datasets } from './datasets.ts';
 import { isCondition, type Place, resolveExpression } from './expression.ts';
@@ -57,6 +57,9 @@ const firstLabel = (select: Select): string => {
   const [output] = select.outputs;
   return output?.kind === 'output' ? (output.as ?? labelOf(output.expression)) : '?column?';
 };
+
+const hasWindow = (node: Typed): boolean =>
+  (node.kind === 'aggregate' && node.over !== null) || childrenOf(node).some(hasWindow);
 
 const withPrinted = (columns: { name: string; type: Type }[]): ResolvedColumn[] => {
   const taken = new Set<string>();
@@ -281,7 +284,7 @@ class Resolver {
       const found = isColumn ? { expression: item } : this.#byOutput(item, names, 'GROUP BY');
       if ('expression' in found) return resolveExpression(found.expression, place('GROUP BY', false, false));
       const { value } = outputs[found.output]!;
-      if (this.#hasAggregate(value))
+      if (hasAggregate(value) || hasWindow(value))
         throw notSupported('GROUP BY cannot name a column with an aggregate.', 'GROUP BY', item.at);
       return value;
     });
@@ -306,10 +309,6 @@ class Resolver {
       columns: withPrinted(outputs.map(({ name, value }) => ({ name, type: value.type }))),
       correlated: scope.correlated,
     };
-  }
-
-  #hasAggregate(node: Typed): boolean {
-    return node.kind === 'aggregate' || childrenOf(node).some((child) => this.#hasAggregate(child));
   }
 
   #order(select: Select, outputs: { name: string; value: Typed }[], place: Place): ResolvedOrder[] {
