@@ -3,7 +3,7 @@ import type { Datatype } from '../sql/index.ts';
 
 /** The language of models: what a document may say, and what a request becomes. The compiler has the rest. */
 
-export { type CompileOptions, compile } from './compiler/compile.ts';
+export { compile } from './compiler/compile.ts';
 export { checkModel, type DatasetColumns, readColumns } from './compiler/document.ts';
 export type { Dialect };
 

@@ -118,7 +118,7 @@ export const useRoutes = ({ db, settings, connections, askModel }: UseRouteParts
           const errors = faults.map(
             ({ path, message }): Issue => ({
               severity: 'error',
-              code: 'static_rule',
+              code: /^([a-z]+_[a-z_]+): /.exec(message)?.[1] ?? 'static_rule',
               path,
               message,
               suggestions: [],

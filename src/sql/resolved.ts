@@ -45,7 +45,7 @@ export type Typed = At & { type: Type } & (
     | Shape<Resolution>
   );
 
-export interface ResultColumn {
+interface ResultColumn {
   name: string;
   /** Null when it is not known; then it is what the database's driver reports. */
   datatype: Datatype | null;

@@ -109,7 +109,7 @@ export type Shape<W extends World> =
     }
   | { kind: 'cast'; arg: W['expression']; to: CastType };
 
-export interface ColumnName {
+interface ColumnName {
   kind: 'column';
   /** The alias or name of its table. */
   table: string | null;

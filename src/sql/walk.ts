@@ -76,7 +76,7 @@ export const queryExpressions = (query: ResolvedQuery): Typed[] => {
 };
 
 /** Calls `visit` for `node` and everything inside, subqueries too, unless `visit` returns false. */
-export const walk = (node: Typed, visit: (node: Typed) => boolean): void => {
+const walk = (node: Typed, visit: (node: Typed) => boolean): void => {
   if (!visit(node)) return;
   for (const child of childrenOf(node)) walk(child, visit);
   const query = queryOf(node);

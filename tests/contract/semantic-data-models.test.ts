@@ -1,6 +1,12 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { foreignPostgres, runSql, shop } from '../harness/foreign.ts';
 import { completion, startEndpoint, wireCall } from '../harness/llm-endpoint.ts';
+import { hasMariaDb, noMariaDb, sharedMariaDb } from '../harness/mariadb.ts';
 import { dropDatabase } from '../harness/postgres.ts';
 import { until } from '../harness/wait.ts';
 import {
@@ -439,6 +445,78 @@ onEachDatabase((at) => {
     await ok(at().api.delete(`${path}/${id}`), 204);
     await ok(at().api.delete(`/data-connections/${ownConnection}`), 204);
   });
+});
+
+describe('on the other engines', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ap-models-'));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  withPlatform(
+    'embedded',
+    (at) => {
+      /** What PostgreSQL answers as well: rows, text that is searched, months, SQL with functions. */
+      const checkShop = async (connection: object): Promise<void> => {
+        const { id: data_connection_id, engine } = await ok(
+          at().api.post('/data-connections', { name: 'x', ...connection }),
+        );
+        const { id } = await ok(
+          at().api.post(path, body(data_connection_id, { semantic_model: sourcesOf(engine) })),
+        );
+        const ask = async (asked: object) => (await ok(at().api.post(`${path}/${id}/query`, asked))).rows;
+        const months = { field: 'orders.placed_on', granularity: 'month' };
+        expect(
+          await ask({
+            query: {
+              metrics: ['total_revenue', 'order_count'],
+              dimensions: [months],
+              filters: [{ field: 'customers.customer_name', operator: 'contains', values: ['da'] }],
+              order: [{ by: 'placed_on_month' }],
+            },
+          }),
+        ).toEqual([
+          ['2026-01-01', 12.5, 1],
+          ['2026-02-01', 0.1, 1],
+        ]);
+        const sql = `select upper(customer_name) as who, length(customer_name) > 2 as long
+          from customers where customer_name ilike 'ADA'`;
+        expect(await ask({ sql })).toEqual([['ADA', true]]);
+        const { valid, issues } = await ok(at().api.post(`${path}/${id}/validate`, { deep: true }));
+        expect([
+          engine,
+          valid,
+          issues.filter((one: { severity: string }) => one.severity === 'error'),
+        ]).toEqual([engine, true, []]);
+        const hidden = await at().api.post(`${path}/${id}/query`, { sql: 'select * from secrets' });
+        expect([hidden.status, hidden.body.error.reason]).toEqual([422, 'unknown_table']);
+      };
+      /** Only PostgreSQL has a schema `public`. */
+      const sourcesOf = (engine: string) => {
+        const model = shopModel();
+        if (engine !== 'postgres') model.datasets[0]!.source = 'orders';
+        return model;
+      };
+
+      test('a SQLite file answers', async () => {
+        const database = new DatabaseSync(join(folder, 'shop.db'));
+        for (const statement of [...shop, 'create table secrets (word text)']) database.exec(statement);
+        database.close();
+        await checkShop({ engine: 'sqlite', configuration: { path: 'shop.db' } });
+      });
+
+      test.skipIf(!hasMariaDb)(`MariaDB answers${hasMariaDb ? '' : ` (${noMariaDb})`}`, async () => {
+        const { host, port, user, createDatabase, connect: open } = await sharedMariaDb();
+        const database = await createDatabase();
+        const connection = await open({ database });
+        for (const statement of shop) await connection.query(statement);
+        connection.destroy();
+        const configuration = { host, port, username: user, database, tls: { mode: 'disable' } };
+        await checkShop({ engine: 'mysql', configuration });
+      });
+
+      test('PostgreSQL answers', () => checkShop({ engine: 'postgres', configuration: foreign.settings }));
+    },
+    { SQLITE_DIR: folder },
+  );
 });
 
 describe('with a language model', () => {

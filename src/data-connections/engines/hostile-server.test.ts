@@ -137,16 +137,41 @@ test.each(['postgres', 'mysql'] as const)('a %s server that sends garbage does n
   for (let i = 0; i < 40; i++) await attempt(name, port, i % 3 === 0 ? 'require' : 'disable', 60);
 });
 
+const bytes = (...values: number[]): Buffer => Buffer.from(values);
+
+test.each([
+  // The drivers throw on these while they parse: an unknown way to authenticate, messages that end too early.
+  [
+    'postgres',
+    'an unknown way to authenticate',
+    Buffer.concat([Buffer.from('R'), bytes(0, 0, 0, 8, 0, 0, 0, 99)]),
+  ],
+  ['postgres', 'a message without its end', Buffer.concat([Buffer.from('T'), bytes(0, 0, 0, 6, 0, 9)])],
+  ['mysql', 'a greeting without its end', bytes(1, 0, 0, 0, 10)],
+] as const)('a %s server that sends %s ends its connection only', async (name, _what, message) => {
+  const port = await serve((socket) => {
+    if (name === 'mysql') socket.write(message);
+    else socket.once('data', () => socket.write(message));
+  });
+  expect(await attempt(name, port, 'disable', 5_000)).toMatchObject({
+    reason: 'unreachable',
+    step: 'authenticate',
+  });
+  await expect.poll(() => [...sockets].every(({ destroyed }) => destroyed)).toBe(true);
+});
+
 test('text before the encryption begins is refused', async () => {
   const port = await serve((socket) => void socket.once('data', () => socket.write('Sinjected')));
   expect(await attempt('postgres', port, 'require', 5_000)).toMatchObject({ reason: 'tls', step: 'tls' });
 });
 
-test('a server that asks for a file of the client or for a password in clear text gets neither', async () => {
+test('a server can ask neither for a file of the client nor for the password in clear text', async () => {
   const received: Buffer[] = [];
+  let flags: number | undefined;
   const port = await serve((socket) => {
     socket.write(hello('8.4.0'));
-    socket.once('data', () => {
+    socket.once('data', (answer: Buffer) => {
+      flags = answer.readUInt32LE(4);
       const request = Buffer.from('\xfemysql_clear_password\0', 'latin1');
       socket.write(Buffer.concat([Buffer.from([request.length, 0, 0, 2]), request]));
       socket.on('data', (bytes: Buffer) => received.push(bytes));
@@ -154,6 +179,8 @@ test('a server that asks for a file of the client or for a password in clear tex
   });
   await attempt('mysql', port, 'disable', 300);
   expect(Buffer.concat(received).toString('latin1')).not.toMatch(/hunter2/);
+  // CLIENT_LOCAL_FILES
+  expect(flags! & 0x80).toBe(0);
 });
 
 test('what a server writes is not repeated', async () => {

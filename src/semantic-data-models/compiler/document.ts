@@ -115,11 +115,16 @@ class Check {
   #field(dataset: Dataset, name: string): void {
     const table = this.#model.table(dataset);
     const column = table.columns.find((each) => each.name === name)!;
-    if (column.expression!.kind === 'column' && column.expression!.table === null) return;
-    const alone = {
-      ...table,
-      columns: [column, ...table.columns.filter((each) => isPlain(each.expression))],
-    };
+    const { expression } = column;
+    if (expression!.kind === 'column' && expression!.table === null) return;
+    // Fields that are nothing but a column tell the type of that column.
+    const plain = (dataset.fields ?? []).filter((field) =>
+      /^\w+$/.test(textFor(field.expression, this.#model.dialect) ?? ''),
+    );
+    const others = table.columns.filter(
+      (each) => each !== column && plain.some((field) => field.name === each.name),
+    );
+    const alone = { ...table, columns: [column, ...others] };
     const query = build.select({
       outputs: [build.output(build.column(null, name), name)],
       from: [{ kind: 'table', name: table.name, alias: null }],

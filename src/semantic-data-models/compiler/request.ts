@@ -3,10 +3,10 @@ import { badRequest, unprocessable } from '../../lib/errors.ts';
 import { showPath } from '../../lib/text.ts';
 import { isZoneName } from '../../lib/zone-name.ts';
 
-export const granularities = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
+const granularities = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 export type Granularity = (typeof granularities)[number];
 
-export const operators = [
+const operators = [
   'equals',
   'not_equals',
   'in',

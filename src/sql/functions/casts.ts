@@ -185,7 +185,9 @@ const duckdb: Caster = (sql, from, to) => {
     case 'String':
       return to.length === undefined ? plain : `left(${plain}, ${to.length})`;
     case 'Integer':
-      return from === 'Float' ? `CAST(round_even(${sql}, 0) AS BIGINT)` : plain;
+      if (from === 'Float') return `CAST(round_even(${sql}, 0) AS BIGINT)`;
+      // A quotient of decimals is a double here, of which a cast would round halves to the even neighbour.
+      return from === 'Decimal' ? `CAST(round(${sql}) AS BIGINT)` : plain;
     case 'Decimal':
       return isNumeric(from) && !to.digits ? sql : plain;
     case 'Boolean':

@@ -4,8 +4,7 @@ import { castSql, sqliteForms } from './casts.ts';
 import type { Call, Printer, Scalar } from './spec.ts';
 
 /** Units of whole days: they keep a Date a Date. */
-export const isWholeDays = (unit: string): boolean =>
-  ['year', 'quarter', 'month', 'week', 'day'].includes(unit);
+const isWholeDays = (unit: string): boolean => ['year', 'quarter', 'month', 'week', 'day'].includes(unit);
 
 /** What is known to be a moment; without a type it is taken as a DateTime. */
 const momentOf = (type: Type | undefined): 'Date' | 'DateTime' | 'DateTimeTz' =>

@@ -18,7 +18,7 @@ export interface Call {
 export type Printer = (call: Call) => string | null;
 
 /** A printer for each engine; null: this engine has no such function, which is refused by name. */
-export type Printers = Record<Engine, Printer | null>;
+type Printers = Record<Engine, Printer | null>;
 
 export interface Scalar {
   params: Kind[];
@@ -56,5 +56,3 @@ export const everywhere = (name: string, others: Partial<Record<Engine, string>>
 
 export const wholeOf = (constant: Constant | null | undefined): number | null =>
   constant?.type === 'Integer' ? Number(constant.value) : null;
-
-export const isNull = (constant: Constant | null | undefined): boolean => constant?.type === 'Null';

@@ -1,4 +1,3 @@
-import type { Engine } from '../engines.ts';
 import { aggregates } from './aggregates.ts';
 import { conditionFunctions } from './conditions.ts';
 import { dateFunctions } from './dates.ts';
@@ -17,6 +16,3 @@ export const scalars: Record<string, Scalar> = {
 export const scalarOf = (name: string): Scalar | null =>
   Object.hasOwn(scalars, name) ? scalars[name]! : null;
 export const aggregateOf = (name: string) => (Object.hasOwn(aggregates, name) ? aggregates[name]! : null);
-
-export const isOn = (engine: Engine, name: string): boolean =>
-  (scalarOf(name) ?? aggregateOf(name))?.print[engine] !== null;

@@ -175,7 +175,7 @@ const isDistinct = (node: SelectStmt): boolean => {
   return true;
 };
 
-export const readQuery = (node: SelectStmt, at: Parsed['at']): Query => {
+const readQuery = (node: SelectStmt, at: Parsed['at']): Query => {
   if (node.valuesLists) throw notASelect('VALUES');
   if (node.intoClause) throw notASelect('SELECT INTO');
   if (node.lockingClause) throw notSupported('FOR UPDATE and FOR SHARE are not supported.', 'FOR UPDATE');

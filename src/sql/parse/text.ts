@@ -5,7 +5,7 @@ import { notSupported, SqlRefusal } from '../refusal.ts';
 // PostgreSQL's own parser, compiled to WebAssembly. Loading it takes 27 ms, once.
 await loadModule();
 
-export const limits = { characters: 50_000, nodes: 5_000, depth: 100, joins: 20 } as const;
+const limits = { characters: 50_000, nodes: 5_000, depth: 100, joins: 20 } as const;
 
 /** One statement, and where its nodes stand. */
 export interface Parsed {

@@ -40,6 +40,8 @@ const casted = (node: Typed, type: Type): Typed => ({
 /** `node` as a value of `type`, which its own type fits. Only dates need a cast: their text differs on SQLite. */
 export const widened = (node: Typed, type: Type): Typed => {
   if (isText(node) && type !== 'String') return readAs(node, type);
+  // PostgreSQL would take a NULL without a type for text.
+  if (node.type === 'Null' && !isOpen(type) && type !== 'Interval') return casted(node, type);
   return isTemporal(type) && isTemporal(node.type) && node.type !== type ? casted(node, type) : node;
 };
 
@@ -91,6 +93,15 @@ const kindNames: Record<Kind, string> = {
   clock: 'a date or time',
 };
 
+/** What a NULL is where this kind is needed. */
+const nullTypes: Partial<Record<Kind, Type>> = {
+  number: 'Integer',
+  text: 'String',
+  boolean: 'Boolean',
+  moment: 'DateTime',
+  clock: 'DateTime',
+};
+
 /** `node` as an argument of this kind. */
 export const asKind = (node: Typed, kind: Kind, what: string): Typed => {
   if (isText(node) && kind !== 'text' && kind !== 'any') {
@@ -102,6 +113,8 @@ export const asKind = (node: Typed, kind: Kind, what: string): Typed => {
     } as const;
     return readAs(node, type[kind]);
   }
+  const nullType = nullTypes[kind];
+  if (node.type === 'Null' && nullType) return casted(node, nullType);
   if (isOpen(node.type) || fits[kind](node.type)) return node;
   const hint = kind === 'text' ? ' Cast it to text.' : '';
   throw notSupported(`\`${what}\` needs ${kindNames[kind]}, not ${node.type}.${hint}`, what, node.at);
