@@ -6,6 +6,7 @@ import { createBranding } from './branding/index.ts';
 import { createCallbacks } from './callbacks/index.ts';
 import { createConsole } from './console/index.ts';
 import { createConversations, endConversations } from './conversations/index.ts';
+import { createDocumentIntelligence } from './document-intelligence/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
@@ -15,7 +16,7 @@ import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
-import { createProbe, createRuntime } from './runtime/index.ts';
+import { createAsk, createProbe, createRuntime } from './runtime/index.ts';
 import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
@@ -50,7 +51,8 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const observability = createObservability(services, { destinations, telemetry });
 
   const sandbox = createSandbox(services);
-  const files = createFiles(services, { owners: fileOwners(services.db) });
+  const owners = fileOwners(services.db);
+  const files = createFiles(services, { owners });
   const toolServers = createToolServers(services);
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
@@ -76,6 +78,13 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   });
   const conversations = createConversations(services, { runtime, openStreams });
 
+  const documentIntelligence = createDocumentIntelligence(services, {
+    sandbox,
+    bytes: files.bytes,
+    conversations: owners.find(({ name }) => name === 'Conversation')!,
+    ask: createAsk(services, llms),
+    replica: () => telemetry.replicaId,
+  });
   const toolProtocol = createToolProtocol(services, { conversations: conversations.asking });
   const application = createApplication(services, { audit, traceLinks: observability.traceLinks });
   const replicas = createReplicas(services, {
@@ -106,6 +115,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     replicas,
     sandbox,
     files,
+    documentIntelligence,
     ...access.features,
     services.settings,
     branding,

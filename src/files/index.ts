@@ -11,7 +11,11 @@ import { fileRoutes } from './routes.ts';
 import { rowBytes } from './row-bytes.ts';
 
 export type { FileBytes } from './bytes.ts';
+export { contentTypeOf } from './content-type.ts';
+export { fileUpload } from './files.ts';
+export { cleanName } from './names.ts';
 export type { Owner, OwnerKind } from './owners.ts';
+export { findFile } from './store.ts';
 
 export interface Files extends Feature {
   bytes: FileBytes;

@@ -11,8 +11,10 @@ import { Processes } from './processes.ts';
 export type { FailureReason } from './failure.ts';
 export type { Box, Line, Page, Word } from './jobs/documents/page.ts';
 export type { DocumentType } from './jobs/documents/read.ts';
+export { Reading } from './jobs/documents/read.ts';
 export type { SqliteParameter, SqliteRows, SqliteValue } from './jobs/sqlite-query.ts';
 export type { SqliteTable } from './jobs/sqlite-tables.ts';
+export { isOcrInstalled, isOcrLanguageInstalled } from './ocr-installed.ts';
 export { type JobName, type Jobs, SandboxFailure };
 
 /** How long a request waits for a free process, in milliseconds. */
