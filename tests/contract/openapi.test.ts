@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { adminKey } from '../harness/process.ts';
@@ -215,7 +216,28 @@ describe('the OpenAPI document', () =>
         sql`insert into conversation_messages (conversation_id, id, run_id, role, content)
           values (${conversation.id}, ${message.id}, new_id(), 'user', '[{"type":"text","text":"x"}]')`,
       );
+      const databases = join(at().dataDir, 'databases');
+      mkdirSync(databases, { recursive: true });
+      const database = new DatabaseSync(join(databases, 'known.db'));
+      database.exec('create table known(id integer primary key)');
+      database.close();
+      const connection = await ok(
+        at().api.post('/data-connections', {
+          name: 'known',
+          engine: 'sqlite',
+          configuration: { path: 'known.db' },
+        }),
+      );
+      const model = await ok(
+        at().api.post('/semantic-data-models/scaffold-from-tables', {
+          data_connection_id: connection.id,
+          tables: [{ table: 'known' }],
+          save: true,
+        }),
+      );
       const known: Record<string, string> = {
+        data_connection_id: connection.id,
+        semantic_data_model_id: model.id,
         file_id: file.id,
         frame: 'known',
         agent_id: agent.id,
