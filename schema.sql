@@ -55,6 +55,7 @@ create table agents (
 );
 CREATE INDEX agents_external ON agents USING btree (id) WHERE (execution = 'external'::text);
 CREATE INDEX agents_llm_id ON agents USING btree (llm_id) WHERE (llm_id IS NOT NULL);
+CREATE INDEX agents_semantic_data_model_ids ON agents USING gin (semantic_data_model_ids);
 CREATE INDEX agents_tool_server_ids ON agents USING gin (tool_server_ids);
 
 create table api_keys (
@@ -284,6 +285,48 @@ create table conversations (
 );
 CREATE INDEX conversations_agent ON conversations USING btree (agent_id, id);
 CREATE INDEX conversations_own ON conversations USING btree (agent_id, created_by, id);
+
+create table data_connections (
+  id uuid not null,
+  name text not null,
+  description text,
+  engine text not null,
+  settings text not null,
+  tags text[] default '{}'::text[] not null,
+  state text default 'unverified'::text not null,
+  checked_at timestamp(3) with time zone,
+  detail text,
+  created_by text not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint data_connections_pkey PRIMARY KEY (id),
+  constraint data_connections_engine_check CHECK ((engine = ANY (ARRAY['postgres'::text, 'mysql'::text, 'sqlite'::text]))),
+  constraint data_connections_state_check CHECK ((state = ANY (ARRAY['ok'::text, 'unreachable'::text, 'unverified'::text])))
+);
+CREATE INDEX data_connections_engine ON data_connections USING btree (engine, id);
+
+create table data_frames (
+  id uuid not null,
+  conversation_id uuid,
+  work_item_id uuid,
+  name text not null,
+  description text,
+  source jsonb not null,
+  columns jsonb not null,
+  row_count bigint not null,
+  size_bytes bigint not null,
+  truncated boolean not null,
+  warnings jsonb not null,
+  created_by text not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  constraint data_frames_pkey PRIMARY KEY (id),
+  constraint data_frames_check CHECK (((conversation_id IS NULL) <> (work_item_id IS NULL))),
+  constraint data_frames_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES conversations(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX data_frames_conversation ON data_frames USING btree (conversation_id, name) WHERE (conversation_id IS NOT NULL);
+CREATE UNIQUE INDEX data_frames_work_item ON data_frames USING btree (work_item_id, name) WHERE (work_item_id IS NOT NULL);
+CREATE TRIGGER data_frames_removed AFTER DELETE ON data_frames REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_file_bytes();
 
 create table document_intelligence (
   id text default 'configuration'::text not null,
@@ -553,6 +596,23 @@ create table scheduling_outages (
   constraint scheduling_outages_cause_check CHECK ((cause = ANY (ARRAY['stopped'::text, 'lost'::text, 'database'::text, 'firing'::text, 'stalled'::text, 'clock'::text])))
 );
 CREATE INDEX scheduling_outages_to_at ON scheduling_outages USING btree (to_at);
+
+create table semantic_data_models (
+  id uuid not null,
+  name text not null,
+  description text,
+  data_connection_id uuid not null,
+  semantic_model json not null,
+  verified_queries json not null,
+  validation json not null,
+  created_by text not null,
+  revision integer default 1 not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint semantic_data_models_pkey PRIMARY KEY (id),
+  constraint semantic_data_models_data_connection_id_fkey FOREIGN KEY (data_connection_id) REFERENCES data_connections(id)
+);
+CREATE INDEX semantic_data_models_data_connection ON semantic_data_models USING btree (data_connection_id, id);
 
 create table sessions (
   id uuid not null,
@@ -1025,6 +1085,7 @@ CREATE OR REPLACE FUNCTION public.remove_files_of_work_items()
 AS $function$
 begin
   delete from files where work_item_id in (select id from gone);
+  delete from data_frames where work_item_id in (select id from gone);
   return null;
 end $function$;
 

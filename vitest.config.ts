@@ -34,7 +34,7 @@ export default defineConfig({
           name: 'platform',
           include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'tests/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/*.long.test.ts', 'tests/browser/**'],
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {

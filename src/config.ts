@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from './lib/config-error.ts';
 import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
@@ -80,6 +81,7 @@ const environment = z.object({
         roles.length > 0 && roles.every((r) => replicaRoles.includes(r as ReplicaRole)),
       `must be a comma-separated list of ${replicaRoles.join(', ')}`,
     ),
+  SQLITE_DIR: z.string().optional(),
   URL_PLACEHOLDERS: z
     .string()
     .default('')
@@ -126,6 +128,8 @@ export interface Config {
   bootstrapKey: string | null;
   /** 32 bytes each; null: the first start generates one in the data folder. */
   encryptionKeys: Buffer[] | null;
+  /** The folder of the SQLite files that data connections may name. */
+  sqliteDir: string;
   /** Null: `http://HOST:PORT`, with the port that the server listens on. */
   publicUrl: string | null;
   roles: ReadonlySet<ReplicaRole>;
@@ -176,6 +180,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     telemetryLog: e.TELEMETRY_LOG_URL ?? null,
     bootstrapKey: e.BOOTSTRAP_ADMIN_API_KEY ?? null,
     encryptionKeys: e.ENCRYPTION_KEY ?? null,
+    sqliteDir: e.SQLITE_DIR ?? join(e.DATA_DIR, 'databases'),
     publicUrl: e.PUBLIC_URL ?? null,
     roles: new Set(e.ROLES),
     urlPlaceholders: new Map(e.URL_PLACEHOLDERS.map((name) => [name, env[name]])),

@@ -6,6 +6,8 @@ import { createBranding } from './branding/index.ts';
 import { createCallbacks } from './callbacks/index.ts';
 import { createConsole } from './console/index.ts';
 import { createConversations, endConversations } from './conversations/index.ts';
+import { createDataConnections } from './data-connections/index.ts';
+import { createDataFrames } from './data-frames/index.ts';
 import { createDocumentIntelligence } from './document-intelligence/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
@@ -16,9 +18,10 @@ import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
-import { createAsk, createProbe, createRuntime } from './runtime/index.ts';
+import { createAsk, createAskForJson, createProbe, createRuntime } from './runtime/index.ts';
 import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
+import { createSemanticDataModels } from './semantic-data-models/index.ts';
 import type { SettingsFeature } from './settings/index.ts';
 import { createTelemetry, type Telemetry, type Tracing } from './telemetry/index.ts';
 import { createToolProtocol } from './tool-protocol/index.ts';
@@ -53,6 +56,8 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const sandbox = createSandbox(services);
   const owners = fileOwners(services.db);
   const files = createFiles(services, { owners });
+  const dataFrames = createDataFrames(services, { files, sandbox, owners });
+  const dataConnections = createDataConnections(services, { sandbox });
   const toolServers = createToolServers(services);
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
@@ -70,10 +75,17 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const externalWorkers = createExternalWorkers(services, { onFinished: workItems.onFinished });
   const schedules = createSchedules(services, { tracing: telemetry.tracing });
   const llms = createLlmConfigurations(services, { probe: createProbe(services) });
+  const semanticDataModels = createSemanticDataModels(services, {
+    connections: dataConnections,
+    askModel: createAsk(services, llms),
+  });
   const runtime = createRuntime(services, {
     llms,
+    modelTools: semanticDataModels.tools,
     telemetry,
     toolServers: toolServers.tools,
+    files,
+    dataFrames,
     onFinished: workItems.onFinished,
   });
   const conversations = createConversations(services, { runtime, openStreams });
@@ -82,7 +94,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     sandbox,
     bytes: files.bytes,
     conversations: owners.find(({ name }) => name === 'Conversation')!,
-    ask: createAsk(services, llms),
+    ask: createAskForJson(services, llms),
     replica: () => telemetry.replicaId,
   });
   const toolProtocol = createToolProtocol(services, { conversations: conversations.asking });
@@ -116,6 +128,9 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     sandbox,
     files,
     documentIntelligence,
+    dataFrames,
+    dataConnections,
+    semanticDataModels,
     ...access.features,
     services.settings,
     branding,

@@ -47,7 +47,7 @@ const run = async (dataDir: string): Promise<void> => {
   const platform = await start(dataDir);
   try {
     const { url } = platform;
-    print('platform', `${url}/ is the application, ${url}/api/v2 the API; embedded storage in ${dataDir}`);
+    print('platform', `started; embedded storage in ${dataDir}`);
     const [api, app] = [client(`${url}/api/v2`, key), client(`${url}/app/api`, key)];
     const context: DemoContext = { api, app, url, key, once, signal: ending.signal };
     const parts = [await startSchedule(context, receiver), await startApproval(context, toolServer)];

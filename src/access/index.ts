@@ -15,6 +15,8 @@ import { Sessions } from './sessions/sessions.ts';
 import { deleteEndedSessions } from './sessions/store.ts';
 import { createProvider, createSignIn } from './sign-in/index.ts';
 
+export { principalNames } from './keys/names.ts';
+
 export interface Access {
   /** Users, role mappings, API keys, sign-in and sessions. */
   features: readonly Feature[];

@@ -10,6 +10,7 @@ import { badRequest, type Fault, notFound, unprocessable } from '../lib/errors.t
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { lockLlmForShare } from '../llm-configurations/index.ts';
+import { lockSemanticDataModelsForShare } from '../semantic-data-models/index.ts';
 import { lockToolServersForShare } from '../tool-servers/index.ts';
 import {
   type Agent,
@@ -122,8 +123,10 @@ const checkReferences = async (tx: Tx, fields: Partial<References>): Promise<voi
     if (toolServers.has(id)) continue;
     faults.push({ path: `tool_policies[${i}].tool_server_id`, message: 'is not a tool server' });
   }
-  // There are no semantic data models yet, so every id is unknown.
-  for (const i of (fields.semantic_data_model_ids ?? []).keys()) {
+  const modelIds = (fields.semantic_data_model_ids ?? []).map((id) => id.toLowerCase());
+  const models = await lockSemanticDataModelsForShare(tx, modelIds.filter(isId));
+  for (const [i, id] of modelIds.entries()) {
+    if (models.has(id)) continue;
     faults.push({ path: `semantic_data_model_ids[${i}]`, message: 'is not a semantic data model' });
   }
   if (faults.length > 0) throw unprocessable(faults, unknownLlm ? { llm_id } : {});

@@ -6,6 +6,7 @@ import { counter } from '../lib/metrics.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { createAsking } from './asking.ts';
 
+import { detailRoutes } from './detail-routes.ts';
 import { deleteOldEvents, eventsChannel } from './event-store.ts';
 import { conversationRoutes } from './routes.ts';
 import { runRoutes } from './run-routes.ts';
@@ -63,7 +64,7 @@ export const createConversations = (
   });
   return {
     tag: { name: 'Conversations', description: 'Talking with a conversational agent.' },
-    routes: [...conversationRoutes(db), ...runRoutes({ db, watcher, openStreams })],
+    routes: [...conversationRoutes(db), ...runRoutes({ db, watcher, openStreams }), ...detailRoutes(db)],
     metrics: [finished],
     asking: createAsking(db, watcher),
     start: async () => {

@@ -48,6 +48,35 @@ export const listMessages = async (
   return rows;
 };
 
+/** As `listMessages`, with the principal that began a run with the message; null for any other message. */
+export const listAuthoredMessages = async (
+  executor: Executor,
+  conversationId: string,
+  { limit, next }: Page,
+): Promise<(ConversationMessage & { author: string | null })[]> => {
+  const { rows } = await sql<ConversationMessage & { author: string | null }>`
+    select page.*, r.created_by as author
+    from (
+      select seq, ${columns} from conversation_messages where conversation_id = ${conversationId}
+        and (${next}::uuid is null or seq < (select seq from conversation_messages
+          where conversation_id = ${conversationId} and id = ${next}::uuid))
+      order by seq desc limit ${limit + 1}
+    ) page left join conversation_runs r on r.id = page.run_id and r.message_id = page.id
+    order by page.seq desc`.execute(executor);
+  return rows;
+};
+
+/** The whole content of a message; undefined if the conversation has none with this id. */
+export const findContent = async (
+  executor: Executor,
+  conversationId: string,
+  id: string,
+): Promise<MessagePart[] | undefined> => {
+  const { rows } = await sql<Pick<ConversationMessage, 'content'>>`select content from conversation_messages
+    where conversation_id = ${conversationId} and id = ${id}`.execute(executor);
+  return rows[0]?.content;
+};
+
 /** The messages of a run, oldest first. */
 export const listRunMessages = async (executor: Executor, runId: string): Promise<ConversationMessage[]> => {
   const { rows } = await sql<ConversationMessage>`

@@ -9,6 +9,8 @@ const locks = {
   'audit chain': 7_301_968_117,
   /** Every write to people and role mappings. */
   access: 7_301_968_118,
+  'data connections': 7_301_968_160,
+  'semantic data models': 7_301_968_170,
 } as const;
 
 /** Waits for the lock `what`, which one replica at a time holds, until its transaction ends. */

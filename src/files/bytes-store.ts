@@ -27,10 +27,10 @@ export const deleteBytes = async (executor: Executor, ids: readonly string[]): P
   await sql`delete from file_bytes where file_id = any(${ids}::uuid[])`.execute(executor);
 };
 
-/** Which of the ids a file has. */
+/** Which of the ids a file or data frame has. */
 export const listReferred = async (executor: Executor, ids: readonly string[]): Promise<Set<string>> => {
   const { rows } = await sql<{ id: string }>`
-    select id from files where id = any(${ids}::uuid[])`.execute(executor);
+    select id from kept_bytes where id = any(${ids}::uuid[])`.execute(executor);
   return new Set(rows.map(({ id }) => id));
 };
 
@@ -42,7 +42,7 @@ export const markOrphans = async (tx: Tx, limit: number): Promise<number> => {
   const { rows } = await sql`
     insert into removed_files (id)
     select file_id from file_bytes b where part = 0 and created_at < platform_now() - interval '1 hour'
-      and not exists (select from files f where f.id = b.file_id)
+      and not exists (select from kept_bytes k where k.id = b.file_id)
       and not exists (select from removed_files r where r.id = b.file_id) limit ${limit}
     on conflict do nothing returning id`.execute(tx);
   return rows.length;

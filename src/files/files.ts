@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { audit } from '../audit/index.ts';
 import { advisoryRowLock, type Database, type Tx } from '../database/index.ts';
 import type { Upload, UploadSpec } from '../http/index.ts';
-import { badRequest } from '../lib/errors.ts';
+import { ApiError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { type CurrentSettings, readSettings } from '../settings/index.ts';
@@ -15,8 +15,7 @@ import { insertFile, listFileNames, type OwnerIds, type StoredFile } from './sto
 const megabyte = 1024 * 1024;
 
 /** The id of the conversation or Work Item. */
-export const ownerId = ({ conversation_id, work_item_id }: OwnerIds): string =>
-  conversation_id ?? work_item_id!;
+const ownerId = ({ conversation_id, work_item_id }: OwnerIds): string => conversation_id ?? work_item_id!;
 
 /** The files and frames of one owner are named and counted by one transaction at a time. */
 export const lockNames = (tx: Tx, owner: OwnerIds): Promise<void> =>
@@ -93,9 +92,18 @@ export const keepUpload = async (
       return file;
     });
   } catch (error) {
-    await bytes.remove([id]);
+    await dropBytes(bytes, id, error);
     throw error;
   }
+};
+
+/**
+ * Removes bytes whose row was not written because of `error`. If the database went away, the row may be there: then the
+ * bytes stay, and are removed later if nothing refers to them.
+ */
+export const dropBytes = async (bytes: FileBytes, id: string, error: unknown): Promise<void> => {
+  const isUnknown = error instanceof ApiError && error.code === 'service_unavailable';
+  if (!isUnknown) await bytes.remove([id]);
 };
 
 /** The owner's id under its name, for the audit log. */

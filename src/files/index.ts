@@ -12,10 +12,10 @@ import { rowBytes } from './row-bytes.ts';
 
 export type { FileBytes } from './bytes.ts';
 export { contentTypeOf } from './content-type.ts';
-export { fileUpload } from './files.ts';
+export { dropBytes, fileUpload, lockNames, waitingFolder, withoutNull } from './files.ts';
 export { cleanName } from './names.ts';
-export type { Owner, OwnerKind } from './owners.ts';
-export { findFile } from './store.ts';
+export type { OwnerKind } from './owners.ts';
+export { findFile, findFileByName, listFiles, type OwnerIds, ownedBy, type StoredFile } from './store.ts';
 
 export interface Files extends Feature {
   bytes: FileBytes;

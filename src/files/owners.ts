@@ -3,7 +3,7 @@ import type { Principal, Scope } from '../lib/principal.ts';
 import type { OwnerIds } from './store.ts';
 
 /** A conversation or a Work Item that a path names. */
-export interface Owner {
+interface Owner {
   ids: OwnerIds;
   agentId: string;
 }

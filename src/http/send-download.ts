@@ -13,6 +13,8 @@ export interface FileDownload {
   tag: string;
   /** Read when the response is sent, and only then. */
   bytes: () => AsyncIterable<Uint8Array>;
+  /** Called once when the bytes are sent, or will not be read. */
+  close?: () => Promise<unknown>;
 }
 
 /** A name in a header (RFC 8187). `encodeURIComponent` leaves some characters that are not allowed there. */
@@ -24,7 +26,7 @@ const encodedName = (name: string): string =>
 
 /** Sends the bytes, or 304 if the client has them. What is sent ends early when the caller loses access. */
 export const sendDownload = (
-  { name, contentType, size, tag, bytes }: FileDownload,
+  { name, contentType, size, tag, bytes, close = async () => {} }: FileDownload,
   { headers, method }: FastifyRequest,
   reply: FastifyReply,
   recheck: () => Promise<void>,
@@ -33,6 +35,7 @@ export const sendDownload = (
   reply.headers({ ...downloadHeaders, 'cache-control': 'private, no-store', etag });
   if (matchesTag(headers['if-none-match'], etag)) {
     reply.code(304).send();
+    void close();
     return;
   }
   reply.headers({
@@ -42,10 +45,14 @@ export const sendDownload = (
   });
   if (method === 'HEAD') {
     reply.send();
+    void close();
     return;
   }
   const stream = Readable.from(bytes(), { objectMode: false });
   const endWatch = watchAccess(recheck, (error) => void stream.destroy(error));
-  stream.once('close', endWatch);
+  stream.once('close', () => {
+    endWatch();
+    void close();
+  });
   reply.send(stream);
 };

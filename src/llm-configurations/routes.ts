@@ -21,11 +21,10 @@ import {
   readChanges,
   type testSteps,
   updateBody,
-  usedLlmPage,
 } from './schemas.ts';
 import { type LlmSettingsStore, limitsOf, type ResolvedLlm } from './settings.ts';
 import { findDefaultLlm, findLlm, type LlmRow, listLlms } from './store.ts';
-import { listLlmUses } from './use-store.ts';
+import { usedLlmRoutes } from './used-routes.ts';
 
 /** The result of a test. Each `detail` is shown to the admin, so it contains no secret. */
 interface ProbeResult {
@@ -77,30 +76,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       summary: 'List LLM configurations',
       query: pageQuery,
       response: llmPage,
-      handler: listPage(db, listLlms, toResponse),
-    }),
-    route({
-      id: 'listUsedLlmConfigurations',
-      role: 'builder',
-      scope: 'llm:read',
-      method: 'GET',
-      base: 'app',
-      path,
-      summary: 'List LLM configurations with the agents that use them',
-      query: pageQuery,
-      response: usedLlmPage,
-      handler: listPage(
-        db,
-        async (executor, page) => {
-          const rows = await listLlms(executor, page);
-          const uses = await listLlmUses(
-            executor,
-            rows.map(({ id }) => id),
-          );
-          return rows.map((row) => ({ ...row, uses: uses.get(row.id)! }));
-        },
-        ({ uses, ...row }, context) => ({ ...toResponse(row, context), ...uses }),
-      ),
+      handler: listPage(db, (executor, page) => listLlms(executor, page), toResponse),
     }),
     route({
       id: 'createLlmConfiguration',
@@ -225,5 +201,6 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
         return { ...result, latency_ms: Math.round(performance.now() - startedAt) };
       },
     }),
+    ...usedLlmRoutes(db, toResponse),
   ];
 };

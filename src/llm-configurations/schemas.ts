@@ -116,21 +116,20 @@ export const llmConfiguration = z
   })
   .meta({ id: 'LlmConfiguration' });
 
-export const usedLlmPage = pageOf(
-  'UsedLlmConfigurationPage',
-  llmConfiguration
-    .extend({
-      is_default: z.boolean().describe('Whether agents without `llm_id` use it.'),
-      used_by: z
-        .object({
-          total: z.int().describe('How many agents name it, as their model or as one that takes over.'),
-          agents: z.array(z.object({ id, name: z.string() })).describe('The first 20 of them by name.'),
-          by_default: z.int().describe('How many agents use it because they name none.'),
-        })
-        .meta({ id: 'LlmUses' }),
-    })
-    .meta({ id: 'UsedLlmConfiguration' }),
-);
+export const usedLlm = llmConfiguration
+  .extend({
+    is_default: z.boolean().describe('Whether agents without `llm_id` use it.'),
+    used_by: z
+      .object({
+        total: z.int().describe('How many agents name it, as their model or as one that takes over.'),
+        agents: z.array(z.object({ id, name: z.string() })).describe('The first 20 of them by name.'),
+        by_default: z.int().describe('How many agents use it because they name none.'),
+      })
+      .meta({ id: 'LlmUses' }),
+  })
+  .meta({ id: 'UsedLlmConfiguration' });
+
+export const usedLlmPage = pageOf('UsedLlmConfigurationPage', usedLlm);
 
 export const llmPage = pageOf('LlmConfigurationPage', llmConfiguration);
 

@@ -41,9 +41,12 @@ const columns = [
   'updated_at',
 ] as const;
 
-/** Newest first. */
-export const listLlms = (executor: Executor, page: Page): Promise<LlmRow[]> =>
-  selectPage(executor.selectFrom('llm_configurations').select(columns), page);
+/** Newest first; with `q` those whose name or model contains it. */
+export const listLlms = (executor: Executor, page: Page, q?: string): Promise<LlmRow[]> => {
+  const all = executor.selectFrom('llm_configurations').select(columns);
+  const found = sql<boolean>`strpos(lower(name || chr(10) || model), lower(${q})) > 0`;
+  return selectPage(q === undefined ? all : all.where(found), page);
+};
 
 const byId = (executor: Executor, id: string) =>
   executor.selectFrom('llm_configurations').select(columns).where('id', '=', id);

@@ -1,55 +1,71 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { getAgent } from '../agents/index.ts';
 import type { Services } from '../feature.ts';
-import type { LlmConfigurations } from '../llm-configurations/index.ts';
+import { ApiError, unavailable, unprocessable } from '../lib/errors.ts';
+import type { LlmConfigurations, ResolvedLlm } from '../llm-configurations/index.ts';
+import type { AskedModel, AskModel } from '../semantic-data-models/index.ts';
+import type { Message } from './messages.ts';
 import { createModel } from './model/index.ts';
-import { ModelError, type Usage } from './step.ts';
+import { ModelError, type StepResult } from './step.ts';
 
-interface Question {
-  system: string;
-  user: string[];
-  /** JSON Schema of the reply. */
-  schema: Record<string, unknown>;
-  signal: AbortSignal;
-}
+const toolName = 'answer';
 
-/** How often a call is made that fails in a way that may pass, and the wait before the next, in milliseconds. */
-const mostCalls = 3;
-const waitMs = 1_000;
+/** The longest time for one answer, in milliseconds. */
+const askWithinMs = 60_000;
 
-/**
- * Makes a function that asks a model for JSON, without tools and outside any run. Resolves to a failure if the model
- * cannot be asked; rejects when the signal is aborted.
- */
+/** The object of a reply: the arguments of the tool, or JSON in the text of a model that did not call it. */
+const outputOf = ({ toolCalls, text }: StepResult): unknown => {
+  const call = toolCalls.find(({ name, fault }) => name === toolName && fault === undefined);
+  if (call) return call.arguments;
+  const json = /\{.*\}/s.exec(text)?.[0];
+  try {
+    return json === undefined ? undefined : JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The answers of the model are text again: nothing depends on how it called the tool. */
+const toMessage = ({ role, text }: { role: 'system' | 'user' | 'assistant'; text: string }): Message =>
+  role === 'assistant' ? { role, text, tool_calls: [] } : { role, text };
+
+/** Models that are asked for one object, outside any run: for questions to semantic data models. */
 export const createAsk =
-  ({ egress }: Pick<Services, 'egress'>, llms: Pick<LlmConfigurations, 'resolve'>) =>
-  async (
-    llmId: string | null,
-    { system, user, schema, signal }: Question,
-  ): Promise<{ text: string; usage: Usage } | { failure: { code: string; message: string } }> => {
-    const llm = await llms.resolve(llmId).catch(() => null);
-    if (!llm)
-      return { failure: { code: 'model_unavailable', message: 'There is no such LLM configuration.' } };
-    const model = createModel(llm, { fetch: egress.fetch });
-    for (let call = 1; ; call++) {
-      try {
-        const { text, usage } = await model.step({
-          messages: [
-            { role: 'system', text: system },
-            ...user.map((text) => ({ role: 'user' as const, text })),
-          ],
-          tools: [],
-          output: schema,
-          signal,
-          maxOutputTokens: null,
-          cacheKey: null,
-        });
-        return { text, usage };
-      } catch (error) {
-        if (!(error instanceof ModelError)) throw error;
-        if (!error.retryable || call === mostCalls) {
-          return { failure: { code: error.code, message: error.message } };
+  ({ db, egress }: Pick<Services, 'db' | 'egress'>, llms: Pick<LlmConfigurations, 'resolve'>): AskModel =>
+  async ({ agentId, llmId }): Promise<AskedModel> => {
+    const agent = agentId === undefined ? null : await db.run((executor) => getAgent(executor, agentId));
+    const resolve = async (): Promise<ResolvedLlm> => {
+      if (llmId === undefined) return llms.resolve(agent?.llm_id ?? null);
+      return llms.resolve(llmId).catch((error: unknown) => {
+        if (!(error instanceof ApiError) || error.code !== 'not_found') throw error;
+        throw unprocessable([{ path: 'llm_id', message: 'is not an LLM configuration' }], { llm_id: llmId });
+      });
+    };
+    const llm = await resolve();
+    const name = llmId === undefined ? (agent?.model ?? null) : null;
+    const model = createModel(llm, { fetch: egress.fetch, name });
+    return {
+      isMock: llm.kind === 'mock',
+      ask: async ({ messages, schema, signal }) => {
+        const timeout = AbortSignal.timeout(askWithinMs);
+        const tool = {
+          name: toolName,
+          description: 'Give the answer. Call it exactly once.',
+          inputSchema: schema,
+        };
+        try {
+          const reply = await model.step({
+            messages: messages.map(toMessage),
+            tools: [tool],
+            signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+            maxOutputTokens: null,
+            cacheKey: null,
+          });
+          return { output: outputOf(reply), text: reply.text, usage: reply.usage };
+        } catch (error) {
+          if (timeout.aborted) throw unavailable('The LLM did not reply in time.', 5);
+          if (!(error instanceof ModelError)) throw error;
+          throw unavailable(`The LLM cannot be asked: ${error.message}`, 5);
         }
-        await sleep(Math.min(error.retryAfterMs ?? waitMs * call, 20_000), undefined, { signal });
-      }
-    }
+      },
+    };
   };

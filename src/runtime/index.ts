@@ -1,13 +1,19 @@
+import type { DataFrames } from '../data-frames/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import type { Files } from '../files/index.ts';
 import type { LlmConfigurations } from '../llm-configurations/index.ts';
+import type { ModelTools } from '../semantic-data-models/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import type { ToolServerTools } from '../tool-servers/index.ts';
 import type { WorkItem } from '../work-items/index.ts';
+import { dataTools } from './data-tools.ts';
 import { openTools } from './server-tools.ts';
+import { builtInTools } from './tools.ts';
 import { workItemSource } from './work-item-source.ts';
 import { createWorker, type Worker, type WorkSource } from './worker.ts';
 
 export { createAsk } from './ask.ts';
+export { createAskForJson } from './ask-for-json.ts';
 export type { ContextCut } from './context.ts';
 export { holdLease } from './lease.ts';
 export { fromStored, type Message, openCalls, storable, toContent } from './messages.ts';
@@ -36,6 +42,10 @@ export interface RuntimeNeeds {
   };
   /** The tools of tool servers. */
   toolServers: ToolServerTools;
+  files: Pick<Files, 'bytes'>;
+  dataFrames: Pick<DataFrames, 'forAgents'>;
+  /** The tools of semantic data models. */
+  modelTools: ModelTools;
   /** A run ended with this status of its Work Item. */
   onFinished(status: WorkItem['status']): void;
 }
@@ -48,7 +58,7 @@ export interface Runtime extends Feature {
 /** The agent runtime: a worker on each replica with the role `worker`. */
 export const createRuntime = (
   services: Services,
-  { llms, telemetry, toolServers, onFinished }: RuntimeNeeds,
+  { llms, telemetry, toolServers, modelTools, files, dataFrames, onFinished }: RuntimeNeeds,
 ): Runtime => {
   const { db, egress, log, settings } = services;
   const deps = {
@@ -59,7 +69,10 @@ export const createRuntime = (
     llms,
     tracing: telemetry.tracing,
     flush: () => telemetry.flush(),
-    openTools: openTools(toolServers),
+    openTools: openTools(toolServers, modelTools, [
+      ...builtInTools,
+      ...dataTools({ db, bytes: files.bytes, frames: dataFrames.forAgents }),
+    ]),
   };
   const worker = createWorker(deps, workItemSource(services, onFinished));
   return {

@@ -1,6 +1,6 @@
 import type { Services } from '../feature.ts';
 import type { ProbeLlm, ResolvedLlm } from '../llm-configurations/index.ts';
-import { createModel } from './model/index.ts';
+import { createModel, redactorOf } from './model/index.ts';
 import { ModelError, type StepRequest, type StepResult } from './step.ts';
 import { builtInTools } from './tools.ts';
 
@@ -19,6 +19,30 @@ const calledClock = ({ toolCalls }: StepResult): boolean =>
     const { timezone } = given as { timezone?: unknown };
     return timezone === undefined || typeof timezone === 'string';
   });
+
+/** The most characters of a reply that a test shows. */
+const shownReply = 80;
+
+/** Who replied what, how long it took, and the tokens that the endpoint counted. */
+const replyDetail = (
+  llm: ResolvedLlm,
+  { text, responseModel, usage }: StepResult,
+  tookMs: number,
+): string => {
+  // An endpoint may repeat the key that it was sent.
+  const line = redactorOf(llm).text(text).replaceAll(/\s+/g, ' ').trim();
+  const characters = [...line];
+  const shown =
+    characters.length > shownReply
+      ? `${characters
+          .slice(0, shownReply - 1)
+          .join('')
+          .trimEnd()}…`
+      : line;
+  const said = shown === '' ? 'without text' : `“${shown}”`;
+  const { input_tokens, output_tokens } = usage;
+  return `The model ${responseModel} replied ${said} in ${Math.round(tookMs)} ms, with ${input_tokens} input and ${output_tokens} output tokens.`;
+};
 
 /**
  * The test of an LLM configuration, within 30 s: connects, asks for a short reply, for a tool call, and for a streamed
@@ -62,15 +86,19 @@ export const createProbe =
     };
 
     let model: string;
+    let replied: string;
     try {
-      model = (await ask('Answer with the one word: ready', false)).responseModel;
+      const startedAt = performance.now();
+      const result = await ask('Answer with the one word: ready', false);
+      model = result.responseModel;
+      replied = replyDetail(llm, result, performance.now() - startedAt);
     } catch (error) {
       if (unreached) return failed('connect', detailOf(error));
       passed('connect', 'The endpoint accepts connections.');
       return failed('answer', detailOf(error));
     }
     passed('connect', 'The endpoint accepts connections.');
-    passed('answer', `The model ${model} replied.`);
+    passed('answer', replied);
 
     try {
       const reply = await ask(`What time is it? Call the tool ${clock.name}.`, false, { tools: [clock] });

@@ -1,4 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
+import type { OwnerIds } from '../files/index.ts';
 import type { ContextCut } from './context.ts';
 import type { HeldLease } from './lease.ts';
 import type { Message, ToolCall } from './messages.ts';
@@ -131,6 +132,8 @@ export interface Run<Status> {
   id: string;
   agentId: string;
   conversationId: string;
+  /** Whose files and data frames its tools see. */
+  owner: OwnerIds;
   /** How many agents called each other before this one; 0: none. */
   depth: number;
   /** Of the span of the attempt. */

@@ -3,9 +3,12 @@ import { eachDatabase } from '../../tests/harness/database.ts';
 import { becomes, makeAgent, makeItem, Recorder } from '../../tests/harness/runtime.ts';
 import { testServices } from '../../tests/harness/services.ts';
 import { createCallbackStore } from '../callbacks/callbacks.ts';
+import { createDataFrames } from '../data-frames/index.ts';
 import { OpenStreams } from '../event-streams/index.ts';
+import { createFiles } from '../files/index.ts';
 import { createMetrics } from '../lib/metrics.ts';
 import { createLlmConfigurations } from '../llm-configurations/index.ts';
+import { createSandbox } from '../sandbox/index.ts';
 import { createWorkItems } from '../work-items/index.ts';
 import { createRuntime } from './index.ts';
 
@@ -17,9 +20,14 @@ eachDatabase((_name, open) => {
       callbacks: createCallbackStore(services.vault),
       openStreams: new OpenStreams(),
     });
+    const files = createFiles(services, { owners: [] });
+    const sandbox = createSandbox(services);
     const runtime = createRuntime(services, {
+      files,
+      dataFrames: createDataFrames(services, { files, sandbox, owners: [] }),
       onFinished: workItems.onFinished,
       toolServers: { open: async () => ({ tools: [], [Symbol.asyncDispose]: async () => {} }) },
+      modelTools: () => [],
       llms: createLlmConfigurations(services, { probe: async () => ({ ok: true, detail: '', steps: [] }) }),
       telemetry: { tracing: new Recorder(), flush: async () => {} },
     });

@@ -1,7 +1,8 @@
 import type { Agent } from '../agents/index.ts';
+import type { ModelTool, ModelTools } from '../semantic-data-models/index.ts';
 import type { ServerTool, ToolServerTools } from '../tool-servers/index.ts';
 import type { OpenedTools } from './run.ts';
-import { builtInTools, type Tool } from './tools.ts';
+import { ofPlatform, type Tool } from './tools.ts';
 
 /** A tool of a tool server as the loop uses it. */
 const toTool = (tool: ServerTool): Tool => ({
@@ -16,12 +17,17 @@ const toTool = (tool: ServerTool): Tool => ({
   call: (args, { signal, depth }) => tool.call(args, { signal, depth }),
 });
 
-/** The tools of an agent for one attempt: those of the platform and those of its tool servers. */
+/** A tool of data models: it reads only, so it needs no approval. */
+const fromModelTool = ({ call, ...tool }: ModelTool): Tool =>
+  ofPlatform(tool, (args, { signal }) => call(args, { signal }));
+
+/** The tools of an agent for one attempt: `ownTools`, which all have, those of its data models and tool servers. */
 export const openTools =
-  (toolServers: ToolServerTools) =>
+  (toolServers: ToolServerTools, modelTools: ModelTools, ownTools: readonly Tool[]) =>
   async (agent: Agent, signal: AbortSignal): Promise<OpenedTools> => {
+    const own = [...ownTools, ...modelTools(agent.semantic_data_model_ids).map(fromModelTool)];
     if (agent.tool_server_ids.length === 0) {
-      return { tools: builtInTools, [Symbol.asyncDispose]: async () => {} };
+      return { tools: own, [Symbol.asyncDispose]: async () => {} };
     }
     const policies = agent.tool_policies.map((policy) => ({
       ...policy,
@@ -29,7 +35,7 @@ export const openTools =
     }));
     const opened = await toolServers.open({ ...agent, tool_policies: policies }, signal);
     return {
-      tools: [...builtInTools, ...opened.tools.map(toTool)],
+      tools: [...own, ...opened.tools.map(toTool)],
       [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
     };
   };

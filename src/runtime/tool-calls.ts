@@ -16,7 +16,8 @@ type Made = Plan & { kind: 'make' };
 const callTool = async (attempt: Attempt, { call, tool, args }: Made): Promise<ToolResult> => {
   const { run, log } = attempt;
   const { signal } = run.held;
-  const context = { runId: run.id, agentId: run.agentId, depth: run.depth, signal };
+  const { id: runId, agentId, depth, owner } = run;
+  const context = { runId, agentId, depth, owner, signal };
   try {
     return await orAborted(tool.call(args, context), signal);
   } catch (error) {

@@ -1,11 +1,14 @@
 import { z } from 'zod';
+import type { OwnerIds } from '../files/index.ts';
 import { isZoneName } from '../lib/zone-name.ts';
 
 /** The run that makes a tool call. */
-interface ToolContext {
+export interface ToolContext {
   /** The id of the Work Item or of the run of a conversation. */
   runId: string;
   agentId: string;
+  /** The conversation or Work Item whose files and data frames it sees. */
+  owner: OwnerIds;
   /** How many agents called each other before this run; 0: none. */
   depth: number;
   /** Aborted when the run is cancelled, its time is over or its lease is lost. */
@@ -51,10 +54,10 @@ export interface Tool {
   call(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }
 
-const define = <S extends z.ZodType>(
-  tool: Pick<Tool, 'name' | 'description' | 'asksPerson'>,
-  schema: S,
-  call: (args: z.output<S>) => ToolResult,
+/** A tool of the platform: it may be called twice, and needs no approval. `call` gets arguments of the schema. */
+export const ofPlatform = (
+  { schema, ...tool }: Pick<Tool, 'name' | 'description' | 'asksPerson'> & { schema: z.ZodType },
+  call: (args: unknown, context: ToolContext) => Promise<ToolResult>,
 ): Tool => {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { io: 'input' });
   return {
@@ -68,9 +71,15 @@ const define = <S extends z.ZodType>(
       const parsed = schema.safeParse(args ?? {});
       return parsed.success ? null : z.prettifyError(parsed.error);
     },
-    call: async (args) => call(schema.parse(args ?? {})),
+    call: async (args, context) => call(schema.parse(args ?? {}), context),
   };
 };
+
+export const define = <S extends z.ZodType>(
+  tool: Pick<Tool, 'name' | 'description' | 'asksPerson'>,
+  schema: S,
+  call: (args: z.output<S>, context: ToolContext) => ToolResult | Promise<ToolResult>,
+): Tool => ofPlatform({ ...tool, schema }, async (args, context) => call(args as z.output<S>, context));
 
 /** The tools that every agent has. */
 export const builtInTools: readonly Tool[] = [

@@ -8,14 +8,15 @@ import { SandboxFailure } from './failure.ts';
 import { type JobName, type Jobs, libraryOf } from './jobs.ts';
 import { Processes } from './processes.ts';
 
-export type { FailureReason } from './failure.ts';
 export type { Box, Line, Page, Word } from './jobs/documents/page.ts';
 export type { DocumentType } from './jobs/documents/read.ts';
 export { Reading } from './jobs/documents/read.ts';
-export type { SqliteParameter, SqliteRows, SqliteValue } from './jobs/sqlite-query.ts';
+export { type FrameDatatype, frameDatatypes } from './jobs/frames/datatypes.ts';
+export type { FrameFormat, FrameMade } from './jobs/frames/read.ts';
+export type { FrameAnswer, FrameRows } from './jobs/frames/show.ts';
 export type { SqliteTable } from './jobs/sqlite-tables.ts';
 export { isOcrInstalled, isOcrLanguageInstalled } from './ocr-installed.ts';
-export { type JobName, type Jobs, SandboxFailure };
+export { type Jobs, SandboxFailure };
 
 /** How long a request waits for a free process, in milliseconds. */
 const waitForPlaceMs = 30_000;

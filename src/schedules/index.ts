@@ -11,13 +11,13 @@ export { openZone, shownOffset } from './cron/zones.ts';
 export { definitionActions, type HistoryRow, listLastPauses } from './definition-store.ts';
 export { type LedgerEntry, type LedgerStatus, statusOf, toLedger } from './explain/ledger.ts';
 export { reasonsOf } from './explain/reasons.ts';
-export { sentence, whyOverdue } from './explain/sentences.ts';
+export { sentence, skipCauseOf, whyOverdue } from './explain/sentences.ts';
 export { LocalClock, lengthOf, localDate, localTime } from './explain/times.ts';
 export { historyText } from './explain/verdicts.ts';
 export { matchesFilter, type ScheduleFilter } from './filter.ts';
 export type { OccurrenceRow } from './occurrence-store.ts';
 export { occurrencesOfVersion } from './reconciliation.ts';
-export { ledgerStatuses, occurrence, scheduleFilter } from './schemas.ts';
+export { ledgerStatuses, occurrence, scheduleFilter, skipCause } from './schemas.ts';
 
 interface Needs {
   tracing: {

@@ -61,6 +61,13 @@ export const occurrenceWorkItem = z
 /** How an occurrence is shown. */
 export const ledgerStatuses = ['on_time', 'late', 'caught_up', 'skipped', 'manual'] as const;
 
+export const skipCause = z
+  .enum(['missed', 'paused', 'edited', 'blocked'])
+  .nullable()
+  .describe(
+    'Why it was skipped: it was late beyond the grace, the schedule was paused or edited while it was due, or the schedule could not fire.',
+  );
+
 export const occurrence = z
   .object({
     scheduled_for: timestamp.describe('The nominal time; the first one if several were skipped together.'),
@@ -75,12 +82,7 @@ export const occurrence = z
     at: timestamp.describe('When it was handled.'),
     lateness_ms: z.int(),
     count: z.int().describe('How many occurrences this record covers.'),
-    cause: z
-      .enum(['missed', 'paused', 'edited', 'blocked'])
-      .nullable()
-      .describe(
-        'Why it was skipped: it was late beyond the grace, the schedule was paused or edited while it was due, or the schedule could not fire.',
-      ),
+    cause: skipCause,
     reason: z
       .string()
       .nullable()

@@ -55,6 +55,26 @@ export const settingDefinitions = {
     100,
     'How many files a conversation or a Work Item may have. It is checked when a file is uploaded.',
   ],
+  MAX_DATA_FRAMES_PER_CONVERSATION: [
+    z.int().min(0).max(10_000),
+    50,
+    'How many data frames a conversation or a Work Item may have. It is checked when one is made.',
+  ],
+  MAX_DATA_FRAME_ROWS: [
+    z.int().min(1).max(10_000_000),
+    1_000_000,
+    'How many rows a data frame may have. The rows after them are left out.',
+  ],
+  DATA_QUERY_TIMEOUT_SECONDS: [
+    z.int().min(1).max(600),
+    30,
+    'How many seconds a query to the database of a data connection, or to data frames, may take.',
+  ],
+  DATA_QUERY_MAX_ROWS: [
+    z.int().min(1).max(100_000),
+    10_000,
+    'The most rows that the response to one query has.',
+  ],
   MAX_SANDBOX_PROCESSES: [
     z.int().min(1).max(64),
     2,
@@ -79,6 +99,26 @@ export const settingDefinitions = {
     z.int().min(1).max(10_000_000),
     2_000,
     'How many requests one API key may send at once.',
+  ],
+  MAX_DATA_CONNECTIONS: [
+    z.int().min(0).max(100_000),
+    100,
+    'How many data connections there may be. It is checked when one is created.',
+  ],
+  MAX_SEMANTIC_DATA_MODELS: [
+    z.int().min(0).max(100_000),
+    500,
+    'How many semantic data models there may be. It is checked when one is created.',
+  ],
+  DATA_CONNECTION_POOL_SIZE: [
+    z.int().min(1).max(100),
+    4,
+    'How many sessions one replica opens at once to the database of one data connection.',
+  ],
+  REQUIRE_READ_ONLY_CREDENTIALS: [
+    z.boolean(),
+    false,
+    'Whether a data connection whose user may change data is refused. Otherwise its test has a warning.',
   ],
   CAPTURE_MESSAGE_CONTENT: [z.boolean(), false, 'Whether traces contain prompts and completions.'],
   TELEMETRY_RETENTION_HOURS: [z.int().min(1).max(8_760), 72, 'How many hours undelivered telemetry is kept.'],

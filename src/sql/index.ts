@@ -26,14 +26,16 @@
  * known. Booleans are 1 and 0 on MySQL and SQLite. On SQLite a Date is `YYYY-MM-DD`, a DateTime or DateTimeTz is
  * `YYYY-MM-DD HH:MM:SS.SSS` in UTC, a Time is `HH:MM:SS.SSS`.
  */
+export * as build from './build.ts';
 export { type Engine, engineNames, engines } from './engines.ts';
 export { nearest } from './nearest.ts';
 export { parseExpression, parseSelect } from './parse/query.ts';
 export { type PrintOptions, print } from './print/query.ts';
 export type { Parameter, Printed } from './print/writer.ts';
-export { type RefusalDetails, type RefusalReason, SqlRefusal } from './refusal.ts';
+export { expressionsIn, mapChildren } from './rebuild.ts';
+export { notSupported, type RefusalDetails, type RefusalReason, SqlRefusal } from './refusal.ts';
 export { typeOfField } from './resolve/datasets.ts';
-export { resolve } from './resolve/query.ts';
+export { type ResolveOptions, resolve } from './resolve/query.ts';
 export type { Resolved, ResultColumn, Source, Table, TableColumn } from './resolved.ts';
 export { sessionStatements } from './sessions.ts';
 export type { Cte, Expression, From, Output, Query, Select, SetOperation, Unit } from './tree.ts';

@@ -110,4 +110,6 @@ export interface Resolved {
   columns: ResultColumn[];
   /** The names of the tables that it reads. */
   tables: string[];
+  /** The tables of the database behind them. */
+  sources: Source[];
 }

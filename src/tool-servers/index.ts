@@ -13,6 +13,7 @@ import { toolServerRoutes } from './routes.ts';
 import { createSettingsStore, type OpenedToolServer } from './settings.ts';
 import type { ToolServerRow } from './store.ts';
 import { toolRoutes } from './tool-routes.ts';
+import { usedToolServerRoutes } from './used-routes.ts';
 
 export {
   type OpenedTools,
@@ -98,6 +99,7 @@ export const createToolServers = (services: Services): ToolServers => {
         test,
       }),
       ...toolRoutes(db),
+      ...usedToolServerRoutes(db, settings),
     ],
     secrets: settings.secrets,
     metrics: [calls, discoveries],

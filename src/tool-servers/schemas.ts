@@ -210,6 +210,25 @@ export const toolServer = z
 
 export const toolServerPage = pageOf('ToolServerPage', toolServer);
 
+export const usedToolServer = toolServer
+  .extend({
+    new_count: z.int().describe('How many of its tools no one has accepted yet.'),
+    last_checked_at: timestamp
+      .nullable()
+      .describe(
+        'When its tools were last asked for, by a test, a person or an attempt, with or without success.',
+      ),
+    used_by: z
+      .object({
+        total: z.int().describe('How many agents have it in `tool_server_ids`.'),
+        agents: z.array(z.object({ id, name: z.string() })).describe('The first 20 of them by name.'),
+      })
+      .meta({ id: 'ToolServerUses' }),
+  })
+  .meta({ id: 'UsedToolServer' });
+
+export const usedToolServerPage = pageOf('UsedToolServerPage', usedToolServer);
+
 const json = z
   .custom<Record<string, unknown>>(() => true)
   .meta({ openapi: { type: 'object', additionalProperties: true } });

@@ -64,9 +64,12 @@ const columns = [
   'updated_at',
 ] as const;
 
-/** Newest first. */
-export const listToolServers = (executor: Executor, page: Page): Promise<ToolServerRow[]> =>
-  selectPage(executor.selectFrom('tool_servers').select(columns), page);
+/** Newest first; with `q` those whose name or prefix contains it. */
+export const listToolServers = (executor: Executor, page: Page, q?: string): Promise<ToolServerRow[]> => {
+  const all = executor.selectFrom('tool_servers').select(columns);
+  const found = sql<boolean>`strpos(lower(name || chr(10) || prefix), lower(${q})) > 0`;
+  return selectPage(q === undefined ? all : all.where(found), page);
+};
 
 const byId = (executor: Executor, id: string) =>
   executor.selectFrom('tool_servers').select(columns).where('id', '=', id);

@@ -98,10 +98,13 @@ export const isCallable = async (
 export const findLockedTool = (tx: Tx, serverId: string, name: string): Promise<ToolRow | undefined> =>
   byName(tx, serverId, name).forNoKeyUpdate().executeTakeFirst();
 
-/** How many tools the last list of each server had, and how many of them changed since they were accepted. */
+/** How many tools the last list of a server had, and how many of them wait to be accepted. */
 export interface ToolCounts {
   tool_count: number;
+  /** Accepted before, and changed since. */
   changed_count: number;
+  /** Never accepted. */
+  new_count: number;
 }
 
 export const countTools = async (
@@ -113,7 +116,8 @@ export const countTools = async (
     ToolCounts & { id: string }
   >`select tool_server_id as id, count(*)::int as tool_count,
       (count(*) filter (where accepted_hash is not null and (distrusted or accepted_hash <> definition_hash)))::int
-        as changed_count
+        as changed_count,
+      (count(*) filter (where accepted_hash is null))::int as new_count
     from tool_server_tools where tool_server_id = any(${serverIds}::uuid[]) and present
     group by tool_server_id`.execute(executor);
   return new Map(rows.map(({ id, ...counts }) => [id, counts]));

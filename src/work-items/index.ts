@@ -16,6 +16,7 @@ export type { NewApproval, PendingApproval, StoredDecision } from './approvals.t
 export { listAttempts } from './attempt-store.ts';
 export { type Attempt, attemptOutcomes } from './attempts.ts';
 export { claimFor, claimWorkItems, findClaimableAgents } from './claims.ts';
+export { cutParts, rawContent } from './content.ts';
 export { keepWorkItem, lockDraft } from './files.ts';
 export {
   appendMessage,
@@ -39,7 +40,7 @@ export {
   retry,
   setTrace,
 } from './leases.ts';
-export { shownMessage } from './message-routes.ts';
+export { shownContent, shownMessage } from './message-routes.ts';
 export { listShownConversations, listShownMessages } from './message-store.ts';
 export { type MessagePart, type MessageRole, messageRoles, textPart } from './messages.ts';
 export type { WorkItemNeeds } from './routes.ts';

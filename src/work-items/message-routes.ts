@@ -23,6 +23,13 @@ const cut = z
   .optional()
   .describe('Only the beginning is there. Arguments that are cut are the beginning of their JSON text.');
 
+/** The content of a message on a page: its beginning, if it is long. */
+export const shownContent = {
+  content: z.array(z.intersection(messagePart, z.object({ cut }))),
+  bytes: z.int().describe('The size of the whole content as it is downloaded.'),
+  cut: z.boolean().describe('Whether the content is cut, after 16 KB.'),
+};
+
 export const shownMessage = publicMessage
   .extend({
     seq: z.int().describe('Its place among all that happened to the Work Item.'),
@@ -30,9 +37,7 @@ export const shownMessage = publicMessage
       .int()
       .nullable()
       .describe('The attempt that wrote it, or the last one before; null before the first.'),
-    content: z.array(z.intersection(messagePart, z.object({ cut }))),
-    bytes: z.int().describe('The size of the whole content as it is downloaded.'),
-    cut: z.boolean().describe('Whether the content is cut, after 16 KB.'),
+    ...shownContent,
   })
   .meta({ id: 'ShownMessage' });
 

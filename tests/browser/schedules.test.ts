@@ -78,7 +78,7 @@ describeInBrowser('schedules', (at) => {
     await fill();
     const page = await at().open('/schedules?sort=name&q=Ledger', { zone: 'Europe/Berlin' });
     const backup = page.getByRole('row', { name: /Backup check/ });
-    await backup.getByText('Skipped', { exact: true }).waitFor();
+    await backup.getByText('Missing', { exact: true }).waitFor();
     await expectAccessible(page, [
       { scheme: 'light', width: 1280 },
       { scheme: 'dark', width: 360 },

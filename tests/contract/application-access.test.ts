@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { expectError, newAgent, newKey, ok, onEachDatabase } from './fixture.ts';
+import { startToolServer } from '../harness/tool-server.ts';
+import { expectError, newAgent, newKey, ok, onEachDatabase, time, unknownId } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
-describe('keys and models in the application', () => {
+describe('keys, models and tool servers in the application', () => {
   onEachDatabase((at) => {
     const keys = async (search = '', by = at().app): Promise<Json[]> =>
       (await ok(by.get(`/api-keys?limit=200&${search}`))).data;
@@ -83,8 +84,61 @@ describe('keys and models in the application', () => {
         is_default: false,
         used_by: of(own.id).used_by,
       });
+      expect((await ok(at().app.get('/llm-configurations?q=OWN'))).data.map(({ id }: Json) => id)).toEqual([
+        own.id,
+      ]);
+      const one = await at().app.get(`/llm-configurations/${own.id}`);
+      expect(one.body).toEqual(of(own.id));
+      expect(one.headers.get('etag')).toBe(
+        (await at().api.get(`/llm-configurations/${own.id}`)).headers.get('etag'),
+      );
+      expectError(await at().app.get(`/llm-configurations/${unknownId}`), 404);
       const member = at().as((await newKey(at(), 'member')).value, '/app/api');
       expectError(await member.get('/llm-configurations'), 403);
+    });
+
+    test('tool servers have their agents, when they were last checked, and what waits to be accepted', async () => {
+      await using server = await startToolServer();
+      const { id } = await ok(at().api.post('/tool-servers', { name: 'Ledger', url: server.url }));
+      const other = await ok(at().api.post('/tool-servers', { name: 'Away', url: 'http://127.0.0.1:2/mcp' }));
+      const a = await newAgent(at(), { name: 'b second', tool_server_ids: [id] });
+      const b = await newAgent(at(), { name: 'A first', tool_server_ids: [other.id, id] });
+      server.tools = [{ name: 'echo', description: 'Says it twice.' }, { name: 'new' }];
+      await ok(at().api.post(`/tool-servers/${id}/test`));
+      const rows: Json[] = (await ok(at().app.get('/tool-servers'))).data;
+      const used = rows.find((row) => row.id === id);
+      expect(used).toMatchObject({
+        tool_count: 2,
+        changed_count: 1,
+        new_count: 1,
+        last_checked_at: expect.stringMatching(time),
+        used_by: {
+          total: 2,
+          agents: [
+            { id: b.id, name: 'A first' },
+            { id: a.id, name: 'b second' },
+          ],
+        },
+      });
+      expect(rows.find((row) => row.id === other.id)).toMatchObject({
+        state: 'failing',
+        last_success_at: null,
+        last_checked_at: expect.stringMatching(time),
+        used_by: { total: 1, agents: [{ id: b.id, name: 'A first' }] },
+      });
+      expect((await ok(at().app.get('/tool-servers?q=LEDGER'))).data).toEqual([used]);
+      const one = await at().app.get(`/tool-servers/${id}`);
+      expect(one.body).toEqual(used);
+      const moved = await at().api.patch(
+        `/tool-servers/${id}`,
+        { url: `${server.url}?moved` },
+        { headers: { 'if-match': one.headers.get('etag')! } },
+      );
+      expect(moved.status, moved.text).toBe(200);
+      expect((await ok(at().app.get(`/tool-servers/${id}`))).last_checked_at).toBeNull();
+      expectError(await at().app.get(`/tool-servers/${unknownId}`), 404);
+      const member = at().as((await newKey(at(), 'member')).value, '/app/api');
+      expectError(await member.get('/tool-servers'), 403);
     });
   });
 });

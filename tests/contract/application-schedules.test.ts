@@ -89,6 +89,7 @@ describe('the schedules of all agents', () => {
         expect(row.recent[0]).toEqual({
           scheduled_for: row.last.scheduled_for,
           status: 'caught_up',
+          cause: null,
           count: 1,
           work_item_id: item.id,
         });

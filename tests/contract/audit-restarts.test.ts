@@ -33,7 +33,7 @@ const add = async (at: Fixture, count: number) => {
     const verified = await ok(at.api.get('/audits/verify'));
     // Entries may be chained while it verifies: it may have read less than is in the chain when it counts the rest.
     return verified.unchained === 0 && verified.checked >= total && verified;
-  });
+  }, 30_000);
 };
 
 /** Moves the clock of the database for the connections that are opened from now on. */
@@ -69,35 +69,39 @@ test('a key that was dropped before that is a fault, until it is back', () =>
     expect(await ok(back.api.get('/audits/verify'))).toMatchObject({ ok: true, checkpoints_checked: 1 });
   }));
 
-test('after an hour with entries there is a checkpoint, and after AUDIT_RETENTION_DAYS the old ones are gone', () =>
-  withRestarts(async (start) => {
-    await moveClock(await start([a]), -100);
-    const old = await start([a]);
-    const { last_position, last_hash } = await add(old, 50);
-    expect((await old.api.get('/audits/checkpoint')).status).toBe(404);
-    await setSettings(old, { AUDIT_RETENTION_DAYS: 90 });
-    await moveClock(old, 0);
+test(
+  'after an hour with entries there is a checkpoint, and after AUDIT_RETENTION_DAYS the old ones are gone',
+  () =>
+    withRestarts(async (start) => {
+      await moveClock(await start([a]), -100);
+      const old = await start([a]);
+      const { last_position, last_hash } = await add(old, 50);
+      expect((await old.api.get('/audits/checkpoint')).status).toBe(404);
+      await setSettings(old, { AUDIT_RETENTION_DAYS: 90 });
+      await moveClock(old, 0);
 
-    const now = await start([a]);
-    const checkpoint = await until(async () => (await now.api.get('/audits/checkpoint')).body.position);
-    expect(checkpoint).toBeGreaterThanOrEqual(last_position);
-    // The newest entry of the chain always stays, so the first run keeps one until something else is chained.
-    await add(now, 1);
-    await start([a]);
-    const later = await start([a]);
-    const verified = await until(async () => {
-      const found = await ok(later.api.get('/audits/verify'));
-      return found.first_position > last_position && found;
-    });
-    expect(verified).toMatchObject({ ok: true, broken_at: null });
-    const [entry] = (await ok(later.api.get('/audits?action=audit.retention'))).data;
-    expect(entry).toMatchObject({
-      principal: { kind: 'system', id: 'system' },
-      context: { via: 'system' },
-      details: { removed: expect.any(Number), position: verified.first_position - 1 },
-    });
-    expect(
-      await ok(later.api.get(`/audits/verify?position=${last_position}&hash=${last_hash}`)),
-    ).toMatchObject({ ok: true, anchor: 'before_retention' });
-    await expect(query(later, sql`delete from audits`)).rejects.toThrow('append-only');
-  }));
+      const now = await start([a]);
+      const checkpoint = await until(async () => (await now.api.get('/audits/checkpoint')).body.position);
+      expect(checkpoint).toBeGreaterThanOrEqual(last_position);
+      // The newest entry of the chain always stays, so the first run keeps one until something else is chained.
+      await add(now, 1);
+      await start([a]);
+      const later = await start([a]);
+      const verified = await until(async () => {
+        const found = await ok(later.api.get('/audits/verify'));
+        return found.first_position > last_position && found;
+      });
+      expect(verified).toMatchObject({ ok: true, broken_at: null });
+      const [entry] = (await ok(later.api.get('/audits?action=audit.retention'))).data;
+      expect(entry).toMatchObject({
+        principal: { kind: 'system', id: 'system' },
+        context: { via: 'system' },
+        details: { removed: expect.any(Number), position: verified.first_position - 1 },
+      });
+      expect(
+        await ok(later.api.get(`/audits/verify?position=${last_position}&hash=${last_hash}`)),
+      ).toMatchObject({ ok: true, anchor: 'before_retention' });
+      await expect(query(later, sql`delete from audits`)).rejects.toThrow('append-only');
+    }),
+  60_000,
+);

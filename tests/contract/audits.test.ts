@@ -18,7 +18,7 @@ const linesOf = (text: string): Json[] =>
     .map((line) => JSON.parse(line));
 
 describe('the audit log', () =>
-  onEachDatabase((at) => {
+  onEachDatabase((at, database) => {
     const add = (count: number, action: string, more?: string) =>
       at().db.tx((tx) =>
         auditAll(
@@ -220,26 +220,30 @@ describe('the audit log', () =>
       },
     );
 
-    test('an export ends early when the key of its reader is revoked', async () => {
-      const key = await newKey(at(), 'admin');
-      await add(3_000, 'long.export', 'x'.repeat(5_000));
-      await chained();
-      const response = await fetch(`${at().test.origin}/api/v2/audits/export`, {
-        headers: { authorization: `Bearer ${key.value}` },
-      });
-      const reader = response.body!.getReader();
-      await reader.read();
-      await ok(at().api.delete(`/api-keys/${key.id}`), 204);
-      // Slowly, so that it is not at its end before: then what the buffers hold arrives, without the last line.
-      for (let n = 0; n < 12; n++) {
+    // It waits for 6 s; the embedded database has the same path from the revocation to the end.
+    test.runIf(database === 'postgres')(
+      'an export ends early when the key of its reader is revoked',
+      async () => {
+        const key = await newKey(at(), 'admin');
+        await add(3_000, 'long.export', 'x'.repeat(5_000));
+        await chained();
+        const response = await fetch(`${at().test.origin}/api/v2/audits/export`, {
+          headers: { authorization: `Bearer ${key.value}` },
+        });
+        const reader = response.body!.getReader();
         await reader.read();
-        await sleep(500);
-      }
-      const rest = async () => {
-        while (!(await reader.read()).done);
-      };
-      await expect(rest()).rejects.toThrow();
-    });
+        await ok(at().api.delete(`/api-keys/${key.id}`), 204);
+        // Slowly, so that it is not at its end before: then what the buffers hold arrives, without the last line.
+        for (let n = 0; n < 12; n++) {
+          await reader.read();
+          await sleep(500);
+        }
+        const rest = async () => {
+          while (!(await reader.read()).done);
+        };
+        await expect(rest()).rejects.toThrow();
+      },
+    );
 
     test('a checkpoint verifies with the public key that is shown, and signs what it shows', async () => {
       const {

@@ -22,7 +22,7 @@ const numbered = ({ events }: EventStream, from = 1): void =>
   expect(events.map(({ id }) => id)).toEqual(events.map((_, i) => from + i));
 
 describe('streams of a conversation', () =>
-  onEachDatabase((at) => {
+  onEachDatabase((at, database) => {
     test('the first text is sent at once, and the rest is gathered for a moment', async () => {
       const talk = await newConversation(at());
       const stream = await talk.stream({ content: slowly(60, 10) });
@@ -231,7 +231,8 @@ describe('streams of a conversation', () =>
       await other.ended;
     });
 
-    test('nothing comes for 15 s: a comment is sent', async () => {
+    // It waits for 15 s, and the stream does not know which database it is.
+    test.runIf(database === 'embedded')('nothing comes for 15 s: a comment is sent', async () => {
       const talk = await newConversation(at());
       await talk.send({ content: scripted({ delay_ms: 60_000 }), wait_seconds: 0 });
       const stream = await talk.follow();

@@ -52,6 +52,11 @@ export class Contract {
     }
     if (types.includes('text/event-stream') && response.headers.get('content-type') === 'text/event-stream')
       return;
+    if (
+      types.includes('application/yaml') &&
+      response.headers.get('content-type') === 'application/yaml; charset=utf-8'
+    )
+      return;
     // A page for browsers.
     if (types.includes('text/html') && response.headers.get('content-type') === 'text/html; charset=utf-8')
       return;
@@ -171,8 +176,13 @@ export const useReplicas = (
 };
 
 /** Runs the same tests on both databases, each with a platform of its own. */
-export const onEachDatabase = (tests: (at: () => Fixture) => void, env: Record<string, string> = {}): void =>
-  describe.each(databases)('on the %s database', (database) => withPlatform(database, tests, env));
+export const onEachDatabase = (
+  tests: (at: () => Fixture, database: (typeof databases)[number]) => void,
+  env: Record<string, string> = {},
+): void =>
+  describe.each(databases)('on the %s database', (database) =>
+    withPlatform(database, (at) => tests(at, database), env),
+  );
 
 const codes: Record<number, string> = {
   400: 'bad_request',

@@ -294,6 +294,14 @@ onEachDatabase((at) => {
       expect(result).toMatchObject({ ok: true, latency_ms: expect.any(Number) });
     });
 
+    test('shows a long reply in part, without a key that the endpoint repeats', async () => {
+      const name = 'openai, responses';
+      const [key] = protocols[name]!.secrets;
+      const text = `You sent ${key}. ${'So it is. '.repeat(20)}`;
+      const { steps } = await testOf(name, (n) => (n === 1 ? called : { text }));
+      expect(steps[1].detail).toMatch(/replied “You sent \[redacted\]\. So it is\. .{20,50}…” in/);
+    });
+
     test('names the step that fails', async () => {
       const name = 'openai, responses';
       const wrongKey = await testOf(name, () => said, { api_key: 'sk-of-another' });
@@ -318,9 +326,13 @@ onEachDatabase((at) => {
       expect(stepsOf(unreached)).toEqual(['connect false']);
     });
 
-    test('of the mock passes', async () => {
+    test('of the mock passes, and says what was replied, in what time and with how many tokens', async () => {
       const { id } = await ok(create(at(), 'mock'));
-      expect((await ok(at().api.post(`${path}/${id}/test`))).steps.length).toBe(4);
+      const { steps } = await ok(at().api.post(`${path}/${id}/test`));
+      expect(steps.length).toBe(4);
+      expect(steps[1].detail).toMatch(
+        /^The model mock replied “.+” in \d+ ms, with \d+ input and \d+ output tokens\.$/,
+      );
     });
   });
 });

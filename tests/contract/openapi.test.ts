@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { adminKey } from '../harness/process.ts';
@@ -205,8 +206,40 @@ describe('the OpenAPI document', () =>
         work_item_id: draft.id,
         file_id: (await upload(at().api, `/work-items/${draft.id}`, 'known.csv', 'a\n1')).id,
       };
+      const frameOf = (path: string, fileId: string) =>
+        ok(at().api.post(`${path}/data-frames`, { source: { kind: 'file', file_id: fileId } }));
+      await frameOf(`/agents/${talker.id}/conversations/${conversation.id}`, file.id);
+      await frameOf(`/work-items/${draft.id}`, ofDraft.file_id!);
+      // Both kinds of messages have the same id here, because paths have the same name for it.
+      await query(
+        at(),
+        sql`insert into conversation_messages (conversation_id, id, run_id, role, content)
+          values (${conversation.id}, ${message.id}, new_id(), 'user', '[{"type":"text","text":"x"}]')`,
+      );
+      const databases = join(at().dataDir, 'databases');
+      mkdirSync(databases, { recursive: true });
+      const database = new DatabaseSync(join(databases, 'known.db'));
+      database.exec('create table known(id integer primary key)');
+      database.close();
+      const connection = await ok(
+        at().api.post('/data-connections', {
+          name: 'known',
+          engine: 'sqlite',
+          configuration: { path: 'known.db' },
+        }),
+      );
+      const model = await ok(
+        at().api.post('/semantic-data-models/scaffold-from-tables', {
+          data_connection_id: connection.id,
+          tables: [{ table: 'known' }],
+          save: true,
+        }),
+      );
       const known: Record<string, string> = {
+        data_connection_id: connection.id,
+        semantic_data_model_id: model.id,
         file_id: file.id,
+        frame: 'known',
         agent_id: agent.id,
         conversation_id: conversation.id,
         tool_server_id: toolServer.id,
@@ -226,7 +259,7 @@ describe('the OpenAPI document', () =>
       for (const base of ['/api/v2', '/api/v1', '/app/api'] as const) {
         const { paths } = await documentOf(base);
         for (const [path, methods] of Object.entries<Record<string, Operation>>(paths)) {
-          const isOfDraft = /^\/work-items\/\{work_item_id\}\/files/.test(path);
+          const isOfDraft = /^\/work-items\/\{work_item_id\}\/(files|data-frames)/.test(path);
           const fill = (id?: string) =>
             path
               .replace('{agent_id}/conversations', `${id ?? talker.id}/conversations`)

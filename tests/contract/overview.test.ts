@@ -392,9 +392,9 @@ describe('the overview', () => {
         expect(at2(found.schedules.per_hour)).toMatchObject({
           on_time: 1,
           late: 1,
-          skipped: 5,
+          skipped: 0,
           caught_up: 0,
-          missing: 0,
+          missing: 5,
           expected: 0,
         });
         expect(found.schedules.per_hour.find(({ t }: Json) => t === iso(present + 2 * hour))).toMatchObject({

@@ -91,9 +91,9 @@ describe('the timeline of schedules', () => {
         expect(shown(row, from)).toEqual({
           0: { on_time: 1 },
           1: { late: 1 },
-          2: { skipped: 1 },
-          3: { skipped: 1 },
-          4: { skipped: 1 },
+          2: { missing: 1 },
+          3: { missing: 1 },
+          4: { missing: 1 },
           5: { caught_up: 1, manual: 1 },
           6: { on_time: 1 },
           7: { missing: 1 },
@@ -102,7 +102,7 @@ describe('the timeline of schedules', () => {
           10: { expected: 1 },
           11: { expected: 1 },
         });
-        // It agrees with the reconciliation, which looks at each.
+        // It agrees with the reconciliation, which looks at each, and for which what was missed is recorded as skipped.
         const { data } = await ok(
           at().app.get(`/agents/${agent.id}/schedules/${schedule.id}/audit?from=${iso(from - 1)}`),
         );
@@ -117,8 +117,8 @@ describe('the timeline of schedules', () => {
         });
         // A group of several that begins before the span is cut.
         expect(shown((await get(span(now - 5 * hour, now - 3 * hour, 2))).data[0], now - 5 * hour)).toEqual({
-          0: { skipped: 1 },
-          1: { skipped: 1 },
+          0: { missing: 1 },
+          1: { missing: 1 },
         });
       });
 

@@ -28,7 +28,7 @@ const secret = 'secret-header-value-0123456789';
 let number = 0;
 
 onEachDatabase(
-  (at) => {
+  (at, database) => {
     const open: TestToolServer[] = [];
     afterEach(async () => {
       for (const server of open.splice(0)) await server[Symbol.asyncDispose]();
@@ -112,16 +112,21 @@ onEachDatabase(
         );
       });
 
-      test('that does not respond is created within 10 s', async () => {
-        const server = await start();
-        server.gate = new Promise(() => {});
-        const begun = performance.now();
-        expect(await create({ url: server.url })).toMatchObject({
-          state: 'failing',
-          last_error: 'The server did not respond in time.',
-        });
-        expect(performance.now() - begun).toBeLessThan(10_000);
-      }, 20_000);
+      // It waits for 8 s, and what it waits for knows no database.
+      test.runIf(database === 'embedded')(
+        'that does not respond is created within 10 s',
+        async () => {
+          const server = await start();
+          server.gate = new Promise(() => {});
+          const begun = performance.now();
+          expect(await create({ url: server.url })).toMatchObject({
+            state: 'failing',
+            last_error: 'The server did not respond in time.',
+          });
+          expect(performance.now() - begun).toBeLessThan(10_000);
+        },
+        20_000,
+      );
 
       test('has a prefix that is unique, also when it is made from the name, and never changes', async () => {
         const one = await create({ name: 'Ledger of the whole company' });

@@ -1,3 +1,3 @@
 import { describeKills } from './scenarios/kills.describe.ts';
 
-describeKills({ database: 'embedded', replicas: 1, schedules: 40, kills: 2, seed: 2 });
+describeKills({ database: 'embedded', replicas: 1, schedules: 20, kills: 1, seed: 2 });

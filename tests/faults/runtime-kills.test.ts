@@ -1,29 +1,3 @@
-import { describe, expect, test } from 'vitest';
-import { runRuntimeKills } from './scenarios/runtime-kills.ts';
+import { describeRuntimeKills } from './scenarios/runtime-kills.describe.ts';
 
-// Concurrent, because both mostly wait.
-describe.concurrent.each([
-  ['embedded', 1],
-  ['postgres', 2],
-] as const)('a killed worker (%s, %i replicas)', (database, replicas) => {
-  test('loses no step, repeats no call that must not be repeated, and no decision', async () => {
-    const { items, calls, ...others } = await runRuntimeKills(database, replicas);
-    expect(items).toEqual({
-      'in the first model call': 'COMPLETED Done in the first model call.',
-      'between two steps': 'COMPLETED Done between two steps.',
-      'in a call that may be repeated': 'COMPLETED Done in a call that may be repeated.',
-      'in a call that must not be repeated': 'COMPLETED Done in a call that must not be repeated.',
-      'waiting for an approval': 'COMPLETED Done waiting for an approval.',
-      'waiting for another approval': 'COMPLETED Done waiting for another approval.',
-      'cancelled in a model call': 'CANCELLED',
-    });
-    expect(calls).toEqual({
-      'between two steps': 1,
-      'in a call that may be repeated': 2,
-      'in a call that must not be repeated': 1,
-      'waiting for an approval': 1,
-      'waiting for another approval': 1,
-    });
-    expect(others).toEqual({ approvalKept: true, denied: 200, decisions: [200, 412, 412, 412, 412] });
-  }, 120_000);
-});
+describeRuntimeKills('postgres', 2);

@@ -1,7 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
-import { type Engine, type Printed, sessionStatements } from '../../src/sql/index.ts';
+import {
+  type Datatype,
+  type Engine,
+  type Parameter,
+  type Printed,
+  sessionStatements,
+} from '../../src/sql/index.ts';
 import { hasMariaDb, sharedMariaDb } from './mariadb.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 
@@ -13,7 +19,9 @@ export interface SqlEngine {
   /** Statements without a result, one by one. */
   execute(...statements: string[]): Promise<void>;
   /** Rows as the driver gives them, in the order of the columns. */
-  query(printed: Printed): Promise<unknown[][]>;
+  query(printed: Pick<Printed, 'sql' | 'parameters'>): Promise<unknown[][]>;
+  /** The same for SQL that was written by hand, which finds tables without their schema. */
+  ask(sql: string): Promise<unknown[][]>;
   close(): Promise<void>;
 }
 
@@ -22,6 +30,9 @@ const openPostgres = async (serverUrl: string): Promise<SqlEngine> => {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
   await client.connect();
+  const types = { getTypeParser: () => (value: string) => value };
+  const rowsOf = async (text: string, values: Parameter[]): Promise<unknown[][]> =>
+    (await client.query({ text, values, rowMode: 'array', types: types as never })).rows;
   return {
     engine: 'postgres',
     schema: 'public',
@@ -32,18 +43,12 @@ const openPostgres = async (serverUrl: string): Promise<SqlEngine> => {
       await client.query('BEGIN READ ONLY');
       try {
         for (const statement of sessionStatements.postgres) await client.query(statement);
-        const types = { getTypeParser: () => (value: string) => value };
-        const { rows } = await client.query({
-          text: sql,
-          values: parameters,
-          rowMode: 'array',
-          types: types as never,
-        });
-        return rows;
+        return await rowsOf(sql, parameters);
       } finally {
         await client.query('ROLLBACK');
       }
     },
+    ask: (sql) => rowsOf(sql, []),
     close: async () => {
       await client.end();
       await dropDatabase(url);
@@ -65,29 +70,31 @@ const openMariaDb = async (): Promise<SqlEngine> => {
     for (const statement of sessionStatements.mysql) await connection.query(statement);
   };
   await start();
-  return {
+  const engine: SqlEngine = {
     engine: 'mysql',
     schema: database,
     execute: async (...statements) => {
       for (const statement of statements) await connection.query(statement);
     },
     query: async ({ sql, parameters }) => {
-      const prepared = await connection.prepare(sql);
+      // The client would use the statement again, which MariaDB may refuse.
       try {
-        const [rows] = await prepared.execute(parameters);
+        const [rows] = await connection.execute(sql, parameters);
         return rows as unknown as unknown[][];
       } finally {
-        await prepared.close();
+        connection.unprepare(sql);
       }
     },
+    ask: (sql) => engine.query({ sql, parameters: [] }),
     close: async () => connection.destroy(),
   };
+  return engine;
 };
 
 const openSqlite = async (): Promise<SqlEngine> => {
   const database = new DatabaseSync(':memory:');
   for (const statement of sessionStatements.sqlite) database.exec(statement);
-  return {
+  const engine: SqlEngine = {
     engine: 'sqlite',
     schema: 'main',
     execute: async (...statements) => {
@@ -98,15 +105,17 @@ const openSqlite = async (): Promise<SqlEngine> => {
       prepared.setReturnArrays(true);
       return prepared.all(...(parameters as (string | number)[])) as unknown as unknown[][];
     },
+    ask: (sql) => engine.query({ sql, parameters: [] }),
     close: async () => database.close(),
   };
+  return engine;
 };
 
 const openDuckDb = async (): Promise<SqlEngine> => {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection = await instance.connect();
   for (const statement of sessionStatements.duckdb) await connection.run(statement);
-  return {
+  const engine: SqlEngine = {
     engine: 'duckdb',
     schema: 'main',
     execute: async (...statements) => {
@@ -114,13 +123,15 @@ const openDuckDb = async (): Promise<SqlEngine> => {
     },
     query: async ({ sql, parameters }) => {
       const reader = await connection.runAndReadAll(sql, parameters);
-      return reader.getRowsJS() as unknown[][];
+      return reader.getRowsJson() as unknown[][];
     },
+    ask: (sql) => engine.query({ sql, parameters: [] }),
     close: async () => {
       connection.closeSync();
       instance.closeSync();
     },
   };
+  return engine;
 };
 
 /** All engines that this machine has: MariaDB where it is installed, the others everywhere. */
@@ -131,3 +142,25 @@ export const openSqlEngines = async (postgresUrl: string): Promise<SqlEngine[]> 
     openDuckDb(),
     ...(hasMariaDb ? [openMariaDb()] : []),
   ]);
+
+/** A value of any driver in one form: numbers to 9 digits, booleans, and dates without zone and trailing zeros. */
+export const comparable = (value: unknown, datatype: Datatype | null): unknown => {
+  if (value === null || value === undefined) return null;
+  switch (datatype) {
+    case 'Integer':
+    case 'Decimal':
+    case 'Float':
+      return Number(Number(value).toPrecision(9));
+    case 'Boolean':
+      return value === true || value === 't' || Number(value) === 1;
+    case 'Time':
+    case 'DateTime':
+    case 'DateTimeTz':
+      return String(value)
+        .replace(/\+00(:00)?$/, '')
+        .replace(/(\.\d*?)0+$/, '$1')
+        .replace(/\.$/, '');
+    default:
+      return typeof value === 'bigint' ? Number(value) : value;
+  }
+};

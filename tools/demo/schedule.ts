@@ -51,8 +51,9 @@ export const startSchedule = async (
   print('schedule', `\`* * * * *\` for the agent "${agent.name}", first due at ${schedule.next_run_at}`);
   const occurrences = `/agents/${agent.id}/schedules/${schedule.id}/occurrences`;
   console.log(`
-  API     ${url}/api/v2    (described at GET ${url}/api/v2)
-  key     ${key}
+  application  ${url}/    (sign in with the key)
+  API          ${url}/api/v2    (described at GET ${url}/api/v2)
+  key          ${key}
 
   curl -H 'Authorization: Bearer ${key}' ${url}/api/v2/work-items
   curl -H 'Authorization: Bearer ${key}' ${url}/app/api${occurrences}

@@ -95,11 +95,13 @@ export const useEventStream = (
       try {
         const response = await send('GET', path, { headers, signal: controller.signal });
         setState('live');
-        await readEvents(response.body!, (event) => {
-          failures = 0;
-          if (event.id !== '') lastId = event.id;
-          receive(event);
-        });
+        // 204: there is nothing to follow.
+        if (response.body)
+          await readEvents(response.body, (event) => {
+            failures = 0;
+            if (event.id !== '') lastId = event.id;
+            receive(event);
+          });
       } catch {
         failures += 1;
       }

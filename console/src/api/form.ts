@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { ApiProblem, type Fault } from './request.ts';
+import { useUnsaved } from './unsaved.ts';
 
 /** What a field of the form gets: pass it on with `{...form.field('name')}`. */
 export interface FieldProps<V> {
@@ -37,9 +38,21 @@ const same = (one: unknown, other: unknown): boolean =>
 const belongs = (fault: Fault, name: string): boolean =>
   fault.path === name || fault.path.startsWith(`${name}.`) || fault.path.startsWith(`${name}[`);
 
+/** Names the faults of a request as the form names its fields: `settings.url` as `url`. */
+export const withFaultPaths = async <T>(saving: Promise<T>, rename: (path: string) => string): Promise<T> => {
+  try {
+    return await saving;
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    const details = error.details.map(({ path, message }) => ({ path: rename(path), message }));
+    throw new ApiProblem(error.status, { ...error.fields, details });
+  }
+};
+
 /**
  * The state of a form. The API is the validator: `save` sends the values, and the `details` of a 422 become the errors of
- * fields by their path. The first field with an error gets the focus. A value that is changed loses its error.
+ * fields by their path. The first field with an error gets the focus. A value that is changed loses its error. Who leaves
+ * the page with changes that are not saved is asked before.
  */
 export const useForm = <T extends object>(first: T, save: (values: T) => Promise<unknown>): Form<T> => {
   const [initial, setInitial] = useState(first);
@@ -49,11 +62,14 @@ export const useForm = <T extends object>(first: T, save: (values: T) => Promise
   const [busy, setBusy] = useState(false);
   const running = useRef(false);
   const refused = useRef(false);
+  const saved = useRef<T | null>(null);
   useEffect(() => {
     if (!refused.current || faults.length === 0) return;
     refused.current = false;
-    document.querySelector<HTMLElement>('form [aria-invalid="true"]')?.focus();
+    document.querySelector<HTMLElement>('form :is([aria-invalid="true"], [data-invalid])')?.focus();
   }, [faults]);
+  // A save may lead to another page before the form knows of its end.
+  useUnsaved(() => !same(values, initial) && !running.current && saved.current !== values);
   const asked = new Set<string>();
   const set = (patch: Partial<T>) => {
     setValues((before) => ({ ...before, ...patch }));
@@ -93,6 +109,7 @@ export const useForm = <T extends object>(first: T, save: (values: T) => Promise
       setError(null);
       try {
         await saveNow(values);
+        saved.current = values;
         return true;
       } catch (failure) {
         const problem = failure as ApiProblem;

@@ -1,7 +1,7 @@
 export { useOfflineSince } from './connection.ts';
 export { type EditForm, useEditForm } from './edit-form.ts';
 export { type StreamEvent, type StreamState, useEventStream } from './event-stream.ts';
-export { type FieldProps, type Form, useForm } from './form.ts';
+export { type FieldProps, type Form, useForm, withFaultPaths } from './form.ts';
 export {
   type Branding,
   type Me,

@@ -1,8 +1,11 @@
+import { useEffect, useState } from 'react';
 import { pages } from '../text/en/pages.ts';
 import { shell } from '../text/en/shell.ts';
 import { Bar, Button, ButtonLink } from '../ui/Button.tsx';
 import { Box, Page } from '../ui/Page.tsx';
 import { to } from './addresses.ts';
+import { isOldVersion, reloadOnce } from './reload.ts';
+import css from './Shell.module.css';
 
 /** No page has this address. */
 export const NotFound = () => (
@@ -22,26 +25,41 @@ export const NotHere = () => (
   </Page>
 );
 
-/** Whether a part of the application is gone, because the platform was updated since the page was loaded. */
-const isOldVersion = (error: unknown): boolean =>
-  error instanceof Error &&
-  /dynamically imported module|Importing a module script failed/.test(error.message);
+/** A part of the application is gone. The new one is loaded, once. */
+const Outdated = () => {
+  const [loading, setLoading] = useState(true);
+  useEffect(() => setLoading(reloadOnce()), []);
+  return loading ? null : (
+    <Page title={shell.newVersion} lead={shell.newVersionMore}>
+      <Bar>
+        <Button kind="primary" onClick={() => location.reload()}>
+          {shell.reloadNow}
+        </Button>
+      </Bar>
+    </Page>
+  );
+};
 
 /** A page threw. The others go on. */
-export const Crashed = ({ error }: { error: unknown }) => (
-  <Page
-    title={shell.crashedTitle}
-    lead={isOldVersion(error) ? shell.newVersion : `${shell.crashed} ${shell.crashedMore}`}
-  >
-    {!isOldVersion(error) && (
+export const Crashed = ({ error }: { error: unknown }) =>
+  isOldVersion(error) ? (
+    <Outdated />
+  ) : (
+    <Page title={shell.crashedTitle} lead={`${shell.crashed} ${shell.crashedMore}`}>
       <Box padded>
         <pre>{error instanceof Error ? error.message : String(error)}</pre>
       </Box>
-    )}
-    <Bar>
-      <Button kind="primary" onClick={() => location.reload()}>
-        {shell.reload}
-      </Button>
-    </Bar>
-  </Page>
+      <Bar>
+        <Button kind="primary" onClick={() => location.reload()}>
+          {shell.reload}
+        </Button>
+      </Bar>
+    </Page>
+  );
+
+/** The frame itself threw. */
+export const CrashedAlone = ({ error }: { error: unknown }) => (
+  <main className={css.alone}>
+    <Crashed error={error} />
+  </main>
 );

@@ -1,5 +1,5 @@
 import { Outlet, useMatches, useNavigate, useRouterState } from '@tanstack/react-router';
-import { Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useOfflineSince } from '../api/connection.ts';
 import { type Me, roleOf, useMeQuery } from '../api/me.ts';
 import { common } from '../text/en/common.ts';
@@ -9,6 +9,7 @@ import { useKeys } from '../ui/keys.ts';
 import { Page } from '../ui/Page.tsx';
 import { ErrorState, NoPermission } from '../ui/states.tsx';
 import { NotHere } from './Fallbacks.tsx';
+import { LeaveQuestion } from './LeaveQuestion.tsx';
 import { groupsFor, navigation } from './navigation.tsx';
 import { Help, More, Palette, preloadOverlays } from './overlays.ts';
 import { PhoneBar } from './PhoneBar.tsx';
@@ -70,8 +71,11 @@ const useGoKeys = (me: Me | undefined) => {
 /** What lies over the page: it is loaded when it is first opened, and stays so that it closes well. */
 type Overlay = 'palette' | 'help' | 'more';
 
-/** The frame around the pages: navigation, search, and what is true for all of them. */
-export const Shell = () => {
+/**
+ * The frame around the pages: navigation, search, and what is true for all of them. `children` are shown in the place of
+ * the page that the address names.
+ */
+export const Shell = ({ children }: { children?: ReactNode }) => {
   const pathname = useRouterState({ select: (state) => state.location.pathname });
   const loading = useRouterState({ select: (state) => state.isLoading });
   // Overview knows the count of Review itself.
@@ -161,11 +165,12 @@ export const Shell = () => {
         <div className={css.column}>
           {offline !== null && <Offline since={offline} />}
           <main id="content" tabIndex={-1} ref={main} className={css.main}>
-            <Guarded me={me.data} />
+            {children ?? <Guarded me={me.data} />}
           </main>
         </div>
         <PhoneBar me={me.data} pathname={pathname} onMore={() => setOverlay('more')} />
       </div>
+      <LeaveQuestion />
       <Suspense>
         {opened.has('palette') && <Palette open={overlay === 'palette'} onClose={close} me={me.data} />}
         {opened.has('help') && <Help open={overlay === 'help'} onClose={close} me={me.data} />}

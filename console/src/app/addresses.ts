@@ -21,7 +21,7 @@ export const to = {
   schedule: (agentId: string, id: string, search?: Search, hash?: string) =>
     address(at('agents', agentId, 'schedules', id), search, hash),
   /** A schedule whose agent is not known: the page finds it. */
-  scheduleById: (id: string) => at('schedules', id),
+  scheduleById: (id: string, search?: Search) => address(at('schedules', id), search),
   editSchedule: (agentId: string, id: string) => `${at('agents', agentId, 'schedules', id)}/edit`,
   agents: (search?: Search) => address('/agents', search),
   newAgent: (copy?: string) => address('/agents/new', { copy }),

@@ -19,10 +19,11 @@ import { statusSearch } from '../features/status/search.ts';
 import { toolServerSearch, toolServersSearch } from '../features/tool-servers/search.ts';
 import { usersSearch } from '../features/users/search.ts';
 import { newWorkItemSearch, workItemSearch, workItemsSearch } from '../features/work-items/search.ts';
-import { Crashed, NotFound } from './Fallbacks.tsx';
+import { Crashed, CrashedAlone, NotFound } from './Fallbacks.tsx';
 import { Root } from './Root.tsx';
 import { Shell } from './Shell.tsx';
 import { parseSearch, searchSchema, stringifySearch, text } from './search.ts';
+import { Unreadable } from './Unreadable.tsx';
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
@@ -31,7 +32,11 @@ declare module '@tanstack/react-router' {
   }
 }
 
-const root = createRootRoute({ component: Root, errorComponent: Crashed });
+const root = createRootRoute({
+  component: Root,
+  errorComponent: CrashedAlone,
+  notFoundComponent: Unreadable,
+});
 
 /** All pages but sign-in are inside the frame. */
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });

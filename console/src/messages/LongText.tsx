@@ -47,6 +47,7 @@ export const LongText = ({
   formatted = false,
   fileName = 'message.txt',
   whole = null,
+  unfolded = false,
 }: {
   text: string;
   mono?: boolean;
@@ -54,8 +55,10 @@ export const LongText = ({
   formatted?: boolean;
   fileName?: string;
   whole?: Whole | null | undefined;
+  /** Not folded at first. */
+  unfolded?: boolean | undefined;
 }) => {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useState(unfolded);
   const isLong = text.length > folded * 1.5;
   const shown = text.slice(0, isLong && !open ? folded : most);
   const isCut = whole !== null || text.length > most;

@@ -39,6 +39,7 @@ const TextOf = ({ message, text, cut }: { message: ShownMessage; text: string; c
           formatted={formatting && !json && message.role === 'assistant' && looksFormatted(before)}
           fileName={`${name}.${json ? 'json' : 'txt'}`}
           whole={payload === null ? whole : null}
+          unfolded={message.live}
         />
       )}
       {payload !== null && (

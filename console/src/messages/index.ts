@@ -5,4 +5,5 @@ export { LongText } from './LongText.tsx';
 export { anchorOf, Messages } from './Messages.tsx';
 export { decidable } from './pair.ts';
 export type { PendingApproval, ShownMessage } from './types.ts';
+export { useMessagePages } from './use-pages.ts';
 export { prettyJson, readObject, summaryOf, toolOfReason } from './values.ts';

@@ -20,6 +20,8 @@ export interface ShownMessage {
   author: string;
   /** Said beside the author: the model, "schedule". */
   note?: string | undefined;
+  /** It is being written: its text is not folded while it grows. */
+  live?: boolean | undefined;
   /** The size of the whole content, and where it is, if the API sent only the beginning of a part. */
   whole?: Whole | undefined;
 }

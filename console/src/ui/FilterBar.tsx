@@ -13,6 +13,7 @@ import { cx } from './cx.ts';
 import css from './FilterBar.module.css';
 import { CheckIcon } from './icons.tsx';
 import { useKeys } from './keys.ts';
+import { useNothingMatches } from './nothing-matches.ts';
 import type { Option } from './Select.tsx';
 
 /** The filters of a list, and what else stands above it. `set` is how many filters are set. */
@@ -27,20 +28,21 @@ export const FilterBar = ({
   aside?: ReactNode;
   set: number;
   onClear: () => void;
-}) => (
-  <search className={css.bar} aria-label={ui.narrow}>
-    {children}
-    {set > 0 && (
-      // A list that nothing matches has this button itself.
-      <span className={css.clear}>
+}) => {
+  // A list that nothing matches has the button itself.
+  const clearable = !useNothingMatches() && set > 0;
+  return (
+    <search className={css.bar} aria-label={ui.narrow}>
+      {children}
+      {clearable && (
         <Button small kind="quiet" onClick={onClear}>
           {common.clearFilters}
         </Button>
-      </span>
-    )}
-    {aside && <div className={css.aside}>{aside}</div>}
-  </search>
-);
+      )}
+      {aside && <div className={css.aside}>{aside}</div>}
+    </search>
+  );
+};
 
 /** The text filter of a list: `/` goes to it. The list follows 250 ms after the last letter. */
 export const FilterText = ({

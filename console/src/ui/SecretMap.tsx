@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { ui } from '../text/en/ui.ts';
 import { Button } from './Button.tsx';
-import { PasswordField, TextField } from './fields.tsx';
+import { PasswordField, StoredSecret, TextField } from './fields.tsx';
 import css from './SecretMap.module.css';
 
 /** A name and its secret. The value is null while the stored one stays. */
@@ -14,16 +14,7 @@ export interface SecretEntry {
 export const storedEntries = (names: readonly string[]): SecretEntry[] =>
   names.map((name) => ({ name, value: null }));
 
-/** Headers or variables: names that are shown, and values that are secret. */
-export const SecretMap = ({
-  label,
-  name,
-  value,
-  onChange,
-  error,
-  hint,
-  disabledReason,
-}: {
+interface SecretMapProps {
   label: string;
   name?: string;
   value: readonly SecretEntry[];
@@ -31,7 +22,35 @@ export const SecretMap = ({
   error?: string | undefined;
   hint?: string;
   disabledReason?: string | null | undefined;
-}) => {
+}
+
+/**
+ * Headers or variables that the API keeps or replaces as a whole. The value is null while the stored ones stay; "Replace"
+ * asks for all their values.
+ */
+export const StoredSecretMap = ({
+  names,
+  value,
+  onChange,
+  ...props
+}: Omit<SecretMapProps, 'value' | 'onChange'> & {
+  /** The names of those that are stored. */
+  names: readonly string[];
+  value: readonly SecretEntry[] | null;
+  onChange: (value: SecretEntry[] | null) => void;
+}) =>
+  value === null && names.length > 0 ? (
+    <StoredSecret
+      {...props}
+      shown={<code>{names.join(', ')}</code>}
+      onReplace={() => onChange(names.map((name) => ({ name, value: '' })))}
+    />
+  ) : (
+    <SecretMap {...props} value={value ?? []} onChange={onChange} />
+  );
+
+/** Headers or variables: names that are shown, and values that are secret. */
+export const SecretMap = ({ label, name, value, onChange, error, hint, disabledReason }: SecretMapProps) => {
   const id = useId();
   const change = (index: number, patch: Partial<SecretEntry>) =>
     onChange(value.map((entry, i) => (i === index ? { ...entry, ...patch } : entry)));
@@ -88,6 +107,7 @@ export const SecretMap = ({
       <Button
         small
         disabledReason={disabledReason}
+        data-invalid={error ? true : undefined}
         onClick={() => onChange([...value, { name: '', value: '' }])}
       >
         {ui.addEntry}

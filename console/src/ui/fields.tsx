@@ -7,7 +7,7 @@ import {
   Textarea as MantineTextarea,
   TextInput as MantineTextInput,
 } from '@mantine/core';
-import { type HTMLInputAutoCompleteAttribute, type ReactNode, type Ref, useState } from 'react';
+import { type HTMLInputAutoCompleteAttribute, type ReactNode, type Ref, useId, useState } from 'react';
 import { ui } from '../text/en/ui.ts';
 import { Button } from './Button.tsx';
 import { cx } from './cx.ts';
@@ -122,9 +122,16 @@ export const NumberField = ({
 };
 
 /** A secret that is typed or pasted. It can be shown; password managers may fill it. */
-export const PasswordField = ({ autoComplete, ...props }: TextLike) => (
+export const PasswordField = ({
+  autoComplete,
+  inputRef,
+  ...props
+}: TextLike & { inputRef?: Ref<HTMLInputElement> }) => (
   <MantinePasswordInput
     {...common(props)}
+    ref={inputRef}
+    // Mantine sets it on other fields only. A form goes to its first field that has it.
+    aria-invalid={props.error ? true : undefined}
     value={props.value}
     onChange={(event) => props.onChange(event.currentTarget.value)}
     placeholder={props.placeholder}
@@ -137,6 +144,45 @@ export const PasswordField = ({ autoComplete, ...props }: TextLike) => (
   />
 );
 
+/** What is stored, with a button that replaces it: `shown` is "set", or the names of several. */
+export const StoredSecret = ({
+  label,
+  shown,
+  hint,
+  error,
+  disabledReason,
+  onReplace,
+}: FieldFrame & { shown: ReactNode; onReplace: () => void }) => {
+  const id = useId();
+  return (
+    <div className={css.secret}>
+      <span id={id} className={css.label}>
+        {label}
+      </span>
+      {hint && <span className={css.hint}>{hint}</span>}
+      <span className={css.set}>
+        {shown}
+        <Button
+          small
+          kind="quiet"
+          disabledReason={disabledReason}
+          // Not its name, which finds the field that takes its place.
+          aria-describedby={error ? `${id} ${id}-error` : id}
+          data-invalid={error ? true : undefined}
+          onClick={onReplace}
+        >
+          {ui.replace}
+        </Button>
+      </span>
+      {error && (
+        <span id={`${id}-error`} className={css.error} role="alert">
+          {error}
+        </span>
+      )}
+    </div>
+  );
+};
+
 /**
  * A stored secret, which the platform never sends: "set" with a button that replaces it. The value is null while the
  * stored one stays; leave it out of the request then.
@@ -148,25 +194,28 @@ export const SecretField = ({
   ...props
 }: FieldBase<string | null> & { set: boolean }) => {
   if (set && value === null) {
-    return (
-      <div className={css.secret}>
-        <span className={css.label}>{props.label}</span>
-        <span className={css.set}>
-          {ui.secretSet}
-          <Button small kind="quiet" disabledReason={props.disabledReason} onClick={() => onChange('')}>
-            {ui.replace}
-          </Button>
-        </span>
-      </div>
-    );
+    return <StoredSecret {...props} shown={ui.secretSet} onReplace={() => onChange('')} />;
   }
   return <PasswordField {...props} value={value ?? ''} onChange={onChange} autoComplete="new-password" />;
 };
 
-/** Several lines of text. */
-export const Textarea = ({ rows = 4, ...props }: TextLike & { rows?: number }) => (
+/** Several lines of text. `onEnter`: what Enter does; Shift+Enter then begins a line. */
+export const Textarea = ({
+  rows = 4,
+  onEnter,
+  inputRef,
+  ...props
+}: TextLike & { rows?: number; onEnter?: () => void; inputRef?: Ref<HTMLTextAreaElement> }) => (
   <MantineTextarea
     {...common(props)}
+    ref={inputRef}
+    onKeyDown={(event) => {
+      // An Enter that ends a composition (Japanese, Chinese) chooses a word.
+      const plain = event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing;
+      if (!onEnter || !plain || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      onEnter();
+    }}
     value={props.value}
     onChange={(event) => props.onChange(event.currentTarget.value)}
     placeholder={props.placeholder}

@@ -19,6 +19,7 @@ export { useHash, useHashTarget } from './hash-target.ts';
 export { downloadText, JsonView } from './JsonView.tsx';
 export { useKeys } from './keys.ts';
 export { Link } from './Link.tsx';
+export { LinkList } from './LinkList.tsx';
 export { Loaded, Skeleton } from './Loaded.tsx';
 export { Menu, type MenuEntry } from './Menu.tsx';
 export { notify } from './notices.ts';
@@ -37,7 +38,7 @@ export {
 } from './Page.tsx';
 export { Pager } from './Pager.tsx';
 export { permissionReason } from './permission.ts';
-export { type SecretEntry, SecretMap, storedEntries } from './SecretMap.tsx';
+export { type SecretEntry, SecretMap, StoredSecretMap, storedEntries } from './SecretMap.tsx';
 export { MultiSelect, type Option, Select } from './Select.tsx';
 export { type Selection, SelectionBar, useSelection } from './selection.tsx';
 export {
@@ -53,4 +54,5 @@ export {
 export { type Column, Table } from './Table.tsx';
 export { type Tab, Tabs } from './Tabs.tsx';
 export { Legend, OutcomeTag, Tag } from './Tag.tsx';
+export { TestSteps } from './TestSteps.tsx';
 export { Words } from './Words.tsx';

@@ -9,6 +9,7 @@ import { Bar, Button, ButtonLink } from './Button.tsx';
 import { CodeBlock } from './CodeBlock.tsx';
 import { CopyValue } from './CopyValue.tsx';
 import { cx } from './cx.ts';
+import { useReportNothingMatches } from './nothing-matches.ts';
 import css from './states.module.css';
 
 /** What a failed request says to a person. */
@@ -90,12 +91,15 @@ export const NothingMatches = ({
   what: string;
   filters: number;
   onClear: () => void;
-}) => (
-  <div className={css.empty} data-nothing-matches>
-    <p>{states.nothingMatches(what, filters)}</p>
-    <Button onClick={onClear}>{common.clearFilters}</Button>
-  </div>
-);
+}) => {
+  useReportNothingMatches();
+  return (
+    <div className={css.empty}>
+      <p>{states.nothingMatches(what, filters)}</p>
+      <Button onClick={onClear}>{common.clearFilters}</Button>
+    </div>
+  );
+};
 
 /** The page can not be shown, and why. */
 export const ErrorState = ({ error, onRetry }: { error: ApiProblem; onRetry: () => void }) => (

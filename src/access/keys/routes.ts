@@ -13,12 +13,12 @@ import {
   timestamp,
 } from '../../http/index.ts';
 import { badRequest, notFound } from '../../lib/errors.ts';
-import { type Principal, roles, scopes, systemActor } from '../../lib/principal.ts';
+import { type Principal, roles, scopes } from '../../lib/principal.ts';
 import type { CurrentSettings } from '../../settings/index.ts';
-import { bootstrap } from '../authenticator.ts';
 import { checkMayRotate, createApiKey, deleteApiKey, mayManage, rotateApiKey } from './api-keys.ts';
 import { keyStatus } from './key-principal.ts';
-import { findKey, type Key, listKeys, listPrincipalNames } from './store.ts';
+import { principalNames } from './names.ts';
+import { findKey, type Key, listKeys } from './store.ts';
 
 const kind = z.enum(['service_account', 'personal']);
 const status = z.enum(['active', 'paused', 'expired']);
@@ -105,13 +105,12 @@ const namedKey = publicKey
   })
   .meta({ id: 'NamedApiKey' });
 
-/** Those who act without being a person or a key. */
-const ownNames = [systemActor.principal, bootstrap].map(({ id, name }) => [id, name] as const);
-
 /** The keys with the names of those who created them. */
 const withNames = async <K extends Key>(executor: Executor, keys: readonly K[]) => {
-  const found = await listPrincipalNames(executor, [...new Set(keys.map((key) => key.created_by))]);
-  const names = new Map([...ownNames, ...found.map(({ id, name }) => [id, name] as const)]);
+  const names = await principalNames(
+    executor,
+    keys.map((key) => key.created_by),
+  );
   return keys.map((key) => ({ ...key, created_by_name: names.get(key.created_by) ?? null }));
 };
 

@@ -27,7 +27,7 @@ export const countEnded = async (executor: Executor, from: number, stepMs: numbe
 /** What was handled in one span of time. */
 export interface HandledCount {
   at: number;
-  status: 'on_time' | 'late' | 'caught_up' | 'skipped';
+  status: 'on_time' | 'late' | 'caught_up' | 'skipped' | 'missing';
   n: number;
 }
 
@@ -38,8 +38,8 @@ export const countHandled = async (
   stepMs: number,
 ): Promise<HandledCount[]> => {
   const { rows } = await sql<HandledCount>`
-    select ${bucketOf(sql`at`, stepMs)} as at, case when outcome <> 'fired' then outcome
-      when at - scheduled_for <= interval '5 seconds' then 'on_time' else 'late' end as status, sum(count)::int as n
+    select ${bucketOf(sql`at`, stepMs)} as at, case when reason = 'missed' then 'missing'
+      when outcome <> 'fired' then outcome when at - scheduled_for <= interval '5 seconds' then 'on_time' else 'late' end as status, sum(count)::int as n
     from occurrences where at >= ${milliseconds(from)} and outcome <> 'manual'
     group by 1, 2`.execute(executor);
   return rows;

@@ -105,7 +105,7 @@ export class Numbers {
         late: handled(at, 'late'),
         caught_up: handled(at, 'caught_up'),
         skipped: handled(at, 'skipped'),
-        missing: due.get(at) ?? 0,
+        missing: handled(at, 'missing') + (due.get(at) ?? 0),
         expected: expected.get(at) ?? 0,
       })),
     };

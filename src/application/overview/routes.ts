@@ -50,7 +50,11 @@ const schedules = z
           late: z.int(),
           caught_up: z.int(),
           skipped: z.int(),
-          missing: z.int().describe('Due then, and not handled yet.'),
+          missing: z
+            .int()
+            .describe(
+              'Handled with the cause `missed`: they should have fired. And those due then, not handled yet.',
+            ),
           expected: z.int().describe('To come.'),
         }),
       )

@@ -10,6 +10,7 @@ import {
   listLastPauses,
   type OccurrenceRow,
   type Occurrences,
+  skipCauseOf,
   statusOf,
   toLedger,
   whyOverdue,
@@ -76,7 +77,7 @@ const overdueOf = (row: ListedRow, scheduling: Scheduling) => {
 
 const toRecent = (row: OccurrenceRow) => {
   const { scheduled_for, count, work_item_id } = row;
-  return { scheduled_for, status: statusOf(row), count, work_item_id };
+  return { scheduled_for, status: statusOf(row), cause: skipCauseOf(row), count, work_item_id };
 };
 
 /**

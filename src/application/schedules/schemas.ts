@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, jsonObject, pageOf, queryInteger, timestamp } from '../../http/index.ts';
-import { ledgerStatuses, occurrence, scheduleFilter } from '../../schedules/index.ts';
+import { ledgerStatuses, occurrence, scheduleFilter, skipCause } from '../../schedules/index.ts';
 import { mostCounted, sorts } from './store.ts';
 
 export const agentName = z.object({ id, name: z.string() }).meta({ id: 'AgentName' });
@@ -17,6 +17,7 @@ const recent = z
   .object({
     scheduled_for: timestamp,
     status: z.enum(ledgerStatuses),
+    cause: skipCause,
     count: z.int(),
     work_item_id: z.string().nullable(),
   })

@@ -14,8 +14,10 @@ const minute = 60_000;
 const start = Date.UTC(2026, 9, 24, 12);
 const expressions = ['*/7 * * * *', '*/30 2 * * *', '15 * * * *', '0 */3 * * 1-6', '* 1-4 * * *'];
 
-/** What may have become of one occurrence; `group`: it is skipped together with those after it. */
-const fates = ['on_time', 'late', 'caught_up', 'skipped', 'missing', 'group'] as const;
+/** What may have become of one occurrence; `group`, `missed`: it is passed over together with those after it. */
+const fates = ['on_time', 'late', 'caught_up', 'skipped', 'missing', 'group', 'missed'] as const;
+
+type Mutable = { -readonly [K in keyof Series['together'][number]]: Series['together'][number][K] };
 
 const definition = fc.record({ expression: fc.constantFrom(...expressions), paused: fc.boolean() });
 
@@ -52,10 +54,10 @@ it('each occurrence is in the one bucket of its time, as what became of it, what
           expected.set(key, (expected.get(key) ?? 0) + 1);
         };
         const recorded = new Map<string, Series['recorded'][number]>();
-        const together: { first: number; count: number }[] = [];
+        const together: Mutable[] = [];
         let n = 0;
         for (const { occurrences, from, to } of held) {
-          let open: { first: number; count: number } | null = null;
+          let open = null as Mutable | null;
           for (
             let at = occurrences?.next(from) ?? null;
             at !== null && at <= to;
@@ -71,11 +73,12 @@ it('each occurrence is in the one bucket of its time, as what became of it, what
               continue;
             }
             const became = fate[n++ % fate.length]!;
-            if (became === 'group') {
-              note(at, 'skipped');
-              if (open) open.count++;
+            if (became === 'group' || became === 'missed') {
+              const as = became === 'group' ? 'skipped' : 'missing';
+              note(at, as);
+              if (open?.as === as) open.count++;
               else {
-                open = { first: at, count: 1 };
+                open = { first: at, count: 1, as };
                 together.push(open);
               }
               continue;

@@ -5,9 +5,10 @@ export interface Bucket {
   on_time: number;
   late: number;
   caught_up: number;
+  /** Passed over because the schedule was paused or edited, or could not fire. */
   skipped: number;
   manual: number;
-  /** Due, and nothing was recorded. */
+  /** It should have fired and did not: it was recorded as missed, or not at all. */
   missing: number;
   /** Due, and not handled yet. */
   due: number;
@@ -33,9 +34,9 @@ export interface HeldDefinition {
 /** What one schedule has in the grid. */
 export interface Series {
   /** Single records by bucket. */
-  recorded: readonly { k: number; status: LedgerStatus; n: number }[];
-  /** Several that were skipped together: the first, and how many. */
-  together: readonly { first: number; count: number }[];
+  recorded: readonly { k: number; status: LedgerStatus | 'missing'; n: number }[];
+  /** Several that were passed over together: the first, how many, and what they count as. */
+  together: readonly { first: number; count: number; as: 'skipped' | 'missing' }[];
   /** Oldest first. */
   held: readonly HeldDefinition[];
   /** What is due at or after this has not been handled; null: nothing is planned. */
@@ -90,12 +91,12 @@ const eachBucket = (
   }
 };
 
-/** Spreads what was skipped together over the times that it stands for. Returns how many of them are in the grid. */
+/** Spreads what was passed over together over the times that it stands for. Returns how many of them are in the grid. */
 const addTogether = (
   buckets: Buckets,
   grid: Grid,
   { held }: Series,
-  { first, count }: { first: number; count: number },
+  { first, count, as }: Series['together'][number],
 ): number => {
   const definition = held.find(({ from, to }) => from < first && first <= to)?.occurrences;
   let total = 0;
@@ -108,7 +109,7 @@ const addTogether = (
     if (n <= 0) return;
     done += n;
     total += n;
-    bucketAt(buckets, k).skipped += n;
+    bucketAt(buckets, k)[as] += n;
   });
   return total;
 };
@@ -127,9 +128,9 @@ export const addSeries = (buckets: Buckets, grid: Grid, series: Series, now: num
   for (const group of series.together) {
     const own: Buckets = new Map();
     handled += addTogether(own, grid, series, group);
-    for (const [k, { skipped }] of own) {
-      bucketAt(buckets, k).skipped += skipped;
-      nominal.set(k, (nominal.get(k) ?? 0) + skipped);
+    for (const [k, { [group.as]: n }] of own) {
+      bucketAt(buckets, k)[group.as] += n;
+      nominal.set(k, (nominal.get(k) ?? 0) + n);
     }
   }
   const begin = Math.max(grid.from, series.knownFrom);

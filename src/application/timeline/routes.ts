@@ -43,7 +43,9 @@ const counts = {
   late: z.int(),
   caught_up: z.int(),
   skipped: z.int(),
-  missing: z.int().describe('Due, and nothing was recorded.'),
+  missing: z
+    .int()
+    .describe('Should have fired and did not: recorded with the cause `missed`, or not recorded at all.'),
   due: z.int().describe('Due, and not handled yet.'),
   expected: z.int().describe('Still to come.'),
   manual: z.int().describe('Run by hand.'),

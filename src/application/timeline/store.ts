@@ -76,11 +76,11 @@ export const listPlottedOf = async (
 export interface BucketCount {
   schedule_id: string;
   k: number;
-  status: LedgerStatus;
+  status: LedgerStatus | 'missing';
   n: number;
 }
 
-/** The records of single occurrences in [from, to), counted in buckets of `stepMs`. */
+/** The records of single occurrences in [from, to), counted in buckets of `stepMs`; what was missed as missing. */
 export const countRecorded = async (
   executor: Executor,
   ids: readonly string[],
@@ -88,7 +88,7 @@ export const countRecorded = async (
 ): Promise<BucketCount[]> => {
   const { rows } = await sql<BucketCount>`
     select schedule_id, floor(date_part('epoch', scheduled_for - ${from}::timestamptz) * 1000 / ${stepMs}::float8)::int as k,
-      case when outcome <> 'fired' then outcome when at - scheduled_for <= interval '5 seconds' then 'on_time'
+      case when reason = 'missed' then 'missing' when outcome <> 'fired' then outcome when at - scheduled_for <= interval '5 seconds' then 'on_time'
         else 'late' end as status,
       count(*)::int as n
     from occurrences
@@ -103,9 +103,11 @@ export const listTogether = async (
   ids: readonly string[],
   from: Date,
   to: Date,
-): Promise<Pick<OccurrenceRow, 'schedule_id' | 'scheduled_for' | 'at' | 'count'>[]> => {
-  const { rows } = await sql<Pick<OccurrenceRow, 'schedule_id' | 'scheduled_for' | 'at' | 'count'>>`
-    select schedule_id, scheduled_for, at, count from occurrences
+): Promise<Pick<OccurrenceRow, 'schedule_id' | 'scheduled_for' | 'at' | 'count' | 'reason'>[]> => {
+  const { rows } = await sql<
+    Pick<OccurrenceRow, 'schedule_id' | 'scheduled_for' | 'at' | 'count' | 'reason'>
+  >`
+    select schedule_id, scheduled_for, at, count, reason from occurrences
     where schedule_id = any(${ids}::uuid[]) and count > 1 and scheduled_for < ${to} and at >= ${from}`.execute(
     executor,
   );

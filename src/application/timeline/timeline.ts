@@ -123,9 +123,10 @@ export const plotRows = async (
       const held = heldBy(versionsOf.get(schedule.id) ?? []);
       const series: Series = {
         recorded: recordedOf.get(schedule.id) ?? [],
-        together: (togetherOf.get(schedule.id) ?? []).map(({ scheduled_for, count }) => ({
+        together: (togetherOf.get(schedule.id) ?? []).map(({ scheduled_for, count, reason }) => ({
           first: scheduled_for.getTime(),
           count,
+          as: reason === 'missed' ? 'missing' : 'skipped',
         })),
         held,
         nextRunAt: schedule.next_run_at?.getTime() ?? null,

@@ -61,6 +61,10 @@ const secretsOf = (llm: EndpointLlm): Secret[] => {
   return [secretAccessKey, ...(sessionToken ? [sessionToken] : []), ...headers];
 };
 
+/** Replaces the secrets of a configuration in what its endpoint sends. */
+export const redactorOf = (llm: ResolvedLlm): Redactor =>
+  new Redactor(llm.kind === 'mock' ? [] : secretsOf(llm).map((secret) => secret.reveal()));
+
 /** The smaller limit; null if there is none. */
 const smaller = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b);
@@ -81,7 +85,7 @@ const step = async (
     maxOutputTokens: smaller(request.maxOutputTokens, llm.max_output_tokens),
     cacheKey: llm.prompt_caching ? request.cacheKey : null,
   };
-  const redactor = new Redactor(secretsOf(llm).map((secret) => secret.reveal()));
+  const redactor = redactorOf(llm);
   using watch = new Watch(request.signal, llm.timeout_seconds * 1_000, deps.silenceMs ?? 60_000);
   const { kind } = llm;
   const messages = await toModelMessages(request.messages, { kind, model, loadFile: deps.loadFile });

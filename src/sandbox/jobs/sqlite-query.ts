@@ -1,7 +1,7 @@
 import { constants, type DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
 
 /** A value that is bound. A string of digits in `integer` is an integer that JSON cannot carry. */
-export type SqliteParameter = string | number | boolean | null | { integer: string };
+type SqliteParameter = string | number | boolean | null | { integer: string };
 
 export interface SqliteQuery {
   path: string;
@@ -23,7 +23,7 @@ export interface SqliteQuery {
 /**
  * An integer beyond 2^53 is a string of its digits. A number that is no JSON (Infinity) is null, and so are bytes.
  */
-export type SqliteValue = string | number | null;
+type SqliteValue = string | number | null;
 
 export interface SqliteRows {
   /** `type` is the declared type of the column that the values come from; null for an expression. */

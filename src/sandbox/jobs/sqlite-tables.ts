@@ -16,7 +16,7 @@ export interface SqliteTablesInput {
   limit: number;
 }
 
-export interface SqliteColumn {
+interface SqliteColumn {
   name: string;
   /** As declared, for example `VARCHAR(20)`; empty if nothing is. */
   type: string;

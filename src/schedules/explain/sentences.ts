@@ -40,7 +40,7 @@ const delayOf = (due: Date, at: Date, { outages, knownFrom }: Circumstances, clo
   const more =
     others === 0
       ? ''
-      : ` It was so ${counted(others, 'more time')} until ${clock.near(at.getTime(), due.getTime())}.`;
+      : ` It happened ${counted(others, 'more time')} before ${clock.near(at.getTime(), due.getTime())}.`;
   const last = Math.max(...during.map(({ to_at }) => to_at.getTime()));
   const rest =
     at.getTime() - last > restMs

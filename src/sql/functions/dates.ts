@@ -50,7 +50,7 @@ const sqliteDays: Record<string, (sql: string) => string[]> = {
   year: () => [`'start of year'`],
   quarter: (sql) => [
     `'start of month'`,
-    `'-' || (CAST(strftime('%m', ${sql}) AS INTEGER) - 1) % 3 || ' months'`,
+    `'-' || ((CAST(strftime('%m', ${sql}) AS INTEGER) - 1) % 3) || ' months'`,
   ],
   month: () => [`'start of month'`],
   week: () => [`'-6 days'`, `'weekday 1'`],
@@ -99,9 +99,9 @@ const mysqlAdd: Printer = ({ args: [count, sql], types, unit }) => {
 /** SQLite counts over the end of a month (31 January + 1 month = 2 March) unless it is told to stay in it. */
 const sqliteSteps: Record<Unit, (count: string) => string[]> = {
   year: (count) => [`CAST(${count} AS INTEGER) || ' years'`, `'floor'`],
-  quarter: (count) => [`CAST(${count} AS INTEGER) * 3 || ' months'`, `'floor'`],
+  quarter: (count) => [`(CAST(${count} AS INTEGER) * 3) || ' months'`, `'floor'`],
   month: (count) => [`CAST(${count} AS INTEGER) || ' months'`, `'floor'`],
-  week: (count) => [`CAST(${count} AS INTEGER) * 7 || ' days'`],
+  week: (count) => [`(CAST(${count} AS INTEGER) * 7) || ' days'`],
   day: (count) => [`CAST(${count} AS INTEGER) || ' days'`],
   hour: (count) => [`CAST(${count} AS INTEGER) || ' hours'`],
   minute: (count) => [`CAST(${count} AS INTEGER) || ' minutes'`],

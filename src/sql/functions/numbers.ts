@@ -34,7 +34,13 @@ const rounding = (name: 'round' | 'trunc'): Scalar => ({
       if (digits === null) return `pg_catalog.${name}(${call.args[0]})`;
       return `pg_catalog.${name}(${exactPostgres(call)}, ${digits})`;
     },
-    mysql: (call) => `${name === 'round' ? 'ROUND' : 'TRUNCATE'}(${call.args[0]}, ${digitsOf(call) ?? 0})`,
+    mysql: (call) => {
+      const digits = digitsOf(call);
+      // Doubles are rounded to the even neighbour, as on PostgreSQL; to a digit they are decimals there.
+      const exact = digits !== null && call.types[0] === 'Float';
+      const number = exact ? `CAST(${call.args[0]} AS DECIMAL(65, 20))` : call.args[0];
+      return `${name === 'round' ? 'ROUND' : 'TRUNCATE'}(${number}, ${digits ?? 0})`;
+    },
     sqlite: (call) => {
       const digits = digitsOf(call) ?? 0;
       const [sql] = call.args as [string];

@@ -169,10 +169,12 @@ export const readScalar = (name: string, args: Expression[], at: number | undefi
 
 /** All that users may call. */
 export const functionNames: readonly string[] = [
-  ...Object.keys(scalars).filter((name) => !hidden.has(name) && !scalars[name]!.internal),
-  ...Object.keys(aggregates),
-  ...Object.keys(renamed),
-  ...Object.keys(rewritten),
+  ...new Set([
+    ...Object.keys(scalars).filter((name) => !hidden.has(name) && !scalars[name]!.internal),
+    ...Object.keys(aggregates),
+    ...Object.keys(renamed),
+    ...Object.keys(rewritten),
+  ]),
 ];
 
 /** `listagg` without a separator has none. */

@@ -94,6 +94,17 @@ const checkSize = (root: unknown): void => {
   }
 };
 
+/** Parentheses make no nodes: those of an expression are counted before it is parsed. */
+const checkParentheses = (text: string): void => {
+  if (text.split('(').length <= limits.depth) return;
+  let depth = 0;
+  for (const token of scanSync(text).tokens) {
+    if (token.text === '(' && ++depth > limits.depth)
+      throw notSupported(`The SQL is nested deeper than ${limits.depth} levels. Write a flatter query.`);
+    if (token.text === ')') depth--;
+  }
+};
+
 /** The one statement of `before` + `text`; positions are those in `text`. */
 export const parseStatement = (given: string, before = ''): Parsed => {
   const text = before + given;
@@ -111,8 +122,10 @@ export const parseStatement = (given: string, before = ''): Parsed => {
   if (given.trim() === '') throw new SqlRefusal('syntax_error', 'The SQL is empty.', { position: 1 });
   let statements: { stmt?: Node; stmt_location?: number }[];
   try {
+    checkParentheses(text);
     statements = parseSync(withoutEmptyCalls(text)).stmts ?? [];
   } catch (error) {
+    if (error instanceof SqlRefusal) throw error;
     throw syntaxError(text, before, error);
   }
   const position = positions(text);

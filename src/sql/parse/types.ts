@@ -53,7 +53,7 @@ export const modifiersOf = (type: TypeName): number[] =>
 
 export const readType = (type: TypeName, at: number | undefined): CastType => {
   const name = typeNameOf(type);
-  const shown = namesOf(type.names).join('.');
+  const shown = name ?? namesOf(type.names).join('.');
   only(shown, type, ['names', 'typmods', 'typemod'], at);
   if (name === null || !Object.hasOwn(known, name))
     throw notSupported(`A cast to \`${shown}\` is not supported. Cast to one of: ${names}.`, shown, at);

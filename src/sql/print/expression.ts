@@ -15,7 +15,7 @@ type Of<K extends Typed['kind']> = Extract<Typed, { kind: K }>;
 export interface Printing {
   writer: Writer;
   query(query: ResolvedQuery): string;
-  /** Keys of what the SELECT around is grouped by; empty but on MySQL. */
+  /** Keys of the expressions, not the columns, that the SELECT around is grouped by; empty but on MySQL. */
   grouped: ReadonlySet<string>;
 }
 
@@ -139,7 +139,9 @@ const mysqlNeighbour = (node: Of<'aggregate'>, args: string[], printing: Printin
   return `CASE WHEN COUNT(*) ${exists} = 0 THEN ${args[2]} ELSE ${value} END`;
 };
 
-const aggregate = (node: Of<'aggregate'>, printing: Printing): string => {
+const aggregate = (node: Of<'aggregate'>, around: Printing): string => {
+  // A window comes after grouping, an aggregate before it.
+  const printing = node.over ? around : { ...around, grouped: new Set<string>() };
   const { writer } = printing;
   const spec = aggregateOf(node.name);
   const print = spec?.print[writer.engine];
@@ -280,13 +282,12 @@ const shape = (node: Typed, printing: Printing): string => {
   }
 };
 
-/** The SQL of an expression, in parentheses unless it can stand anywhere. */
+/**
+ * The SQL of an expression, in parentheses unless it can stand anywhere. MariaDB does not see that a part of an
+ * expression is grouped by; it is the same in all rows of the group, so MAX takes it.
+ */
 export const expressionSql = (node: Typed, printing: Printing): string => {
-  const { writer } = printing;
-  if (writer.inline || printing.grouped.size === 0 || !printing.grouped.has(keyOf(node)))
-    return writer.checked(shape(node, printing));
-  writer.inline = true;
-  const sql = shape(node, printing);
-  writer.inline = false;
-  return writer.checked(sql);
+  const { writer, grouped } = printing;
+  if (grouped.size === 0 || !grouped.has(keyOf(node))) return writer.checked(shape(node, printing));
+  return writer.checked(`MAX(${shape(node, { ...printing, grouped: new Set() })})`);
 };

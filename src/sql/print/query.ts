@@ -8,10 +8,13 @@ import type {
   ResolvedSelect,
   ResolvedSetOperation,
   Source,
+  Typed,
 } from '../resolved.ts';
 import { keyOf } from '../walk.ts';
 import { expressionSql, orderSql, type Printing } from './expression.ts';
 import { type Printed, Writer } from './writer.ts';
+
+const noneGrouped: ReadonlySet<string> = new Set();
 
 const joinWords = {
   inner: 'JOIN',
@@ -38,17 +41,14 @@ class QueryPrinter {
 
   /** What the expressions of a SELECT are printed with. */
   #printing(select: ResolvedSelect | null): Printing {
-    const keys = this.#engine === 'mysql' && select ? select.group.map(keyOf) : [];
+    const expressions = select?.group.filter(({ kind }) => kind !== 'column' && kind !== 'constant') ?? [];
+    const keys = this.#engine === 'mysql' ? expressions.map(keyOf) : [];
     return { writer: this.#writer, query: (query) => this.#query(query), grouped: new Set(keys) };
   }
 
   #query(query: ResolvedQuery): string {
-    // A constant written out for the SELECT around says nothing about this one.
-    const { inline } = this.#writer;
-    this.#writer.inline = false;
     const body = query.kind === 'set' ? this.#setOperation(query) : this.#select(query);
     const sql = `${this.#with(query.with)}${body}${this.#limit(query)}`;
-    this.#writer.inline = inline;
     return this.#writer.checked(sql);
   }
 
@@ -69,17 +69,18 @@ class QueryPrinter {
 
   #select(select: ResolvedSelect): string {
     const printing = this.#printing(select);
-    const sql = (each: (typeof select.outputs)[number]) => expressionSql(each, printing);
-    const outputs = select.outputs.map(
-      (output, i) => `${sql(output)} AS ${this.#writer.name(select.columns[i]!.printed)}`,
-    );
-    const group = select.group.map((each) => {
+    const sql = (each: Typed) => expressionSql(each, printing);
+    const plain = (each: Typed) => expressionSql(each, { ...printing, grouped: noneGrouped });
+    const places = this.#groupPlaces(select, printing);
+    const outputs = select.outputs.map((output, i) => {
+      const value = places.includes(i) ? plain(output) : sql(output);
+      return `${value} AS ${this.#writer.name(select.columns[i]!.printed)}`;
+    });
+    const group = select.group.map((each, i) => {
+      if (places[i] !== -1) return String(places[i]! + 1);
       // A number alone would be the place of a column.
-      if (each.kind !== 'constant' || each.type === 'Null') return sql(each);
-      return expressionSql(
-        { kind: 'cast', arg: each, to: { type: each.type as 'String' }, type: each.type },
-        printing,
-      );
+      if (each.kind !== 'constant' || each.type === 'Null') return plain(each);
+      return plain({ kind: 'cast', arg: each, to: { type: each.type }, type: each.type });
     });
     const clauses = [
       `SELECT ${select.distinct ? 'DISTINCT ' : ''}${outputs.join(', ')}`,
@@ -97,6 +98,18 @@ class QueryPrinter {
     if (this.#engine === 'mysql' && select.distinct) return this.#ordered(body, select);
     const order = select.order.map((item) => this.#order(item, printing));
     return `${body} ORDER BY ${order.join(', ')}`;
+  }
+
+  /**
+   * The output that each group item is; -1 where there is none, and on all engines but MySQL. There an expression with
+   * parameters is never the same as another one, so that the output is named by its place.
+   */
+  #groupPlaces(select: ResolvedSelect, { grouped }: Printing): number[] {
+    const outputs = grouped.size > 0 ? select.outputs.map(keyOf) : [];
+    return select.group.map((each) => {
+      const key = keyOf(each);
+      return grouped.has(key) ? outputs.indexOf(key) : -1;
+    });
   }
 
   #order(item: ResolvedOrder, printing: Printing): string {

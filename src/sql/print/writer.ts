@@ -9,7 +9,33 @@ export type Parameter = string | number | boolean;
 export interface Printed {
   sql: string;
   parameters: Parameter[];
+  /** The functions that it calls, in small letters, those behind LIKE and GLOB too: SQLite's authorizer asks. */
+  functions: string[];
 }
+
+/** What stands before a parenthesis and is no function. */
+const words = new Set([
+  'as',
+  'and',
+  'or',
+  'not',
+  'in',
+  'on',
+  'when',
+  'then',
+  'else',
+  'where',
+  'cast',
+  'exists',
+  'over',
+]);
+
+const functionsOf = (sql: string): string[] => {
+  const bare = sql.replaceAll(/"(?:[^"]|"")*"|'(?:[^']|'')*'/g, '""').toLowerCase();
+  const called = [...bare.matchAll(/([a-z_][a-z0-9_]*)\(/g)].map(([, name]) => name!);
+  const operators = ['like', 'glob'].filter((name) => bare.includes(` ${name} `));
+  return [...new Set([...called, ...operators])].filter((name) => !words.has(name)).sort();
+};
 
 /** Some functions print an argument several times; nested, that would grow without end. */
 const mostCharacters = 500_000;
@@ -24,8 +50,6 @@ const harmless = /^[A-Za-z0-9 _.,:;+/-]*$/;
 export class Writer {
   readonly engine: Engine;
   readonly #values: Parameter[] = [];
-  /** Constants are written out, for MySQL, where two parameters of one value are different expressions. */
-  inline = false;
 
   constructor(engine: Engine) {
     this.engine = engine;
@@ -59,15 +83,15 @@ export class Writer {
     return `${mark}${this.#values.length - 1}${mark}`;
   }
 
-  /** Text that only MySQL needs as a literal. */
+  /** Text where MySQL takes no parameter. */
   literal(text: string): string {
-    return harmless.test(text) ? `'${text}'` : `_utf8mb4 X'${Buffer.from(text).toString('hex')}'`;
+    return harmless.test(text) ? `'${text}'` : `X'${Buffer.from(text).toString('hex')}'`;
   }
 
   /** Text as a parameter without a type. */
   text(text: string): string {
     if (text.includes(mark)) throw notSupported('A text has the character NUL.');
-    return this.inline ? this.literal(text) : this.#parameter(text);
+    return this.#parameter(text);
   }
 
   constant(node: Constant): string {
@@ -75,7 +99,7 @@ export class Writer {
     if (value === null) return 'NULL';
     if (type === 'Null') throw notSupported('NULL with a value.');
     if (type === 'Boolean') {
-      if (!bound || this.inline) return value ? 'TRUE' : 'FALSE';
+      if (!bound) return value ? 'TRUE' : 'FALSE';
       const typed = this.engine === 'postgres' || this.engine === 'duckdb';
       return typed ? this.#cast(this.#parameter(value === true), type) : this.#parameter(value ? 1 : 0);
     }
@@ -89,7 +113,7 @@ export class Writer {
 
   #number({ type, bound }: Constant, digits: string): string {
     if (!/^-?\d+(\.\d+)?$/.test(digits)) throw notSupported('A number has other characters than digits.');
-    if (!bound || this.inline) return digits.startsWith('-') ? `(${digits})` : digits;
+    if (!bound) return digits.startsWith('-') ? `(${digits})` : digits;
     const scale = digits.split('.')[1]?.length ?? 0;
     // A number where that is the same, as responses show parameters.
     const value = String(Number(digits)) === digits ? Number(digits) : digits;
@@ -132,6 +156,6 @@ export class Writer {
       }
       return `$${place}`;
     });
-    return { sql: text, parameters };
+    return { sql: text, parameters, functions: functionsOf(text) };
   }
 }

@@ -93,9 +93,10 @@ class Resolver {
   /** Names of WITH queries, in small letters. */
   readonly #cteNames = new Set<string>();
 
-  constructor(tables: readonly Table[]) {
+  constructor(tables: readonly Table[], { inline = false }: ResolveOptions) {
     // A WITH query of the user gets another name than any table, so that it never hides one it reads itself.
-    this.#datasets = new Datasets(tables, (alias) => this.#range(alias), this.#cteNames);
+    const range = (alias: string) => this.#range(alias);
+    this.#datasets = new Datasets(tables, { inline, range, names: this.#cteNames });
   }
 
   #range(alias: string): Range {
@@ -107,11 +108,13 @@ class Resolver {
     const resolved = this.#query(query, null, []);
     const intervals = resolved.columns.find((column) => column.type === 'Interval');
     if (intervals) throw notSupported(`The column \`${intervals.name}\` is an interval.`, intervals.name);
-    resolved.with = [...this.#datasets.ctes(), ...resolved.with];
+    resolved.with = [...this.#datasets.finish(), ...resolved.with];
+    const used = this.#datasets.used();
     return {
       query: resolved,
       columns: resolved.columns.map(({ name, type }) => ({ name, datatype: datatypeOf(type) })),
-      tables: this.#datasets.used(),
+      tables: used.map((table) => table.name),
+      sources: used.map(({ source }) => source),
     };
   }
 
@@ -366,12 +369,15 @@ class Resolver {
       );
       return { kind: 'table', range, source: named.cte };
     }
-    const dataset = this.#datasets.find(from.name);
-    if (!dataset) throw this.#unknownTable(from.name, from.at, []);
-    const range = this.#enter(name, from.at, scope, (entered) =>
-      renamed(dataset.columns(entered, name), from.columns, name),
+    const table = this.#datasets.find(from.name);
+    if (!table) throw this.#unknownTable(from.name, from.at, []);
+    const entered = this.#datasets.enter(table);
+    const range = this.#enter(name, from.at, scope, (each) =>
+      renamed(entered.columns(each, name), from.columns, name),
     );
-    return { kind: 'table', range, source: dataset.source() };
+    return entered.kind === 'table'
+      ? { kind: 'table', range, source: entered.source }
+      : { kind: 'subquery', range, query: entered.query };
   }
 
   #columnsOf(query: ResolvedQuery, range: Range, table: string): Visible[] {
@@ -502,9 +508,17 @@ const renamed = (columns: Visible[], names: readonly string[] | undefined, what:
   return columns.map((column, i) => ({ ...column, name: names?.[i] ?? column.name }));
 };
 
+export interface ResolveOptions {
+  /**
+   * Each use of a table with expressions is a subquery of its own, which engines take apart, and not a WITH query, which
+   * PostgreSQL computes whole if it is used twice.
+   */
+  inline?: boolean;
+}
+
 /**
  * Finds the names of a query among `tables`, and the types of its expressions. Throws SqlRefusal for a table, column or
  * combination of types that there is none of.
  */
-export const resolve = (query: Query, tables: readonly Table[]): Resolved =>
-  new Resolver(tables).resolve(query);
+export const resolve = (query: Query, tables: readonly Table[], options: ResolveOptions = {}): Resolved =>
+  new Resolver(tables, options).resolve(query);

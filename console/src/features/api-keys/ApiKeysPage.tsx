@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { listPolling, useBaseUrl, useGet, usePermission } from '../../api/index.ts';
-import type { ApiKey, ApiKeyPage } from '../../api/types.gen.ts';
+import type { NamedApiKey, NamedApiKeyPage } from '../../api/types.gen.ts';
 import { useCursor, useUrlState } from '../../app/url-state.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -11,6 +11,7 @@ import {
   EmptyState,
   FilterBar,
   FilterChoice,
+  FilterText,
   Loaded,
   NothingMatches,
   Page,
@@ -24,16 +25,16 @@ import { RevokeDialog } from './RevokeDialog.tsx';
 import { RotateDialog } from './RotateDialog.tsx';
 import type { apiKeysSearch } from './search.ts';
 
-const filters = ['kind', 'status'] as const;
+const filters = ['q', 'kind', 'status'] as const;
 const optionsOf = (words: Record<string, string>) =>
   Object.entries(words).map(([value, label]) => ({ value, label }));
 
 /** The keys that the person may manage: their own, or all for an administrator. */
 export const ApiKeysPage = () => {
   const { search, set, clear, count } = useUrlState<ReturnType<typeof apiKeysSearch>>();
-  const { kind, status, next } = search;
-  const got = useGet<ApiKeyPage>('/api/v2/api-keys', {
-    query: { kind, status, next },
+  const { q, kind, status, next } = search;
+  const got = useGet<NamedApiKeyPage>('/app/api/api-keys', {
+    query: { q, kind, status, next },
     every: listPolling(false),
     keepPrevious: true,
   });
@@ -42,8 +43,8 @@ export const ApiKeysPage = () => {
   const mayCreate = permissionReason(usePermission('createApiKey'));
   const mayRotate = permissionReason(usePermission('rotateApiKey'));
   const mayDelete = permissionReason(usePermission('deleteApiKey'));
-  const [revoking, setRevoking] = useState<ApiKey | null>(null);
-  const [rotating, setRotating] = useState<ApiKey | null>(null);
+  const [revoking, setRevoking] = useState<NamedApiKey | null>(null);
+  const [rotating, setRotating] = useState<NamedApiKey | null>(null);
   const newKey = (
     <Button kind="primary" disabledReason={mayCreate} onClick={() => set({ new: '1' })}>
       {words.newKey}
@@ -53,6 +54,7 @@ export const ApiKeysPage = () => {
   return (
     <Page title={pages.apiKeys} lead={words.lead} actions={!empty && newKey}>
       <FilterBar set={count(filters)} onClear={() => clear(filters)}>
+        <FilterText value={q ?? ''} onChange={(q) => set({ q })} />
         <FilterChoice
           label={words.kind}
           value={kind ? [kind] : []}
@@ -66,7 +68,7 @@ export const ApiKeysPage = () => {
           onChange={([status]) => set({ status })}
         />
       </FilterBar>
-      <Loaded got={got} operation="listApiKeys">
+      <Loaded got={got} operation="listNamedApiKeys">
         {({ data }) => (
           <Box>
             {data.length > 0 ? (

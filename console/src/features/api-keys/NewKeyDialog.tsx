@@ -38,7 +38,7 @@ export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
       };
       const reply = await request<CreatedApiKey>('POST', '/api/v2/api-keys', { body });
       setCreated(reply.body);
-      void invalidate('/api/v2/api-keys');
+      void invalidate('/app/api/api-keys');
     },
   );
   if (created) return <KeyValue title={words.newKey} created={created} onClose={onClose} />;

@@ -1,18 +1,18 @@
 import { path, request, useAction, useInvalidate, useMe } from '../../api/index.ts';
-import type { ApiKey } from '../../api/types.gen.ts';
+import type { NamedApiKey } from '../../api/types.gen.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { Time } from '../../time/index.ts';
 import { ActionDialog, notify, Words } from '../../ui/index.ts';
 
 /** Asks before a key is revoked, and says when it was last used. */
-export const RevokeDialog = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) => {
+export const RevokeDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose: () => void }) => {
   const invalidate = useInvalidate();
   const { key_id } = useMe();
   const action = useAction(async () => {
     await request('DELETE', path`/api/v2/api-keys/${apiKey.id}`);
     notify(words.revoked);
     onClose();
-    await invalidate('/api/v2/api-keys', '/app/api/me');
+    await invalidate('/app/api/api-keys', '/app/api/me');
   });
   return (
     <ActionDialog

@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import { path, request, useAction, useInvalidate } from '../../api/index.ts';
-import type { ApiKey, CreatedApiKey } from '../../api/types.gen.ts';
+import type { CreatedApiKey, NamedApiKey } from '../../api/types.gen.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { ActionDialog, Select } from '../../ui/index.ts';
 import { KeyValue } from './KeyValue.tsx';
 
 /** Makes a key in place of another, then shows its value. */
-export const RotateDialog = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) => {
+export const RotateDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose: () => void }) => {
   const invalidate = useInvalidate();
   const [overlap, setOverlap] = useState('86400');
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
@@ -15,7 +15,7 @@ export const RotateDialog = ({ apiKey, onClose }: { apiKey: ApiKey; onClose: () 
       body: { overlap_seconds: Number(overlap) },
     });
     setCreated(reply.body);
-    void invalidate('/api/v2/api-keys');
+    void invalidate('/app/api/api-keys');
   });
   if (created) return <KeyValue title={words.rotate} created={created} onClose={onClose} />;
   return (

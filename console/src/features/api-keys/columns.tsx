@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../api/types.gen.ts';
+import type { NamedApiKey } from '../../api/types.gen.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { Time } from '../../time/index.ts';
 import { type Column, Quiet, Tag, TwoLines } from '../../ui/index.ts';
@@ -6,17 +6,17 @@ import { type Column, Quiet, Tag, TwoLines } from '../../ui/index.ts';
 const kinds = { active: 'on-time', paused: 'late', expired: 'skipped' } as const;
 
 /** The columns of the list of keys. */
-export const columns: readonly Column<ApiKey>[] = [
+export const columns: readonly Column<NamedApiKey>[] = [
   {
     key: 'name',
     title: words.key,
     width: '30%',
-    cell: ({ name, prefix, kind }) => (
+    cell: ({ name, prefix, kind, user_name }) => (
       <TwoLines
         below={
           <>
             <code>{`${prefix}…`}</code>
-            {` · ${words.kinds[kind]}`}
+            {` · ${user_name ? words.kindOf(words.kinds[kind], user_name) : words.kinds[kind]}`}
           </>
         }
       >
@@ -68,6 +68,10 @@ export const columns: readonly Column<ApiKey>[] = [
     key: 'created',
     title: words.created,
     phone: 'hide',
-    cell: ({ created_at }) => <Time at={created_at} form="both" />,
+    cell: ({ created_at, created_by_name }) => (
+      <TwoLines below={words.createdBy(created_by_name ?? words.someoneGone)}>
+        <Time at={created_at} form="both" />
+      </TwoLines>
+    ),
   },
 ];

@@ -1,4 +1,123 @@
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { request, useAction, useGet, usePermission } from '../../api/index.ts';
+import type { ConversationDetail, PublicConversation } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { common } from '../../text/en/common.ts';
+import { conversations as words } from '../../text/en/conversations.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Page } from '../../ui/index.ts';
+import { Time } from '../../time/index.ts';
+import {
+  Button,
+  CopyButton,
+  Loaded,
+  Page,
+  Problem,
+  permissionReason,
+  Skeleton,
+  Words,
+} from '../../ui/index.ts';
+import { DeleteDialog, RenameDialog } from './dialogs.tsx';
+import type { Draft } from './drafts.ts';
+import { useLive } from './live.ts';
+import { detailPath, listPath, type Of } from './paths.ts';
+import { Thread } from './Thread.tsx';
 
-export const ConversationPage = () => <Page title={pages.conversation} />;
+/** What can be done with the whole conversation. */
+const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetail }) => {
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
+  const close = () => setOpen(null);
+  const mayDelete = permissionReason(usePermission('deleteConversation'));
+  const mayRename = permissionReason(usePermission('updateConversation'));
+  const mayCreate = permissionReason(usePermission('createConversation'));
+  const create = useAction(async () => {
+    const { body } = await request<PublicConversation>('POST', listPath(of.agentId), { body: {} });
+    await navigate({ to: to.conversation(of.agentId, body.id) });
+  });
+  const address = location.origin + to.conversation(of.agentId, of.id);
+  return (
+    <>
+      <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setOpen('delete')}>
+        {common.delete}
+      </Button>
+      <Button kind="quiet" disabledReason={mayRename} onClick={() => setOpen('rename')}>
+        {words.rename}
+      </Button>
+      <CopyButton value={address} label={common.copyLink} kind="quiet" />
+      <Button busy={create.busy} disabledReason={mayCreate} onClick={() => void create.run()}>
+        {words.newConversation}
+      </Button>
+      {create.error && <Problem error={create.error} />}
+      {open === 'rename' && <RenameDialog of={of} conversation={conversation} onClose={close} />}
+      {open === 'delete' && <DeleteDialog of={of} conversation={conversation} onClose={close} />}
+    </>
+  );
+};
+
+const agentCrumbs = (agentId: string, name: string) => [
+  { label: pages.agents, href: to.agents() },
+  { label: name, href: to.agent(agentId) },
+  { label: words.list, href: to.agent(agentId, { tab: 'conversations' }) },
+];
+
+const Shown = ({
+  of,
+  conversation,
+  drafts,
+}: {
+  of: Of;
+  conversation: ConversationDetail;
+  drafts: readonly Draft[];
+}) => {
+  const { name, agent, status, created_at, created_by_name, run } = conversation;
+  return (
+    <Page
+      title={name || words.untitled}
+      titlePrefix={words.states[status] || undefined}
+      crumbs={agentCrumbs(of.agentId, agent.name)}
+      lead={
+        <>
+          <Words text={words.started} at={<Time at={created_at} />} by={created_by_name ?? words.someone} />{' '}
+          {run?.model && words.model(run.model)}
+        </>
+      }
+      actions={<Actions of={of} conversation={conversation} />}
+    >
+      <Thread of={of} conversation={conversation} drafts={drafts} />
+    </Page>
+  );
+};
+
+const One = ({ of }: { of: Of }) => {
+  const got = useGet<ConversationDetail>(detailPath(of));
+  const { drafts, every } = useLive(of, got.data);
+  // The same data: it only makes them be read again from time to time.
+  useGet<ConversationDetail>(detailPath(of), { every, enabled: every !== undefined });
+  const list = { label: words.list, href: to.agent(of.agentId, { tab: 'conversations' }) };
+  const loaded = (
+    <Loaded
+      got={got}
+      operation="getConversation"
+      list={list}
+      audit={to.audit({ target_id: of.id })}
+      skeleton={<Skeleton rows={8} height={56} />}
+    >
+      {(conversation) => <Shown of={of} conversation={conversation} drafts={drafts} />}
+    </Loaded>
+  );
+  const gone = got.error?.status === 404 || got.error?.status === 403;
+  if (got.data && !gone) return loaded;
+  return (
+    <Page title={pages.conversation} crumbs={[{ label: pages.agents, href: to.agents() }]}>
+      {loaded}
+    </Page>
+  );
+};
+
+/** A conversation with an agent: what was said, what is being said, and the next message. */
+export const ConversationPage = () => {
+  const { agentId = '', conversationId = '' } = useParams({ strict: false });
+  // Another conversation begins with nothing of this one: no text that is being written, no decision.
+  return <One key={conversationId} of={{ agentId, id: conversationId }} />;
+};

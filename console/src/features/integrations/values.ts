@@ -1,4 +1,4 @@
-import { ApiProblem } from '../../api/index.ts';
+import { withFaultPaths } from '../../api/index.ts';
 import type { ShownIntegration, ShownProviderSettings } from '../../api/types.gen.ts';
 import { type SecretEntry, storedEntries } from '../../ui/index.ts';
 
@@ -88,18 +88,8 @@ export const toSettings = (values: IntegrationValues): Record<string, unknown> =
 };
 
 /** Names the fields of `settings` as the form does, so that their faults come to them. */
-export const withFieldNames = async <T>(saving: Promise<T>): Promise<T> => {
-  try {
-    return await saving;
-  } catch (error) {
-    if (!(error instanceof ApiProblem)) throw error;
-    const details = error.details.map(({ path, message }) => ({
-      path: path.replace(/^settings\./, ''),
-      message,
-    }));
-    throw new ApiProblem(error.status, { ...error.fields, details });
-  }
-};
+export const withFieldNames = <T>(saving: Promise<T>): Promise<T> =>
+  withFaultPaths(saving, (path) => path.replace(/^settings\./, ''));
 
 /** The host of an address, or all of it if it has none: a placeholder may stand for it. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);

@@ -9,13 +9,12 @@ import css from './AttentionList.module.css';
 const shownAtFirst = 8;
 
 const markOf = ({ kind, severity }: Attention): Outcome => {
-  if (kind === 'occurrences_skipped') return 'skipped';
   if (kind === 'reviews_waiting' || kind === 'work_items_indeterminate') return 'waits';
   return severity === 'error' ? 'missing' : severity === 'warning' ? 'late' : 'due';
 };
 
 /** The one action of a line: where one sees the thing, or changes it. */
-const actionOf = ({ kind, subject, filter }: Attention): { label: string; href: string } => {
+const actionOf = ({ kind, subject, since, filter }: Attention): { label: string; href: string } => {
   if (kind === 'reviews_waiting') return { label: words.review, href: to.review() };
   if (kind.startsWith('no_')) return { label: words.open, href: to.status() };
   if (kind.startsWith('work_items'))
@@ -24,7 +23,8 @@ const actionOf = ({ kind, subject, filter }: Attention): { label: string; href: 
       : { label: words.items, href: to.workItems(filter) };
   if (kind.startsWith('schedule') || kind.startsWith('occurrences'))
     return subject
-      ? { label: words.why, href: to.scheduleById(subject.id) }
+      ? // The page opens with the answer, and with the records that the line counts.
+        { label: words.why, href: to.scheduleById(subject.id, { ...filter, at: since ?? undefined }) }
       : { label: words.open, href: to.schedules(filter) };
   if (kind === 'dead_letters' && subject)
     return { label: words.open, href: to.integration(subject.id, { tab: 'dead-letters' }) };
@@ -56,7 +56,7 @@ export const AttentionList = ({ lines }: { lines: readonly Attention[] }) => {
                     <span>{line.detail}</span>
                   </div>
                   <span className={css.since}>{line.since && <Time at={line.since} form="relative" />}</span>
-                  <ButtonLink small href={href} aria-label={`${label}: ${line.title}`}>
+                  <ButtonLink small href={href} label={`${label}: ${line.title}`}>
                     {label}
                   </ButtonLink>
                 </li>

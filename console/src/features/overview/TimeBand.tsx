@@ -39,12 +39,13 @@ const rowsOf = ({ data, bucket_ms }: Timeline): BandRow[] =>
         from,
         to: from + bucket_ms,
         counts: countsOf(bucket),
-        href: to.schedules({
-          view: 'timeline',
-          agent_id: id,
-          from: new Date(from - hour).toISOString(),
-          to: new Date(from + bucket_ms + hour).toISOString(),
-        }),
+        href: (begin: number, end: number) =>
+          to.schedules({
+            view: 'timeline',
+            agent_id: id,
+            from: new Date(begin - hour).toISOString(),
+            to: new Date(end + hour).toISOString(),
+          }),
       };
     }),
   }));

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import {
   type Branding,
   type Me,
@@ -41,6 +41,12 @@ export const SignInPage = () => {
     document.title = `${words.title} · ${common.product}`;
   }, []);
   const oidc = options.data?.oidc ?? null;
+  const keyField = useRef<HTMLInputElement>(null);
+  // With an identity provider most people need no key, and a field with the focus opens the keyboard of a phone.
+  const keyFirst = !options.loading && oidc === null;
+  useEffect(() => {
+    if (keyFirst) keyField.current?.focus();
+  }, [keyFirst]);
   const name = branding.data?.workspace_name ?? '';
   const wrongKey = action.error?.status === 401;
   return (
@@ -75,7 +81,7 @@ export const SignInPage = () => {
             hint={words.keyHint}
             error={wrongKey ? words.wrongKey : undefined}
             mono
-            autoFocus={!oidc}
+            inputRef={keyField}
           />
           {action.error && !wrongKey && <Problem error={action.error} />}
           <Button type="submit" wide kind={oidc ? 'plain' : 'primary'} busy={action.busy}>

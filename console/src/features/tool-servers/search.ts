@@ -1,5 +1,12 @@
-import { searchSchema, text } from '../../app/search.ts';
+import { oneOf, searchSchema, text } from '../../app/search.ts';
 
 export const toolServersSearch = searchSchema({ q: text, next: text });
 
-export const toolServerSearch = searchSchema({ tab: text, q: text });
+export const toolServerTabs = ['tools', 'settings'] as const;
+/** `tool` is the tool that is open, by the server's own name for it. */
+export const toolServerSearch = searchSchema({
+  tab: oneOf(toolServerTabs),
+  q: text,
+  state: text,
+  tool: text,
+});

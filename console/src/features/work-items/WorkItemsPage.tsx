@@ -90,15 +90,16 @@ export const WorkItemsPage = () => {
     { label: workItems.copyId, onSelect: () => void copyText(item.id) },
   ];
 
-  const create = (kind: 'primary' | 'plain') => (
-    <ButtonLink kind={kind} href={to.newWorkItem()} disabledReason={createReason}>
+  const create = (
+    <ButtonLink kind="primary" href={to.newWorkItem()} disabledReason={createReason}>
       {workItems.newWorkItem}
     </ButtonLink>
   );
+  const empty = list.data !== undefined && rows.length === 0 && filters === 0 && search.next === undefined;
   return (
-    <Page title={pages.workItems} lead={leadOf(counts, chosen)} actions={create('primary')}>
+    <Page title={pages.workItems} lead={leadOf(counts, chosen)} actions={!empty && create}>
       <StatusChips counts={counts} />
-      <Filters rows={rows} nothing={list.data !== undefined && rows.length === 0} />
+      <Filters rows={rows} />
       {newer.count > 0 && (
         <div className={css.newer}>
           <Button small onClick={showNewer}>
@@ -115,7 +116,7 @@ export const WorkItemsPage = () => {
               ) : (
                 <EmptyState
                   sentence={words.empty}
-                  action={create('plain')}
+                  action={create}
                   curl={curlOf(baseUrl, 'POST', '/api/v2/work-items', {
                     agent_id: '…',
                     message: words.exampleMessage,

@@ -6,7 +6,6 @@ export type {
   ListedWorkItemPage,
   NewerWorkItems,
   ShownMessage as StoredMessage,
-  ShownMessagePage as MessagePage,
   WorkItemAttempt as Attempt,
   WorkItemDetail,
   WorkItemStep as Step,

@@ -21,6 +21,8 @@ export const apiKeys = catalog({
   statuses: { active: 'Active', paused: 'Paused', expired: 'Expired' },
   key: 'Key',
   created: 'Created',
+  kindOf: (kind: string, person: string) => `${kind}, ${person}`,
+  someoneGone: 'someone who is gone',
   createdBy: (name: string) => `by ${name}`,
   lastUsed: 'Last used',
   never: 'never',

@@ -8,6 +8,7 @@ export const occurrences = catalog({
   caughtUp: (lateness: number) => `Caught up ${duration(lateness)} late.`,
   skipped: 'Skipped. No reason is recorded.',
   missing: 'Nothing is recorded of it.',
+  skippedOrMissing: 'Skipped or missing',
   runBy: (name: string) => `Run by ${name}.`,
   runByHand: 'Run by hand.',
   more: (count: number) => `and ${number(count)} more`,

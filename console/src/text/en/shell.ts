@@ -55,5 +55,9 @@ export const shell = catalog({
   crashed: 'This page stopped because of a fault in it.',
   crashedMore: 'Other pages work. Load it again; if it stops again, report the text below.',
   reload: 'Load again',
-  newVersion: 'The platform was updated. Load the page again.',
+  newVersion: 'A newer version is here',
+  newVersionMore: 'The platform was updated since this page was loaded. Reload.',
+  reloadNow: 'Reload',
+  leave: 'Discard changes',
+  leaveMore: 'What you changed on this page is not saved.',
 });

@@ -152,8 +152,16 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: Ban
                 {mergeBuckets(row.buckets, now, x).map((bucket) => {
                   const middle = x((bucket.from + bucket.to) / 2);
                   return bucket.href ? (
-                    <a key={bucket.from} href={bucket.href}>
+                    <a key={bucket.from} href={bucket.href(bucket.from, bucket.to)}>
                       <title>{`${row.name}, ${title(bucket)}`}</title>
+                      {/* The gaps between the marks, and a little around them, are a part of the link. */}
+                      <rect
+                        x={middle - drawnWidth(bucket) / 2 - 1}
+                        y={y + 3}
+                        width={drawnWidth(bucket) + 2}
+                        height={24}
+                        fill="transparent"
+                      />
                       <Marks bucket={bucket} middle={middle} y={y} />
                     </a>
                   ) : (

@@ -6,8 +6,8 @@ export interface BandBucket {
   from: number;
   to: number;
   counts: Partial<Record<Outcome, number>>;
-  /** Where one reads more. */
-  href?: string | undefined;
+  /** Where one reads more of a span: buckets that are drawn as one have one link. */
+  href?: ((from: number, to: number) => string) | undefined;
 }
 
 export interface Count {

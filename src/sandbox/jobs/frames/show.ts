@@ -5,9 +5,9 @@ import type { FrameMade } from './read.ts';
 import { describeRelation, fileText, frameFile, queryRows, writeFrame } from './relation.ts';
 import { csvName, csvOf, jsonOf, quoteName, type StoredColumn } from './values.ts';
 
-export type FrameValue = string | number | boolean | null;
+type FrameValue = string | number | boolean | null;
 
-export interface AnswerLimits {
+interface AnswerLimits {
   /** Texts are cut after this many characters. */
   maxCharacters: number;
   /** Rows end when their JSON has this many bytes. */
@@ -39,7 +39,7 @@ export interface FrameExportInput {
   spreadsheetSafe: boolean;
 }
 
-export type FrameParameter = string | number | boolean | null | { integer: string };
+type FrameParameter = string | number | boolean | null | { integer: string };
 
 /** Runs one SELECT over frames. With `saveRows` its result is also written to `frame.parquet`. */
 export interface FrameQueryInput extends AnswerLimits {

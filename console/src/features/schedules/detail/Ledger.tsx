@@ -79,7 +79,7 @@ const columnsFor = (timezone: string): Column<LedgerRow>[] => [
     key: 'outcome',
     title: words.outcome,
     width: '108px',
-    cell: ({ status }) => <OutcomeTag kind={kindOf(status)} />,
+    cell: (row) => <OutcomeTag kind={kindOf(row)} />,
   },
   {
     key: 'late',

@@ -5,6 +5,8 @@ import type { OccurrenceStatus } from '../shared/outcomes.ts';
 export interface LedgerRow
   extends Pick<Occurrence, 'scheduled_for' | 'count' | 'reason' | 'by' | 'work_item' | 'work_item_id'> {
   status: OccurrenceStatus;
+  /** Why it was skipped. */
+  cause?: Occurrence['cause'];
   lateness_ms: number | null;
   /** What changed between it and the row above it, the newest first. */
   changes: ScheduleVersion[];

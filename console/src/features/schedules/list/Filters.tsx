@@ -33,14 +33,13 @@ const useZoneOptions = (rows: readonly ListedSchedule[], chosen: string | undefi
 };
 
 /** The filters of the list, and its order. */
-export const Filters = ({ rows, nothing }: { rows: readonly ListedSchedule[]; nothing: boolean }) => {
+export const Filters = ({ rows }: { rows: readonly ListedSchedule[] }) => {
   const { search, set, clear, count } = useUrlState<SchedulesSearch>();
   const { options: zones, setTyped } = useZoneOptions(rows, search.zone);
   const { q, agent_id, state, outcome, zone, sort } = search;
   return (
     <FilterBar
-      // Where nothing matches, the button is there.
-      set={nothing ? 0 : count(filterNames)}
+      set={count(filterNames)}
       onClear={() => clear(filterNames)}
       aside={
         <FilterChoice

@@ -23,7 +23,7 @@ export const LastRun = ({ schedule: { last, timezone } }: { schedule: ListedSche
   const at = <Time at={last.status === 'manual' ? last.at : last.scheduled_for} zone={timezone} />;
   return (
     <>
-      <OutcomeTag kind={kindOf(last.status)}>
+      <OutcomeTag kind={kindOf(last)}>
         {last.status === 'late' ? words.lateBy(last.lateness_ms) : undefined}
       </OutcomeTag>
       <span className={css.below}>

@@ -81,8 +81,7 @@ export const ListView = () => {
   useEffect(() => unselect(), [address]);
 
   const filters = count(filterNames);
-  const nothing = list.data !== undefined && rows.length === 0;
-  const empty = nothing && filters === 0 && search.next === undefined;
+  const empty = list.data !== undefined && rows.length === 0 && filters === 0 && search.next === undefined;
   const total = list.data?.total ?? 0;
   const ask = (action: ActionName, target: Target) => setAsking({ action, target });
 
@@ -122,7 +121,7 @@ export const ListView = () => {
         )
       }
     >
-      {!empty && <Filters rows={rows} nothing={nothing} />}
+      {!empty && <Filters rows={rows} />}
       {failure && <Problem error={failure} />}
       <Loaded got={list} operation="listAllSchedules" skeleton={<Skeleton rows={10} height={58} />}>
         {() => (

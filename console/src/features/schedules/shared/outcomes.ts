@@ -1,4 +1,5 @@
-import type { AccountedOccurrence } from '../../../api/types.gen.ts';
+import type { AccountedOccurrence, Occurrence } from '../../../api/types.gen.ts';
+import { occurrences as words } from '../../../text/en/occurrences.ts';
 import { type Outcome, wordOf } from '../../../ui/index.ts';
 
 /** What the API says became of an occurrence: on time and late are both `fired` in the ledger. */
@@ -25,14 +26,25 @@ const kinds: Record<OccurrenceStatus, Outcome> = {
   manual: 'manual',
 };
 
-/** The mark of an occurrence: its color, shape and word. */
-export const kindOf = (status: OccurrenceStatus): Outcome => kinds[status];
+/** What the mark of an occurrence depends on. */
+export interface Marked {
+  status: OccurrenceStatus;
+  /** Why it was skipped. */
+  cause?: Occurrence['cause'];
+}
+
+/**
+ * The mark of an occurrence: its color, shape and word. What should have fired and did not is missing, whether or not
+ * that was recorded. What was paused, edited or blocked is skipped. The buckets of the API count in the same way.
+ */
+export const kindOf = ({ status, cause }: Marked): Outcome =>
+  status === 'skipped' && cause === 'missed' ? 'missing' : kinds[status];
 
 /** The outcomes that a list can be filtered by, for `FilterChoice`: those that are recorded. */
 export const outcomeOptions = (['on_time', 'late', 'caught_up', 'skipped', 'manual'] as const).map(
-  (value) => ({ value, label: wordOf(kindOf(value)) }),
+  // The API keeps both under the outcome `skipped`.
+  (value) => ({ value, label: value === 'skipped' ? words.skippedOrMissing : wordOf(kinds[value]) }),
 );
 
 /** The marks of the last occurrences, the oldest first: for `Strip`. `recent` is newest first, as in the API. */
-export const stripOf = (recent: readonly { status: OccurrenceStatus }[]): Outcome[] =>
-  recent.map(({ status }) => kindOf(status)).reverse();
+export const stripOf = (recent: readonly Marked[]): Outcome[] => recent.map(kindOf).reverse();

@@ -18,12 +18,10 @@ const options = spanNames.map((value) => ({ value, label: words.spans[value] }))
 export const TimelineBar = ({
   span,
   scheduleName,
-  nothing,
 }: {
   span: Span;
   /** The name of the one schedule that is shown. */
   scheduleName: string | undefined;
-  nothing: boolean;
 }) => {
   const { search, set, href, clear, count } = useUrlState<SchedulesSearch>();
   const { from, to, follows } = span;
@@ -38,7 +36,7 @@ export const TimelineBar = ({
   const half = (to - from) / 2;
   return (
     <FilterBar
-      set={nothing ? 0 : count(timelineFilters)}
+      set={count(timelineFilters)}
       onClear={() => clear(timelineFilters)}
       aside={
         <CopyButton

@@ -28,7 +28,7 @@ import { bucketCount, paramsOf, type Span, useSpan } from './span.ts';
 import { TimelineBar, timelineFilters } from './TimelineBar.tsx';
 import css from './timeline.module.css';
 
-const legend = occurrenceStatuses.map(kindOf);
+const legend = occurrenceStatuses.map((status) => kindOf({ status }));
 const mostChanges = 8;
 
 /** One zone for all times: the viewer's, or that of the schedules if the viewer wants theirs and they have one. */
@@ -138,11 +138,7 @@ export const TimelineView = () => {
   return (
     <SchedulesFrame wide empty={empty} lead={words.timelineLead}>
       {!empty && (
-        <TimelineBar
-          span={span}
-          nothing={nothing}
-          scheduleName={got.data?.data.find(({ id }) => id === schedule_id)?.name}
-        />
+        <TimelineBar span={span} scheduleName={got.data?.data.find(({ id }) => id === schedule_id)?.name} />
       )}
       <Loaded got={got} operation="getScheduleTimeline" skeleton={<Skeleton rows={8} height={30} />}>
         {(timeline) =>

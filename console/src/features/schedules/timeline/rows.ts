@@ -22,12 +22,13 @@ export const toBandRow = (row: TimelineRow, { bucket_ms, now }: Timeline): BandR
   buckets: row.buckets.map((bucket) => {
     const from = Date.parse(bucket.t);
     const past = from < Date.parse(now);
-    const span = { from: iso(from), to: iso(from + bucket_ms) };
     return {
       from,
       to: from + bucket_ms,
       counts: countsOf(bucket),
-      href: past ? to.schedule(row.agent.id, row.id, span) : undefined,
+      href: past
+        ? (begin, end) => to.schedule(row.agent.id, row.id, { from: iso(begin - 1), to: iso(end) })
+        : undefined,
     };
   }),
 });

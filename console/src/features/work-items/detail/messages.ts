@@ -1,9 +1,7 @@
-import { useState } from 'react';
-import { request, useAction } from '../../../api/index.ts';
 import type { ShownMessage } from '../../../messages/index.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
-import { contentPath, messagesPath } from '../paths.ts';
-import type { MessagePage, StoredMessage, WorkItemDetail } from '../types.ts';
+import { contentPath } from '../paths.ts';
+import type { StoredMessage, WorkItemDetail } from '../types.ts';
 
 type Naming = Pick<
   WorkItemDetail,
@@ -41,38 +39,4 @@ export const toShown = (
     const whole = cut ? { bytes, href: contentPath(item.id, id) } : undefined;
     return { id, role, content, created_at, whole, ...authorOf(item, message, message === first) };
   });
-};
-
-interface Older {
-  /** Newest first, without those of the first page. */
-  messages: readonly StoredMessage[];
-  next: string;
-}
-
-/**
- * The messages of a Work Item, newest first: the first page, which is read again as they come, and the older pages that
- * someone asked for. What leaves the first page while it grows is kept.
- */
-export const useMessages = (workItemId: string, page: MessagePage) => {
-  const [older, setOlder] = useState<Older | null>(null);
-  const [seen, setSeen] = useState(page.data);
-  if (seen !== page.data) {
-    const fresh = new Set(page.data.map(({ id }) => id));
-    const left = seen.filter(({ id }) => !fresh.has(id));
-    // Without an overlap there may be a gap: older pages are read again.
-    const overlaps = left.length < seen.length;
-    setSeen(page.data);
-    if (older && overlaps) setOlder({ ...older, messages: [...left, ...older.messages] });
-    else if (older) setOlder(null);
-  }
-  const load = useAction(async () => {
-    const query = { next: older ? older.next : page.next, limit: 50 };
-    const { body } = await request<MessagePage>('GET', messagesPath(workItemId), { query });
-    setOlder({ messages: [...(older?.messages ?? []), ...body.data], next: body.next });
-  });
-  return {
-    messages: older ? [...page.data, ...older.messages] : page.data,
-    hasMore: (older ? older.next : page.next) !== '',
-    load,
-  };
 };

@@ -42,7 +42,7 @@ const namesOf = (rows: readonly ListedWorkItem[]) => ({
 });
 
 /** The filters of the list, its order, and whether it is live. */
-export const Filters = ({ rows, nothing }: { rows: readonly ListedWorkItem[]; nothing: boolean }) => {
+export const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
   const { search, set, clear, count } = useUrlState<Search>();
   const names = namesOf(rows);
   const chosen = search.agent_id ?? [];
@@ -51,8 +51,7 @@ export const Filters = ({ rows, nothing }: { rows: readonly ListedWorkItem[]; no
   const code = search.error_code;
   return (
     <FilterBar
-      // Where nothing matches, the button is there.
-      set={nothing ? 0 : count(filterNames)}
+      set={count(filterNames)}
       onClear={() => clear(filterNames)}
       aside={
         <>

@@ -1,0 +1,29 @@
+import { useEffect, useEffectEvent } from 'react';
+
+/** The forms on the page, each as a function that says whether it has changes that are not saved. */
+const forms = new Set<() => boolean>();
+
+let discarding = false;
+
+/** Whether a form has changes that would be lost. */
+export const hasUnsaved = (): boolean => !discarding && [...forms].some((isUnsaved) => isUnsaved());
+
+/** The person leaves a form by its own "Discard": the next step is not a question. */
+export const discardUnsaved = (): void => {
+  discarding = true;
+  setTimeout(() => {
+    discarding = false;
+  });
+};
+
+/** Counts a form among those that are asked before the person leaves the page. */
+export const useUnsaved = (isUnsaved: () => boolean): void => {
+  const ask = useEffectEvent(isUnsaved);
+  useEffect(() => {
+    const form = () => ask();
+    forms.add(form);
+    return () => {
+      forms.delete(form);
+    };
+  }, []);
+};

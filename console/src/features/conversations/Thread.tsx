@@ -1,0 +1,108 @@
+import { useEffect } from 'react';
+import { request, useInvalidate, usePermission } from '../../api/index.ts';
+import type { ConversationDetail } from '../../api/types.gen.ts';
+import { anchorOf, Messages, SendDecisions, useDecisions, useMessagePages } from '../../messages/index.ts';
+import { conversations as words } from '../../text/en/conversations.ts';
+import { Button, Problem, permissionReason, useHash, useHashTarget } from '../../ui/index.ts';
+import { Composer } from './Composer.tsx';
+import css from './conversations.module.css';
+import type { Draft } from './drafts.ts';
+import { useFollow, useKeptPlace } from './follow.ts';
+import { toShown } from './messages.ts';
+import { detailPath, messagesPath, type Of, sendPath } from './paths.ts';
+import { RunState } from './RunState.tsx';
+
+/** Sends a message or decisions. The reply comes by the stream. */
+const useSend = (of: Of) => {
+  const invalidate = useInvalidate();
+  return async (body: object, idempotencyKey?: string) => {
+    try {
+      await request('POST', sendPath(of), {
+        body: { ...body, wait_seconds: 0 },
+        ...(idempotencyKey ? { idempotencyKey } : {}),
+      });
+    } finally {
+      // Also after a refusal: its state has changed in the meantime.
+      await invalidate(detailPath(of));
+    }
+  };
+};
+
+/** What was said, how the run is doing, and the field for the next message, in one column. */
+export const Thread = ({
+  of,
+  conversation,
+  drafts,
+}: {
+  of: Of;
+  conversation: ConversationDetail;
+  drafts: readonly Draft[];
+}) => {
+  const { agent, status, run } = conversation;
+  const send = useSend(of);
+  const { messages, hasMore, load } = useMessagePages(messagesPath(of), conversation.messages);
+  const reason = permissionReason(usePermission('sendMessage', agent.approval_role));
+  const pending = status === 'needs_review' ? (run?.pending_approvals ?? []) : [];
+  const deciding = useDecisions(pending, (decisions) => send({ decisions }), reason);
+  const shown = toShown(of, agent.name, messages, drafts);
+  const hash = useHash();
+  const startsAtEnd = !hash.startsWith(anchorOf(''));
+  const ids = shown.filter(({ role }) => role !== 'tool').map(({ id }) => id);
+  const written = drafts.reduce((sum, { text }) => sum + text.length, 0);
+  const growth = `${messages[0]?.id} ${written} ${status} ${run?.status}`;
+  const { newCount, goToEnd } = useFollow(ids, growth, startsAtEnd);
+  const keepPlace = useKeptPlace(messages.length);
+  const earlier = () => keepPlace(() => void load.run());
+  // The message that the address names may be on an older page.
+  const missing = !startsAtEnd && hasMore && !shown.some(({ id }) => anchorOf(id) === hash);
+  useEffect(() => {
+    if (missing && !load.busy && !load.error) void load.run();
+  });
+  useHashTarget(messages.length);
+  return (
+    <div className={css.thread}>
+      {shown.length > 0 && (
+        <Messages
+          label={words.messagesOf}
+          messages={shown}
+          pending={pending}
+          deciding={deciding}
+          running={status === 'running'}
+          before={
+            hasMore && (
+              <>
+                <Button small busy={load.busy} onClick={earlier}>
+                  {words.earlier}
+                </Button>
+                {load.error && <Problem error={load.error} onRetry={earlier} />}
+              </>
+            )
+          }
+          after={deciding.waiting.length > 1 || deciding.error ? <SendDecisions deciding={deciding} /> : null}
+        />
+      )}
+      <RunState of={of} conversation={conversation} writing={drafts.length > 0} send={send} />
+      {newCount > 0 && (
+        <div className={css.newer}>
+          <Button
+            onClick={() => {
+              goToEnd();
+              document.getElementById(anchorOf(ids.at(-1)!))?.focus({ preventScroll: true });
+            }}
+          >
+            {words.newCount(newCount)}
+          </Button>
+        </div>
+      )}
+      <Composer
+        of={of}
+        conversation={conversation}
+        calls={deciding.waiting.length}
+        send={async (content, key) => {
+          await send({ content }, key);
+          goToEnd();
+        }}
+      />
+    </div>
+  );
+};

@@ -1,0 +1,75 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useForm } from '../../api/form.ts';
+import { request, useAction, useInvalidate } from '../../api/index.ts';
+import type { ConversationDetail } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { common } from '../../text/en/common.ts';
+import { conversations as words } from '../../text/en/conversations.ts';
+import { ActionDialog, notify, TextField } from '../../ui/index.ts';
+import { detailPath, listPath, type Of, publicPath } from './paths.ts';
+
+interface DialogProps {
+  of: Of;
+  conversation: ConversationDetail;
+  onClose: () => void;
+}
+
+/** Gives a conversation another name. */
+export const RenameDialog = ({ of, conversation, onClose }: DialogProps) => {
+  const invalidate = useInvalidate();
+  const form = useForm({ name: conversation.name ?? '' }, async ({ name }) => {
+    await request('PATCH', publicPath(of), { body: { name: name.trim() || null } });
+    notify(words.renamed);
+    onClose();
+    await invalidate(detailPath(of), listPath(of.agentId));
+  });
+  return (
+    <ActionDialog
+      open
+      onClose={onClose}
+      title={words.renameTitle}
+      action={words.rename}
+      onConfirm={() => void form.submit()}
+      busy={form.busy}
+      error={form.error}
+    >
+      <TextField
+        label={common.name}
+        {...form.field('name')}
+        hint={words.renameHint}
+        maxLength={200}
+        autoFocus
+      />
+    </ActionDialog>
+  );
+};
+
+/** Asks before a conversation is deleted. */
+export const DeleteDialog = ({ of, conversation, onClose }: DialogProps) => {
+  const navigate = useNavigate();
+  const invalidate = useInvalidate();
+  const action = useAction(async () => {
+    await request('DELETE', publicPath(of));
+    notify(words.removed);
+    onClose();
+    await navigate({ to: to.agent(of.agentId, { tab: 'conversations' }) });
+    await invalidate(listPath(of.agentId), '/app/api/agents');
+  });
+  return (
+    <ActionDialog
+      open
+      onClose={onClose}
+      title={words.remove}
+      kind="danger"
+      onConfirm={() => void action.run()}
+      busy={action.busy}
+      error={action.error}
+    >
+      <p>
+        <b>{conversation.name || words.untitled}</b>
+      </p>
+      <p>{words.removeText(conversation.message_count)}</p>
+      {conversation.status === 'running' && <p>{words.removeRunning}</p>}
+    </ActionDialog>
+  );
+};

@@ -1,0 +1,181 @@
+import type { UsedLlmConfiguration } from '../../api/types.gen.ts';
+import type { SecretEntry } from '../../ui/index.ts';
+
+export type Kind = UsedLlmConfiguration['kind'];
+
+/** The values of the form. A secret is null while the stored one stays, and so are all headers together. */
+export interface LlmValues {
+  kind: Kind;
+  name: string;
+  model: string;
+  base_url: string;
+  api_key: string | null;
+  organization: string;
+  project: string;
+  api: string;
+  api_version: string;
+  deployment_urls: boolean;
+  region: string;
+  /** Which credentials of Bedrock. */
+  credentials: 'api_key' | 'access_key';
+  access_key_id: string;
+  secret_access_key: string | null;
+  session_token: string | null;
+  headers: SecretEntry[] | null;
+  max_output_tokens: number | null;
+  temperature: number | null;
+  reasoning_effort: string | null;
+  context_tokens: number | null;
+  timeout_seconds: number | null;
+  streaming: boolean;
+  prompt_caching: boolean;
+}
+
+export const noValues: LlmValues = {
+  kind: 'openai_compatible',
+  name: '',
+  model: '',
+  base_url: '',
+  api_key: '',
+  organization: '',
+  project: '',
+  api: 'responses',
+  api_version: '',
+  deployment_urls: false,
+  region: '',
+  credentials: 'api_key',
+  access_key_id: '',
+  secret_access_key: '',
+  session_token: '',
+  headers: [],
+  max_output_tokens: null,
+  temperature: null,
+  reasoning_effort: null,
+  context_tokens: 128_000,
+  timeout_seconds: 120,
+  streaming: true,
+  prompt_caching: true,
+};
+
+const limits = [
+  'max_output_tokens',
+  'temperature',
+  'reasoning_effort',
+  'context_tokens',
+  'timeout_seconds',
+  'streaming',
+  'prompt_caching',
+] as const;
+
+type Field = Exclude<keyof LlmValues, 'kind' | 'credentials'>;
+
+/** The fields of each kind besides those that all have. */
+const fieldsOf = {
+  openai_compatible: { required: ['base_url'], optional: ['api_key', 'headers'] },
+  openai: { required: ['api_key'], optional: ['base_url', 'organization', 'project', 'api', 'headers'] },
+  anthropic: { required: ['api_key'], optional: ['base_url', 'headers'] },
+  azure: {
+    required: ['base_url', 'api_key'],
+    optional: ['api_version', 'deployment_urls', 'api', 'headers'],
+  },
+  google: { required: ['api_key'], optional: ['base_url', 'headers'] },
+  bedrock: {
+    required: ['region'],
+    optional: ['api_key', 'access_key_id', 'secret_access_key', 'session_token', 'base_url', 'headers'],
+  },
+  mock: { required: [], optional: [] },
+} as const satisfies Record<Kind, { required: readonly Field[]; optional: readonly Field[] }>;
+
+/** Whether the kind has the field, and whether it must have a value. */
+export const fieldIn = (kind: Kind, name: Field): 'required' | 'optional' | null => {
+  const { required, optional }: { required: readonly Field[]; optional: readonly Field[] } = fieldsOf[kind];
+  return required.includes(name) ? 'required' : optional.includes(name) ? 'optional' : null;
+};
+
+export const toValues = (llm: UsedLlmConfiguration): LlmValues => ({
+  kind: llm.kind,
+  name: llm.name,
+  model: llm.model,
+  base_url: llm.base_url ?? '',
+  api_key: llm.api_key_set ? null : '',
+  organization: llm.organization ?? '',
+  project: llm.project ?? '',
+  api: llm.api ?? 'responses',
+  api_version: llm.api_version ?? '',
+  deployment_urls: llm.deployment_urls ?? false,
+  region: llm.region ?? '',
+  credentials: llm.access_key_id ? 'access_key' : 'api_key',
+  access_key_id: llm.access_key_id ?? '',
+  secret_access_key: llm.secret_access_key_set ? null : '',
+  session_token: llm.session_token_set ? null : '',
+  headers: llm.header_names?.length ? null : [],
+  max_output_tokens: llm.max_output_tokens ?? null,
+  temperature: llm.temperature ?? null,
+  reasoning_effort: llm.reasoning_effort ?? null,
+  context_tokens: llm.context_tokens ?? null,
+  timeout_seconds: llm.timeout_seconds ?? null,
+  streaming: llm.streaming ?? true,
+  prompt_caching: llm.prompt_caching ?? true,
+});
+
+/** The values that the API never shows. */
+export const secretsOf = ({ api_key, secret_access_key, session_token, headers }: LlmValues) => ({
+  api_key,
+  secret_access_key,
+  session_token,
+  headers,
+});
+
+/** The credentials of Bedrock that are not chosen. */
+const unchosen: Record<LlmValues['credentials'], readonly Field[]> = {
+  api_key: ['access_key_id', 'secret_access_key', 'session_token'],
+  access_key: ['api_key'],
+};
+
+/** What the API takes for a value: null for what is empty and may be, undefined for a stored secret that stays. */
+const sent = (values: LlmValues, name: Field): unknown => {
+  const { kind, credentials } = values;
+  if (kind === 'bedrock') {
+    if (unchosen[credentials].includes(name)) return null;
+    // One of the pair must not be cleared: the API says that it is missing.
+    if (name !== 'session_token' && /key/.test(name)) return values[name] ?? undefined;
+  }
+  const value = values[name];
+  if (name === 'headers') {
+    if (value === null) return undefined;
+    const entries = (value as SecretEntry[]).filter((entry) => entry.name !== '');
+    return entries.length === 0
+      ? null
+      : Object.fromEntries(entries.map((entry) => [entry.name, entry.value]));
+  }
+  if (value === null) return limits.includes(name as (typeof limits)[number]) ? null : undefined;
+  return value === '' && fieldIn(kind, name) === 'optional' ? null : value;
+};
+
+const namesOf = (kind: Kind): Field[] => [
+  'name',
+  'model',
+  ...fieldsOf[kind].required,
+  ...fieldsOf[kind].optional,
+  ...limits,
+];
+
+/** The body that creates a configuration. */
+export const toBody = (values: LlmValues): Record<string, unknown> => ({
+  kind: values.kind,
+  ...Object.fromEntries(
+    namesOf(values.kind)
+      .map((name) => [name, sent(values, name)])
+      .filter(([, value]) => value !== null && value !== undefined),
+  ),
+});
+
+/** The body that makes `values` of `before`: only what differs, so that what has its default keeps it. */
+export const toChanges = (values: LlmValues, before: LlmValues): Record<string, unknown> =>
+  Object.fromEntries(
+    namesOf(values.kind)
+      .map((name) => [name, sent(values, name)] as const)
+      .filter(([name, value]) => value !== undefined && !same(value, sent(before, name))),
+  );
+
+const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -1,0 +1,66 @@
+import { request, useAction, useInvalidate } from '../../api/index.ts';
+import type { Tool } from '../../api/types.gen.ts';
+import { toolServers as words } from '../../text/en/tool-servers.ts';
+import { ActionDialog, DiffView, JsonView, notify } from '../../ui/index.ts';
+import { changesOf, saysTheSame, toolPath } from './tools.ts';
+
+const sentenceOf = (tool: Tool): string => {
+  if (tool.state === 'new') return words.acceptNew;
+  return saysTheSame(tool) ? words.acceptMoved : words.acceptChanged;
+};
+
+/** Shows what a tool says now next to what was accepted, and accepts exactly that. */
+export const AcceptToolDialog = ({
+  serverId,
+  tool,
+  disabledReason,
+  onClose,
+}: {
+  serverId: string;
+  tool: Tool;
+  disabledReason: string | null;
+  onClose: () => void;
+}) => {
+  const invalidate = useInvalidate();
+  const changed = () => invalidate('/api/v2/tool-servers', '/app/api/tool-servers');
+  const accept = useAction(async () => {
+    try {
+      const body = { definition_hash: tool.definition_hash };
+      await request('POST', `${toolPath(serverId, tool.name)}/accept`, { body });
+    } catch (refusal) {
+      // The server says something else by now: show that.
+      await changed();
+      throw refusal;
+    }
+    notify(words.accepted);
+    onClose();
+    await changed();
+  });
+  return (
+    <ActionDialog
+      open
+      onClose={onClose}
+      title={words.acceptTitle}
+      wide
+      onConfirm={() => void accept.run()}
+      busy={accept.busy}
+      error={accept.error}
+      disabledReason={disabledReason}
+    >
+      <p>
+        <b>{tool.title ?? tool.name}</b> <code>{tool.tool_name}</code>
+      </p>
+      <p>{sentenceOf(tool)}</p>
+      {tool.state === 'new' ? (
+        <>
+          <p>{tool.description}</p>
+          <JsonView value={tool.input_schema} label={words.inputSchema} />
+        </>
+      ) : (
+        !saysTheSame(tool) && (
+          <DiffView differences={changesOf(tool)} theirs={words.before} mine={words.now} />
+        )
+      )}
+    </ActionDialog>
+  );
+};

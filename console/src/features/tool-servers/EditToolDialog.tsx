@@ -1,0 +1,93 @@
+import { request, useForm, useInvalidate } from '../../api/index.ts';
+import type { Tool, UsedToolServer } from '../../api/types.gen.ts';
+import { common } from '../../text/en/common.ts';
+import { toolServers as words } from '../../text/en/tool-servers.ts';
+import { Button, Dialog, Form, JsonView, notify, Problem, Select } from '../../ui/index.ts';
+import { toolPath } from './tools.ts';
+import type { Policy } from './values.ts';
+
+/** The choice that is null for the API. */
+const byDefault = 'default';
+
+const choices = words.idempotentChoices;
+
+/** What agents may do with a tool, next to what it tells the model. */
+export const EditToolDialog = ({
+  server,
+  tool,
+  disabledReason,
+  onClose,
+}: {
+  server: UsedToolServer;
+  tool: Tool;
+  disabledReason: string | null;
+  onClose: () => void;
+}) => {
+  const invalidate = useInvalidate();
+  const form = useForm(
+    {
+      policy: tool.policy ?? byDefault,
+      idempotent: tool.idempotent === null ? byDefault : tool.idempotent ? 'repeat' : 'never',
+    },
+    async ({ policy, idempotent }) => {
+      const body = {
+        policy: policy === byDefault ? null : policy,
+        idempotent: idempotent === byDefault ? null : idempotent === 'repeat',
+      };
+      await request('PATCH', toolPath(server.id, tool.name), { body });
+      notify(words.toolSaved);
+      onClose();
+      await invalidate('/api/v2/tool-servers');
+    },
+  );
+  const policies = Object.entries(words.policies).map(([value, label]) => ({
+    value,
+    label,
+    note: words.policyHints[value as Policy],
+  }));
+  // What the server says is known only while the tool has no mark of its own.
+  const hint = tool.idempotent === null ? choices[tool.effective_idempotent ? 'repeat' : 'never'] : null;
+  return (
+    <Dialog open onClose={onClose} title={words.editTitle}>
+      <Form
+        onSubmit={() => void form.submit()}
+        actions={
+          <Button type="submit" kind="primary" busy={form.busy} disabledReason={disabledReason}>
+            {common.save}
+          </Button>
+        }
+      >
+        <p>
+          <b>{tool.title ?? tool.name}</b> <code>{tool.tool_name}</code>
+        </p>
+        {tool.description !== '' && <p>{tool.description}</p>}
+        <Select
+          {...form.field('policy')}
+          onChange={(policy) => form.set({ policy: policy ?? byDefault })}
+          label={words.policy}
+          options={[
+            { value: byDefault, label: words.policyOfServer(words.policies[server.default_policy]) },
+            ...policies,
+          ]}
+          disabledReason={disabledReason}
+        />
+        <Select
+          {...form.field('idempotent')}
+          onChange={(idempotent) => form.set({ idempotent: idempotent ?? byDefault })}
+          label={words.idempotent}
+          options={[
+            {
+              value: byDefault,
+              label: hint ? words.idempotentDefault(hint) : words.idempotentByServer,
+            },
+            { value: 'repeat', label: choices.repeat },
+            { value: 'never', label: choices.never },
+          ]}
+          disabledReason={disabledReason}
+        />
+        <JsonView value={tool.input_schema} label={words.inputSchema} />
+        {form.error && <Problem error={form.error} />}
+      </Form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import type { UsedToolServer } from '../../api/types.gen.ts';
+import { toolServers as words } from '../../text/en/tool-servers.ts';
+import { Time } from '../../time/index.ts';
+import { Emphasis, type Outcome, Words } from '../../ui/index.ts';
+
+export const kindOf = { ok: 'on-time', failing: 'missing', unknown: 'due' } as const satisfies Record<
+  UsedToolServer['state'],
+  Outcome
+>;
+
+/** How many tools agents do not get because no one has accepted them as they are now. */
+export const waitingOf = ({ changed_count, new_count }: UsedToolServer): number => changed_count + new_count;
+
+/** How the server is, and what waits for a person, as sentences. */
+export const StateSentence = ({ server }: { server: UsedToolServer }): ReactNode => {
+  const { state, last_error, last_checked_at, enabled } = server;
+  const waiting = waitingOf(server);
+  return (
+    <>
+      {!enabled && <Emphasis tone="late">{words.turnedOff}</Emphasis>}{' '}
+      {state === 'failing' ? (
+        <Emphasis tone="missing">{words.fails(last_error ?? '')}</Emphasis>
+      ) : state === 'ok' ? (
+        words.responds
+      ) : (
+        words.unknown
+      )}{' '}
+      {last_checked_at && <Words text={words.checked} at={<Time at={last_checked_at} form="relative" />} />}{' '}
+      {waiting > 0 && <Emphasis tone="late">{words.waiting(waiting)}</Emphasis>}
+    </>
+  );
+};

@@ -1,0 +1,154 @@
+import { audit } from '../audit/index.ts';
+import { advisoryLock, notify, type Tx } from '../database/index.ts';
+import { ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import type { Actor } from '../lib/principal.ts';
+import { readSettings } from '../settings/index.ts';
+import type { ConnectionSettings } from './engines/settings.ts';
+import type { ConnectionSettingsStore } from './settings.ts';
+import {
+  countDataConnections,
+  type DataConnectionRow,
+  deleteDataConnectionRow,
+  findLockedDataConnection,
+  insertDataConnection,
+  listModelsOf,
+  lockDataConnectionForDelete,
+  updateDataConnectionRow,
+} from './store.ts';
+import type { Verification } from './verify.ts';
+
+/** The channel that notifies replicas of the id of a connection that was edited or deleted. */
+export const changedChannel = 'data_connections';
+
+/** What a client may set besides the configuration. */
+export interface Fields {
+  name: string;
+  description: string | null;
+  tags: string[];
+}
+
+/** Throws 400 if there are as many connections as there may be. */
+export const checkCount = (count: number, max: number): void => {
+  if (count < max) return;
+  throw badRequest(`There are ${max} data connections, the maximum. Delete one first.`, {
+    setting: 'MAX_DATA_CONNECTIONS',
+  });
+};
+
+const fieldOf: Record<string, string> = {
+  resolve: 'host',
+  connect: 'host',
+  tls: 'tls',
+  authenticate: 'password',
+  read_only: 'username',
+};
+
+/** Throws 422 for a configuration that failed its verification, with the steps. */
+export const checkVerified = ({ failure, steps }: Verification, { engine }: ConnectionSettings): void => {
+  if (!failure) return;
+  const field = engine === 'sqlite' ? 'path' : fieldOf[steps.at(-1)!.step];
+  throw unprocessable(
+    [{ path: field ? `configuration.${field}` : 'configuration', message: failure.message }],
+    { steps },
+  );
+};
+
+/** Creates a connection whose settings were verified. */
+export const createDataConnection = async (
+  tx: Tx,
+  actor: Actor,
+  store: ConnectionSettingsStore,
+  fields: Fields,
+  settings: ConnectionSettings,
+): Promise<DataConnectionRow> => {
+  // Otherwise several creates at once would each count too few.
+  await advisoryLock(tx, 'data connections');
+  checkCount(await countDataConnections(tx), (await readSettings(tx)).MAX_DATA_CONNECTIONS);
+  const id = newId();
+  const { engine } = settings;
+  const row = await insertDataConnection(tx, {
+    id,
+    ...fields,
+    engine,
+    settings: store.seal(id, settings),
+    created_by: actor.principal.id,
+  });
+  await audit(tx, actor, 'data_connection.create', id, {
+    ...fields,
+    engine,
+    configuration: store.masked(settings),
+  });
+  return row;
+};
+
+/** Returns the row, locked until the transaction ends. Throws 404 if there is none. */
+export const lockDataConnection = async (tx: Tx, id: string): Promise<DataConnectionRow> => {
+  const row = await findLockedDataConnection(tx, id);
+  if (!row) throw notFound('data connection');
+  return row;
+};
+
+/** Changes the locked row. `settings`: other ones, which were verified. */
+export const updateDataConnection = async (
+  tx: Tx,
+  actor: Actor,
+  store: ConnectionSettingsStore,
+  before: DataConnectionRow,
+  { changes, settings }: { changes: Partial<Fields>; settings: ConnectionSettings | null },
+): Promise<DataConnectionRow> => {
+  const { name, description, tags } = { ...before, ...changes };
+  const row = await updateDataConnectionRow(
+    tx,
+    before.id,
+    {
+      name,
+      description,
+      tags,
+      settings: settings ? store.seal(before.id, settings) : before.settings,
+    },
+    settings !== null,
+  );
+  await notify(tx, changedChannel, row.id);
+  await audit(tx, actor, 'data_connection.update', row.id, {
+    ...changes,
+    ...(settings && { configuration: store.masked(settings) }),
+  });
+  return row;
+};
+
+/** How many models an error names that keep a connection from being deleted. */
+const shownModels = 10;
+
+/**
+ * Deletes the connection. Throws 412 with `semantic_data_model_ids` while models use it. `ifMatch` is called for the
+ * locked row.
+ */
+export const deleteDataConnection = async (
+  tx: Tx,
+  actor: Actor,
+  id: string,
+  ifMatch: (revision: number) => void,
+): Promise<void> => {
+  const row = await lockDataConnectionForDelete(tx, id);
+  if (!row) throw notFound('data connection');
+  ifMatch(row.revision);
+  const modelIds = await listModelsOf(tx, id, shownModels);
+  if (modelIds.length > 0) {
+    throw new ApiError(
+      'precondition_failed',
+      'Semantic data models use this data connection. Delete them, or give them another one, first.',
+      { semantic_data_model_ids: modelIds },
+    );
+  }
+  await deleteDataConnectionRow(tx, id);
+  await notify(tx, changedChannel, id);
+  await audit(tx, actor, 'data_connection.delete', id, { name: row.name, engine: row.engine });
+};
+
+/** 412 for a database that cannot be used now. */
+export const connectionUnusable = (id: string, reason: string, message: string): ApiError =>
+  new ApiError('precondition_failed', `The data connection cannot be used: ${message}`, {
+    data_connection_id: id,
+    reason,
+  });

@@ -1,0 +1,30 @@
+import type { Datatype, Value } from './values.ts';
+
+/** Parts of declared types, first match first; then SQLite's own rules of affinity (sqlite.org/datatype3.html, 3.1). */
+const byPart: readonly (readonly [RegExp, Datatype])[] = [
+  [/BOOL/, 'Boolean'],
+  [/DATETIME|TIMESTAMP/, 'DateTime'],
+  [/DATE/, 'Date'],
+  [/^TIME/, 'Time'],
+  [/DEC|NUMERIC/, 'Decimal'],
+  [/INT/, 'Integer'],
+  [/CHAR|CLOB|TEXT/, 'String'],
+  [/BLOB/, 'Opaque'],
+  [/REAL|FLOA|DOUB/, 'Float'],
+];
+
+/** Of a column, by its declared type; `` without one. */
+export const datatypeOfDeclared = (type: string): Datatype => {
+  if (type === '') return 'Opaque';
+  const upper = type.toUpperCase();
+  return byPart.find(([part]) => part.test(upper))?.[1] ?? 'Decimal';
+};
+
+/** Of an expression, which has no declared type, by its values. */
+export const datatypeOfValues = (values: readonly Value[]): Datatype => {
+  const given = values.filter((value) => value !== null);
+  if (given.length === 0) return 'Opaque';
+  if (given.every((value) => Number.isInteger(value))) return 'Integer';
+  if (given.every((value) => typeof value === 'number')) return 'Float';
+  return given.every((value) => typeof value === 'string') ? 'String' : 'Opaque';
+};

@@ -1,0 +1,176 @@
+import { type Sandbox, SandboxFailure, type SqliteTable } from '../../sandbox/index.ts';
+import type { Engine, ReadQuery, ServerInfo, Session, TableFilter, TableInfo, TableList } from './engine.ts';
+import { ConnectionFailure, NotTaken, QueryFailure } from './failures.ts';
+import type { FileSettings } from './settings.ts';
+import { checkSqliteHeader, findSqliteFile } from './sqlite-file.ts';
+import { datatypeOfDeclared, datatypeOfValues } from './sqlite-types.ts';
+import { RowCollector, type Rows } from './values.ts';
+import { timedOut } from './watch.ts';
+
+const schema = 'main';
+const catalogSeconds = 15;
+const maxBytes = 10 * 1024 * 1024;
+/** A reply of the sandbox has at most 32 MB. */
+const maxBytesInBatches = 24 * 1024 * 1024;
+const maxCharacters = 10_000;
+
+/** What the message of SQLite means; the message itself may quote SQL. */
+const meaningOf = (message: string): string => {
+  if (message.startsWith('no such table')) return 'A table does not exist.';
+  if (message.startsWith('no such column')) return 'A column does not exist.';
+  return message.startsWith('no such function')
+    ? 'A function does not exist.'
+    : 'The database refuses the query.';
+};
+
+/** What a failed job means to the caller. A 503 of the sandbox stays one. */
+const failureOf = (error: unknown): unknown => {
+  if (error instanceof NotTaken) return error.cause;
+  if (!(error instanceof SandboxFailure)) return error;
+  switch (error.reason) {
+    case 'time_limit':
+      return timedOut();
+    case 'memory':
+    case 'too_large':
+      return new QueryFailure('too_large', 'The query needs more memory than it may have.');
+    case 'unreadable':
+      return new ConnectionFailure('unreachable', 'The file cannot be read as a SQLite database.');
+    case 'not_permitted':
+      return new QueryFailure('query_failed', 'The query reads or calls what it may not.');
+    default:
+      return new QueryFailure('query_failed', meaningOf(error.message));
+  }
+};
+
+const tableOf = (table: SqliteTable): TableInfo => ({
+  schema,
+  name: table.name,
+  kind: table.kind,
+  comment: null,
+  row_estimate: table.row_estimate,
+  columns: table.columns.map(({ name, type, nullable }) => ({
+    name,
+    type,
+    datatype: datatypeOfDeclared(type),
+    nullable,
+    comment: null,
+  })),
+  primary_key: table.primary_key,
+  unique_keys: table.unique_keys,
+  foreign_keys: table.foreign_keys.map((key) => ({ ...key, to_schema: schema })),
+});
+
+/** A file, which a process of its own opens for each statement, read-only. */
+class SqliteSession implements Session {
+  readonly broken = false;
+  readonly server: ServerInfo;
+  readonly #sandbox: Sandbox;
+  readonly #find: () => Promise<string>;
+
+  /** `find` checks the file and returns its real path: it may have been replaced since the last statement. */
+  constructor(sandbox: Sandbox, find: () => Promise<string>, server: ServerInfo) {
+    this.#sandbox = sandbox;
+    this.#find = find;
+    this.server = server;
+  }
+
+  async read(query: ReadQuery): Promise<Rows> {
+    const most = query.maxCharacters ?? maxCharacters;
+    try {
+      const { rows, columns, truncated, bytes_in } = await this.#sandbox.run(
+        'sqliteQuery',
+        {
+          path: await this.#find(),
+          sql: query.sql,
+          parameters: [...query.parameters],
+          tables: [...(query.permitted?.tables ?? [])],
+          functions: [...(query.permitted?.functions ?? [])],
+          maxRows: query.limit,
+          maxBytes: query.onRows ? maxBytesInBatches : maxBytes,
+          // One more, so that it is known which texts are cut.
+          maxCharacters: Math.min(most + 1, maxBytes),
+        },
+        { limits: { seconds: query.timeoutMs / 1_000 }, signal: query.signal },
+      );
+      const collector = new RowCollector(
+        columns.map(({ name, type }, i) => ({
+          name,
+          datatype: type === null ? datatypeOfValues(rows.map((row) => row[i]!)) : datatypeOfDeclared(type),
+        })),
+        query,
+      );
+      for (const column of bytes_in) collector.leftOut(column);
+      for (const row of rows) {
+        if (!collector.add(row)) break;
+        if (collector.hasBatch) await collector.handOver();
+      }
+      await collector.handOver();
+      const result = collector.result();
+      return { ...result, truncated: result.truncated || truncated };
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  async listTables({ schema: of = schema, names, search, after, limit }: TableFilter): Promise<TableList> {
+    if (of !== schema) return { tables: [], more: false };
+    try {
+      const { tables, has_more } = await this.#sandbox.run(
+        'sqliteTables',
+        {
+          path: await this.#find(),
+          limit,
+          ...(names === undefined ? {} : { names: [...names] }),
+          ...(search === undefined ? {} : { search }),
+          ...(after === undefined ? {} : { after: after.name }),
+        },
+        { limits: { seconds: catalogSeconds } },
+      );
+      return { tables: tables.map(tableOf), more: has_more };
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  /** It is opened so. */
+  isReadOnly(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
+  isWritable(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  close(): void {}
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** SQLite files below `folder`. */
+export const createSqlite = (sandbox: Sandbox, folder: string): Engine<FileSettings> => ({
+  open: async ({ path }, { progress }) => {
+    progress.begin('resolve');
+    const real = await progress.within(findSqliteFile(folder, path));
+    progress.passed('The file is in SQLITE_DIR.');
+    progress.begin('connect');
+    await progress.within(checkSqliteHeader(real));
+    const seconds = progress.msLeft / 1_000;
+    const { version } = await progress
+      .within(sandbox.run('sqliteProbe', { path: real }, { limits: { seconds } }))
+      .catch((error) => {
+        throw failureOf(error);
+      });
+    progress.passed('The file is a SQLite database.');
+    const find = async (): Promise<string> => {
+      const present = await findSqliteFile(folder, path);
+      await checkSqliteHeader(present);
+      return present;
+    };
+    return new SqliteSession(sandbox, find, { product: 'SQLite', version });
+  },
+  listTables: (session, filter) => (session as SqliteSession).listTables(filter),
+  defaultSchema: () => schema,
+  // With its schema, or SQLite would ask the authorizer as for a CTE.
+  printSelect: ({ name }, columns, limit) =>
+    `select ${columns.map(quoted).join(', ')} from ${schema}.${quoted(name)} limit ${limit}`,
+});

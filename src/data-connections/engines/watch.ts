@@ -1,0 +1,62 @@
+import type { Socket } from 'node:net';
+import { QueryFailure } from './failures.ts';
+
+/** How long a server may take to end a statement by itself after its time limit, in milliseconds. */
+const graceMs = 2_000;
+
+/** What one query may send, in bytes: far above an answer of 10 MB, and far below what the process can hold. */
+const mostBytes = 64 * 1024 * 1024;
+/** The same for rows that are taken in batches and not held. */
+const mostBytesInBatches = 2 * 1024 ** 3;
+
+const checkEveryMs = 100;
+
+const callerLeft = () => new QueryFailure('query_failed', 'The query was cancelled.');
+
+interface WatchedQuery {
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  onRows?: unknown;
+}
+
+/**
+ * Runs `fn`, which uses the connection `socket`. If the server does not respond within `timeoutMs` and a grace, sends far
+ * too much, or the caller leaves, calls `end`, which must end the statement on the server and the connection, and
+ * rejects at once.
+ */
+export const watched = async <T>(
+  { socket, query: { timeoutMs, signal, onRows } }: { socket: Socket; query: WatchedQuery },
+  end: () => void,
+  fn: () => Promise<T>,
+): Promise<T> => {
+  if (signal?.aborted) throw callerLeft();
+  const before = socket.bytesRead;
+  let fail!: (error: Error) => void;
+  const over = new Promise<never>((_resolve, reject) => {
+    fail = (error) => {
+      reject(error);
+      end();
+    };
+  });
+  const timer = setTimeout(() => fail(timedOut()), timeoutMs + graceMs);
+  const counter = setInterval(() => {
+    if (socket.bytesRead - before > (onRows ? mostBytesInBatches : mostBytes)) {
+      fail(new QueryFailure('too_large', 'The rows of the query are too large.'));
+    }
+  }, checkEveryMs);
+  const left = () => fail(callerLeft());
+  signal?.addEventListener('abort', left);
+  try {
+    const running = fn();
+    // It fails, too, once the connection has ended.
+    running.catch(() => {});
+    return await Promise.race([running, over]);
+  } finally {
+    clearTimeout(timer);
+    clearInterval(counter);
+    signal?.removeEventListener('abort', left);
+  }
+};
+
+export const timedOut = (): QueryFailure =>
+  new QueryFailure('timeout', 'The query took longer than DATA_QUERY_TIMEOUT_SECONDS.');

@@ -1,0 +1,138 @@
+import type { Feature, Services } from '../feature.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import { changedChannel } from './data-connections.ts';
+import type { ReadQuery, TableInfo } from './engines/engine.ts';
+import { ConnectionFailure } from './engines/failures.ts';
+import { createEngines, type OpenSession } from './engines/index.ts';
+import type { ConnectionSettings, EngineName } from './engines/settings.ts';
+import { createSqlite } from './engines/sqlite.ts';
+import type { Rows } from './engines/values.ts';
+import { createOwnDatabase } from './own-database.ts';
+import { Pools } from './pools.ts';
+import { createReading } from './reading.ts';
+import { dataConnectionRoutes } from './routes.ts';
+import { createSettingsStore } from './settings.ts';
+import { findDataConnection } from './store.ts';
+import { selectOf, useRoutes } from './use-routes.ts';
+import { verify } from './verify.ts';
+
+/** A foreign query, without its time limit, which is DATA_QUERY_TIMEOUT_SECONDS. */
+type ForeignQuery = Omit<ReadQuery, 'timeoutMs'>;
+
+export interface DataConnections extends Feature {
+  /**
+   * Runs one read-only statement, which a printer of ours wrote, on the database of a connection. Throws 404 for an
+   * unknown connection, 412 with `data_connection_id` and `reason` if its database cannot be used, 422 with `reason`
+   * (`timeout`, `query_failed`, `too_large`) if it refuses the statement, and 503 if it is too busy. Call it outside
+   * any transaction.
+   */
+  run(id: string, query: ForeignQuery): Promise<Rows>;
+  /**
+   * The tables of these names, in their order; null for one that does not exist or may not be read. Without a schema it
+   * is the default one. Throws like `run`.
+   */
+  describeTables(id: string, tables: readonly TableName[]): Promise<(TableInfo | null)[]>;
+  /** The first rows of a table that `describeTables` found. Throws like `run`. */
+  sample(id: string, table: TableInfo, limit: number): Promise<Rows>;
+  /** What the database of a connection speaks; undefined for an unknown connection. Its database is not asked. */
+  dialectOf(id: string): Promise<Dialect | undefined>;
+}
+
+export interface Dialect {
+  engine: EngineName;
+  /** The connection's database; null for a file. */
+  database: string | null;
+  /** What a table without a schema is in. */
+  defaultSchema: string;
+}
+
+/** Data connections: databases of the company, which the platform only reads. */
+export const createDataConnections = (
+  { config, db, vault, settings, egress, log }: Services,
+  { sandbox }: { sandbox: Sandbox },
+): DataConnections => {
+  const store = createSettingsStore(vault);
+  const engines = createEngines({
+    egress,
+    own: createOwnDatabase(db, config.databaseUrl),
+    sqlite: createSqlite(sandbox, config.sqliteDir),
+  });
+  const timeoutMs = () => settings.get().DATA_QUERY_TIMEOUT_SECONDS * 1_000;
+  const requireReadOnly = () => settings.get().REQUIRE_READ_ONLY_CREDENTIALS;
+
+  /** Opens a session for queries. A user that may write is refused also if the setting came after the connection. */
+  const openForQueries: OpenSession = async (given, progress) => {
+    const session = await engines.open(given, progress);
+    try {
+      if (requireReadOnly() && (await progress.within(session.isWritable()))) {
+        throw new ConnectionFailure('denied', 'The user may change data (REQUIRE_READ_ONLY_CREDENTIALS).');
+      }
+      return session;
+    } catch (error) {
+      session.close();
+      throw error;
+    }
+  };
+  const pools = new Pools(openForQueries, () => settings.get().DATA_CONNECTION_POOL_SIZE);
+  const reading = createReading({ db, log, settings: store, pools });
+  const verifySettings = (given: ConnectionSettings) => verify(engines.open, given, requireReadOnly());
+  const closeChanged = (id: string | null): void => {
+    if (id === null) pools.closeAll();
+    else pools.close(id);
+  };
+
+  return {
+    tag: { name: 'Data connections', description: 'Databases that semantic data models read.' },
+    routes: [
+      ...dataConnectionRoutes({
+        db,
+        store,
+        settings,
+        verify: verifySettings,
+        closeSessions: (id) => pools.close(id),
+      }),
+      ...useRoutes({ db, store, engines, reading, verify: verifySettings, timeoutMs }),
+    ],
+    secrets: store.secrets,
+    start: async () => db.listen(changedChannel, closeChanged),
+    stop: async () => pools.closeAll(),
+    run: (id, query) =>
+      reading.withSessionOf(id, (session) => session.read({ ...query, timeoutMs: timeoutMs() })),
+    sample: (id, table, limit) =>
+      reading.withSessionOf(id, (session, { settings: given }) =>
+        session.read(selectOf(engines, given.engine, table, limit, timeoutMs())),
+      ),
+    dialectOf: async (id) => {
+      const row = await db.run((executor) => findDataConnection(executor, id));
+      if (!row) return undefined;
+      const { settings: given } = store.open(row);
+      return {
+        engine: given.engine,
+        database: given.engine === 'sqlite' ? null : given.database,
+        defaultSchema: engines.defaultSchema(given),
+      };
+    },
+    describeTables: (id, tables) =>
+      reading.withSessionOf(id, async (session, { settings: given }) => {
+        const wanted = tables.map(({ schema = engines.defaultSchema(given), name }) => ({ schema, name }));
+        const found: TableInfo[] = [];
+        for (const [schema, ofSchema] of Map.groupBy(wanted, (table) => table.schema)) {
+          const names = [...new Set(ofSchema.map(({ name }) => name))];
+          const filter = { schema, names, limit: names.length };
+          found.push(...(await engines.listTables(given.engine, session, filter)).tables);
+        }
+        return wanted.map(
+          ({ schema, name }) => found.find((one) => one.schema === schema && one.name === name) ?? null,
+        );
+      }),
+  };
+};
+
+interface TableName {
+  schema?: string | undefined;
+  name: string;
+}
+
+export type { TableInfo } from './engines/engine.ts';
+export type { Value, Warning } from './engines/values.ts';
+export { lockDataConnectionForShare } from './store.ts';

@@ -1,0 +1,199 @@
+import { audit } from '../audit/index.ts';
+import type { Database } from '../database/index.ts';
+import { finder, listPage, type Route, route } from '../http/index.ts';
+import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
+import { withoutUndefined } from '../lib/objects.ts';
+import type { CurrentSettings } from '../settings/index.ts';
+import { mergeConfiguration, sameConfiguration, tlsFaults } from './configuration.ts';
+import {
+  checkCount,
+  checkVerified,
+  createDataConnection,
+  deleteDataConnection,
+  lockDataConnection,
+  updateDataConnection,
+} from './data-connections.ts';
+import type { ConnectionSettings } from './engines/settings.ts';
+import { createBody, dataConnection, dataConnectionPage, listQuery, updateBody } from './schemas.ts';
+import { type ConnectionSettingsStore, shownConfiguration } from './settings.ts';
+import {
+  countDataConnections,
+  type DataConnectionRow,
+  findDataConnection,
+  listDataConnections,
+} from './store.ts';
+import type { Verification } from './verify.ts';
+
+export const dataConnectionPath = '/data-connections';
+export const oneDataConnectionPath = `${dataConnectionPath}/{data_connection_id}`;
+
+export const dataConnectionFinder = (db: Database) =>
+  finder(db, 'data connection', 'data_connection_id', findDataConnection);
+
+export interface DataConnectionRouteParts {
+  db: Database;
+  store: ConnectionSettingsStore;
+  settings: CurrentSettings;
+  verify: (settings: ConnectionSettings) => Promise<Verification>;
+  /** Closes the sessions of this replica; the others are notified. */
+  closeSessions: (id: string) => void;
+}
+
+/** How often an update begins again because another one changed the configuration while it was verified. */
+const mostAttempts = 3;
+
+export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] => {
+  const { db, store, settings, verify, closeSessions } = parts;
+  const find = dataConnectionFinder(db);
+
+  const toResponse = (row: DataConnectionRow) => ({
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    engine: row.engine,
+    configuration: shownConfiguration(store.open(row).settings) as never,
+    tags: row.tags,
+    status: { state: row.state, checked_at: row.checked_at, detail: row.detail },
+    created_by: row.created_by,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  });
+
+  /** Verifies settings before they are stored, without a transaction. Throws 422 if they cannot be used. */
+  const check = async (given: ConnectionSettings): Promise<void> => {
+    const faults = tlsFaults(given);
+    if (faults.length > 0) throw unprocessable(faults);
+    checkVerified(await verify(given), given);
+  };
+
+  /** The settings after an update, or null if they stay. They are not verified yet. */
+  const changedSettings = (row: DataConnectionRow, body: { engine?: string; configuration?: unknown }) => {
+    if (body.engine !== undefined && body.engine !== row.engine) {
+      throw unprocessable([{ path: 'engine', message: `cannot be changed; it is ${row.engine}` }]);
+    }
+    if (body.configuration === undefined || body.configuration === null) return null;
+    const before = store.open(row).settings;
+    const after = mergeConfiguration(before, body.configuration);
+    return sameConfiguration(before, after) ? null : after;
+  };
+
+  return [
+    route({
+      id: 'listDataConnections',
+      role: 'builder',
+      scope: 'data:read',
+      base: 'v2',
+      method: 'GET',
+      path: dataConnectionPath,
+      summary: 'List data connections',
+      query: listQuery,
+      response: dataConnectionPage,
+      handler: listPage(db, listDataConnections, toResponse),
+    }),
+    route({
+      id: 'createDataConnection',
+      role: 'builder',
+      scope: 'data',
+      base: 'v2',
+      method: 'POST',
+      path: dataConnectionPath,
+      summary: 'Create a data connection',
+      description:
+        'The connection is tried first, for at most 10 s. If that fails, the response is 422 with `steps`, and nothing is stored.',
+      body: createBody,
+      response: dataConnection,
+      etag: true,
+      handler: async ({ body, actor, transaction, etag }) => {
+        const { name, description, tags, engine, configuration } = body;
+        checkCount(await db.run(countDataConnections), settings.get().MAX_DATA_CONNECTIONS);
+        const given = { engine, ...configuration } as ConnectionSettings;
+        await check(given);
+        const fields = { name, description, tags };
+        const row = await transaction((tx) => createDataConnection(tx, actor, store, fields, given));
+        etag(row.revision);
+        return toResponse(row);
+      },
+    }),
+    route({
+      id: 'getDataConnection',
+      role: 'builder',
+      scope: 'data:read',
+      base: 'v2',
+      method: 'GET',
+      path: oneDataConnectionPath,
+      summary: 'Get a data connection',
+      description: 'The response contains no secret, only whether there is one.',
+      find,
+      response: dataConnection,
+      etag: true,
+      handler: async ({ found, etag }) => {
+        etag(found.revision);
+        return toResponse(found);
+      },
+    }),
+    route({
+      id: 'updateDataConnection',
+      role: 'builder',
+      scope: 'data',
+      base: 'v2',
+      method: 'PATCH',
+      path: oneDataConnectionPath,
+      summary: 'Update a data connection',
+      description:
+        'A changed configuration is tried first, for at most 10 s. Another host, port, username, path or tls needs the password again.',
+      find,
+      body: updateBody,
+      response: dataConnection,
+      etag: true,
+      handler: async ({ found, body, actor, transaction, ifMatch, etag }) => {
+        const { name, description, tags } = body;
+        const changes = withoutUndefined({ name, description, tags: tags === null ? [] : tags });
+        for (let attempt = 1, before = found; ; attempt++) {
+          const after = changedSettings(before, body);
+          ifMatch(before.revision);
+          if (after) await check(after);
+          const row = await transaction(async (tx) => {
+            const locked = await lockDataConnection(tx, found.id);
+            ifMatch(locked.revision);
+            // What was merged and verified is out of date.
+            if (after && locked.settings !== before.settings) return null;
+            return updateDataConnection(tx, actor, store, locked, { changes, settings: after });
+          });
+          if (row) {
+            closeSessions(row.id);
+            etag(row.revision);
+            return toResponse(row);
+          }
+          if (attempt === mostAttempts) {
+            throw new ApiError('precondition_failed', 'Others change the configuration at the same time.');
+          }
+          const present = await db.run((executor) => findDataConnection(executor, found.id));
+          if (!present) throw notFound('data connection');
+          before = present;
+        }
+      },
+    }),
+    route({
+      id: 'deleteDataConnection',
+      role: 'builder',
+      scope: 'data',
+      base: 'v2',
+      method: 'DELETE',
+      path: oneDataConnectionPath,
+      summary: 'Delete a data connection',
+      description: 'Returns 412 with `semantic_data_model_ids` while semantic data models use it.',
+      find,
+      status: 204,
+      otherStatuses: [412],
+      etag: true,
+      handler: async ({ found, actor, transaction, ifMatch }) => {
+        await transaction((tx) => deleteDataConnection(tx, actor, found.id, ifMatch));
+        closeSessions(found.id);
+      },
+    }),
+  ];
+};
+
+/** Audits a test of a stored connection. */
+export const auditTest = (db: Database, actor: Parameters<typeof audit>[1], id: string, ok: boolean) =>
+  db.tx((tx) => audit(tx, actor, 'data_connection.test', id, { ok }));

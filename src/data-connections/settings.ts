@@ -1,0 +1,49 @@
+import type { Vault } from '../lib/crypto.ts';
+import { SealedSettings } from '../lib/sealed-settings.ts';
+import type { ConnectionSettings } from './engines/settings.ts';
+import type { DataConnectionRow } from './store.ts';
+
+/** A connection with its settings open. */
+export interface OpenedConnection {
+  row: DataConnectionRow;
+  settings: ConnectionSettings;
+}
+
+const plain = ['engine', 'host', 'port', 'database', 'username', 'path'];
+
+export const createSettingsStore = (vault: Vault) => {
+  const sealed = new SealedSettings<ConnectionSettings>(vault, 'data_connections', plain);
+  return {
+    secrets: [sealed.column],
+    seal: (id: string, settings: ConnectionSettings) => sealed.seal(id, settings),
+    open: (row: DataConnectionRow): OpenedConnection => ({ row, settings: sealed.open(row) }),
+
+    /** The settings for the audit log. */
+    masked: (settings: ConnectionSettings): Record<string, unknown> => {
+      const masked = sealed.masked(settings);
+      if (!('tls' in settings)) return masked;
+      return { ...masked, tls: { ...(masked.tls as object), mode: settings.tls.mode } };
+    },
+  };
+};
+
+export type ConnectionSettingsStore = ReturnType<typeof createSettingsStore>;
+
+/** The configuration as the API shows it: whether there are secrets, not which. */
+export const shownConfiguration = (settings: ConnectionSettings): Record<string, unknown> => {
+  if (settings.engine === 'sqlite') return { path: settings.path };
+  const { host, port, database, username, password, tls } = settings;
+  return {
+    host,
+    port,
+    database,
+    username,
+    password_set: password !== undefined,
+    tls: {
+      mode: tls.mode,
+      ca: tls.ca ?? null,
+      client_certificate: tls.client_certificate ?? null,
+      client_key_set: tls.client_key !== undefined,
+    },
+  };
+};

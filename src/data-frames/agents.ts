@@ -1,0 +1,45 @@
+import { findFileByName, type OwnerIds, type OwnerKind } from '../files/index.ts';
+import { unprocessable } from '../lib/errors.ts';
+import type { Target } from './keep.ts';
+import type { FrameParts } from './parts.ts';
+import { type QueryResult, queryFrames } from './query.ts';
+import { makeOfFile } from './read-file.ts';
+import { type DataFrame, listAllFrames } from './store.ts';
+
+/** Who calls a tool: an agent, for the conversation or Work Item that it works on. It sees no other. */
+interface AgentCaller {
+  owner: OwnerIds;
+  agentId: string;
+  signal: AbortSignal;
+}
+
+/** What agents do with data frames. A name that is taken is replaced, so that a repeated call does no harm. */
+export interface AgentFrames {
+  list(caller: AgentCaller): Promise<DataFrame[]>;
+  make(caller: AgentCaller, wanted: { file: string; sheet: string | null; name: string }): Promise<DataFrame>;
+  query(
+    caller: AgentCaller,
+    wanted: { sql: string; saveAs: string | null; limit: number },
+  ): Promise<QueryResult>;
+}
+
+export const agentFrames = (parts: FrameParts, owners: readonly OwnerKind[]): AgentFrames => {
+  const target = ({ owner, agentId }: AgentCaller, name: string): Target => {
+    const kind = owners.find((one) => one.name === (owner.conversation_id ? 'Conversation' : 'WorkItem'))!;
+    const maker = { agentId };
+    return { owner, lock: kind.lock, maker, name, nameField: 'name', description: null, replace: true };
+  };
+  return {
+    list: ({ owner }) => parts.db.run((executor) => listAllFrames(executor, owner)),
+    make: async (caller, { file, sheet, name }) => {
+      const found = await parts.db.run((executor) => findFileByName(executor, caller.owner, file));
+      if (!found) throw unprocessable([{ path: 'file', message: 'there is no file of this name' }]);
+      const source = { kind: 'file', file_id: found.id, sheet, header: true, columns: {} } as const;
+      return makeOfFile(parts, target(caller, name), source, caller.signal);
+    },
+    query: (caller, { sql, saveAs, limit }) => {
+      const to = saveAs === null ? null : target(caller, saveAs);
+      return queryFrames(parts, caller.owner, { sql, limit, path: 'sql', target: to }, caller.signal);
+    },
+  };
+};

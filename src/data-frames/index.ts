@@ -1,0 +1,39 @@
+import type { Feature, Services } from '../feature.ts';
+import { type Files, type OwnerKind, waitingFolder } from '../files/index.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import { type AgentFrames, agentFrames } from './agents.ts';
+import type { FrameParts } from './parts.ts';
+import { frameRoutes } from './routes.ts';
+
+export type { AgentFrames } from './agents.ts';
+export { frameName } from './names.ts';
+export type { QueryResult } from './query.ts';
+
+export interface DataFrameNeeds {
+  files: Files;
+  sandbox: Sandbox;
+  owners: readonly OwnerKind[];
+}
+
+export interface DataFrames extends Feature {
+  forAgents: AgentFrames;
+}
+
+/** Data frames: tables of conversations and Work Items, made of their files and of queries over other frames. */
+export const createDataFrames = (
+  { db, config, settings }: Services,
+  { files, sandbox, owners }: DataFrameNeeds,
+): DataFrames => {
+  const parts: FrameParts = {
+    db,
+    settings,
+    sandbox,
+    bytes: files.bytes,
+    folder: waitingFolder(config.dataDir),
+  };
+  return {
+    forAgents: agentFrames(parts, owners),
+    tag: { name: 'Data frames', description: 'Tables of conversations and Work Items, and SQL over them.' },
+    routes: owners.flatMap((kind) => frameRoutes(parts, kind)),
+  };
+};

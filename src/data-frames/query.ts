@@ -1,0 +1,81 @@
+import type { OwnerIds } from '../files/index.ts';
+import type { FrameAnswer } from '../sandbox/index.ts';
+import { type Printed, parseSelect, print, resolve, type Table } from '../sql/index.ts';
+import { queryFailure } from './failures.ts';
+import { checkTarget, keepFrame, type Target } from './keep.ts';
+import { type FrameParts, takeOut } from './parts.ts';
+import { type DataFrame, listAllFrames } from './store.ts';
+
+/** An answer ends after this many bytes of its rows as JSON, and its texts after this many characters. */
+export const answerLimits = { maxBytes: 10 * 1024 * 1024, maxCharacters: 10_000 };
+
+/** What a query gave: `statement` is what ran, to the letter. */
+export interface QueryResult {
+  statement: Printed;
+  answer: FrameAnswer;
+  /** The frame that the result was saved as. */
+  saved: DataFrame | null;
+  durationMs: number;
+}
+
+const tableOf = ({ name, columns }: DataFrame): Table => ({
+  name,
+  source: { schema: 'main', table: name },
+  columns,
+});
+
+/**
+ * Runs SQL over the frames of the owner. What runs is printed from the checked tree; the text of the caller is never
+ * sent. With `target` the whole result is saved as a frame, of which `limit` rows are returned.
+ */
+export const queryFrames = async (
+  parts: FrameParts,
+  owner: OwnerIds,
+  { sql, limit, path, target }: { sql: string; limit: number; path: string; target: Target | null },
+  signal: AbortSignal,
+): Promise<QueryResult> => {
+  const { db, bytes, sandbox, settings } = parts;
+  const beganAt = performance.now();
+  const { MAX_DATA_FRAME_ROWS: maxRows, DATA_QUERY_TIMEOUT_SECONDS: seconds } = settings.get();
+  const frames = await db.run((executor) => listAllFrames(executor, owner));
+  let statement: Printed;
+  let used: DataFrame[];
+  try {
+    const resolved = resolve(parseSelect(sql), frames.map(tableOf));
+    used = frames.filter(({ name }) => resolved.tables.includes(name));
+    // One row more, to see that there are more.
+    statement = print(resolved, 'duckdb', { limit: Math.max(limit, target ? maxRows : 0) + 1 });
+  } catch (error) {
+    throw queryFailure(error, path);
+  }
+  if (target) await db.tx((tx) => checkTarget(tx, target));
+  const output = await takeOut(parts, 'frame.parquet');
+  const fileOf = (frame: DataFrame) => `${frame.id}.parquet`;
+  try {
+    const answer = await sandbox.run(
+      'frameQuery',
+      {
+        sql: statement.sql,
+        parameters: statement.parameters,
+        tables: Object.fromEntries(used.map((frame) => [frame.name, fileOf(frame)])),
+        limit,
+        saveRows: target ? maxRows : null,
+        ...answerLimits,
+      },
+      {
+        files: Object.fromEntries(used.map((frame) => [fileOf(frame), bytes.read(frame.id)])),
+        limits: { seconds },
+        signal,
+        collect: target ? output.collect : undefined,
+      },
+    );
+    const saved =
+      target && answer.saved
+        ? await keepFrame(parts, target, answer.saved, output.path, { kind: 'sql', sql })
+        : null;
+    return { statement, answer, saved, durationMs: Math.round(performance.now() - beganAt) };
+  } catch (error) {
+    await output.drop();
+    throw queryFailure(error, path);
+  }
+};

@@ -1,0 +1,113 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { z } from 'zod';
+import type { FileDownload } from '../http/index.ts';
+import { type Fault, unprocessable } from '../lib/errors.ts';
+import type { FrameRows } from '../sandbox/index.ts';
+import { queryFailure } from './failures.ts';
+import { type FrameParts, takeOut } from './parts.ts';
+import { answerLimits } from './query.ts';
+import type { contentQuery, rowsQuery } from './schemas.ts';
+import type { DataFrame, FrameColumn } from './store.ts';
+
+/** How long an export may take, in seconds. */
+const exportSeconds = 60;
+
+const types = {
+  csv: 'text/csv; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+};
+
+const withDescription = (columns: readonly FrameColumn[]) =>
+  columns.map(({ name, datatype }) => ({ name, datatype, description: null }));
+
+export const toFrameResponse = ({ columns, ...frame }: DataFrame) => ({
+  ...frame,
+  columns: withDescription(columns),
+});
+
+/** Throws 422 for names that are no columns of the frame. */
+const checkColumns = (frame: DataFrame, path: string, names: readonly string[]): void => {
+  const known = new Set(frame.columns.map(({ name }) => name));
+  const faults = names
+    .filter((name) => !known.has(name))
+    .map((name): Fault => ({ path, message: `\`${name}\` is not a column of this data frame` }));
+  if (faults.length > 0) throw unprocessable(faults.slice(0, 100));
+};
+
+/** A page of the rows of a frame. It may be shorter than asked for: it ends after 10 MB. */
+export const pageOfRows = async (
+  { sandbox, bytes, settings }: FrameParts,
+  frame: DataFrame,
+  { limit, offset, columns, order }: z.output<typeof rowsQuery>,
+  signal: AbortSignal,
+) => {
+  const keys = (order ?? []).map((key) => ({
+    column: key.replace(/^-/, ''),
+    descending: key.startsWith('-'),
+  }));
+  checkColumns(frame, 'columns', columns ?? []);
+  checkColumns(
+    frame,
+    'order',
+    keys.map(({ column }) => column),
+  );
+  let page: FrameRows;
+  try {
+    page = await sandbox.run(
+      'frameRows',
+      { columns, order: keys, limit, offset, ...answerLimits },
+      {
+        files: { 'frame.parquet': bytes.read(frame.id) },
+        limits: { seconds: settings.get().DATA_QUERY_TIMEOUT_SECONDS },
+        signal,
+      },
+    );
+  } catch (error) {
+    throw queryFailure(error, 'order');
+  }
+  const seen = offset + page.rows.length;
+  return {
+    columns: withDescription(page.columns),
+    rows: page.rows,
+    total_count: frame.row_count,
+    next_offset: page.rows.length > 0 && seen < frame.row_count ? seen : null,
+  };
+};
+
+/** The rows of a frame as a file. */
+export const contentOf = async (
+  parts: FrameParts,
+  frame: DataFrame,
+  { format, spreadsheet_safe: spreadsheetSafe }: z.output<typeof contentQuery>,
+  signal: AbortSignal,
+): Promise<FileDownload> => {
+  const { sandbox, bytes } = parts;
+  const shown = {
+    name: `${frame.name}.${format}`,
+    contentType: types[format],
+    // The rows of a frame never change.
+    tag: `${frame.id}.${format}${spreadsheetSafe ? '.safe' : ''}`,
+  };
+  if (format === 'parquet') return { ...shown, size: frame.size_bytes, bytes: () => bytes.read(frame.id) };
+  const output = await takeOut(parts, 'content');
+  try {
+    await sandbox.run(
+      'frameExport',
+      { format, spreadsheetSafe },
+      {
+        files: { 'frame.parquet': bytes.read(frame.id) },
+        limits: { seconds: exportSeconds },
+        signal,
+        collect: output.collect,
+      },
+    );
+    const { size } = await stat(output.path);
+    return { ...shown, size, bytes: () => createReadStream(output.path), close: output.drop };
+  } catch (error) {
+    await output.drop();
+    throw queryFailure(error, 'format');
+  }
+};

@@ -1,0 +1,50 @@
+import type { DataConnections } from '../data-connections/index.ts';
+import type { Feature, Services } from '../feature.ts';
+import { notFound } from '../lib/errors.ts';
+import type { Answer, RunOptions } from './answer.ts';
+import { type Asked, runQuery } from './query.ts';
+import type { AskModel } from './question.ts';
+import { semanticDataModelRoutes } from './routes.ts';
+import { findSemanticDataModel } from './store.ts';
+import { createModelTools, type ModelTools } from './tools.ts';
+import { useRoutes } from './use-routes.ts';
+
+export type { AskedModel, AskModel } from './question.ts';
+export { lockSemanticDataModelsForShare } from './store.ts';
+export type { ModelTool, ModelTools } from './tools.ts';
+
+export interface SemanticDataModels extends Feature {
+  /** The tools of an agent for these models, for the runtime. */
+  tools: ModelTools;
+  /**
+   * Answers what is asked of the model `id`, for features that keep the rows: `limit` is theirs, and with `onRows` they
+   * get them in batches. Throws 404, and what a query by the API throws.
+   */
+  ask(id: string, asked: Asked, options: RunOptions): Promise<Answer>;
+}
+
+/** Semantic data models: what the tables of a data connection mean, and how they are asked. */
+export const createSemanticDataModels = (
+  { db, settings }: Services,
+  { connections, askModel }: { connections: DataConnections; askModel: AskModel },
+): SemanticDataModels => ({
+  tag: {
+    name: 'Semantic data models',
+    description: 'What company data means: datasets, metrics and verified queries.',
+  },
+  routes: [
+    ...semanticDataModelRoutes({ db, connections }),
+    ...useRoutes({ db, settings, connections, askModel }),
+  ],
+  ask: async (id, asked, options) => {
+    const row = await db.run((executor) => findSemanticDataModel(executor, id));
+    if (!row) throw notFound('semantic data model');
+    const dialect = (await connections.dialectOf(row.data_connection_id))!;
+    return runQuery({ connections, askModel }, { row, dialect }, asked, options);
+  },
+  tools: createModelTools({
+    db,
+    connections,
+    maxRows: () => settings.get().DATA_QUERY_MAX_ROWS,
+  }),
+});

@@ -1,0 +1,247 @@
+import type { DataConnections } from '../data-connections/index.ts';
+import { type Database, databaseNow } from '../database/index.ts';
+import { finder, listPage, type Route, route, validate } from '../http/index.ts';
+import { unprocessable } from '../lib/errors.ts';
+import { isId } from '../lib/ids.ts';
+import { documentOf, readDocument, toYaml } from './exchange.ts';
+import { checkModel } from './language.ts';
+import {
+  type Body,
+  body,
+  exportQuery,
+  importBody,
+  importedQueries,
+  listQuery,
+  semanticDataModel,
+  semanticDataModelPage,
+} from './schemas.ts';
+import {
+  type CheckedBody,
+  createSemanticDataModel,
+  deleteSemanticDataModel,
+  replaceSemanticDataModel,
+  requireConnection,
+} from './semantic-data-models.ts';
+import { findSemanticDataModel, listSemanticDataModels, type SemanticDataModelRow } from './store.ts';
+
+export const modelPath = '/semantic-data-models';
+export const oneModelPath = `${modelPath}/{semantic_data_model_id}`;
+
+export const modelFinder = (db: Database) =>
+  finder(db, 'semantic data model', 'semantic_data_model_id', findSemanticDataModel);
+
+export const toResponse = (row: SemanticDataModelRow) => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  data_connection_id: row.data_connection_id,
+  semantic_model: row.semantic_model as unknown as Record<string, unknown>,
+  verified_queries: row.verified_queries,
+  validation: row.validation,
+  created_by: row.created_by,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+});
+
+const mostBytes = 1_048_576;
+
+/**
+ * Returns the body with the warnings of its document. Throws 422 with every fault that the static rules find, and for an
+ * unknown data connection.
+ */
+export const checkBody = async (
+  connections: Pick<DataConnections, 'dialectOf'>,
+  given: Body,
+): Promise<CheckedBody> => {
+  const dialect = requireConnection(
+    isId(given.data_connection_id) ? await connections.dialectOf(given.data_connection_id) : undefined,
+  );
+  if (Buffer.byteLength(JSON.stringify(given.semantic_model)) > mostBytes) {
+    throw unprocessable([{ path: 'semantic_model', message: 'must have at most 1 MB as JSON' }]);
+  }
+  const { model, faults, warnings } = checkModel(given, dialect);
+  if (faults.length > 0) throw unprocessable(faults);
+  return {
+    ...given,
+    semantic_model: model as CheckedBody['semantic_model'],
+    validation: { valid: true, checked_at: null, errors: [], warnings },
+  };
+};
+
+interface ModelRouteParts {
+  db: Database;
+  connections: Pick<DataConnections, 'dialectOf'>;
+}
+
+/** Semantic data models as a resource. */
+export const semanticDataModelRoutes = ({ db, connections }: ModelRouteParts): Route[] => {
+  const find = modelFinder(db);
+  const check = (given: Body) => checkBody(connections, given);
+  const now = async (): Promise<string> => new Date(await db.run(databaseNow)).toISOString();
+
+  return [
+    route({
+      id: 'listSemanticDataModels',
+      role: 'builder',
+      scope: 'data:read',
+      method: 'GET',
+      path: modelPath,
+      summary: 'List semantic data models',
+      query: listQuery,
+      response: semanticDataModelPage,
+      handler: listPage(
+        db,
+        (executor, query) =>
+          // An id that is none matches nothing.
+          query.data_connection_id !== undefined && !isId(query.data_connection_id)
+            ? Promise.resolve([])
+            : listSemanticDataModels(executor, query),
+        toResponse,
+      ),
+    }),
+    route({
+      id: 'createSemanticDataModel',
+      role: 'builder',
+      scope: 'data',
+      method: 'POST',
+      path: modelPath,
+      summary: 'Create a semantic data model',
+      description: 'Every fault of the document is a 422 with `details`. The database is not asked.',
+      body,
+      response: semanticDataModel,
+      etag: true,
+      handler: async ({ body: given, actor, transaction, etag }) => {
+        const checked = await check(given);
+        const at = await now();
+        const row = await transaction((tx) => createSemanticDataModel(tx, actor, checked, at));
+        etag(row.revision);
+        return toResponse(row);
+      },
+    }),
+    route({
+      id: 'importSemanticDataModel',
+      role: 'builder',
+      scope: 'data',
+      method: 'POST',
+      path: `${modelPath}/import`,
+      summary: 'Import a semantic data model',
+      description: 'Creates a model from an Ossie document. `name` names the resource, not the document.',
+      body: importBody,
+      response: semanticDataModel,
+      etag: true,
+      handler: async ({ body: { data_connection_id, document, name }, actor, transaction, etag }) => {
+        if (Buffer.byteLength(document) > mostBytes) {
+          throw unprocessable([{ path: 'document', message: 'must have at most 1 MB' }]);
+        }
+        const { semantic_model, verified_queries } = readDocument(document);
+        const { verified_queries: queries } = validate(importedQueries, { verified_queries }, 'body');
+        const checked = await check({
+          name,
+          description: null,
+          data_connection_id,
+          semantic_model: semantic_model as Record<string, unknown>,
+          verified_queries: queries,
+        });
+        const at = await now();
+        const row = await transaction((tx) => createSemanticDataModel(tx, actor, checked, at));
+        etag(row.revision);
+        return toResponse(row);
+      },
+    }),
+    route({
+      id: 'getSemanticDataModel',
+      role: 'builder',
+      scope: 'data:read',
+      method: 'GET',
+      path: oneModelPath,
+      summary: 'Get a semantic data model',
+      find,
+      response: semanticDataModel,
+      etag: true,
+      handler: async ({ found, etag }) => {
+        etag(found.revision);
+        return toResponse(found);
+      },
+    }),
+    route({
+      id: 'exportSemanticDataModel',
+      role: 'builder',
+      scope: 'data:read',
+      method: 'GET',
+      path: `${oneModelPath}/export`,
+      summary: 'Export a semantic data model',
+      description:
+        'Returns an Ossie document. Verified queries are in a custom extension, which an import takes out again.',
+      find,
+      query: exportQuery,
+      web: {
+        methods: [],
+        operation: {
+          responses: {
+            200: {
+              description: 'The Ossie document.',
+              content: {
+                'application/yaml': { schema: { type: 'string' } },
+                'application/json': {
+                  schema: {
+                    type: 'object',
+                    required: ['version', 'semantic_model'],
+                    properties: {
+                      version: { type: 'string' },
+                      semantic_model: { type: 'array', items: { type: 'object' } },
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+      handler: async ({ found, query: { format } }) => {
+        const document = documentOf(found);
+        const [text, type] =
+          format === 'json'
+            ? [JSON.stringify(document), 'application/json']
+            : [toYaml(document), 'application/yaml'];
+        return new Response(text, { headers: { 'content-type': `${type}; charset=utf-8` } });
+      },
+    }),
+    route({
+      id: 'replaceSemanticDataModel',
+      role: 'builder',
+      scope: 'data',
+      method: 'PUT',
+      path: oneModelPath,
+      summary: 'Replace a semantic data model',
+      description: 'Optional fields that are left out are reset to their defaults.',
+      find,
+      body,
+      response: semanticDataModel,
+      etag: true,
+      handler: async ({ found, body: given, actor, transaction, ifMatch, etag }) => {
+        const checked = await check(given);
+        const at = await now();
+        const row = await transaction((tx) =>
+          replaceSemanticDataModel(tx, actor, found.id, { body: checked, now: at, ifMatch }),
+        );
+        etag(row.revision);
+        return toResponse(row);
+      },
+    }),
+    route({
+      id: 'deleteSemanticDataModel',
+      role: 'builder',
+      scope: 'data',
+      method: 'DELETE',
+      path: oneModelPath,
+      summary: 'Delete a semantic data model',
+      description: 'Returns 412 with `agent_ids` while agents use it.',
+      find,
+      status: 204,
+      otherStatuses: [412],
+      etag: true,
+      handler: ({ found, actor, transaction, ifMatch }) =>
+        transaction((tx) => deleteSemanticDataModel(tx, actor, found.id, ifMatch)),
+    }),
+  ];
+};

@@ -1,0 +1,154 @@
+import { audit } from '../audit/index.ts';
+import { lockDataConnectionForShare } from '../data-connections/index.ts';
+import { advisoryLock, type Tx } from '../database/index.ts';
+import { ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
+import { isId, newId } from '../lib/ids.ts';
+import type { Actor } from '../lib/principal.ts';
+import { readSettings } from '../settings/index.ts';
+import type { SemanticModel } from './ossie.ts';
+import type { Body, VerifiedQueryInput } from './schemas.ts';
+import {
+  countSemanticDataModels,
+  deleteSemanticDataModelRow,
+  type Fields,
+  findLockedSemanticDataModel,
+  insertSemanticDataModel,
+  listAgentsOf,
+  lockSemanticDataModelForDelete,
+  type SemanticDataModelRow,
+  updateSemanticDataModelRow,
+  type Validation,
+  type VerifiedQuery,
+} from './store.ts';
+
+/** A body whose document obeys the static rules, with the warnings that it has. */
+export type CheckedBody = Body & { semantic_model: SemanticModel; validation: Validation };
+
+/** Whether two values are the same JSON; the order of keys counts. */
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Who verified each query, and when: what has not changed keeps it. */
+const verified = (
+  given: readonly VerifiedQueryInput[],
+  before: readonly VerifiedQuery[],
+  actor: Actor,
+  now: string,
+): VerifiedQuery[] =>
+  given.map(({ name, question, sql, query, use_as_onboarding_question }) => {
+    const same = before.find(
+      (one) => one.name === name && one.question === question && one.sql === sql && isSame(one.query, query),
+    );
+    return {
+      name,
+      question,
+      ...(sql === undefined ? { query: query! } : { sql }),
+      use_as_onboarding_question,
+      verified_by: same?.verified_by ?? actor.principal.id,
+      verified_at: same?.verified_at ?? now,
+    };
+  });
+
+const fieldsOf = (
+  { name, description, data_connection_id, semantic_model, verified_queries, validation }: CheckedBody,
+  before: readonly VerifiedQuery[],
+  actor: Actor,
+  now: string,
+): Fields => ({
+  name: name ?? semantic_model.name,
+  description,
+  data_connection_id,
+  semantic_model,
+  verified_queries: verified(verified_queries, before, actor, now),
+  validation,
+});
+
+const unknownConnection = (): ApiError =>
+  unprocessable([{ path: 'data_connection_id', message: 'is not a data connection' }]);
+
+/** Locks the data connection, so that it is not deleted before the transaction ends. Throws 422 if there is none. */
+const lockConnection = async (tx: Tx, id: string): Promise<void> => {
+  if (!isId(id) || !(await lockDataConnectionForShare(tx, id))) throw unknownConnection();
+};
+
+/** Throws 422 unless `engine` was found for the data connection of a body. */
+export const requireConnection = <E>(engine: E | undefined): E => {
+  if (engine === undefined) throw unknownConnection();
+  return engine;
+};
+
+/** What the audit log says of a model: its size, not its text. */
+const summary = ({ name, data_connection_id, semantic_model, verified_queries }: Fields) => ({
+  name,
+  data_connection_id,
+  datasets: semantic_model.datasets.length,
+  metrics: semantic_model.metrics?.length ?? 0,
+  verified_queries: verified_queries.length,
+});
+
+/** Creates a model. Throws 400 if there are as many as there may be. */
+export const createSemanticDataModel = async (
+  tx: Tx,
+  actor: Actor,
+  body: CheckedBody,
+  now: string,
+): Promise<SemanticDataModelRow> => {
+  // Otherwise several creates at once would each count too few.
+  await advisoryLock(tx, 'semantic data models');
+  const { MAX_SEMANTIC_DATA_MODELS: max } = await readSettings(tx);
+  if ((await countSemanticDataModels(tx)) >= max) {
+    throw badRequest(`There are ${max} semantic data models, the maximum. Delete one first.`, {
+      setting: 'MAX_SEMANTIC_DATA_MODELS',
+    });
+  }
+  await lockConnection(tx, body.data_connection_id);
+  const fields = fieldsOf(body, [], actor, now);
+  const row = await insertSemanticDataModel(tx, {
+    id: newId(),
+    created_by: actor.principal.id,
+    ...fields,
+  });
+  await audit(tx, actor, 'semantic_data_model.create', row.id, summary(fields));
+  return row;
+};
+
+/** Replaces the model. `ifMatch` is called for the locked row. */
+export const replaceSemanticDataModel = async (
+  tx: Tx,
+  actor: Actor,
+  id: string,
+  { body, now, ifMatch }: { body: CheckedBody; now: string; ifMatch: (revision: number) => void },
+): Promise<SemanticDataModelRow> => {
+  const before = await findLockedSemanticDataModel(tx, id);
+  if (!before) throw notFound('semantic data model');
+  await lockConnection(tx, body.data_connection_id);
+  ifMatch(before.revision);
+  const fields = fieldsOf(body, before.verified_queries, actor, now);
+  const row = await updateSemanticDataModelRow(tx, id, fields);
+  await audit(tx, actor, 'semantic_data_model.update', id, summary(fields));
+  return row;
+};
+
+/** How many agents an error names that keep a model from being deleted. */
+const shownAgents = 10;
+
+/** Deletes the model. Throws 412 with `agent_ids` while agents use it. `ifMatch` is called for the locked row. */
+export const deleteSemanticDataModel = async (
+  tx: Tx,
+  actor: Actor,
+  id: string,
+  ifMatch: (revision: number) => void,
+): Promise<void> => {
+  const row = await lockSemanticDataModelForDelete(tx, id);
+  if (!row) throw notFound('semantic data model');
+  ifMatch(row.revision);
+  const agentIds = await listAgentsOf(tx, id, shownAgents);
+  if (agentIds.length > 0) {
+    throw new ApiError(
+      'precondition_failed',
+      'Agents use this semantic data model. Take it from their semantic_data_model_ids first.',
+      { agent_ids: agentIds },
+    );
+  }
+  await deleteSemanticDataModelRow(tx, id);
+  await audit(tx, actor, 'semantic_data_model.delete', id, { name: row.name });
+};

@@ -1,0 +1,71 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { newAgent } from '../contract/fixture.ts';
+import { expectAccessible } from './accessibility.ts';
+import { expectFault } from './faults.ts';
+import { describeInBrowser } from './fixture.ts';
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+describeInBrowser('leaving a page', (at) => {
+  test('an address without a page has the frame of the others', async () => {
+    for (const path of ['/nowhere', '/agents/x/nowhere/y', '/%E0%A4%A']) {
+      const page = await at().open(path);
+      await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
+      await page.getByRole('navigation', { name: 'Main' }).waitFor();
+      expect((await page.locator('h1').boundingBox())!.y).toBeGreaterThan(10);
+      if (path === '/nowhere') await expectAccessible(page, [{ scheme: 'light', width: 360 }]);
+    }
+  });
+
+  test('a form that was changed asks before one leaves it, and not after it was saved', async () => {
+    const { id } = await newAgent(at(), { name: 'Reporter' });
+    const page = await at().open(`/agents/${id}?tab=instructions`);
+    const field = page.getByLabel('Instructions', { exact: true });
+    const dialog = page.getByRole('dialog', { name: 'Discard changes' });
+    await field.fill('Report.');
+    await page.getByRole('tab', { name: 'Tools' }).click();
+    await dialog.waitFor();
+    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await field.inputValue()).toBe('Report.');
+    await button(page, 'Save').click();
+    await page.getByText('Agent saved').waitFor();
+    await page.getByRole('tab', { name: 'Tools' }).click();
+    await page.waitForURL(/tab=tools/);
+    await page.getByRole('tab', { name: 'Instructions' }).click();
+    await field.fill('Report more.');
+    await page.getByRole('link', { name: 'Status' }).click();
+    await dialog.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();
+
+    // A save leads to another page, and the form's own "Discard" is no question.
+    await page.goto(`${at().test.origin}/agents/new`);
+    await page.getByLabel('Name', { exact: true }).fill('Second');
+    await button(page, 'Create agent').click();
+    await page.getByRole('heading', { level: 1, name: 'Second' }).waitFor();
+    await page.goto(`${at().test.origin}/agents/new`);
+    await page.getByLabel('Name', { exact: true }).fill('Third');
+    await page.getByRole('link', { name: 'Discard' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+  });
+
+  test('a part of an older version is loaded anew once, and then the page says that a newer one is here', async () => {
+    const page = await at().open('/status');
+    expectFault(page, /404|console |exception /);
+    await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();
+    let loads = 0;
+    page.on('load', () => loads++);
+    await page.route('**/assets/AgentsPage-*', (route) => route.fulfill({ status: 404, body: '' }));
+    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'A newer version is here' }).waitFor();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    expect(loads).toBeGreaterThanOrEqual(1);
+    expect(loads).toBeLessThanOrEqual(2);
+    await expectAccessible(page, [{ scheme: 'light', width: 1280 }]);
+    await page.unroute('**/assets/AgentsPage-*');
+    await button(page, 'Reload').click();
+    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+  });
+});

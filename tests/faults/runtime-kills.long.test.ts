@@ -1,0 +1,3 @@
+import { describeRuntimeKills } from './scenarios/runtime-kills.describe.ts';
+
+describeRuntimeKills('embedded', 1);
