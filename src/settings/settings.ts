@@ -70,6 +70,16 @@ export const settingDefinitions = {
     2,
     'How many processes one replica runs at once to read files and to query data. Each may use 1 GB of memory.',
   ],
+  MAX_EXTRACTION_PAGES: [
+    z.int().min(1).max(1_000),
+    100,
+    'How many pages of a document one extraction may ask for.',
+  ],
+  EXTRACTION_RETENTION_HOURS: [
+    z.int().min(1).max(8_760),
+    24,
+    'How many hours the result of an extraction is kept after its end.',
+  ],
   RATE_LIMIT_REQUESTS_PER_SECOND: [
     z.int().min(0).max(1_000_000),
     1_000,
