@@ -123,7 +123,10 @@ describe('roles', () =>
     });
 
     test.each([
-      ['admin', /Observability|Settings|Audits|^(create|update|delete|set|test).*Llm|LlmDefaults/],
+      [
+        'admin',
+        /Observability|(?<!Connection)Settings|Audits|^(create|update|delete|set|test).*Llm|LlmDefaults/,
+      ],
       [
         'builder',
         /^(create|update|replace|delete|pause|resume|run)(Agent|Schedule)$|^(get|list)LlmConfigurations?$|^(claim|heartbeat|finish)WorkItems?$/,

@@ -19,8 +19,11 @@ interface Operation {
 }
 
 /** Whether the body is a form with a file. */
-const isForm = ({ requestBody }: Operation): boolean =>
-  'multipart/form-data' in ((requestBody as { content?: object } | undefined)?.content ?? {});
+/** Whether it takes a form and nothing else. */
+const isForm = ({ requestBody }: Operation): boolean => {
+  const content = (requestBody as { content?: object } | undefined)?.content ?? {};
+  return 'multipart/form-data' in content && !('application/json' in content);
+};
 
 describe('the OpenAPI document', () =>
   withPlatform('postgres', (at) => {
