@@ -328,6 +328,21 @@ CREATE UNIQUE INDEX data_frames_conversation ON data_frames USING btree (convers
 CREATE UNIQUE INDEX data_frames_work_item ON data_frames USING btree (work_item_id, name) WHERE (work_item_id IS NOT NULL);
 CREATE TRIGGER data_frames_removed AFTER DELETE ON data_frames REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_file_bytes();
 
+create table document_intelligence (
+  id text default 'configuration'::text not null,
+  provider text not null,
+  settings text not null,
+  llm_id uuid,
+  ocr text not null,
+  ocr_languages jsonb not null,
+  updated_at timestamp(3) with time zone default platform_now() not null,
+  constraint document_intelligence_pkey PRIMARY KEY (id),
+  constraint document_intelligence_id_check CHECK ((id = 'configuration'::text)),
+  constraint document_intelligence_llm_id_fkey FOREIGN KEY (llm_id) REFERENCES llm_configurations(id) ON DELETE SET NULL,
+  constraint document_intelligence_ocr_check CHECK ((ocr = ANY (ARRAY['auto'::text, 'off'::text]))),
+  constraint document_intelligence_provider_check CHECK ((provider = ANY (ARRAY['embedded'::text, 'azure'::text, 'docling'::text, 'http'::text])))
+);
+
 create table external_leases (
   token_hash text not null,
   work_item_id uuid not null,
@@ -338,6 +353,22 @@ create table external_leases (
   constraint external_leases_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE
 );
 CREATE INDEX external_leases_item ON external_leases USING btree (work_item_id);
+
+create table extractions (
+  id uuid not null,
+  status text not null,
+  record text not null,
+  created_by text not null,
+  replica text not null,
+  alive_at timestamp(3) with time zone default platform_now() not null,
+  created_at timestamp(3) with time zone default platform_now() not null,
+  finished_at timestamp(3) with time zone,
+  constraint extractions_pkey PRIMARY KEY (id),
+  constraint extractions_check CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['COMPLETED'::text, 'ERROR'::text])))),
+  constraint extractions_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'ERROR'::text])))
+);
+CREATE INDEX extractions_finished ON extractions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+CREATE INDEX extractions_open ON extractions USING btree (alive_at) WHERE (finished_at IS NULL);
 
 create table file_bytes (
   file_id uuid not null,

@@ -8,6 +8,7 @@ import { createConsole } from './console/index.ts';
 import { createConversations, endConversations } from './conversations/index.ts';
 import { createDataConnections } from './data-connections/index.ts';
 import { createDataFrames } from './data-frames/index.ts';
+import { createDocumentIntelligence } from './document-intelligence/index.ts';
 import { OpenStreams } from './event-streams/index.ts';
 import { createExternalWorkers } from './external-workers/index.ts';
 import type { Feature, Services } from './feature.ts';
@@ -17,7 +18,7 @@ import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
-import { createAsk, createProbe, createRuntime } from './runtime/index.ts';
+import { createAsk, createAskForJson, createProbe, createRuntime } from './runtime/index.ts';
 import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import { createSemanticDataModels } from './semantic-data-models/index.ts';
@@ -89,6 +90,13 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   });
   const conversations = createConversations(services, { runtime, openStreams });
 
+  const documentIntelligence = createDocumentIntelligence(services, {
+    sandbox,
+    bytes: files.bytes,
+    conversations: owners.find(({ name }) => name === 'Conversation')!,
+    ask: createAskForJson(services, llms),
+    replica: () => telemetry.replicaId,
+  });
   const toolProtocol = createToolProtocol(services, { conversations: conversations.asking });
   const application = createApplication(services, { audit, traceLinks: observability.traceLinks });
   const replicas = createReplicas(services, {
@@ -122,6 +130,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     semanticDataModels,
     files,
     dataFrames,
+    documentIntelligence,
     ...access.features,
     services.settings,
     branding,

@@ -11,7 +11,9 @@ import { fileRoutes } from './routes.ts';
 import { rowBytes } from './row-bytes.ts';
 
 export type { FileBytes } from './bytes.ts';
-export { dropBytes, lockNames, waitingFolder, withoutNull } from './files.ts';
+export { contentTypeOf } from './content-type.ts';
+export { dropBytes, fileUpload, lockNames, waitingFolder, withoutNull } from './files.ts';
+export { cleanName } from './names.ts';
 export type { OwnerKind } from './owners.ts';
 export { findFile, findFileByName, listFiles, type OwnerIds, ownedBy, type StoredFile } from './store.ts';
 

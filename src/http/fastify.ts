@@ -6,6 +6,7 @@ import type { Principal } from '../lib/principal.ts';
 import { hostsIn, normalizeUrl, requestIdOf } from './addresses.ts';
 import { bodyLimit, RequestBodies } from './bodies.ts';
 import { closeAfterBody, refuseConnection, sendFailure } from './failure.ts';
+import { isForm } from './upload.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,12 +58,20 @@ export const createFastify = (log: Logger, trustProxy: string[] | undefined): Fa
   return app;
 };
 
+interface UploadConfig {
+  upload?: 'form' | 'formOrJson';
+}
+
+/** Whether the body is a form that the route reads itself. */
+const isUpload = ({ upload }: UploadConfig, contentType: string | undefined): boolean =>
+  upload === 'form' || (upload === 'formOrJson' && isForm(contentType));
+
 /** The body is parsed after the 404s of what the path names, so Fastify only reads it. */
 const readBodiesUnparsed = (app: FastifyInstance): void => {
   const bodies = new RequestBodies();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    (request.routeOptions.config as { upload?: boolean }).upload
+    isUpload(request.routeOptions.config as UploadConfig, request.headers['content-type'])
       ? undefined
       : bodies.read(payload, request.response!),
   );

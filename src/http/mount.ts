@@ -126,7 +126,7 @@ export const mountRoutes = (
         url: routerPath(base + route.path),
         // A HEAD must change nothing, and a redirect of ours ends or begins a sign-in.
         exposeHeadRoute: route.status !== 303,
-        config: { operation: route.id, upload: route.upload !== undefined },
+        config: { operation: route.id, upload: route.upload && (route.body ? 'formOrJson' : 'form') },
         // `readUpload` has limits of its own.
         ...(route.upload ? { bodyLimit: Number.MAX_SAFE_INTEGER } : {}),
         onRequest: (request, reply) => admit(route, callers, options, request, reply),

@@ -188,13 +188,13 @@ const permissionOf = ({ role, scope }: Pick<Route, 'role' | 'scope'>): Json =>
     : { 'x-required-role': role, ...(scope === null ? {} : { 'x-required-scope': scope }) };
 
 const bodyOf = ({ body, bodyType, bodyOptional, upload }: Route, components: Json): Json => {
-  if (upload) return { requestBody: uploadBody(upload) };
-  if (!body) return {};
+  const form = upload && uploadBody(upload);
+  if (!body) return form ? { requestBody: form } : {};
   const type = bodyType === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
   return {
     requestBody: {
       required: !bodyOptional,
-      content: { [type]: { schema: toSchema(body, 'input', components) } },
+      content: { ...(form?.content as Json), [type]: { schema: toSchema(body, 'input', components) } },
     },
   };
 };

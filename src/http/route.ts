@@ -24,7 +24,7 @@ export interface Context<F = unknown, Q = unknown, B = unknown> {
   body: B;
   /** The body as it was sent; undefined without one. For a route with `web`: others have `body`. */
   bytes: Buffer | undefined;
-  /** The file of the form. For a route with `upload`. */
+  /** The file of the form. For a route with `upload`; one with `body` too checks which of them there is. */
   upload: Upload;
   found: F;
   /**
@@ -90,7 +90,10 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   body?: B;
   /** `form`: the body is `application/x-www-form-urlencoded`, with each field once. Default: JSON. */
   bodyType?: 'form';
-  /** The body is a form with a file, which is on the disk when the handler begins. No transaction is open until then. */
+  /**
+   * The body is a form with a file, which is on the disk when the handler begins. No transaction is open until then.
+   * With `body` as well, JSON is taken instead: of `upload` and `body` the handler has one.
+   */
   upload?: UploadSpec;
   /** The request may have no body. */
   bodyOptional?: boolean;

@@ -14,7 +14,7 @@ import { checkIdempotencyKey, IdempotentReplay, requestHash, withIdempotencyKey 
 import type { Context, Route } from './route.ts';
 import { type FileDownload, sendDownload } from './send-download.ts';
 import { guardedStream, watchAccess } from './stream.ts';
-import { readUpload, type Upload } from './upload.ts';
+import { isForm, readUpload, type Upload } from './upload.ts';
 import { readForm, readJson, validate } from './validate.ts';
 
 const readQuery = ({ query, anyQuery }: Route, given: object): unknown => {
@@ -121,10 +121,12 @@ export const serveRoute = async (
   const actor = actorOf(request);
   const { principal } = actor;
   const found = await route.find?.({ params, principal });
-  const raw = readRaw(route, request.body as Buffer | undefined, headers);
+  // A route may take JSON instead of the form.
+  const isUpload = route.upload !== undefined && (!route.body || isForm(headers['content-type']));
+  const raw = isUpload ? undefined : readRaw(route, request.body as Buffer | undefined, headers);
   const query = readQuery(route, { ...(request.query as object) });
-  const body = await readBody(route, raw, principal);
-  const upload = route.upload && (await readUpload(request.raw, route.upload));
+  const body = isUpload ? undefined : await readBody(route, raw, principal);
+  const upload = isUpload ? await readUpload(request.raw, route.upload!) : undefined;
   const ifMatch = oneHeader(headers['if-match'], 'If-Match');
   const key = route.idempotent ? oneHeader(headers['idempotency-key'], 'Idempotency-Key') : undefined;
   if (key !== undefined) checkIdempotencyKey(key);

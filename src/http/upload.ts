@@ -32,6 +32,8 @@ export interface Upload {
   fields: Readonly<Record<string, string>>;
 }
 
+export const isForm = (contentType = ''): boolean => /^multipart\/form-data *(;|$)/i.test(contentType);
+
 const maxFieldBytes = 256 * 1024;
 /** Parts that no one knows are read over, up to this number of parts. */
 const maxParts = 20;
@@ -92,7 +94,7 @@ const feed = (request: IncomingMessage, busboy: InstanceType<typeof Busboy>): Pr
  */
 export const readUpload = async (request: IncomingMessage, spec: UploadSpec): Promise<Upload> => {
   const { headers } = request;
-  if (!/^multipart\/form-data *(;|$)/i.test(headers['content-type'] ?? '')) {
+  if (!isForm(headers['content-type'])) {
     throw badRequest('A form with a file is required, with Content-Type: multipart/form-data.');
   }
   const maxBytes = spec.maxBytes();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Message, splitUserMessage } from './messages.ts';
+import { mockJson } from './mock-extraction.ts';
 import { resultReminder } from './result.ts';
 import { type Model, ModelError, type StepRequest, type StepResult } from './step.ts';
 
@@ -103,6 +104,7 @@ export const mockModel = (): Model => ({
   name: 'mock',
   step: async (request) => {
     const { messages, tools, signal } = request;
+    if (request.output) return reply(messages, mockJson(messages, request.output), []);
     const from = messages.findLastIndex(({ role, text }) => role === 'user' && text !== resultReminder);
     const { message, payload } = splitUserMessage(messages[from]?.text ?? '');
     const since = messages.slice(from + 1);

@@ -32,6 +32,8 @@ export interface StepRequest {
   maxOutputTokens: number | null;
   /** Receives the text as it comes. */
   onDelta?: (text: string) => void;
+  /** JSON Schema of the reply, which is then JSON. Not every endpoint holds its model to it. */
+  output?: Record<string, unknown>;
   /** The key of the prompt cache for providers that have one: the id of the agent. */
   cacheKey: string | null;
 }

@@ -11,10 +11,12 @@ import { Processes } from './processes.ts';
 export type { FailureReason } from './failure.ts';
 export type { Box, Line, Page, Word } from './jobs/documents/page.ts';
 export type { DocumentType } from './jobs/documents/read.ts';
+export { Reading } from './jobs/documents/read.ts';
 export { type FrameDatatype, frameDatatypes } from './jobs/frames/datatypes.ts';
 export type { FrameFormat, FrameMade } from './jobs/frames/read.ts';
 export type { FrameAnswer, FrameRows } from './jobs/frames/show.ts';
 export type { SqliteTable } from './jobs/sqlite-tables.ts';
+export { isOcrInstalled, isOcrLanguageInstalled } from './ocr-installed.ts';
 export { type Jobs, SandboxFailure };
 
 /** How long a request waits for a free process, in milliseconds. */

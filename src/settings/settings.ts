@@ -70,6 +70,16 @@ export const settingDefinitions = {
     2,
     'How many processes one replica runs at once to read files and to query data. Each may use 1 GB of memory.',
   ],
+  MAX_EXTRACTION_PAGES: [
+    z.int().min(1).max(1_000),
+    100,
+    'How many pages of a document one extraction may ask for.',
+  ],
+  EXTRACTION_RETENTION_HOURS: [
+    z.int().min(1).max(8_760),
+    24,
+    'How many hours the result of an extraction is kept after its end.',
+  ],
   RATE_LIMIT_REQUESTS_PER_SECOND: [
     z.int().min(0).max(1_000_000),
     1_000,
@@ -99,6 +109,16 @@ export const settingDefinitions = {
     z.boolean(),
     false,
     'Whether a data connection whose user may change data is refused. Otherwise its test has a warning.',
+  ],
+  DATA_QUERY_TIMEOUT_SECONDS: [
+    z.int().min(1).max(600),
+    30,
+    'How many seconds a query to the database of a data connection, or to data frames, may take.',
+  ],
+  DATA_QUERY_MAX_ROWS: [
+    z.int().min(1).max(100_000),
+    10_000,
+    'The most rows that the response to one query has.',
   ],
   CAPTURE_MESSAGE_CONTENT: [z.boolean(), false, 'Whether traces contain prompts and completions.'],
   TELEMETRY_RETENTION_HOURS: [z.int().min(1).max(8_760), 72, 'How many hours undelivered telemetry is kept.'],

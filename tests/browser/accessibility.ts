@@ -40,8 +40,10 @@ export const showAs = async (page: Page, { scheme, width }: Look): Promise<void>
   await page.evaluate(settle);
 };
 
+const require = createRequire(import.meta.url);
+
 /** The small file is half of the other one, and crosses two processes for each page that is loaded. */
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const currentLook = async (page: Page): Promise<Look> => ({
   scheme: (await page.evaluate(`matchMedia('(prefers-color-scheme: dark)').matches`)) ? 'dark' : 'light',

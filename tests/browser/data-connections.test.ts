@@ -95,22 +95,22 @@ describeInBrowser(
         .first()
         .waitFor();
       await page.getByText(/REQUIRE_READ_ONLY_CREDENTIALS/).waitFor();
-      await expectAccessible(page, both);
+      await expectAccessible(page, one);
       await page.getByLabel('Username', { exact: true }).fill(reader);
       await page.getByRole('button', { name: 'Create data connection' }).click();
       await page.getByRole('heading', { level: 1, name: 'The shop' }).waitFor();
       await page.getByText(/It responds\. Last attempt/).waitFor();
       await page.getByRole('row', { name: /orders.*public, What customers ordered\..*4 columns/ }).waitFor();
-      await expectAccessible(page, both);
+      await expectAccessible(page, phone);
       await page.getByLabel('Filter').fill('ETTER');
       await page.getByRole('row', { name: /^customers/ }).waitFor({ state: 'hidden' });
       await page.getByRole('link', { name: /^letters/ }).click();
       const rows = page.getByRole('table', { name: 'First rows' });
       await rows.getByRole('cell', { name: 'Letter 20', exact: true }).waitFor();
       expect(await rows.getByRole('cell', { name: 'NULL', exact: true }).count()).toBe(10);
-      const aligned = (name: string) =>
-        rows.getByRole('columnheader', { name }).evaluate((cell) => getComputedStyle(cell).textAlign);
-      expect([await aligned('id'), await aligned('body')]).toEqual(['right', 'left']);
+      const aligned = `[...document.querySelectorAll('table[aria-label="First rows"] th')].slice(0, 2)
+        .map((cell) => getComputedStyle(cell).textAlign)`;
+      expect(await page.evaluate(aligned)).toEqual(['right', 'left']);
       await page.getByRole('button', { name: 'Next rows' }).click();
       await page.getByRole('button', { name: 'Next rows' }).click();
       await page.getByText('Rows 41 to 45 of 45.').waitFor();
@@ -148,13 +148,13 @@ describeInBrowser(
       await page.getByRole('cell', { name: '12.5', exact: true }).waitFor();
       await page.getByRole('link', { name: 'Data connections' }).first().click();
       await page.getByRole('row', { name: /A file.*SQLite.*shop\.db.*Responds/ }).waitFor();
+      await expectAccessible(page, both);
       await page.getByRole('button', { name: 'Engine' }).click();
       await page.getByRole('option', { name: 'MySQL' }).click();
       await page.getByText('No data connections match 1 filter.').waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await page.getByLabel('Filter').fill('a fi');
       await page.getByRole('row', { name: /A file/ }).waitFor();
-      await expectAccessible(page, both);
     });
 
     test('the password goes to no other place, and two who edit see both versions', async () => {

@@ -121,11 +121,9 @@ describeInBrowser('semantic data models', (at) => {
     await page.getByRole('button', { name: 'Validate' }).click();
     await page.getByText(/It has 1 error/).waitFor();
     await page.getByRole('link', { name: 'Show in YAML' }).first().click();
-    const text = page.getByLabel('YAML of the model');
     const selected = () =>
-      text.evaluate((area: HTMLTextAreaElement) =>
-        area.value.slice(0, area.selectionEnd).split('\n').slice(-4).join('\n'),
-      );
+      page.evaluate<string>(`(({ value = '', selectionStart, selectionEnd }) =>
+        value.slice(selectionStart, selectionEnd))(document.activeElement)`);
     await expect.poll(selected).toContain('amount');
     await expectAccessible(page, phone);
     await runSql(foreign.url, 'alter table orders rename column total to amount');
@@ -193,7 +191,7 @@ describeInBrowser('semantic data models', (at) => {
     const page = await at().open(`/agents/${agent.id}?tab=tools`);
     expectFault(page, /412|404/);
     await page.getByRole('heading', { level: 1, name: 'Night clerk' }).waitFor();
-    await page.getByRole('combobox', { name: 'Data models' }).press('Enter');
+    await page.getByRole('combobox', { name: 'Data models' }).press('ArrowDown');
     await page.getByRole('option', { name: 'Attached', exact: true }).click();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Save', exact: true }).click();

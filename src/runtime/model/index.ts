@@ -10,7 +10,7 @@ import { toModelError } from './errors.ts';
 import { google } from './google.ts';
 import { azure, openAi } from './openai.ts';
 import { openAiCompatible } from './openai-compatible.ts';
-import { type LoadFile, markLast, toInstructions, toModelMessages, toToolSet } from './prompt.ts';
+import { type LoadFile, markLast, toInstructions, toModelMessages, toOutput, toToolSet } from './prompt.ts';
 import type { CallOptions, Provider } from './provider.ts';
 import { toStepResult } from './reply.ts';
 import { Watch, WholeReply, watchedFetch } from './watch.ts';
@@ -99,6 +99,7 @@ const step = async (
       ...(instructions === undefined ? {} : { instructions }),
       messages: markLast(messages, marks),
       tools: toToolSet(request.tools),
+      ...(request.output ? { output: toOutput(request.output) } : {}),
       ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
       ...(llm.temperature === null ? {} : { temperature: llm.temperature }),
       ...(reasoning === null ? {} : { reasoning }),

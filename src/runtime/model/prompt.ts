@@ -1,4 +1,4 @@
-import { type Instructions, jsonSchema, type ModelMessage, type ToolSet, tool } from 'ai';
+import { type Instructions, jsonSchema, type ModelMessage, type Output, type ToolSet, tool } from 'ai';
 import type { Message, MessageFile } from '../messages.ts';
 import type { StepRequest } from '../step.ts';
 
@@ -98,3 +98,12 @@ export const toToolSet = (tools: StepRequest['tools']): ToolSet =>
       tool({ description, inputSchema: jsonSchema<unknown>(inputSchema) }),
     ]),
   );
+
+/** A reply in JSON. The text is taken as it is: whoever asked reads it, and it may miss the schema. */
+export const toOutput = (schema: Record<string, unknown>): Output.Output<string, string, never> => ({
+  name: 'extraction',
+  responseFormat: Promise.resolve({ type: 'json', name: 'extraction', schema }),
+  parseCompleteOutput: async ({ text }) => text,
+  parsePartialOutput: async ({ text }) => ({ partial: text }),
+  createElementStreamTransform: () => undefined,
+});

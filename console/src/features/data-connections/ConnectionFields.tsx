@@ -10,7 +10,7 @@ const engines = optionsOf(words.engines);
 const tlsModes = optionsOf(words.tlsModes);
 
 /** Which secrets are stored of a connection that exists. */
-export interface Stored {
+interface Stored {
   password: boolean;
   client_key: boolean;
 }

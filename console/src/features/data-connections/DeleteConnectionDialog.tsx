@@ -1,15 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { path, request, useAction, useGet, useInvalidate, usePermission } from '../../api/index.ts';
-import type { PublicDataConnection } from '../../api/types.gen.ts';
+import type { PublicDataConnection, SemanticDataModelPage } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { ActionDialog, LinkList, notify } from '../../ui/index.ts';
-
-/** What is read of the models that use a connection. */
-interface UsingModels {
-  data: readonly { id: string; name: string }[];
-  has_more: boolean;
-}
 
 /** Asks before a connection is deleted, and names the semantic data models that keep it from being deleted. */
 export const DeleteConnectionDialog = ({
@@ -24,7 +18,7 @@ export const DeleteConnectionDialog = ({
   const navigate = useNavigate();
   const invalidate = useInvalidate();
   const { allowed } = usePermission('listSemanticDataModels');
-  const used = useGet<UsingModels>('/api/v2/semantic-data-models', {
+  const used = useGet<SemanticDataModelPage>('/api/v2/semantic-data-models', {
     query: { data_connection_id: connection.id, limit: 20 },
     enabled: allowed,
   }).data;

@@ -1,10 +1,13 @@
 import { useState } from 'react';
-import { path, useGet } from '../../api/index.ts';
+import { path, useGet, usePermission } from '../../api/index.ts';
 import type { DataConnectionTable, DataConnectionTablePage } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
 import { useCursor, useUrlState } from '../../app/url-state.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
+import { pages } from '../../text/en/pages.ts';
 import {
   Box,
+  ButtonLink,
   type Column,
   EmptyState,
   FilterBar,
@@ -13,6 +16,7 @@ import {
   Loaded,
   NothingMatches,
   Pager,
+  permissionReason,
   Quiet,
   Section,
   Table,
@@ -51,6 +55,7 @@ const filters = ['q', 'schema'] as const;
 const TableList = ({ connectionId }: { connectionId: string }) => {
   const { search, set, href, clear, count } = useUrlState<ReturnType<typeof dataConnectionSearch>>();
   const { q, schema, next } = search;
+  const mayModel = permissionReason(usePermission('createSemanticDataModel'));
   const [typed, setTyped] = useState('');
   // It asks the foreign database: not every few seconds, and not because the page gets the focus.
   const got = useGet<DataConnectionTablePage>(path`/api/v2/data-connections/${connectionId}/tables`, {
@@ -66,7 +71,22 @@ const TableList = ({ connectionId }: { connectionId: string }) => {
     .filter((name) => name.toLowerCase().includes(typed.toLowerCase()))
     .map((value) => ({ value, label: value }));
   return (
-    <Section label={words.tablesOf} note={words.tablesNote}>
+    <Section
+      label={words.tablesOf}
+      note={words.tablesNote}
+      aside={
+        got.data !== undefined &&
+        got.data.data.length > 0 && (
+          <ButtonLink
+            small
+            href={to.newSemanticDataModel({ connection: connectionId })}
+            disabledReason={mayModel}
+          >
+            {pages.newSemanticDataModel}
+          </ButtonLink>
+        )
+      }
+    >
       {(count(filters) > 0 || next !== undefined || got.data?.data.length !== 0) && (
         <FilterBar set={count(filters)} onClear={() => clear(filters)}>
           <FilterText value={q ?? ''} onChange={(q) => set({ q })} />

@@ -46,7 +46,7 @@ export const noValues: ConnectionValues = {
 
 export const defaultPorts = { postgres: 5_432, mysql: 3_306 } as const;
 
-export const isFile = (
+const isFile = (
   configuration: PublicDataConnection['configuration'],
 ): configuration is ShownSqliteConfiguration => 'path' in configuration;
 

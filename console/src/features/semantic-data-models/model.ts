@@ -48,7 +48,7 @@ export const synonymsOf = ({ ai_context }: Described): string[] =>
   typeof ai_context === 'object' ? (ai_context.synonyms ?? []) : [];
 
 /** What is sent of a verified query: who verified it, and when, is decided by the platform. */
-export const sentQuery = ({ verified_by: _by, verified_at: _at, ...query }: VerifiedQuery) => query;
+const sentQuery = ({ verified_by: _by, verified_at: _at, ...query }: VerifiedQuery) => query;
 
 /** The body of a PUT that changes nothing. */
 export const bodyOf = (model: PublicSemanticDataModel) => ({

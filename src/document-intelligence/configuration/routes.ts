@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { type Route, route, timestamp, validate } from '../../http/index.ts';
+import { isObject } from '../../lib/objects.ts';
+import { type Configurations, toResponse } from './configuration.ts';
+import { configurationBody, providers } from './settings.ts';
+
+const configuration = z
+  .object({
+    configured: z.boolean().describe('Without a configuration documents are read by the platform itself.'),
+    provider: z.enum(providers),
+    settings: z
+      .object({
+        endpoint: z.string().optional(),
+        url: z.string().optional(),
+        api_key_set: z.boolean().optional(),
+        header_names: z.array(z.string()).optional(),
+      })
+      .describe('Without secrets.'),
+    llm_id: z.string().nullable(),
+    ocr: z.enum(['auto', 'off']),
+    ocr_languages: z.array(z.string()),
+    updated_at: timestamp.nullable(),
+  })
+  .meta({ id: 'DocumentIntelligence' });
+
+const testResult = z
+  .object({
+    ok: z.boolean(),
+    steps: z
+      .array(z.object({ step: z.enum(['address', 'read']), ok: z.boolean(), detail: z.string() }))
+      .describe('In order; the first that failed is the last.'),
+  })
+  .meta({ id: 'DocumentIntelligenceTest' });
+
+/** Nothing, or what is to be tested, which the handler checks. */
+const testBody = z.custom<object>(isObject, 'expected an object').meta({ openapi: configurationBody });
+
+const path = '/document-intelligence';
+
+export const configurationRoutes = (configurations: Configurations): Route[] => [
+  route({
+    id: 'getDocumentIntelligence',
+    role: 'admin',
+    scope: 'data:read',
+    method: 'GET',
+    path,
+    summary: 'Get the configuration of document intelligence',
+    response: configuration,
+    handler: async () => toResponse(await configurations.read()),
+  }),
+  route({
+    id: 'putDocumentIntelligence',
+    role: 'admin',
+    scope: 'data',
+    method: 'PUT',
+    path,
+    summary: 'Replace the configuration of document intelligence',
+    description:
+      'Secrets that are left out are kept if provider and address stay the same. Another address needs them again.',
+    body: configurationBody,
+    response: configuration,
+    handler: async ({ body, actor, transaction }) => {
+      const stored = await configurations.read();
+      const settings = await configurations.check(body, stored.settings);
+      return transaction(async (tx) => toResponse(await configurations.put(tx, actor, body, settings)));
+    },
+  }),
+  route({
+    id: 'deleteDocumentIntelligence',
+    role: 'admin',
+    scope: 'data',
+    method: 'DELETE',
+    path,
+    summary: 'Delete the configuration of document intelligence',
+    otherStatuses: [404],
+    status: 204,
+    handler: ({ actor, transaction }) => transaction((tx) => configurations.remove(tx, actor)),
+  }),
+  route({
+    id: 'testDocumentIntelligence',
+    role: 'admin',
+    scope: 'data',
+    method: 'POST',
+    path: `${path}/test`,
+    summary: 'Test a reader of documents',
+    description:
+      'Sends a sample document and reads it, within 60 s. Without a body the stored configuration is tested. The response is 200 also when a step fails.',
+    body: testBody,
+    bodyOptional: true,
+    response: testResult,
+    handler: async ({ body, signal }) => {
+      const { settings: stored } = await configurations.read();
+      const asked = Object.keys(body).length === 0 ? null : validate(configurationBody, body, 'body');
+      const settings = asked ? await configurations.check(asked, stored) : stored;
+      return configurations.test(settings, signal);
+    },
+  }),
+];

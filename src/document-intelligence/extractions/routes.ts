@@ -1,0 +1,277 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { audit } from '../../audit/index.ts';
+import type { Database } from '../../database/index.ts';
+import { cleanName, contentTypeOf, type FileBytes, findFile, type OwnerKind } from '../../files/index.ts';
+import {
+  type Context,
+  finder,
+  id,
+  jsonObject,
+  type Route,
+  route,
+  timestamp,
+  type UploadSpec,
+} from '../../http/index.ts';
+import { notFound, unprocessable } from '../../lib/errors.ts';
+import { isId, newId } from '../../lib/ids.ts';
+import type { Principal } from '../../lib/principal.ts';
+import type { CurrentSettings } from '../../settings/index.ts';
+import type { Configurations } from '../configuration/configuration.ts';
+import { kindOf, type readDocument } from '../readers/index.ts';
+import { type AskForJson, extract, maxDocumentCharacters } from './extract.ts';
+import type { ExtractionRecord, Extractions } from './extractions.ts';
+import { type ExtractionRequest, extractionBody, readForm, readRequest } from './request.ts';
+import { type ExtractionRow, findExtraction } from './store.ts';
+
+const box = z.object({ left: z.number(), top: z.number(), width: z.number(), height: z.number() });
+const extraction = z
+  .object({
+    id,
+    status: z.enum(['PENDING', 'RUNNING', 'COMPLETED', 'ERROR']),
+    file: z.object({
+      name: z.string(),
+      content_type: z.string(),
+      size_bytes: z.int(),
+      sha256: z.string(),
+      pages: z.int().nullable().describe('Of the whole document; null until it is read.'),
+    }),
+    data: jsonObject.nullable().describe('Has every key of the schema.'),
+    valid: z
+      .boolean()
+      .nullable()
+      .describe('Whether each required key has a value and no value had the wrong type.'),
+    fields: z
+      .custom<object>()
+      .nullable()
+      .meta({
+        openapi: z
+          .record(
+            z.string(),
+            z.object({
+              confidence: z.enum(['high', 'medium', 'low']),
+              citations: z.array(
+                z.object({
+                  page: z.int(),
+                  line: z.int(),
+                  text: z.string(),
+                  bbox: box.nullable().describe('From 0 to 1, from the top left of the page.'),
+                }),
+              ),
+            }),
+          )
+          .nullable(),
+      })
+      .describe('How sure each value is and where it stands, by JSON Pointer.'),
+    warnings: z.array(z.object({ code: z.string(), path: z.string().nullable(), message: z.string() })),
+    text: z.string().optional(),
+    usage: z.object({ input_tokens: z.int(), output_tokens: z.int() }).nullable(),
+    provider: z.string(),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    created_at: timestamp,
+    finished_at: timestamp.nullable(),
+  })
+  .meta({ id: 'Extraction' });
+
+export interface ExtractionParts {
+  db: Database;
+  settings: CurrentSettings;
+  bytes: FileBytes;
+  /** Where conversations and their files are. */
+  conversations: OwnerKind;
+  configurations: Configurations;
+  extractions: Extractions;
+  upload: UploadSpec;
+  readers: Parameters<typeof readDocument>[0];
+  ask: AskForJson;
+}
+
+/** A document that waits on this machine. */
+interface Waiting {
+  path: string;
+  file: Omit<ExtractionRecord['file'], 'pages'>;
+}
+
+export const extractionRoutes = (parts: ExtractionParts): Route[] => {
+  const { db, settings, bytes, conversations, configurations, extractions, upload, readers, ask } = parts;
+
+  const toResponse = (row: ExtractionRow) => {
+    const record = extractions.open(row);
+    return {
+      id: row.id,
+      status: row.status,
+      file: record.file,
+      data: record.data ?? null,
+      valid: record.valid ?? null,
+      fields: record.fields ?? null,
+      warnings: record.warnings ?? [],
+      ...(record.text === undefined ? {} : { text: record.text }),
+      usage: record.usage ?? null,
+      provider: record.provider,
+      error: record.error ?? null,
+      created_at: row.created_at,
+      finished_at: row.finished_at,
+    };
+  };
+
+  const find = async ({ params, principal }: { params: Record<string, string>; principal: Principal }) => {
+    const row = await findOne({ params });
+    if (principal.role !== 'admin' && row.created_by !== principal.id) throw notFound('extraction');
+    return row;
+  };
+  const findOne = finder(db, 'extraction', 'extraction_id', findExtraction);
+
+  /** Puts the document of a request where it waits. Its name there is new: the file of a form goes with the request. */
+  const wait = async (
+    context: Context<unknown, unknown, z.output<typeof extractionBody>>,
+  ): Promise<Waiting> => {
+    await mkdir(upload.folder, { recursive: true, mode: 0o700 });
+    const path = join(upload.folder, `extraction-${newId()}`);
+    const form = context.upload;
+    if (form) {
+      const name = cleanName(form.filename);
+      const content_type = await contentTypeOf(form.path, name);
+      await rename(form.path, path);
+      return { path, file: { name, content_type, size_bytes: form.size, sha256: form.sha256 } };
+    }
+    const { agent_id, conversation_id, file_id } = context.body.file;
+    const { principal } = context;
+    const owner = await conversations.find({ params: { agent_id, conversation_id }, principal });
+    const file = isId(file_id)
+      ? await db.run((executor) => findFile(executor, owner.ids, file_id))
+      : undefined;
+    if (!file) throw notFound('file');
+    const { name, content_type, size_bytes, sha256 } = file;
+    await pipeline(Readable.from(bytes.read(file.id)), createWriteStream(path, { mode: 0o600, flags: 'wx' }));
+    return { path, file: { name, content_type, size_bytes, sha256 } };
+  };
+
+  /** Makes the row and begins the work, which removes the file. Resolves to the row's id and the end of the work. */
+  const begin = async (
+    { actor, transaction }: Pick<Context, 'actor' | 'transaction'>,
+    request: ExtractionRequest,
+    { path, file }: Waiting,
+  ): Promise<{ extractionId: string; done: Promise<void> }> => {
+    const kind = kindOf(file.content_type, file.name);
+    if (!kind) {
+      throw unprocessable(
+        [{ path: 'file', message: 'must be a PDF, picture, DOCX, XLSX, CSV, HTML or text' }],
+        { reason: 'unsupported' },
+      );
+    }
+    const configuration = await configurations.read();
+    const extractionId = newId();
+    const record = { file: { ...file, pages: null }, provider: configuration.settings.provider };
+    await transaction(async (tx) => {
+      await extractions.insert(tx, extractionId, actor.principal.id, record);
+      const { size_bytes, sha256, content_type } = file;
+      await audit(tx, actor, 'extraction.create', extractionId, {
+        content_type,
+        size_bytes,
+        sha256,
+        provider: record.provider,
+      });
+    });
+    const done = extractions.run(extractionId, record, path, (signal, onStart) =>
+      extract(
+        { ...readers, ask },
+        {
+          document: {
+            path,
+            kind,
+            contentType: file.content_type,
+            name: file.name,
+            ranges: request.ranges,
+            maxPages: settings.get().MAX_EXTRACTION_PAGES,
+            maxCharacters: maxDocumentCharacters,
+            ocr: configuration.ocr,
+            languages: configuration.ocr_languages,
+            settings: configuration.settings,
+            onStart,
+            signal,
+          },
+          llmId: configuration.llm_id,
+          schema: request.schema,
+          instructions: request.instructions,
+          includeText: request.includeText,
+          requireGrounding: request.requireGrounding,
+        },
+      ),
+    );
+    return { extractionId, done };
+  };
+
+  return [
+    route({
+      id: 'createExtraction',
+      role: 'member',
+      scope: 'data',
+      method: 'POST',
+      path: '/document-intelligence/extract',
+      summary: 'Extract data from a document',
+      description:
+        'Takes a form with the document, or JSON that names a file of a conversation. The response is 202 if the result is not there in time: get the extraction later. The document is not kept.',
+      otherStatuses: [400, 404, 422],
+      upload,
+      body: extractionBody,
+      response: extraction,
+      mayAccept: true,
+      handler: async (context) => {
+        const { upload: form, body, signal, accepted } = context;
+        const request = form ? readForm(form.fields) : readRequest(body);
+        const waiting = await wait(context);
+        const { extractionId, done } = await begin(context, request, waiting).catch(async (error) => {
+          await rm(waiting.path, { force: true });
+          throw error;
+        });
+        if (request.waitSeconds > 0) {
+          const late = new AbortController();
+          const either = AbortSignal.any([signal, late.signal]);
+          await Promise.race([
+            done,
+            sleep(request.waitSeconds * 1_000, undefined, { signal: either }).catch(() => {}),
+          ]);
+          late.abort();
+        }
+        const row = await db.run((executor) => findExtraction(executor, extractionId));
+        if (!row) throw notFound('extraction');
+        if (row.finished_at === null || request.waitSeconds === 0) accepted();
+        return toResponse(row);
+      },
+    }),
+    route({
+      id: 'getExtraction',
+      role: 'member',
+      scope: 'data:read',
+      method: 'GET',
+      path: '/extractions/{extraction_id}',
+      summary: 'Get an extraction',
+      find,
+      response: extraction,
+      handler: async ({ found }) => toResponse(found),
+    }),
+    route({
+      id: 'deleteExtraction',
+      role: 'member',
+      scope: 'data',
+      method: 'DELETE',
+      path: '/extractions/{extraction_id}',
+      summary: 'Delete an extraction',
+      description: 'One that is in progress is cancelled.',
+      find,
+      status: 204,
+      handler: async ({ found, transaction, actor }) => {
+        await transaction(async (tx) => {
+          await extractions.remove(tx, found.id);
+          await audit(tx, actor, 'extraction.delete', found.id, {});
+        });
+        extractions.cancel(found.id);
+      },
+    }),
+  ];
+};

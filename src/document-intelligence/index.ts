@@ -1,0 +1,56 @@
+import type { Feature, Services } from '../feature.ts';
+import { type FileBytes, fileUpload, type OwnerKind } from '../files/index.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import { Configurations } from './configuration/configuration.ts';
+import { configurationRoutes } from './configuration/routes.ts';
+import type { AskForJson } from './extractions/extract.ts';
+import { Extractions } from './extractions/extractions.ts';
+import { uploadFields } from './extractions/request.ts';
+import { extractionRoutes } from './extractions/routes.ts';
+import { deleteOldExtractions } from './extractions/store.ts';
+
+interface Needs {
+  sandbox: Sandbox;
+  bytes: FileBytes;
+  /** Where conversations and their files are. */
+  conversations: OwnerKind;
+  ask: AskForJson;
+  /** The same after a restart. Known once the services are open. */
+  replica: () => string;
+}
+
+/** Document intelligence: how documents are read, and the extraction of data from them. */
+export const createDocumentIntelligence = (services: Services, needs: Needs): Feature => {
+  const { db, vault, egress, log, settings, config } = services;
+  const { sandbox, bytes, conversations, ask, replica } = needs;
+  const configurations = new Configurations({ db, vault, egress, sandbox });
+  const extractions = new Extractions({ db, vault, log, replica });
+  const upload = fileUpload(config.dataDir, settings, uploadFields);
+  return {
+    tag: { name: 'Document intelligence', description: 'Data from documents, with where each value stands.' },
+    routes: [
+      ...configurationRoutes(configurations),
+      ...extractionRoutes({
+        db,
+        settings,
+        bytes,
+        conversations,
+        configurations,
+        extractions,
+        upload,
+        readers: { sandbox, egress },
+        ask,
+      }),
+    ],
+    secrets: [configurations.sealed.column, extractions.sealed],
+    retention: [(tx, { EXTRACTION_RETENTION_HOURS: hours }, limit) => deleteOldExtractions(tx, hours, limit)],
+    start: () => extractions.start(),
+    loops: [
+      {
+        start: () => void extractions.loop.start(),
+        stop: () => extractions.stop(),
+        pass: () => extractions.loop.pass(),
+      },
+    ],
+  };
+};

@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { type Egress, EgressError } from '../../lib/egress.ts';
+import { type Page, Reading, type Sandbox } from '../../sandbox/index.ts';
+import type { ReaderSettings } from '../configuration/settings.ts';
+import { azureReader } from './azure.ts';
+import { doclingReader } from './docling.ts';
+import { jobOptions, type ReadDocument, type ReadRequest, readEmbedded } from './embedded.ts';
+import { httpReader } from './http.ts';
+import { type Reader, ReaderFailure } from './reader.ts';
+
+export type { ReadDocument, ReadRequest, ReadWarning } from './embedded.ts';
+export { type DocumentKind, kindOf } from './kinds.ts';
+export { ReaderFailure } from './reader.ts';
+
+/** The reader of a provider, which throws ReaderFailure for whatever goes wrong; null for the built-in one. */
+export const readerOf = (egress: Egress, settings: ReaderSettings): Reader | null => {
+  const reader = plainReader(egress, settings);
+  return (
+    reader &&
+    (async (document, signal) => {
+      try {
+        return await reader(document, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error instanceof EgressError
+          ? new ReaderFailure(`the reader cannot be used: ${error.message}`)
+          : error;
+      }
+    })
+  );
+};
+
+const plainReader = (egress: Egress, settings: ReaderSettings): Reader | null => {
+  switch (settings.provider) {
+    case 'embedded':
+      return null;
+    case 'azure':
+      return azureReader(egress, settings);
+    case 'docling':
+      return doclingReader(egress, settings);
+    case 'http':
+      return httpReader(egress, settings);
+  }
+};
+
+export interface DocumentToRead extends ReadRequest {
+  contentType: string;
+  name: string;
+  settings: ReaderSettings;
+}
+
+/**
+ * Reads a document by the configured provider. Providers get PDFs and pictures; the rest is read here. The pages of a
+ * PDF are counted first, so that one that is encrypted or too long is not sent. Throws SandboxFailure or ReaderFailure.
+ */
+export const readDocument = async (
+  { sandbox, egress }: { sandbox: Sandbox; egress: Egress },
+  document: DocumentToRead,
+): Promise<ReadDocument> => {
+  const { kind, path, contentType, name, ranges, maxPages, maxCharacters, signal } = document;
+  const reader = readerOf(egress, document.settings);
+  if (!reader || (kind !== 'pdf' && kind !== 'picture')) return readEmbedded(sandbox, document);
+  const counted =
+    kind === 'pdf'
+      ? await sandbox.run(
+          'documentRead',
+          { type: kind, ranges, maxPages, maxCharacters, countOnly: true },
+          jobOptions(document),
+        )
+      : { total: 1, asked: [1] };
+  document.onStart();
+  const bytes = await readFile(path);
+  const found = await reader({ bytes, contentType, name, pages: ranges && counted.asked }, signal);
+  return within(found, { ...counted, maxCharacters });
+};
+
+/** The pages asked for, each once and in order, with as much text as one extraction reads. */
+const within = (
+  found: readonly Page[],
+  { total, asked, maxCharacters }: { total: number; asked: number[]; maxCharacters: number },
+): ReadDocument => {
+  const byNumber = new Map(found.map((page) => [page.page, page]));
+  const reading = new Reading(total, asked, maxCharacters);
+  for (const number of asked) {
+    const page = byNumber.get(number) ?? { page: number, lines: [] };
+    if (!reading.isFull) reading.add(page);
+  }
+  const { pages, cut } = reading.result;
+  return {
+    pages,
+    total,
+    warnings: cut
+      ? [{ code: 'text_left_out', message: 'The document has more text than one extraction reads.' }]
+      : [],
+  };
+};

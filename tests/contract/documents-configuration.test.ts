@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { sql } from '../../src/database/index.ts';
+import { ReaderServer } from '../harness/document-readers.ts';
+import { expectError, newKey, ok, onEachDatabase, query, unknownId } from './fixture.ts';
+
+const path = '/document-intelligence';
+
+onEachDatabase((at) => {
+  test('documents are read by the platform itself until something is configured', async () => {
+    const { api } = at();
+    const unset = {
+      configured: false,
+      provider: 'embedded',
+      settings: {},
+      llm_id: null,
+      ocr: 'auto',
+      ocr_languages: ['eng'],
+      updated_at: null,
+    };
+    expect(await ok(api.get(path))).toEqual(unset);
+    expectError(await api.delete(path), 404);
+    const put = await ok(api.put(path, { provider: 'embedded', settings: {}, ocr: 'off' }));
+    expect(put).toEqual({ ...unset, configured: true, ocr: 'off', updated_at: expect.any(String) });
+    expect(await ok(api.post(`${path}/test`))).toMatchObject({
+      ok: true,
+      steps: [{ step: 'read', ok: true }],
+    });
+    expect((await api.delete(path)).status).toBe(204);
+    expect(await ok(api.get(path))).toEqual(unset);
+  });
+
+  test('secrets are stored encrypted, never shown, and kept only for the same address', async () => {
+    const { api } = at();
+    const azure = { endpoint: 'https://one.example', api_key: 'secret-of-azure' };
+    await ok(api.put(path, { provider: 'azure', settings: azure }));
+    const shown = { endpoint: 'https://one.example', api_key_set: true };
+    expect((await ok(api.get(path))).settings).toEqual(shown);
+    const [row] = await query(at(), sql`select * from document_intelligence`);
+    expect(JSON.stringify(row)).not.toContain('secret-of-azure');
+    await ok(
+      api.put(path, { provider: 'azure', settings: { endpoint: 'https://one.example/' }, ocr: 'off' }),
+    );
+    const moved = { provider: 'azure', settings: { endpoint: 'https://two.example' } };
+    const refused = await api.put(path, moved);
+    expectError(refused, 422);
+    expect(refused.body.error.details).toMatchObject([{ path: 'settings.api_key' }]);
+
+    const headers = { 'X-Token': 'secret-of-http' };
+    await ok(api.put(path, { provider: 'http', settings: { url: 'https://a.example/x', headers } }));
+    const kept = await ok(api.put(path, { provider: 'http', settings: { url: 'https://a.example/x' } }));
+    expect(kept.settings).toEqual({ url: 'https://a.example/x', header_names: ['X-Token'] });
+    const other = await ok(api.put(path, { provider: 'http', settings: { url: 'https://b.example/x' } }));
+    expect(other.settings).toEqual({ url: 'https://b.example/x', header_names: [] });
+    const { text } = await at().api.get('/audits?limit=10');
+    expect(text).toContain('document_intelligence.update');
+    expect(text).not.toContain('secret-of');
+    await at().api.delete(path);
+  });
+
+  test.each<[string, object, string]>([
+    ['an unknown model', { provider: 'embedded', settings: {}, llm_id: unknownId }, 'llm_id'],
+    [
+      'a language that is not installed',
+      { provider: 'embedded', ocr_languages: ['eng', 'xyz'] },
+      'ocr_languages[1]',
+    ],
+    ['no address', { provider: 'docling', settings: { url: 'ftp://x' } }, 'settings.url'],
+    [
+      'an address that is denied',
+      { provider: 'http', settings: { url: 'http://169.254.169.254/x' } },
+      'settings.url',
+    ],
+  ])('%s is refused', async (_what, body, path_) => {
+    const response = await at().api.put(path, body);
+    expect(response.status).toBe(422);
+    expect(response.body.error.details).toMatchObject([{ path: path_ }]);
+  });
+
+  test('a reader is tested with a sample, and only with the secrets of its own address', async () => {
+    const { api } = at();
+    const server = await ReaderServer.start(() => ({
+      body: { pages: [{ page: 1, width: 1, height: 1, lines: [{ text: 'Sample 4711', bbox: null }] }] },
+    }));
+    const body = { provider: 'http', settings: { url: server.url, headers: { 'X-Token': 'stored' } } };
+    await ok(api.put(path, body));
+    expect(await ok(api.post(`${path}/test`))).toMatchObject({
+      ok: true,
+      steps: [
+        { step: 'address', ok: true },
+        { step: 'read', ok: true },
+      ],
+    });
+    await ok(api.post(`${path}/test`, { provider: 'http', settings: { url: `${server.url}/other` } }));
+    expect(server.requests.map(({ headers }) => headers['x-token'])).toEqual(['stored', undefined]);
+    expect(server.requests[0]!.body.toString('latin1')).toMatch(/^%PDF-/);
+    await server.stop();
+    expect(await ok(api.post(`${path}/test`))).toMatchObject({
+      ok: false,
+      steps: [{}, { step: 'read', ok: false }],
+    });
+    await api.delete(path);
+  });
+
+  test('only admins configure', async () => {
+    const builder = at().as((await newKey(at(), 'builder')).value);
+    expectError(await builder.get(path), 403);
+    expectError(await builder.put(path, { provider: 'embedded' }), 403);
+  });
+});

@@ -1,0 +1,215 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { sql } from '../../src/database/index.ts';
+import { ReaderServer } from '../harness/document-readers.ts';
+import { docx, pdf, scan, textPdf } from '../harness/documents.ts';
+import { until } from '../harness/wait.ts';
+import { xlsx } from '../harness/zip.ts';
+import { newConversation } from './conversations-fixture.ts';
+import { sendForm, upload } from './files-fixture.ts';
+import {
+  expectError,
+  type Fixture,
+  newKey,
+  ok,
+  onEachDatabase,
+  query,
+  setSettings,
+  unknownId,
+} from './fixture.ts';
+
+const path = '/document-intelligence/extract';
+const text = { type: 'string' };
+const invoice = {
+  type: 'object',
+  properties: {
+    invoice_number: text,
+    total: { type: 'number', minimum: 0 },
+    tags: { type: 'array', items: text },
+    rows: { type: 'array', items: { type: 'object', properties: { name: text } } },
+  },
+  required: ['invoice_number'],
+};
+const lines = ['Acme Ltd.', 'Invoice number: INV-2041', 'Total: 1.234,75 EUR', 'Tags: a, b'];
+
+interface Asked {
+  name?: string;
+  schema?: unknown;
+  instructions?: string;
+  options?: object;
+}
+/** Sends a document as a form. */
+const send = (at: Fixture, content: string | Uint8Array, asked: Asked = {}, client = at.api) => {
+  const { name = 'invoice.pdf', schema = invoice, instructions, options } = asked;
+  return sendForm(client, path, [
+    { name: 'schema', content: typeof schema === 'string' ? schema : JSON.stringify(schema) },
+    ...(instructions === undefined ? [] : [{ name: 'instructions', content: instructions }]),
+    ...(options === undefined ? [] : [{ name: 'options', content: JSON.stringify(options) }]),
+    { name: 'file', filename: name, content },
+  ]);
+};
+const ended = async (at: Fixture, id: string) => {
+  // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
+  let found: any;
+  await until(async () => {
+    found = await ok(at.api.get(`/extractions/${id}`));
+    return found.finished_at !== null;
+  });
+  return found;
+};
+const spooled = (at: Fixture) => readdir(join(at.dataDir, 'tmp')).catch(() => []);
+
+onEachDatabase((at) => {
+  test('data comes with where each value stands, encrypted at rest, and the document is not kept', async () => {
+    const result = await ok(send(at(), textPdf(lines), { options: { include_text: true } }));
+    expect(result).toMatchObject({
+      status: 'COMPLETED',
+      file: { name: 'invoice.pdf', content_type: 'application/pdf', pages: 1 },
+      data: { invoice_number: 'INV-2041', total: 1234.75, tags: ['a', 'b'], rows: [] },
+      valid: true,
+      text: lines.join('\n'),
+      provider: 'embedded',
+      error: null,
+    });
+    expect(Object.keys(result.fields)).toEqual(['/invoice_number', '/total', '/tags/0', '/tags/1']);
+    expect(result.fields['/invoice_number']).toMatchObject({
+      confidence: 'high',
+      citations: [{ page: 1, line: 2, text: 'Invoice number: INV-2041', bbox: { top: expect.any(Number) } }],
+    });
+    expect(result.fields['/total'].confidence).toBe('medium');
+    expect(
+      result.warnings.map(({ code, path: at_ }: { code: string; path: string }) => `${code} ${at_}`),
+    ).toEqual(['not_checked /total']);
+    expect(await ok(at().api.get(`/extractions/${result.id}`))).toEqual(result);
+    const [row] = await query(at(), sql`select * from extractions where id = ${result.id}`);
+    expect(JSON.stringify(row)).not.toMatch(/INV-2041|invoice/);
+    expect(await spooled(at())).toEqual([]);
+  });
+
+  test('what is not in the document is marked, and null if that is asked for', async () => {
+    const instructions = 'mock:{"invoice_number":"INV-9","total":"1,234"}';
+    const marked = await ok(send(at(), lines.join('\n'), { name: 'a.txt', instructions }));
+    expect(marked).toMatchObject({ data: { invoice_number: 'INV-9', total: null, tags: [] }, valid: false });
+    expect(marked.fields).toEqual({ '/invoice_number': { confidence: 'low', citations: [] } });
+    expect(marked.warnings.map(({ code }: { code: string }) => code)).toEqual([
+      'not_checked',
+      'type_mismatch',
+      'missing',
+      'missing',
+      'not_grounded',
+    ]);
+    const options = { require_grounding: true };
+    const strict = await ok(send(at(), lines.join('\n'), { name: 'a.txt', instructions, options }));
+    expect(strict).toMatchObject({ data: { invoice_number: null }, fields: {}, valid: false });
+  });
+
+  test('office files, HTML and pictures are read', async () => {
+    const schema = { type: 'object', properties: { order: { type: 'integer' } } };
+    const paragraph = '<w:p><w:r><w:t>Order: 4711</w:t></w:r></w:p>';
+    for (const [name, content] of [
+      ['a.docx', docx(paragraph)],
+      ['a.xlsx', xlsx({ One: [['Order', 4711]] })],
+      ['a.html', '<p>Order: <b>4711</b></p>'],
+      ['a.png', scan(['Order: 4711']).bytes],
+    ] as const) {
+      const result = await ok(send(at(), content, { name, schema }));
+      expect([name, result.data, result.fields['/order']?.confidence]).toEqual([
+        name,
+        { order: 4711 },
+        'high',
+      ]);
+    }
+  });
+
+  test('a file of a conversation is extracted by its id, for whoever may use the conversation', async () => {
+    const { path: of, id: conversation_id } = await newConversation(at());
+    const file = await upload(at().api, of, 'a.md', 'Order: 7');
+    const agent_id = of.split('/')[2];
+    const schema = { type: 'object', properties: { order: { type: 'integer' } } };
+    const body = { file: { agent_id, conversation_id, file_id: file.id }, schema };
+    const result = await ok(at().api.post(path, body));
+    expect(result).toMatchObject({ data: { order: 7 }, file: { name: 'a.md', sha256: file.sha256 } });
+    expectError(await at().api.post(path, { ...body, file: { ...body.file, file_id: unknownId } }), 404);
+    const stranger = at().as((await newKey(at(), 'member')).value);
+    expectError(await stranger.post(path, body), 404);
+  });
+
+  test('without waiting the response is 202, and only its maker and admins see the extraction', async () => {
+    const { value } = await newKey(at(), 'member');
+    const { value: other } = await newKey(at(), 'member');
+    const maker = at().as(value);
+    const begun = await ok(send(at(), textPdf(lines), { options: { wait_seconds: 0 } }, maker), 202);
+    expect(begun).toMatchObject({ data: null, finished_at: null });
+    expect((await ended(at(), begun.id)).status).toBe('COMPLETED');
+    expect((await maker.get(`/extractions/${begun.id}`)).status).toBe(200);
+    expectError(await at().as(other).get(`/extractions/${begun.id}`), 404);
+    expectError(await at().as(other).delete(`/extractions/${begun.id}`), 404);
+    expect((await maker.delete(`/extractions/${begun.id}`)).status).toBe(204);
+    expectError(await maker.get(`/extractions/${begun.id}`), 404);
+  });
+
+  test('the pages asked for are read, with a limit', async () => {
+    const document = textPdf(['Order 1'], ['Order 2'], ['Order 3']);
+    const schema = { type: 'object', properties: { order: { type: 'integer' } } };
+    const result = await ok(send(at(), document, { schema, options: { pages: ' 2-3, 9' } }));
+    expect([result.data, result.file.pages]).toEqual([{ order: 2 }, 3]);
+    await setSettings(at(), { MAX_EXTRACTION_PAGES: 2 });
+    const refused = await ok(send(at(), document, { schema }));
+    expect(refused).toMatchObject({ status: 'ERROR', error: { code: 'too_many_pages' }, data: null });
+    await setSettings(at(), { MAX_EXTRACTION_PAGES: 100 });
+  });
+
+  test.each<[string, string | Buffer, string]>([
+    ['encrypted', pdf([{}], { encrypted: true }), 'a.pdf'],
+    ['unreadable', '%PDF-1.7 nothing', 'a.pdf'],
+  ])('a document that is %s ends with that error', async (code, content, name) => {
+    expect(await ok(send(at(), content, { name }))).toMatchObject({ status: 'ERROR', error: { code } });
+    expect(await spooled(at())).toEqual([]);
+  });
+
+  test.each<[string, Asked & { content?: string | Buffer }, number, string | undefined]>([
+    ['a file that is no document', { name: 'a.bin', content: Buffer.from([1, 2]) }, 422, 'file'],
+    ['a schema that is not accepted', { schema: { type: 'object', anyOf: [] } }, 422, 'schema.anyOf'],
+    ['pages that are no list', { options: { pages: '3-1' } }, 422, 'options.pages'],
+    ['a wait that is too long', { options: { wait_seconds: 56 } }, 422, 'options.wait_seconds'],
+    ['too many instructions', { instructions: 'x'.repeat(10_001) }, 422, 'instructions'],
+    ['a schema that is no JSON', { schema: '{' }, 400, undefined],
+  ])('%s is refused', async (_what, { content = 'x', name = 'a.txt', ...asked }, status, where) => {
+    const response = await send(at(), content, { name, ...asked });
+    expect(response.status, response.text).toBe(status);
+    expect(response.body.error.details?.[0].path).toBe(where);
+    expect(await spooled(at())).toEqual([]);
+  });
+
+  test('deleting an extraction closes the request to the reader, and a reader that refuses is an error', async () => {
+    let closed = 0;
+    const server = await ReaderServer.start((_request, _url, response) => {
+      response.on('close', () => void closed++);
+      return null;
+    });
+    await ok(at().api.put('/document-intelligence', { provider: 'http', settings: { url: server.url } }));
+    const begun = await ok(send(at(), textPdf(lines), { options: { wait_seconds: 0 } }), 202);
+    await until(() => server.requests.length === 1);
+    expect(await ok(at().api.get(`/extractions/${begun.id}`))).toMatchObject({
+      status: 'RUNNING',
+      provider: 'http',
+    });
+    expect((await at().api.delete(`/extractions/${begun.id}`)).status).toBe(204);
+    await until(() => closed === 1);
+    await server.stop();
+    const refused = await ok(send(at(), textPdf(lines)));
+    expect(refused).toMatchObject({ status: 'ERROR', error: { code: 'reader_unavailable' } });
+    await at().api.delete('/document-intelligence');
+    await until(async () => (await spooled(at())).length === 0);
+  });
+
+  test('an extraction of a replica that died ends as interrupted', async () => {
+    const made = await ok(send(at(), 'Invoice number: 1', { name: 'a.txt' }));
+    await query(
+      at(),
+      sql`update extractions set status = 'RUNNING', finished_at = null, replica = 'gone', alive_at = now() - interval '20 seconds' where id = ${made.id}`,
+    );
+    expect(await ended(at(), made.id)).toMatchObject({ status: 'ERROR', error: { code: 'interrupted' } });
+  });
+});
