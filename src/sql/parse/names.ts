@@ -1,5 +1,5 @@
 import { aggregates } from '../functions/aggregates.ts';
-import { parts } from '../functions/dates.ts';
+import { parts } from '../functions/date-parts.ts';
 import { aggregateOf, scalarOf, scalars } from '../functions/table.ts';
 import { notSupported } from '../refusal.ts';
 import { type Expression, units } from '../tree.ts';

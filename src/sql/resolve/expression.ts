@@ -1,4 +1,4 @@
-import { partFits } from '../functions/dates.ts';
+import { partFits } from '../functions/date-parts.ts';
 import type { Kind } from '../functions/spec.ts';
 import { aggregateOf, scalarOf } from '../functions/table.ts';
 import { notSupported } from '../refusal.ts';

@@ -3,7 +3,6 @@ import { notSupported, SqlRefusal } from '../refusal.ts';
 import type {
   Range,
   Resolved,
-  ResolvedColumn,
   ResolvedCte,
   ResolvedFrom,
   ResolvedOrder,
@@ -12,16 +11,20 @@ import type {
   Table,
   Typed,
 } from '../resolved.ts';
-import type { Expression, From, OrderItem, Query, Select, SetOperation } from '../tree.ts';
-import { commonType, datatypeOf, type Type } from '../types.ts';
+import type { Expression, From, Query, Select, SetOperation } from '../tree.ts';
+import { commonType, datatypeOf } from '../types.ts';
 import { nullConstant } from '../values.ts';
-import { childrenOf, hasAggregate, keyOf } from '../walk.ts';
-import { castTo, isText, widened } from './coerce.ts';
+import { childrenOf, hasAggregate } from '../walk.ts';
+import { isText } from './coerce.ts';
+import { castColumn, rename, withPrinted } from './columns.ts';
 import { Datasets } from './datasets.ts';
 import { isCondition, type Place, resolveExpression } from './expression.ts';
 import { checkGrouped } from './grouping.ts';
+import { labelOf } from './labels.ts';
 import { matching, uniqueName } from './names.ts';
+import { byOutput, resolveOrder } from './order.ts';
 import { columnOf, type Entry, Scope, type Visible } from './scope.ts';
+import { mergeColumns } from './using.ts';
 
 /** A WITH query that can be named in FROM. */
 interface NamedCte {
@@ -30,65 +33,8 @@ interface NamedCte {
   cte: ResolvedCte;
 }
 
-/** An expression with ordinals and aliases of ORDER BY and GROUP BY replaced. */
-type ByOutput = { output: number } | { expression: Expression };
-
-const functionLabels: Partial<Record<Expression['kind'], string>> = { case: 'case', exists: 'exists' };
-
-/** The name that PostgreSQL gives a column without AS. */
-const labelOf = (node: Expression): string => {
-  switch (node.kind) {
-    case 'column':
-    case 'call':
-    case 'aggregate':
-      return node.name === '||' ? '?column?' : node.name;
-    case 'cast': {
-      const inner = labelOf(node.arg);
-      return inner === '?column?' ? node.to.type.toLowerCase() : inner;
-    }
-    case 'query':
-      return node.query.kind === 'select' ? firstLabel(node.query) : '?column?';
-    default:
-      return functionLabels[node.kind] ?? '?column?';
-  }
-};
-
-const firstLabel = (select: Select): string => {
-  const [output] = select.outputs;
-  return output?.kind === 'output' ? (output.as ?? labelOf(output.expression)) : '?column?';
-};
-
 const hasWindow = (node: Typed): boolean =>
   (node.kind === 'aggregate' && node.over !== null) || childrenOf(node).some(hasWindow);
-
-const withPrinted = (columns: { name: string; type: Type }[]): ResolvedColumn[] => {
-  const taken = new Set<string>();
-  return columns.map((column) => ({ ...column, printed: uniqueName(column.name, taken) }));
-};
-
-/** Gives the first columns of a query other names. */
-const rename = (query: ResolvedQuery, names: readonly string[] | undefined, what: string): void => {
-  if (!names) return;
-  if (names.length > query.columns.length)
-    throw notSupported(`\`${what}\` has ${query.columns.length} columns, not ${names.length}.`, what);
-  query.columns = withPrinted(query.columns.map(({ name, type }, i) => ({ name: names[i] ?? name, type })));
-  if (query.kind === 'set') rename(query.left, names, what);
-};
-
-/** Makes column `i` of a query a `type`, so that both sides of a set operation have it. */
-const castColumn = (query: ResolvedQuery, i: number, type: Type, at: number | undefined): void => {
-  const column = query.columns[i]!;
-  if (column.type === type || type === 'Unknown' || type === 'Null') return;
-  if (query.kind === 'set') {
-    castColumn(query.left, i, type, at);
-    castColumn(query.right, i, type, at);
-  } else {
-    const output = query.outputs[i]!;
-    query.outputs[i] =
-      output.type === 'Null' ? castTo(output, { type: type as 'Date' }, at) : widened(output, type);
-  }
-  query.columns[i] = { ...column, type };
-};
 
 class Resolver {
   readonly #datasets: Datasets;
@@ -200,7 +146,7 @@ class Resolver {
     }
     const columns = withPrinted(left.columns.map(({ name, type }) => ({ name, type })));
     const order = query.order.map((item): ResolvedOrder => {
-      const found = this.#byOutput(
+      const found = byOutput(
         item.expression,
         columns.map(({ name }) => name),
         'ORDER BY',
@@ -231,19 +177,6 @@ class Resolver {
   /** Whether a column of a SELECT is text in quotes, which takes the type of the other side. */
   #constantSide(query: ResolvedQuery, i: number): boolean {
     return query.kind === 'select' && isText(query.outputs[i]!);
-  }
-
-  /** An ordinal or the name of an output, else the expression itself. */
-  #byOutput(expression: Expression, names: readonly string[], clause: string): ByOutput {
-    if (expression.kind === 'constant' && expression.type === 'Integer' && !expression.bound) {
-      const output = Number(expression.value) - 1;
-      if (output < 0 || output >= names.length)
-        throw notSupported(`${clause} ${output + 1} is no column of the SELECT.`, clause, expression.at);
-      return { output };
-    }
-    if (expression.kind !== 'column' || expression.table !== null) return { expression };
-    const found = matching([...names.keys()], expression.name, (i) => names[i]!);
-    return found.length > 0 ? { output: found[0]! } : { expression };
   }
 
   #select(select: Select, parent: Scope | null, ctes: readonly NamedCte[]): ResolvedSelect {
@@ -281,7 +214,7 @@ class Resolver {
         item.kind === 'column' &&
         item.table === null &&
         matching(scope.visible, item.name, (each) => each.name).length > 0;
-      const found = isColumn ? { expression: item } : this.#byOutput(item, names, 'GROUP BY');
+      const found = isColumn ? { expression: item } : byOutput(item, names, 'GROUP BY');
       if ('expression' in found) return resolveExpression(found.expression, place('GROUP BY', false, false));
       const { value } = outputs[found.output]!;
       if (hasAggregate(value) || hasWindow(value))
@@ -289,7 +222,7 @@ class Resolver {
       return value;
     });
     const having = condition(select.having, place('HAVING', true, false));
-    const order = this.#order(select, outputs, place('ORDER BY', true, true));
+    const order = resolveOrder(select, outputs, place('ORDER BY', true, true));
     if (aggregated || group.length > 0 || having) {
       const all = [...outputs.map(({ value }) => value), ...order.map(({ expression }) => expression)];
       checkGrouped(having ? [...all, having] : all, group, scope);
@@ -309,27 +242,6 @@ class Resolver {
       columns: withPrinted(outputs.map(({ name, value }) => ({ name, type: value.type }))),
       correlated: scope.correlated,
     };
-  }
-
-  #order(select: Select, outputs: { name: string; value: Typed }[], place: Place): ResolvedOrder[] {
-    const names = outputs.map(({ name }) => name);
-    const keys = outputs.map(({ value }) => keyOf(value));
-    return select.order.flatMap((item: OrderItem<Expression>): ResolvedOrder[] => {
-      const found = this.#byOutput(item.expression, names, 'ORDER BY');
-      if ('output' in found)
-        return [{ ...item, expression: outputs[found.output]!.value, output: found.output }];
-      const expression = resolveExpression(found.expression, place);
-      // The same in every row.
-      if (expression.kind === 'constant') return [];
-      const output = keys.indexOf(keyOf(expression));
-      if (select.distinct && output === -1)
-        throw notSupported(
-          'With DISTINCT, ORDER BY must name columns of the SELECT.',
-          'ORDER BY',
-          expression.at,
-        );
-      return [{ ...item, expression, output: output === -1 ? null : output }];
-    });
   }
 
   #star(table: string | null, at: number | undefined, scope: Scope): { name: string; value: Typed }[] {
@@ -426,7 +338,7 @@ class Resolver {
       on = resolveExpression(from.on, place);
       if (!isCondition(on)) throw notSupported(`ON needs a condition, not ${on.type}.`, 'ON', on.at);
     } else if (from.using !== undefined) {
-      const merged = this.#using(from, leftVisible, rightVisible);
+      const merged = mergeColumns(from, leftVisible, rightVisible);
       on = merged.on;
       inner.visible = merged.visible;
     }
@@ -437,66 +349,6 @@ class Resolver {
     if (on === null && from.type !== 'cross' && from.type !== 'inner')
       throw notSupported('A join needs ON.', 'JOIN', from.at);
     return { kind: 'join', type, left, right, on };
-  }
-
-  /** USING and NATURAL: each named column of both sides is one, and comes first. */
-  #using(
-    from: From & { kind: 'join' },
-    left: Visible[],
-    right: Visible[],
-  ): { on: Typed | null; visible: Visible[] } {
-    const one = (columns: Visible[], name: string): Visible => {
-      const [found, second] = matching(columns, name, (each) => each.name);
-      if (found && !second) return found;
-      const why = found ? 'is there twice' : 'does not exist';
-      throw new SqlRefusal(
-        'unknown_column',
-        `The column \`${name}\` of USING ${why} on one side of the join.`,
-        {
-          name,
-          position: from.at ?? null,
-          suggestions: nearest(
-            name,
-            columns.map((each) => each.name),
-          ),
-        },
-      );
-    };
-    const names =
-      from.using ??
-      left.map(({ name }) => name).filter((name) => matching(right, name, (each) => each.name).length > 0);
-    const pairs = names.map((name) => [one(left, name), one(right, name)] as const);
-    const conditions = pairs.map(([a, b]): Typed => {
-      const [x, y] = [a.read(), b.read()];
-      if (commonType(x.type, y.type) === null)
-        throw notSupported(`USING of ${x.type} and ${y.type} is not supported.`, a.name, from.at);
-      const type = commonType(x.type, y.type)!;
-      return {
-        kind: 'compare',
-        operator: '=',
-        left: widened(x, type),
-        right: widened(y, type),
-        type: 'Boolean',
-      };
-    });
-    const merged = pairs.map(
-      ([a, b]): Visible => ({
-        name: a.name,
-        table: null,
-        read: () => {
-          if (from.type === 'right') return b.read();
-          if (from.type !== 'full') return a.read();
-          const [x, y] = [a.read(), b.read()];
-          return { kind: 'call', name: 'coalesce', args: [x, y], type: commonType(x.type, y.type) ?? x.type };
-        },
-      }),
-    );
-    const joined = new Set(pairs.flat());
-    const rest = [...left, ...right].filter((column) => !joined.has(column));
-    const [first, ...others] = conditions;
-    const on: Typed | null =
-      others.length > 0 ? { kind: 'and', args: conditions, type: 'Boolean' } : (first ?? null);
-    return { on, visible: [...merged, ...rest] };
   }
 }
 

@@ -1,0 +1,34 @@
+import { notSupported } from '../refusal.ts';
+import type { ResolvedColumn, ResolvedQuery } from '../resolved.ts';
+import type { Type } from '../types.ts';
+import { castTo, widened } from './coerce.ts';
+import { uniqueName } from './names.ts';
+
+export const withPrinted = (columns: { name: string; type: Type }[]): ResolvedColumn[] => {
+  const taken = new Set<string>();
+  return columns.map((column) => ({ ...column, printed: uniqueName(column.name, taken) }));
+};
+
+/** Gives the first columns of a query other names. */
+export const rename = (query: ResolvedQuery, names: readonly string[] | undefined, what: string): void => {
+  if (!names) return;
+  if (names.length > query.columns.length)
+    throw notSupported(`\`${what}\` has ${query.columns.length} columns, not ${names.length}.`, what);
+  query.columns = withPrinted(query.columns.map(({ name, type }, i) => ({ name: names[i] ?? name, type })));
+  if (query.kind === 'set') rename(query.left, names, what);
+};
+
+/** Makes column `i` of a query a `type`, so that both sides of a set operation have it. */
+export const castColumn = (query: ResolvedQuery, i: number, type: Type, at: number | undefined): void => {
+  const column = query.columns[i]!;
+  if (column.type === type || type === 'Unknown' || type === 'Null') return;
+  if (query.kind === 'set') {
+    castColumn(query.left, i, type, at);
+    castColumn(query.right, i, type, at);
+  } else {
+    const output = query.outputs[i]!;
+    query.outputs[i] =
+      output.type === 'Null' ? castTo(output, { type: type as 'Date' }, at) : widened(output, type);
+  }
+  query.columns[i] = { ...column, type };
+};
