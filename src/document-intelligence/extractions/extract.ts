@@ -7,7 +7,7 @@ import { mergeAnswers, objectIn } from './answer.ts';
 import { maxWindows, questionsFor } from './prompt.ts';
 
 /** Tokens of the calls to the model. */
-export interface Usage {
+interface Usage {
   input_tokens: number;
   output_tokens: number;
 }
@@ -21,7 +21,7 @@ export type AskForJson = (
   question: { system: string; user: string[]; schema: Record<string, unknown>; signal: AbortSignal },
 ) => Promise<{ text: string; usage: Usage } | { failure: { code: string; message: string } }>;
 
-export interface Warning {
+interface Warning {
   code: string;
   /** JSON Pointer of a value; null if it is about the document. */
   path: string | null;

@@ -1,6 +1,6 @@
 import { type Executor, sql, type Table, type Tx } from '../../database/index.ts';
 
-export type ExtractionStatus = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'ERROR';
+type ExtractionStatus = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'ERROR';
 
 export interface ExtractionRow {
   id: string;

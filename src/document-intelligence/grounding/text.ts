@@ -4,7 +4,7 @@ const cluster = /\P{M}\p{M}{0,16}|\p{M}{1,16}/gu;
 const blank = /\s/u;
 
 /** How much text is worked on before other requests have their turn, in characters. */
-export const stride = 50_000;
+const stride = 50_000;
 
 export interface PageRange {
   page: Page;

@@ -4,7 +4,7 @@ const word = /[\p{L}\p{M}\p{N}]/u;
 const classes = new Uint8Array(65_536);
 
 /** Whether the character at `index`, which may be a surrogate pair, is a letter, a mark or a digit. */
-export const isWordAt = (text: string, index: number): boolean => {
+const isWordAt = (text: string, index: number): boolean => {
   if (index < 0 || index >= text.length) return false;
   const unit = text.charCodeAt(index);
   if (unit >= 0xd800 && unit <= 0xdfff) {

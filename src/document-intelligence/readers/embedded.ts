@@ -9,7 +9,7 @@ import {
 import type { DocumentKind } from './kinds.ts';
 
 /** Something about the reading that whoever uses the result should know. */
-export interface ReadWarning {
+interface ReadWarning {
   code: 'ocr_off' | 'ocr_unavailable' | 'pages_left_out' | 'text_left_out';
   message: string;
 }

@@ -8,8 +8,8 @@ import { jobOptions, type ReadDocument, type ReadRequest, readEmbedded } from '.
 import { httpReader } from './http.ts';
 import { type Reader, ReaderFailure } from './reader.ts';
 
-export type { ReadDocument, ReadRequest, ReadWarning } from './embedded.ts';
-export { type DocumentKind, kindOf } from './kinds.ts';
+export type { ReadDocument } from './embedded.ts';
+export { kindOf } from './kinds.ts';
 export { ReaderFailure } from './reader.ts';
 
 /** The reader of a provider, which throws ReaderFailure for whatever goes wrong; null for the built-in one. */

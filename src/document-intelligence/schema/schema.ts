@@ -9,7 +9,7 @@ interface Described {
   description: string | null;
 }
 
-export type ScalarType = 'string' | 'number' | 'integer' | 'boolean';
+type ScalarType = 'string' | 'number' | 'integer' | 'boolean';
 
 export interface ScalarNode extends Described {
   kind: 'scalar';
@@ -19,7 +19,7 @@ export interface ScalarNode extends Described {
   format: string | null;
 }
 
-export interface ArrayNode extends Described {
+interface ArrayNode extends Described {
   kind: 'array';
   items: SchemaNode;
 }

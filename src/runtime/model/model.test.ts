@@ -53,6 +53,21 @@ describe.each(table)('a model of $name', ({ protocol, streaming }) => {
     return error as ModelError;
   };
 
+  it('asks for JSON without tools of ours, and returns the text as it is, also if it is no JSON', async () => {
+    const output = {
+      type: 'object',
+      properties: { wanted_field: { type: ['string', 'null'] } },
+      required: ['wanted_field'],
+      additionalProperties: false,
+    };
+    for (const text of ['{"wanted_field":"x"}', 'It is noon.']) {
+      await using provider = await startProvider(protocol, () => ({ text }));
+      const reply = await ask(provider.url, { tools: [], output });
+      expect([reply.text, reply.toolCalls]).toEqual([text, []]);
+      expect(JSON.stringify(provider.requests[0]!.body)).toMatch(/wanted_field|json_object/);
+    }
+  });
+
   it('returns text and tool calls, and counts every token', async () => {
     await using provider = await startProvider(protocol, () => turn);
     const deltas: string[] = [];
