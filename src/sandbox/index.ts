@@ -8,7 +8,6 @@ import { SandboxFailure } from './failure.ts';
 import { type JobName, type Jobs, libraryOf } from './jobs.ts';
 import { Processes } from './processes.ts';
 
-export type { FailureReason } from './failure.ts';
 export type { Box, Line, Page, Word } from './jobs/documents/page.ts';
 export type { DocumentType } from './jobs/documents/read.ts';
 export { Reading } from './jobs/documents/read.ts';

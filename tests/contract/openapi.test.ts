@@ -234,7 +234,14 @@ describe('the OpenAPI document', () =>
           save: true,
         }),
       );
+      const extraction = await ok(
+        at().api.post('/document-intelligence/extract', {
+          file: { agent_id: talker.id, conversation_id: conversation.id, file_id: file.id },
+          schema: { type: 'object', properties: { a: { type: 'string' } } },
+        }),
+      );
       const known: Record<string, string> = {
+        extraction_id: extraction.id,
         file_id: file.id,
         frame: 'known',
         data_connection_id: connection.id,
