@@ -18,9 +18,10 @@ interface Operation {
   responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
 }
 
-/** Whether the body is a form with a file. */
+/** Whether the body is a form with a file, and nothing else. */
 const isForm = ({ requestBody }: Operation): boolean =>
-  'multipart/form-data' in ((requestBody as { content?: object } | undefined)?.content ?? {});
+  Object.keys((requestBody as { content?: object } | undefined)?.content ?? {}).join() ===
+  'multipart/form-data';
 
 describe('the OpenAPI document', () =>
   withPlatform('postgres', (at) => {
@@ -235,7 +236,14 @@ describe('the OpenAPI document', () =>
           save: true,
         }),
       );
+      const extraction = await ok(
+        at().api.post('/document-intelligence/extract', {
+          file: { agent_id: talker.id, conversation_id: conversation.id, file_id: file.id },
+          schema: { type: 'object', properties: { a: { type: 'string' } } },
+        }),
+      );
       const known: Record<string, string> = {
+        extraction_id: extraction.id,
         data_connection_id: connection.id,
         semantic_data_model_id: model.id,
         file_id: file.id,
