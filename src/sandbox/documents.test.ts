@@ -162,11 +162,12 @@ test.each<[string, () => string | Buffer, Input['type'], string]>([
 });
 
 test('hostile markup is read in time', async () => {
-  const parts = ['<head></head>', '<td>x', '<a ="', '&#', '<!--', '<script>', '<svg></svg>'];
-  for (const part of parts) {
-    const { pages } = await read(part.repeat(100_000), 'html', { maxCharacters: 10 });
-    expect(pages).toHaveLength(1);
-  }
+  // Those that are never closed come last: they take the rest.
+  const parts = ['<head></head>', '<td>x', '<svg></svg>', '&#', '<', '<script>', '<!--', '<a ="'];
+  const { pages } = await read(parts.map((part) => part.repeat(100_000)).join(''), 'html', {
+    maxCharacters: 10,
+  });
+  expect(pages).toHaveLength(1);
 });
 
 const ocr = (content: Buffer) =>

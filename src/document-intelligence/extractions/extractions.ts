@@ -152,7 +152,9 @@ export class Extractions {
   }
 
   cancel(id: string): void {
-    this.#inFlight.get(id)?.controller.abort(new Error('the extraction was deleted'));
+    this.#inFlight
+      .get(id)
+      ?.controller.abort(new ExtractionFailure('cancelled', 'The extraction was deleted.'));
   }
 
   /** Ends those that this replica worked on before it ended. */
