@@ -18,8 +18,7 @@ interface Operation {
   responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
 }
 
-/** Whether the body is a form with a file. */
-/** Whether it takes a form and nothing else. */
+/** Whether the body is a form and nothing else. */
 const isForm = ({ requestBody }: Operation): boolean => {
   const content = (requestBody as { content?: object } | undefined)?.content ?? {};
   return 'multipart/form-data' in content && !('application/json' in content);
