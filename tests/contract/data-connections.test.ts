@@ -375,9 +375,9 @@ describe('the other engines', () => {
   withPlatform(
     'embedded',
     (at) => {
-      const checkShop = async (given: object): Promise<void> => {
+      const checkShop = async (given: object, schema: string): Promise<void> => {
         const { id, engine } = await ok(at().api.post(path, { name: 'x', ...given }));
-        const { data } = await ok(at().api.get(`${path}/${id}/tables?search=orders`));
+        const { data } = await ok(at().api.get(`${path}/${id}/tables?schema=${schema}&search=orders`));
         expect(data, engine).toMatchObject([{ name: 'orders', foreign_keys: [{ to_table: 'customers' }] }]);
         expect(await ok(at().api.post(`${path}/${id}/preview`, { table: 'orders', limit: 1 }))).toMatchObject(
           {
@@ -392,7 +392,7 @@ describe('the other engines', () => {
         const database = new DatabaseSync(join(folder, 'shop.db'));
         for (const statement of shop) database.exec(statement);
         database.close();
-        await checkShop({ engine: 'sqlite', configuration: { path: 'shop.db' } });
+        await checkShop({ engine: 'sqlite', configuration: { path: 'shop.db' } }, 'main');
         const outside = { name: 'x', engine: 'sqlite', configuration: { path: '../../etc/passwd' } };
         const refused = await at().api.post(path, outside);
         expectError(refused, 422, /SQLITE_DIR/, { steps: [expect.objectContaining({ step: 'resolve' })] });
@@ -406,7 +406,7 @@ describe('the other engines', () => {
         for (const statement of shop) await connection.query(statement);
         connection.destroy();
         const configuration = { host, port, username: user, database, tls: { mode: 'disable' } };
-        await checkShop({ engine: 'mysql', configuration });
+        await checkShop({ engine: 'mysql', configuration }, database);
       });
     },
     { SQLITE_DIR: folder },

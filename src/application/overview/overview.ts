@@ -66,8 +66,9 @@ export class OverviewReader {
     for (const [old, { at }] of this.#computed) if (now - at >= freshForMs) this.#computed.delete(old);
     const overview = this.#compute(permitted, hours);
     this.#computed.set(key, { at: now, overview });
-    // A failure is not kept.
-    overview.catch(() => this.#computed.delete(key));
+    const forget = () => this.#computed.delete(key);
+    // A failure is not kept. Nor is an empty workspace: who has just made its first agent would be shown none.
+    overview.then(({ setup }) => setup.agent || forget(), forget);
     return overview;
   }
 
