@@ -35,13 +35,13 @@ const insertSchedules = (agents: string[], count: number) => sql`
  * The n-th Work Item belongs to the schedule n modulo their number, one for each hour back from now. Of 1,000, ten
  * ended in ERROR and five were cancelled; one of five was made through the API. Of the last hour, some are open.
  */
-const insertWorkItems = (first: number, last: number) => sql`
-  with numbered as (select id, agent_id, row_number() over (order by id) - 1 as s, count(*) over () as schedules from schedules),
+const insertWorkItems = (first: number, last: number, schedules: number) => sql`
+  with numbered as (select id, agent_id, row_number() over (order by id) - 1 as s from schedules),
   made as (
-    select n, s.id as schedule_id, s.agent_id, n / s.schedules as hours,
-      date_trunc('hour', platform_now()) - (1 + n / s.schedules) * interval '1 hour'
+    select n, s.id as schedule_id, s.agent_id, n / ${schedules}::int as hours,
+      date_trunc('hour', platform_now()) - (1 + n / ${schedules}::int) * interval '1 hour'
         + (s.s % 60) * interval '1 minute' as nominal
-    from generate_series(${first}::int, ${last}::int) as n join numbered s on s.s = n % s.schedules
+    from generate_series(${first}::int, ${last}::int) as n join numbered s on s.s = n % ${schedules}::int
   ),
   items as (
     select *, nominal + (n % 2000) * interval '1 millisecond' as at, case
@@ -68,15 +68,15 @@ const insertWorkItems = (first: number, last: number) => sql`
     gen_random_uuid()
   from items`;
 
-/** The ledger: every occurrence of every schedule, fired if it has a Work Item, else skipped. */
-const insertOccurrences = sql`
+/** The ledger of the hours from `first` to `last` before this one: an occurrence is fired if it has a Work Item, else skipped. */
+const insertOccurrences = (first: number, last: number) => sql`
   insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, reason)
   select new_id(), s.id, nominal, case when w.id is null then 'skipped' else 'fired' end, w.id,
     coalesce(w.created_at, nominal + interval '90 seconds'), case when w.id is null then 'no scheduler was running' end
   from (select id, row_number() over (order by id) - 1 as s from schedules) s
   cross join lateral (
     select date_trunc('hour', platform_now()) - h * interval '1 hour' + (s.s % 60) * interval '1 minute' as nominal
-    from generate_series(1, (select greatest(1, count(*) / (select count(*) from schedules)) from work_items)) as h
+    from generate_series(${first}::int, ${last}::int) as h
   ) times
   left join work_items w on w.schedule_id = s.id and w.occurrence = nominal`;
 
@@ -94,9 +94,12 @@ export const seed = async (
     await insertAgents(tx, agents, { name: 'Night clerk' });
     await insertSchedules(agents, schedules).execute(tx);
     for (let made = 0; made < workItems; made += 100_000) {
-      await insertWorkItems(made, Math.min(made + 100_000, workItems) - 1).execute(tx);
+      await insertWorkItems(made, Math.min(made + 100_000, workItems) - 1, schedules).execute(tx);
     }
-    await insertOccurrences.execute(tx);
+    const hours = Math.max(1, Math.floor(workItems / schedules));
+    for (let hour = 1; hour <= hours; hour += 10) {
+      await insertOccurrences(hour, Math.min(hour + 9, hours)).execute(tx);
+    }
   });
   await db.run((reader) => sql`analyze`.execute(reader));
   const { rows } = await db.run((reader) =>
