@@ -10,6 +10,7 @@ const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   'role-mappings': () => import('./role-mappings.ts'),
   runtime: () => import('./runtime.ts'),
   console: () => import('./console.ts'),
+  data: () => import('./data.ts'),
 };
 
 const names = process.argv.slice(2);
