@@ -20,7 +20,7 @@ const arrows = {
   sql: [],
   files: [],
   'data-connections': ['sandbox', 'sql'],
-  'semantic-data-models': ['data-connections', 'sql'],
+  'semantic-data-models': ['data-connections', 'sql', 'llm-configurations'],
   'data-frames': ['files', 'sandbox', 'sql'],
   console: [],
   agents: ['llm-configurations', 'tool-servers', 'callbacks', 'semantic-data-models'],

@@ -1,15 +1,14 @@
 import type { DataConnections } from '../data-connections/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import { notFound } from '../lib/errors.ts';
+import type { AskModel } from '../llm-configurations/index.ts';
 import type { Answer, RunOptions } from './answer.ts';
 import { type Asked, runQuery } from './query.ts';
-import type { AskModel } from './question.ts';
 import { semanticDataModelRoutes } from './routes.ts';
 import { findSemanticDataModel } from './store.ts';
 import { createModelTools, type ModelTools } from './tools.ts';
 import { useRoutes } from './use-routes.ts';
 
-export type { AskedModel, AskModel } from './question.ts';
 export { lockSemanticDataModelsForShare } from './store.ts';
 export type { ModelTool, ModelTools } from './tools.ts';
 

@@ -3,6 +3,7 @@ import { type Database, databaseNow } from '../database/index.ts';
 import { type Route, route } from '../http/index.ts';
 import { badRequest, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
+import type { AskModel } from '../llm-configurations/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import { limitOf, type OpenedModel } from './answer.ts';
 import type { Issue } from './issues.ts';
@@ -10,7 +11,6 @@ import { checkModel } from './language.ts';
 import { checkLive } from './live.ts';
 import type { SemanticModel } from './ossie.ts';
 import { runQuery } from './query.ts';
-import type { AskModel } from './question.ts';
 import { checkBody, modelFinder, modelPath, oneModelPath, toResponse } from './routes.ts';
 import { scaffoldFromTables } from './scaffolding.ts';
 import {
