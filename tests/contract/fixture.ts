@@ -12,29 +12,66 @@ export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 export const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 export const unknownId = '019a0000-0000-7000-8000-000000000000';
 
-/** Checks responses against the OpenAPI document: the operation's status, its body, and no field more. */
-export class Contract {
+/**
+ * An OpenAPI document, and the validators of its schemas. Each is compiled once, because that takes far longer than a
+ * check, and one set serves all files of a test process: the document depends on the release alone, except the address.
+ */
+class Schemas {
   readonly document: Json;
-  readonly seen = new Set<string>();
+  readonly paths: { pattern: RegExp; path: string }[];
   readonly #ajv = new Ajv2020({
     strict: false,
     allErrors: true,
     formats: { uuid: /^[0-9a-f-]{36}$/, 'date-time': time },
   });
   readonly #validators = new Map<string, ValidateFunction>();
-  readonly #paths: { pattern: RegExp; path: string }[];
 
   constructor(document: Json) {
     this.document = document;
     this.#ajv.addSchema(document, 'document');
-    this.#paths = Object.keys(document.paths)
+    this.paths = Object.keys(document.paths)
       .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`) }))
       .sort((a, b) => a.path.split('{').length - b.path.split('{').length);
   }
 
+  validator(path: string, method: string, status: number): ValidateFunction {
+    const key = `${method} ${path} ${status}`;
+    let validator = this.#validators.get(key);
+    if (!validator) {
+      const pointer = ['paths', path, method, 'responses', status, 'content', 'application/json', 'schema']
+        .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
+        .join('/');
+      validator = this.#ajv.compile({ $ref: `document#/${pointer}` });
+      this.#validators.set(key, validator);
+    }
+    return validator;
+  }
+}
+
+const bases = ['/api/v2', '/api/v1', '/app/api'] as const;
+const schemasOfBases = new Map<string, Schemas>();
+
+/** The schemas of a base, from the first platform of this process. */
+const schemasOf = async (base: string, test: TestPlatform): Promise<Schemas> => {
+  const known = schemasOfBases.get(base);
+  if (known) return known;
+  const schemas = new Schemas((await test.as(undefined, base).get('')).body);
+  schemasOfBases.set(base, schemas);
+  return schemas;
+};
+
+/** Checks responses against the OpenAPI document: the operation's status, its body, and no field more. */
+export class Contract {
+  readonly seen = new Set<string>();
+  readonly #schemas: Schemas;
+
+  constructor(schemas: Schemas) {
+    this.#schemas = schemas;
+  }
+
   check(method: string, url: string, response: ClientResponse): void {
-    const path = this.#paths.find(({ pattern }) => pattern.test(url.split('?')[0]!))?.path;
-    const operation = path && this.document.paths[path][method.toLowerCase()];
+    const path = this.#schemas.paths.find(({ pattern }) => pattern.test(url.split('?')[0]!))?.path;
+    const operation = path && this.#schemas.document.paths[path][method.toLowerCase()];
     if (!operation) return;
     const where = `${method} ${url} → ${response.status} ${response.text.slice(0, 500)}`;
     this.seen.add(`${operation.operationId} ${response.status}`);
@@ -61,22 +98,8 @@ export class Contract {
     if (types.includes('text/html') && response.headers.get('content-type') === 'text/html; charset=utf-8')
       return;
     expect(response.headers.get('content-type'), where).toBe('application/json; charset=utf-8');
-    const validate = this.#validator(path, method.toLowerCase(), response.status);
+    const validate = this.#schemas.validator(path, method.toLowerCase(), response.status);
     expect(validate(response.body) ? null : validate.errors, where).toBeNull();
-  }
-
-  /** Compiles each schema once, because that takes far longer than a check. */
-  #validator(path: string, method: string, status: number): ValidateFunction {
-    const key = `${method} ${path} ${status}`;
-    let validator = this.#validators.get(key);
-    if (!validator) {
-      const pointer = ['paths', path, method, 'responses', status, 'content', 'application/json', 'schema']
-        .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
-        .join('/');
-      validator = this.#ajv.compile({ $ref: `document#/${pointer}` });
-      this.#validators.set(key, validator);
-    }
-    return validator;
   }
 
   /** Returns `inner` with each of its responses checked. */
@@ -109,7 +132,7 @@ export interface Fixture {
   api: Client;
   app: Client;
   contract: Contract;
-  as(key: string | undefined, base?: '/api/v2' | '/api/v1' | '/app/api'): Client;
+  as(key: string | undefined, base?: (typeof bases)[number]): Client;
 }
 
 export const startFixture = async (
@@ -118,9 +141,7 @@ export const startFixture = async (
 ): Promise<Fixture> => {
   const test = await startTestPlatform(database, env);
   const contracts = new Map<string, Contract>();
-  for (const base of ['/api/v2', '/api/v1', '/app/api']) {
-    contracts.set(base, new Contract((await test.as(undefined, base).get('')).body));
-  }
+  for (const base of bases) contracts.set(base, new Contract(await schemasOf(base, test)));
   const as: Fixture['as'] = (key, base = '/api/v2') => contracts.get(base)!.client(test.as(key, base));
   return {
     test,
