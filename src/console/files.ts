@@ -13,14 +13,11 @@ export interface BuiltFile {
 }
 
 export interface BuiltFiles {
-  /** index.html, cut where the nonce belongs. */
-  index: readonly string[];
+  /** index.html, with the two placeholders. */
+  index: string;
   /** By path, `/assets/app.js`. */
   byPath: ReadonlyMap<string, BuiltFile>;
 }
-
-/** What index.html has where the nonce of a response belongs. */
-const noncePlaceholder = '__CSP_NONCE__';
 
 /** The hash of what the build was made from. The build writes it last. */
 const builtFile = '.built';
@@ -74,7 +71,7 @@ const readAll = async (folder: string): Promise<BuiltFiles | null> => {
     ];
   };
   return {
-    index: index.toString('utf8').split(noncePlaceholder),
+    index: index.toString('utf8'),
     byPath: new Map(await Promise.all(names.map(read))),
   };
 };

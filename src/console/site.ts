@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { qualityOf, type Site, type SiteResponse } from '../http/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { qualityOf, type Site, type SiteRequest, type SiteResponse } from '../http/index.ts';
 import type { BuiltFile, BuiltFiles } from './files.ts';
 import { contentSecurityPolicy, securityHeaders } from './security-headers.ts';
 
@@ -63,6 +64,26 @@ const notBuilt = `<!doctype html>
 </html>
 `;
 
+/** How long a page waits for who is signed in, in milliseconds. After that it asks itself. */
+const waitForMeMs = 300;
+
+/** Who is signed in, so that the page need not ask; null if no one is. */
+const readMe = async ({ headers, read }: SiteRequest): Promise<string | null> => {
+  if (headers.cookie === undefined) return null;
+  const me = read('/app/api/me').catch(() => null);
+  return Promise.race([me, sleep(waitForMeMs, null, { ref: false })]);
+};
+
+const escapeAttribute = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+
+/** index.html for one response. */
+const indexPage = (index: string, me: string | null): SiteResponse => {
+  const nonce = randomBytes(16).toString('base64');
+  const text = index.replaceAll('__CSP_NONCE__', nonce).replace('__ME__', () => escapeAttribute(me ?? ''));
+  return page(200, text, nonce);
+};
+
 const namesHtml = ({ accept }: IncomingHttpHeaders): boolean => (qualityOf(accept, 'text/html') ?? 0) > 0;
 
 /** At its own address the application is there for clients that take anything, too. */
@@ -76,7 +97,8 @@ const takesHtml = ({ accept }: IncomingHttpHeaders): boolean =>
  */
 export const serveConsole =
   (files: () => BuiltFiles | null): Site =>
-  ({ path, headers }) => {
+  async (request) => {
+    const { path, headers } = request;
     const built = files();
     const file = built?.byPath.get(path);
     if (file) return fileResponse(path, file, headers);
@@ -84,6 +106,5 @@ export const serveConsole =
     if (path.startsWith(assets) || path.startsWith('//')) return null;
     if (!(path === '/' ? takesHtml(headers) : namesHtml(headers))) return null;
     if (!built) return page(503, notBuilt);
-    const nonce = randomBytes(16).toString('base64');
-    return page(200, built.index.join(nonce), nonce);
+    return indexPage(built.index, await readMe(request));
   };

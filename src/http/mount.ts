@@ -140,6 +140,20 @@ export const mountRoutes = (
   }
 };
 
+/** The headers that say who calls, and from which page. */
+const callerHeaders = ['cookie', 'host', 'origin', 'sec-fetch-site', 'user-agent'];
+
+/** Reads an operation as the caller of `request`, without a connection. */
+const readAs =
+  (app: FastifyInstance, { headers, ip }: FastifyRequest) =>
+  async (url: string): Promise<string | null> => {
+    const own = Object.fromEntries(
+      callerHeaders.flatMap((name) => (headers[name] ? [[name, headers[name]]] : [])),
+    );
+    const { statusCode, payload } = await app.inject({ url, headers: own, remoteAddress: ip });
+    return statusCode === 200 ? payload : null;
+  };
+
 /**
  * Refuses unknown paths before their body is read: 404 with the methods of the path, under a base only with a key.
  * Browsers get what the sites of the groups have there.
@@ -160,7 +174,7 @@ export const refuseUnknownPaths = (
   );
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
-    const page = siteResponse(sites, reserved, request);
+    const page = await siteResponse(sites, reserved, request, readAs(app, request));
     if (page) {
       request.operation = 'site';
       return reply.code(page.status).headers(page.headers).send(page.body);

@@ -8,27 +8,33 @@ export interface SiteResponse {
   body: string | Buffer;
 }
 
-/**
- * What browsers get at paths that no route has. `path` is as it was sent, not decoded, and without the query. Returns
- * null if there is nothing for a browser either; the response is then the 404.
- */
-export type Site = (request: { path: string; headers: IncomingHttpHeaders }) => SiteResponse | null;
+export interface SiteRequest {
+  /** As it was sent, not decoded, and without the query. */
+  path: string;
+  headers: IncomingHttpHeaders;
+  /** Resolves to the body of `GET path` for the same caller; null if the response is no 200. */
+  read(path: string): Promise<string | null>;
+}
+
+/** What browsers get at paths that no route has. null: nothing for a browser either; the response is then the 404. */
+export type Site = (request: SiteRequest) => SiteResponse | null | Promise<SiteResponse | null>;
 
 /** Paths below which every unknown path is a 404 in the error body, besides those of the routes. */
 const programPaths = ['/healthz', '/readyz', '/metrics'];
 
 /** Finds what the first of `sites` has for an unknown path; `reserved` are paths of programs. */
-export const siteResponse = (
+export const siteResponse = async (
   sites: readonly Site[],
   reserved: readonly string[],
   { method, url, headers }: { method: string; url: string; headers: IncomingHttpHeaders },
-): SiteResponse | null => {
+  read: SiteRequest['read'],
+): Promise<SiteResponse | null> => {
   if (method !== 'GET' && method !== 'HEAD') return null;
   const path = pathOf(url);
   const isBelow = (other: string) => path === other || path.startsWith(`${other}/`);
   if (programPaths.some(isBelow) || reserved.some(isBelow)) return null;
   for (const site of sites) {
-    const response = site({ path, headers });
+    const response = await site({ path, headers, read });
     if (response) return response;
   }
   return null;

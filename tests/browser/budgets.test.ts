@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { newAgent, newSchedule, ok } from '../contract/fixture.ts';
+import { describeInBrowser } from './fixture.ts';
 
 /** A chunk or file in Vite's manifest; `imports` and `dynamicImports` are keys of others. */
 interface ManifestEntry {
@@ -70,4 +72,46 @@ test('no script or style is inline, nothing is loaded from elsewhere, and the pa
   const html = readFileSync(join(dist, 'index.html'), 'utf8');
   expect(html).toContain('<meta name="csp-nonce" content="__CSP_NONCE__"');
   expect(html).not.toMatch(/<style|style="|<script(?![^>]* src="\/assets\/)|https?:\/\/|unsafe-/);
+});
+
+describeInBrowser('the requests of a complete page', (at) => {
+  test('are two for the Overview and at most three for any other', async () => {
+    const agent = await newAgent(at(), { name: 'Reporter' });
+    const schedule = await newSchedule(at(), agent.id);
+    const item = await ok(at().api.post('/work-items', { agent_id: agent.id }));
+    const talker = await newAgent(at(), { name: 'Talker', mode: 'conversational' });
+    const conversation = await ok(at().api.post(`/agents/${talker.id}/conversations`, {}));
+    const context = (await at().open('/')).context();
+    const requestsOf = async (path: string): Promise<string[]> => {
+      const page = await context.newPage();
+      const asked: string[] = [];
+      page.on('request', (request) => {
+        const { pathname } = new URL(request.url());
+        if (/^\/(app\/)?api\//.test(pathname)) asked.push(pathname);
+      });
+      await page.goto(at().test.origin + path, { waitUntil: 'networkidle' });
+      await page.close();
+      return asked;
+    };
+    expect(await requestsOf('/')).toHaveLength(2);
+    const paths = [
+      ...['/review', '/work-items', `/work-items/${item.id}`, '/work-items/new'],
+      ...['/schedules', '/schedules?view=timeline', '/schedules?view=calendar', '/schedules/new'],
+      `/agents/${agent.id}/schedules/${schedule.id}`,
+      ...['/agents', `/agents/${agent.id}`, `/agents/${agent.id}?tab=schedules`],
+      `/agents/${agent.id}?tab=instructions`,
+      `/agents/${talker.id}/conversations/${conversation.id}`,
+      ...['/integrations', '/llm-configurations', '/tool-servers', '/data-connections'],
+      ...['/semantic-data-models', '/api-keys', '/users', '/role-mappings', '/settings'],
+      ...['/branding', '/audit', '/status'],
+    ];
+    for (let i = 0; i < paths.length; i += 6) {
+      await Promise.all(
+        paths.slice(i, i + 6).map(async (path) => {
+          const asked = await requestsOf(path);
+          expect(asked.length, `${path}: ${asked.join(', ')}`).toBeLessThanOrEqual(3);
+        }),
+      );
+    }
+  });
 });

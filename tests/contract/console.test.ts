@@ -9,7 +9,8 @@ import { silentLogger } from '../../src/lib/log.ts';
 import { type ServedRoutes, serveRoutes } from '../harness/api.ts';
 import { client, rawRequest } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
-import { expectError, withPlatform } from './fixture.ts';
+import { expectError, ok, withPlatform } from './fixture.ts';
+import { signIn } from './sessions-fixture.ts';
 
 const script = `console.log(${JSON.stringify('a script '.repeat(200))});\n`;
 const icon = '<svg xmlns="http://www.w3.org/2000/svg"/>';
@@ -312,6 +313,38 @@ describe('the application', () => {
         );
         expect((await send('GET', '/v1/traces')).status).toBe(401);
         expectError(await send('GET', '/app/api/me'), 401);
+      });
+    }));
+
+  describe('who is signed in stands in the page', () =>
+    withPlatform('embedded', (at) => {
+      const meIn = async (headers: Record<string, string>) => {
+        const { status, text } = await client(at().test.origin).get('/agents', {
+          headers: { ...navigation, ...headers },
+        });
+        expect(status).toBe(200);
+        const content = /<meta name="me" content="([^"]*)"/.exec(text)![1]!;
+        const json = content.replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+        return json === '' ? null : JSON.parse(json);
+      };
+
+      test('for a session, as GET /me says it, and inert', async () => {
+        await ok(at().api.patch('/branding', { workspace_name: '</script><b>$&__ME__' }));
+        const cookie = (await signIn(at(), adminKey)).cookie;
+        for (const site of ['none', 'same-origin']) {
+          const me = await meIn({ cookie, 'sec-fetch-site': site });
+          const asked = await client(at().test.origin).get('/app/api/me', { headers: { cookie } });
+          expect({ ...me, session: null }).toEqual({ ...asked.body, session: null });
+          expect(me.branding.workspace_name).toBe('</script><b>$&__ME__');
+        }
+      });
+
+      test('not for another site, an ended session, a key or no one', async () => {
+        const cookie = (await signIn(at(), adminKey)).cookie;
+        expect(await meIn({ cookie, 'sec-fetch-site': 'cross-site' })).toBeNull();
+        expect(await meIn({ cookie: 'ap_session=of-no-one' })).toBeNull();
+        expect(await meIn({ authorization: `Bearer ${adminKey}` })).toBeNull();
+        expect(await meIn({})).toBeNull();
       });
     }));
 

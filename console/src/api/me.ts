@@ -1,11 +1,19 @@
 import { operationRoles } from 'virtual:operations';
-import { useGet, useSetCached } from './query.ts';
+import { queryClient, useGet, useSetCached } from './query.ts';
 import type { Branding, Me } from './types.gen.ts';
 
 export type { Branding, Me };
 export type Role = Me['principal']['role'];
 
 export const mePath = '/app/api/me';
+
+/** Takes over what the server wrote into the page: who is signed in. The page then does not ask for it. */
+export const takeMeFromPage = (): void => {
+  const text = document.querySelector<HTMLMetaElement>('meta[name="me"]')?.content ?? '';
+  // The development server serves the page as it is.
+  const body = text.startsWith('{') ? (JSON.parse(text) as Me) : null;
+  if (body) queryClient.setQueryData([mePath, ''], { body, etag: null });
+};
 
 /** Who is signed in. The shell shows a page only when this is there, so pages use `useMe`. */
 export const useMeQuery = ({ every }: { every?: number | undefined } = {}) =>
