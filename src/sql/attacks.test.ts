@@ -1,5 +1,6 @@
 import { type Node, parseSync } from 'libpg-query';
 import { describe, expect, it } from 'vitest';
+import { output, select } from './build.ts';
 import {
   engines,
   parseExpression,
@@ -483,20 +484,9 @@ describe('what is printed', () => {
   });
 
   it('throws for a node that it does not know', () => {
-    const unknown = {
-      kind: 'select',
-      distinct: false,
-      outputs: [{ kind: 'output', as: null, expression: { kind: 'call', name: 'pg_sleep', args: [] } }],
-      from: [],
-      where: null,
-      group: [],
-      having: null,
-      with: [],
-      order: [],
-      limit: null,
-      offset: null,
-    } as const;
-    expect(() => resolve(unknown as never, [])).toThrow(SqlRefusal);
+    const call = { kind: 'call', name: 'pg_sleep', args: [] } as never;
+    const unknown = select({ outputs: [output(call, 'x')] });
+    expect(() => resolve(unknown, [])).toThrow(SqlRefusal);
     const raw = resolve(parseSelect('SELECT 1'), []);
     (raw.query as { outputs: unknown[] }).outputs = [{ kind: 'raw', sql: 'pg_sleep(1)', type: 'Unknown' }];
     for (const engine of engines) expect(() => print(raw, engine)).toThrow();
