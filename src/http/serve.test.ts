@@ -152,7 +152,7 @@ test('a stream arrives piece by piece, and closes its source when the client lea
   await until(() => closed);
 });
 
-test('a conditional response has an ETag of its content, and is 304 without a body for who has it already', async () => {
+test('a conditional response has an ETag of its content, and is 304 without a body for a client that has it', async () => {
   let content = { now: 1, items: ['a'] };
   const response = z.object({ now: z.int(), items: z.array(z.string()) });
   const { v2 } = await serve(

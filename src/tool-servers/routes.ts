@@ -92,7 +92,7 @@ export const toolServerRoutes = ({
       path,
       summary: 'Create a tool server',
       description:
-        'Its tools are discovered and accepted. If it does not respond within 10 s, it is created all the same: `state` and `last_error` say so. The transport `stdio` requires the role admin.',
+        'Its tools are discovered and accepted. It is also created if it does not respond within 10 s: `state` and `last_error` say so. The transport `stdio` requires the role admin.',
       body: createBody,
       checkBody: ({ transport }, principal) => checkMayRunPrograms(principal, transport),
       response: toolServer,

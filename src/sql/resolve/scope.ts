@@ -19,7 +19,7 @@ export interface Entry {
   /** The alias as the user wrote it. */
   name: string;
   columns: Visible[];
-  /** Every column name exists: those of the database, which nobody has listed. Null: only `columns`. */
+  /** Every column name exists: those of the database, which no one has listed. Null: only `columns`. */
   anyColumn: ((name: string) => Typed) | null;
 }
 
