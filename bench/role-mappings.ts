@@ -77,7 +77,7 @@ const measure = async (name: string, db: Database) => {
   const rows = [];
   for (const [what, before] of [
     ['everyone changes', sql`update users set role = null, role_source = 'default'`],
-    ['nobody changes', null],
+    ['no one changes', null],
   ] as const) {
     const took: number[] = [];
     const reads: number[] = [];

@@ -1,5 +1,5 @@
 import { type Access, createAccess } from './access/index.ts';
-import { createAgents } from './agents/index.ts';
+import { checkUnused, createAgents } from './agents/index.ts';
 import { createApplication } from './application/index.ts';
 import { createAudit } from './audit/index.ts';
 import { createBranding } from './branding/index.ts';
@@ -58,7 +58,9 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const owners = fileOwners(services.db);
   const files = createFiles(services, { owners });
   const dataFrames = createDataFrames(services, { files, sandbox, owners });
-  const toolServers = createToolServers(services);
+  const toolServers = createToolServers(services, {
+    checkUnused: (tx, id) => checkUnused(tx, 'tool_server_ids', id),
+  });
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
     callbacks: callbacks.store,
@@ -79,6 +81,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const semanticDataModels = createSemanticDataModels(services, {
     connections: dataConnections,
     askModel,
+    checkUnused: (tx, id) => checkUnused(tx, 'semantic_data_model_ids', id),
   });
   const runtime = createRuntime(services, {
     llms,

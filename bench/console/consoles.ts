@@ -77,7 +77,7 @@ const cpuOf = async (pids: { platform: number; database: number }, fn: () => Pro
 
 /**
  * What open consoles cost: each page is watched in a real browser, then as many clients as there are consoles repeat
- * what it asks for. The cost of a platform that nobody looks at is subtracted.
+ * what it asks for. The cost of a platform that no one looks at is subtracted.
  */
 export const measureConsoles = async (
   platform: { url: string; key: string; pid: number },

@@ -6,7 +6,7 @@ import {
   type NewCallback,
 } from '../callbacks/index.ts';
 import type { Executor, Tx } from '../database/index.ts';
-import { badRequest, type Fault, notFound, unprocessable } from '../lib/errors.ts';
+import { ApiError, badRequest, type Fault, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { lockLlmForShare } from '../llm-configurations/index.ts';
@@ -23,6 +23,7 @@ import {
   findAgents,
   findLockedAgent,
   insertAgent,
+  listAgentsNaming,
   updateAgentRow,
 } from './store.ts';
 
@@ -68,6 +69,25 @@ export const lockAgent = async (tx: Tx, id: string, lock: AgentLock = 'update'):
 /** Locks the agent so that it is not deleted before the transaction ends. Returns false if there is none. */
 export const lockAgentForShare = async (tx: Tx, id: string): Promise<boolean> =>
   isId(id) && (await findLockedAgent(tx, id, 'share')) !== undefined;
+
+/** How many agents an error names that keep something from being deleted. */
+const shownAgents = 10;
+
+const namedBy = {
+  tool_server_ids: 'tool server',
+  semantic_data_model_ids: 'semantic data model',
+} as const;
+
+/** Throws 412 with `agent_ids` while agents have `id` in the field: it must not be deleted. */
+export const checkUnused = async (tx: Tx, field: keyof typeof namedBy, id: string): Promise<void> => {
+  const agentIds = await listAgentsNaming(tx, field, id, shownAgents);
+  if (agentIds.length === 0) return;
+  throw new ApiError(
+    'precondition_failed',
+    `Agents use this ${namedBy[field]}. Take it from their ${field} first.`,
+    { agent_ids: agentIds },
+  );
+};
 
 /** Throws 400 with `message` if the agent is not a Worker agent. */
 export const requireWorker = (agent: Pick<Agent, 'mode'>, message: string): void => {

@@ -2,7 +2,7 @@ import type { Feature, Services } from '../feature.ts';
 import type { AgentHooks } from './agents.ts';
 import { agentRoutes } from './routes.ts';
 
-export { getAgent, getAgents, lockAgent, lockAgentForShare, requireWorker } from './agents.ts';
+export { checkUnused, getAgent, getAgents, lockAgent, lockAgentForShare, requireWorker } from './agents.ts';
 export { type Agent, findAgent } from './store.ts';
 
 /** Agents: Worker agents and conversational agents. */

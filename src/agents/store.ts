@@ -216,6 +216,23 @@ export const updateAgentRow = async (
   return toAgent(row);
 };
 
+/** The ids of at most `limit` agents that have `id` in the field. */
+export const listAgentsNaming = async (
+  tx: Tx,
+  field: 'tool_server_ids' | 'semantic_data_model_ids',
+  id: string,
+  limit: number,
+): Promise<string[]> => {
+  const rows = await tx
+    .selectFrom('agents')
+    .select('id')
+    .where(field, '@>', sql<string[]>`array[${id}::uuid]`)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.id);
+};
+
 export const deleteAgentRow = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('agents').where('id', '=', id).execute();
 };

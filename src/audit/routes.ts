@@ -38,7 +38,7 @@ const anchor = z.object({
 
 type Anchored = z.output<typeof anchor>;
 
-/** Adds a fault for the one of `position` and `hash` that is missing beside the other. */
+/** Adds a fault if only one of `position` and `hash` is there. */
 const checkAnchor = ({ position, hash }: Anchored, context: z.RefinementCtx): void => {
   for (const [name, value, other] of [
     ['position', position, hash],

@@ -202,6 +202,15 @@ export const restartDelivery = async (tx: Tx, id: string): Promise<Delivery> => 
   return row;
 };
 
+/** The origins that something waits for, one step in the index for each. For `with recursive`. */
+const pendingOrigins = sql`origins as (
+      (select origin from callback_deliveries where state = 'pending' order by origin limit 1)
+      union all
+      select next.origin from origins o cross join lateral (
+        select origin from callback_deliveries where state = 'pending' and origin > o.origin
+        order by origin limit 1) next
+    )`;
+
 /**
  * Claims up to `limit` deliveries that are due, for `leaseSeconds`: in that time no other replica sends them, and after
  * it they are due again. At most `perOrigin` of one origin, less those of `inFlight`, so that an endpoint that hangs
@@ -217,13 +226,7 @@ export const claimDeliveries = async (
   }: { limit: number; perOrigin: number; inFlight: ReadonlyMap<string, number>; leaseSeconds: number },
 ): Promise<Delivery[]> => {
   const { rows } = await sql<Delivery>`
-    with recursive origins as (
-      (select origin from callback_deliveries where state = 'pending' order by origin limit 1)
-      union all
-      select next.origin from origins o cross join lateral (
-        select origin from callback_deliveries where state = 'pending' and origin > o.origin
-        order by origin limit 1) next
-    ), busy as (
+    with recursive ${pendingOrigins}, busy as (
       select origin, n from unnest(${[...inFlight.keys()]}::text[], ${[...inFlight.values()]}::integer[]) as b(origin, n)
     ), due as (
       select first.id from origins o left join busy b on b.origin = o.origin cross join lateral (
@@ -279,13 +282,7 @@ export const nextDeliveryIn = async (
   except: readonly string[],
 ): Promise<number | null> => {
   const { rows } = await sql<{ ms: number | null }>`
-    with recursive origins as (
-      (select origin from callback_deliveries where state = 'pending' order by origin limit 1)
-      union all
-      select next.origin from origins o cross join lateral (
-        select origin from callback_deliveries where state = 'pending' and origin > o.origin
-        order by origin limit 1) next
-    )
+    with recursive ${pendingOrigins}
     select (extract(epoch from min(first.next_attempt_at) - platform_now()) * 1000)::double precision as ms
     from origins o cross join lateral (
       select next_attempt_at from callback_deliveries where state = 'pending' and origin = o.origin

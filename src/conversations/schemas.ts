@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, text, timestamp } from '../http/index.ts';
 import { characters } from '../lib/text.ts';
-import { decisionList, messagePart, pendingApproval, shownApproval } from '../work-items/index.ts';
+import { decisionList, messagePart, pendingApproval, runUsage, shownApproval } from '../work-items/index.ts';
 import type { ConversationMessage } from './message-store.ts';
 import { type ConversationRun, runStatuses } from './run-store.ts';
 import type { Conversation } from './store.ts';
@@ -101,8 +101,6 @@ export const conversationMessage = z
   })
   .meta({ id: 'ConversationMessage' });
 
-const tokens = z.int().min(0);
-
 export const publicRun = z
   .object({
     id,
@@ -112,15 +110,7 @@ export const publicRun = z
     messages: z.array(conversationMessage).describe('Those of this run, oldest first.'),
     pending_approvals: z.array(pendingApproval).describe('What a person is asked to decide.'),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
-    usage: z
-      .object({
-        input_tokens: tokens,
-        output_tokens: tokens,
-        cached_input_tokens: tokens,
-        reasoning_tokens: tokens,
-        model_calls: tokens,
-        tool_calls: tokens,
-      })
+    usage: runUsage
       .meta({ id: 'RunUsage' })
       .nullable()
       .describe('What all attempts used; null before the first reply.'),

@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { checkedLater, id, limit, optional, pageOf, pageQuery, text, timestamp } from '../http/index.ts';
+import {
+  checkedLater,
+  id,
+  limit,
+  optional,
+  pageOf,
+  pageQuery,
+  stepsOf,
+  text,
+  timestamp,
+} from '../http/index.ts';
 import { datatypes } from '../sql/index.ts';
 import { changedConfiguration, createdConfigurations } from './configuration.ts';
 import { tableKinds } from './engines/engine.ts';
@@ -117,9 +127,7 @@ export const listQuery = pageQuery.extend({
 export const testResult = z
   .object({
     ok: z.boolean(),
-    steps: z
-      .array(z.object({ step: z.enum(stepNames), ok: z.boolean(), detail: z.string() }))
-      .describe('In order; the first that failed is the last.'),
+    steps: stepsOf(stepNames),
     server: z.object({ product: z.string(), version: z.string() }).nullable(),
     writable: z.boolean().nullable().describe('Whether the user may change data, by its privileges.'),
     warnings: z.array(z.object({ code: z.string(), message: z.string() })),

@@ -33,6 +33,7 @@ export {
   pageQuery,
   queryInteger,
   queryList,
+  stepsOf,
   text,
   timestamp,
 } from './schemas.ts';

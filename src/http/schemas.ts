@@ -142,3 +142,9 @@ export const offsetQuery = z.object({ limit, offset });
 export const pageOrOffsetQuery = pageQuery.extend({
   offset: described(offset.optional(), { type: 'integer', minimum: 0 }),
 });
+
+/** The steps of a test of a connection. Each `detail` is for a person, so it contains no secret. */
+export const stepsOf = <const S extends readonly string[]>(names: S) =>
+  z
+    .array(z.object({ step: z.enum(names), ok: z.boolean(), detail: z.string() }))
+    .describe('In order; the first that failed is the last.');

@@ -1,5 +1,6 @@
 import vm from 'node:vm';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { isObject } from './objects.ts';
 
 /** Returns what is wrong with a value, for its sender; null if nothing is. */
 export type SchemaCheck = (value: unknown) => string | null;
@@ -41,9 +42,6 @@ const withinTime = <T>(milliseconds: number, fn: () => T): T => {
     }
   }
 };
-
-const isObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The check by a schema that cannot be used. */
 const objectCheck: SchemaCheck = (value) => (isObject(value) ? null : 'must be an object');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, optional, pageQuery, text, timestamp } from '../http/index.ts';
+import { id, optional, pageQuery, stepsOf, text, timestamp } from '../http/index.ts';
 import { stepNames } from './connection-test.ts';
 import { providers, settingsInput, settingsOutput } from './settings.ts';
 
@@ -91,9 +91,7 @@ export const testBody = z.object({ settings: settingsInput }).meta({ id: 'TestOb
 export const testResult = z
   .object({
     ok: z.boolean(),
-    steps: z
-      .array(z.object({ step: z.enum(stepNames), ok: z.boolean(), detail: z.string() }))
-      .describe('In order; the first that failed is the last.'),
+    steps: stepsOf(stepNames),
   })
   .meta({ id: 'ObservabilityTestResult' });
 

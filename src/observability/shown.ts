@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { id, timestamp } from '../http/index.ts';
-import { health } from './schemas.ts';
+import { isObject } from '../lib/objects.ts';
+import { health, integration } from './schemas.ts';
 import { providers, type Settings } from './settings.ts';
 
 /** A secret that is stored, or not, and never shown. */
@@ -31,14 +32,13 @@ export const shownIntegration = z
   .object({
     id,
     settings: shownSettings,
-    resolved_url: z
-      .string()
-      .nullable()
-      .describe('The url with its placeholders replaced; null if that is impossible.'),
-    description: z.string().nullable(),
-    version: z.string().nullable(),
-    is_system: z.boolean().describe('Whether the deployment manages it, not a user.'),
-    debug: z.boolean(),
+    ...integration.pick({
+      resolved_url: true,
+      description: true,
+      version: true,
+      is_system: true,
+      debug: true,
+    }).shape,
     scopes: z.array(
       z
         .object({
@@ -56,9 +56,6 @@ export const shownIntegration = z
 const secrets = ['api_token', 'api_key', 'password'] as const;
 const secretMaps = ['headers', 'additional_headers'] as const;
 type Fields = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Whether a form sent `{set: true}` or nothing: the stored secret stays. */
 const isKept = (value: unknown): boolean => value === undefined || (isObject(value) && value.set === true);

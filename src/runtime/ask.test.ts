@@ -1,29 +1,16 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { completion, type Reply, startEndpoint, wireCall } from '../../tests/harness/llm-endpoint.ts';
-import { Secret } from '../lib/crypto.ts';
+import { llmOf } from '../../tests/harness/providers/fixture.ts';
+import { protocols } from '../../tests/harness/providers/index.ts';
 import { createEgress } from '../lib/egress.ts';
 import { notFound } from '../lib/errors.ts';
-import { LlmFailure, type ObjectRequest, type ResolvedLlm } from '../llm-configurations/index.ts';
+import { LlmFailure, type ObjectRequest } from '../llm-configurations/index.ts';
 import { createAsk } from './ask.ts';
 
 const egress = createEgress({});
 afterAll(() => egress.close());
 
-const llmAt = (url: string): ResolvedLlm => ({
-  id: '01980000-0000-7000-8000-0000000000ff',
-  kind: 'openai_compatible',
-  model: 'model-1',
-  base_url: url,
-  max_output_tokens: null,
-  temperature: null,
-  reasoning_effort: null,
-  context_tokens: 128_000,
-  timeout_seconds: 120,
-  streaming: false,
-  prompt_caching: true,
-  apiKey: new Secret('sk-very-secret'),
-  headers: {},
-});
+const llmAt = (url: string) => llmOf(protocols.openai_compatible!, url, { streaming: false });
 
 const db = { run: () => Promise.reject(new Error('no agent is asked for')) } as never;
 const schema = { type: 'object', properties: { wanted_field: { type: 'string' } } };

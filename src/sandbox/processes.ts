@@ -10,7 +10,7 @@ const inAdvance: readonly Library[] = ['duckdb'];
 
 /**
  * At most `max()` children at once; others wait for their turn. After a job of a library of `inAdvance` one child
- * may wait for the next: it has loaded its library and read nothing. It counts, and gives its place to whoever needs it.
+ * may wait for the next: it has loaded its library and read nothing. It counts, and ends when another job needs its place.
  */
 export class Processes {
   readonly #folder: string;

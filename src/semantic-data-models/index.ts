@@ -5,6 +5,7 @@ import type { AskModel } from '../llm-configurations/index.ts';
 import type { Answer, RunOptions } from './answer.ts';
 import { type Asked, runQuery } from './query.ts';
 import { semanticDataModelRoutes } from './routes.ts';
+import type { CheckUnused } from './semantic-data-models.ts';
 import { findSemanticDataModel } from './store.ts';
 import { createModelTools, type ModelTools } from './tools.ts';
 import { useRoutes } from './use-routes.ts';
@@ -25,14 +26,18 @@ export interface SemanticDataModels extends Feature {
 /** Semantic data models: what the tables of a data connection mean, and how they are asked. */
 export const createSemanticDataModels = (
   { db, settings }: Services,
-  { connections, askModel }: { connections: DataConnections; askModel: AskModel },
+  {
+    connections,
+    askModel,
+    checkUnused,
+  }: { connections: DataConnections; askModel: AskModel; checkUnused: CheckUnused },
 ): SemanticDataModels => ({
   tag: {
     name: 'Semantic data models',
     description: 'What company data means: datasets, metrics and verified queries.',
   },
   routes: [
-    ...semanticDataModelRoutes({ db, connections }),
+    ...semanticDataModelRoutes({ db, connections, checkUnused }),
     ...useRoutes({ db, settings, connections, askModel }),
   ],
   ask: async (id, asked, options) => {

@@ -17,6 +17,7 @@ import {
 } from './schemas.ts';
 import {
   type CheckedBody,
+  type CheckUnused,
   createSemanticDataModel,
   deleteSemanticDataModel,
   replaceSemanticDataModel,
@@ -71,10 +72,11 @@ export const checkBody = async (
 interface ModelRouteParts {
   db: Database;
   connections: Pick<DataConnections, 'dialectOf'>;
+  checkUnused: CheckUnused;
 }
 
 /** Semantic data models as a resource. */
-export const semanticDataModelRoutes = ({ db, connections }: ModelRouteParts): Route[] => {
+export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelRouteParts): Route[] => {
   const find = modelFinder(db);
   const check = (given: Body) => checkBody(connections, given);
   const now = async (): Promise<string> => new Date(await db.run(databaseNow)).toISOString();
@@ -241,7 +243,7 @@ export const semanticDataModelRoutes = ({ db, connections }: ModelRouteParts): R
       otherStatuses: [412],
       etag: true,
       handler: ({ found, actor, transaction, ifMatch }) =>
-        transaction((tx) => deleteSemanticDataModel(tx, actor, found.id, ifMatch)),
+        transaction((tx) => deleteSemanticDataModel(tx, actor, checkUnused, found.id, ifMatch)),
     }),
   ];
 };

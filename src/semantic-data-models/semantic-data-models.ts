@@ -1,7 +1,7 @@
 import { audit } from '../audit/index.ts';
 import { lockDataConnectionForShare } from '../data-connections/index.ts';
 import { advisoryLock, type Tx } from '../database/index.ts';
-import { ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
+import { type ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
@@ -13,7 +13,6 @@ import {
   type Fields,
   findLockedSemanticDataModel,
   insertSemanticDataModel,
-  listAgentsOf,
   lockSemanticDataModelForDelete,
   type SemanticDataModelRow,
   updateSemanticDataModelRow,
@@ -128,27 +127,21 @@ export const replaceSemanticDataModel = async (
   return row;
 };
 
-/** How many agents an error names that keep a model from being deleted. */
-const shownAgents = 10;
+/** Throws 412 with `agent_ids` while agents name the model. */
+export type CheckUnused = (tx: Tx, id: string) => Promise<void>;
 
 /** Deletes the model. Throws 412 with `agent_ids` while agents use it. `ifMatch` is called for the locked row. */
 export const deleteSemanticDataModel = async (
   tx: Tx,
   actor: Actor,
+  checkUnused: CheckUnused,
   id: string,
   ifMatch: (revision: number) => void,
 ): Promise<void> => {
   const row = await lockSemanticDataModelForDelete(tx, id);
   if (!row) throw notFound('semantic data model');
   ifMatch(row.revision);
-  const agentIds = await listAgentsOf(tx, id, shownAgents);
-  if (agentIds.length > 0) {
-    throw new ApiError(
-      'precondition_failed',
-      'Agents use this semantic data model. Take it from their semantic_data_model_ids first.',
-      { agent_ids: agentIds },
-    );
-  }
+  await checkUnused(tx, id);
   await deleteSemanticDataModelRow(tx, id);
   await audit(tx, actor, 'semantic_data_model.delete', id, { name: row.name });
 };

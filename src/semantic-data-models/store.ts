@@ -206,15 +206,3 @@ export const updateValidation = async (
 export const deleteSemanticDataModelRow = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('semantic_data_models').where('id', '=', id).execute();
 };
-
-/** The ids of at most `limit` agents that use the model. */
-export const listAgentsOf = async (tx: Tx, id: string, limit: number): Promise<string[]> => {
-  const rows = await tx
-    .selectFrom('agents')
-    .select('id')
-    .where('semantic_data_model_ids', '@>', sql<string[]>`array[${id}::uuid]`)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => row.id);
-};

@@ -46,3 +46,7 @@ export const nearest = (name: string, names: Iterable<string>): string[] => {
   found.sort((a, b) => a.score - b.score || (a.other < b.other ? -1 : 1));
   return found.slice(0, most).map(({ other }) => other);
 };
+
+/** The end of a message that names `suggestions`; empty without any. */
+export const didYouMean = (suggestions: readonly string[]): string =>
+  suggestions.length > 0 ? ` Did you mean ${suggestions.map((one) => `\`${one}\``).join(' or ')}?` : '';

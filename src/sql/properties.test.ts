@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { comparable, openSqlEngines, type SqlEngine } from '../../tests/harness/sql-engines.ts';
+import { output, select } from './build.ts';
 import {
   type Expression,
   engineNames,
@@ -285,19 +286,7 @@ describe('trees', () => {
     fc.assert(
       fc.property(literal.truth, (tree) => {
         const resolved = resolve(
-          {
-            kind: 'select',
-            distinct: false,
-            outputs: [{ kind: 'output', expression: tree, as: 'c' }],
-            from: [{ kind: 'table', name: 'x', alias: null }],
-            where: null,
-            group: [],
-            having: null,
-            with: [],
-            order: [],
-            limit: null,
-            offset: null,
-          },
+          select({ outputs: [output(tree, 'c')], from: [{ kind: 'table', name: 'x', alias: null }] }),
           [table],
         );
         const { sql, parameters } = print(resolved, 'postgres');

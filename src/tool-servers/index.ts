@@ -13,6 +13,7 @@ import { toolServerRoutes } from './routes.ts';
 import { createSettingsStore, type OpenedToolServer } from './settings.ts';
 import type { ToolServerRow } from './store.ts';
 import { toolRoutes } from './tool-routes.ts';
+import type { CheckUnused } from './tool-servers.ts';
 import { usedToolServerRoutes } from './used-routes.ts';
 
 export {
@@ -30,7 +31,10 @@ export interface ToolServers extends Feature {
 }
 
 /** Tool servers: servers of the Model Context Protocol whose tools agents call. */
-export const createToolServers = (services: Services): ToolServers => {
+export const createToolServers = (
+  services: Services,
+  { checkUnused }: { checkUnused: CheckUnused },
+): ToolServers => {
   const { config, db, vault, egress, log, clock } = services;
   const settings = createSettingsStore(vault);
   const folder = join(resolve(config.dataDir), 'tool-servers');
@@ -95,6 +99,7 @@ export const createToolServers = (services: Services): ToolServers => {
         db,
         settings,
         allowStdio: config.allowStdioToolServers,
+        checkUnused,
         discover: (row, withinMs) => discoverOnce(settings.open(row), withinMs),
         test,
       }),

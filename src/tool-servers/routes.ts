@@ -9,6 +9,7 @@ import { createBody, testResult, toolServer, toolServerPage, updateBody } from '
 import type { ToolServerSettingsStore } from './settings.ts';
 import { findToolServer, listToolServers, type ToolServerRow } from './store.ts';
 import {
+  type CheckUnused,
   checkChanges,
   checkMayRunPrograms,
   createToolServer,
@@ -23,6 +24,7 @@ export interface ToolServerRouteParts {
   db: Database;
   settings: ToolServerSettingsStore;
   allowStdio: boolean;
+  checkUnused: CheckUnused;
   /** Discovers the tools of a server. Never rejects because of what the server does. */
   discover: (row: ToolServerRow, withinMs: number) => Promise<unknown>;
   test: (row: ToolServerRow) => Promise<ToolServerTest>;
@@ -39,6 +41,7 @@ export const toolServerRoutes = ({
   db,
   settings,
   allowStdio,
+  checkUnused,
   discover,
   test,
 }: ToolServerRouteParts): Route[] => {
@@ -89,7 +92,7 @@ export const toolServerRoutes = ({
       path,
       summary: 'Create a tool server',
       description:
-        'Its tools are discovered and accepted. If it does not respond within 10 s, it is created all the same: `state` and `last_error` say so. The transport `stdio` requires the role admin.',
+        'Its tools are discovered and accepted. It is also created if it does not respond within 10 s: `state` and `last_error` say so. The transport `stdio` requires the role admin.',
       body: createBody,
       checkBody: ({ transport }, principal) => checkMayRunPrograms(principal, transport),
       response: toolServer,
@@ -162,7 +165,7 @@ export const toolServerRoutes = ({
         transaction(async (tx) => {
           const row = await lockForDelete(tx, found.id);
           ifMatch(row.revision);
-          await deleteToolServer(tx, actor, row);
+          await deleteToolServer(tx, actor, checkUnused, row);
         }),
     }),
     route({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { headerMap, id, optional, pageOf, text, timestamp } from '../http/index.ts';
+import { headerMap, id, optional, pageOf, stepsOf, text, timestamp } from '../http/index.ts';
 import { urlFault } from '../lib/http-url.ts';
 import { prefixPattern } from './names.ts';
 import { policies } from './store.ts';
@@ -284,9 +284,7 @@ const testSteps = ['resolve', 'connect', 'authenticate', 'negotiate', 'list_tool
 export const testResult = z
   .object({
     ok: z.boolean(),
-    steps: z
-      .array(z.object({ step: z.enum(testSteps), ok: z.boolean(), detail: z.string() }))
-      .describe('In order; the first that failed is the last.'),
+    steps: stepsOf(testSteps),
     protocol_version: z.string().nullable(),
     latency_ms: z.int().describe('The duration of the test, in milliseconds.'),
   })

@@ -147,18 +147,6 @@ export const deleteToolServerRow = async (tx: Tx, id: string): Promise<void> => 
   await tx.deleteFrom('tool_servers').where('id', '=', id).execute();
 };
 
-/** The ids of at most `limit` agents that name the server. */
-export const listAgentsOf = async (tx: Tx, id: string, limit: number): Promise<string[]> => {
-  const rows = await tx
-    .selectFrom('agents')
-    .select('id')
-    .where('tool_server_ids', '@>', sql<string[]>`array[${id}::uuid]`)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => row.id);
-};
-
 /**
  * Takes the policies for tools of the server from the agents that do not use it, because nothing can refer to it when it
  * is deleted. Returns the ids of these agents.

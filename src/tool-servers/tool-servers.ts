@@ -11,7 +11,6 @@ import {
   deleteToolServerRow,
   findLockedToolServer,
   insertToolServer,
-  listAgentsOf,
   listPrefixes,
   lockToolServerForDelete,
   resetToolServerState,
@@ -219,8 +218,8 @@ export const updateToolServer = async (
   return row;
 };
 
-/** How many agents an error names that keep a server from being deleted. */
-const shownAgents = 10;
+/** Throws 412 with `agent_ids` while agents name the server. */
+export type CheckUnused = (tx: Tx, id: string) => Promise<void>;
 
 /** Locks the server so that no agent begins to name it. Throws 404 if there is none. */
 export const lockForDelete = async (tx: Tx, id: string): Promise<ToolServerRow> => {
@@ -233,15 +232,13 @@ export const lockForDelete = async (tx: Tx, id: string): Promise<ToolServerRow> 
  * Deletes the server, which is locked for that, and the policies for its tools that agents have left. Throws 412 while
  * agents use it.
  */
-export const deleteToolServer = async (tx: Tx, actor: Actor, row: ToolServerRow): Promise<void> => {
-  const agentIds = await listAgentsOf(tx, row.id, shownAgents);
-  if (agentIds.length > 0) {
-    throw new ApiError(
-      'precondition_failed',
-      'Agents use this tool server. Take it from their tool_server_ids first.',
-      { agent_ids: agentIds },
-    );
-  }
+export const deleteToolServer = async (
+  tx: Tx,
+  actor: Actor,
+  checkUnused: CheckUnused,
+  row: ToolServerRow,
+): Promise<void> => {
+  await checkUnused(tx, row.id);
   const changedAgents = await deletePoliciesOf(tx, row.id);
   await deleteToolServerRow(tx, row.id);
   await audit(tx, actor, 'tool_server.delete', row.id, {

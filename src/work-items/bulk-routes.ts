@@ -3,6 +3,7 @@ import type { CallbackStore } from '../callbacks/index.ts';
 import type { Database } from '../database/index.ts';
 import { optional, type Route, route, validate } from '../http/index.ts';
 import { ApiError, errorStatus } from '../lib/errors.ts';
+import { isObject } from '../lib/objects.ts';
 import { createBody, message, type NewWorkItemBody, publicWorkItem, toWorkItemResponse } from './schemas.ts';
 import { actionNames } from './states.ts';
 import { act, checkNewWorkItem, createAll, getWorkItem } from './work-items.ts';
@@ -50,9 +51,6 @@ const createResults = z
 const actionResults = z
   .object({ results: z.array(z.object({ id: z.string(), ...outcome })) })
   .meta({ id: 'ActOnWorkItemsResult' });
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns the item as the body of a create, or the error that the create would respond with. */
 const readItem = async (

@@ -53,6 +53,7 @@ export {
   publicMessage,
   publicTrace,
   publicWorkItem,
+  runUsage,
   toUsage,
   toWorkItemResponse,
   usage,

@@ -26,16 +26,17 @@ export type NewWorkItemBody = z.output<typeof createBody>;
 
 const tokens = z.int().min(0);
 
-export const usage = z
-  .object({
-    input_tokens: tokens,
-    output_tokens: tokens,
-    cached_input_tokens: tokens,
-    reasoning_tokens: tokens,
-    model_calls: tokens,
-    tool_calls: tokens,
-  })
-  .meta({ id: 'WorkItemUsage' });
+/** What all attempts of a run used. */
+export const runUsage = z.object({
+  input_tokens: tokens,
+  output_tokens: tokens,
+  cached_input_tokens: tokens,
+  reasoning_tokens: tokens,
+  model_calls: tokens,
+  tool_calls: tokens,
+});
+
+export const usage = runUsage.meta({ id: 'WorkItemUsage' });
 
 const noUsage: z.output<typeof usage> = {
   input_tokens: 0,

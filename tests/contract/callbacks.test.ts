@@ -184,7 +184,7 @@ onEachDatabase((at) => {
     });
   });
 
-  test('every change of a status is recorded once for each callback, whoever made it', async () => {
+  test('every change of a status is recorded once for each callback, no matter who made it', async () => {
     const record = async (end: (id: string, claimed: Json) => Promise<unknown>): Promise<string[]> => {
       const { id } = await create([{ url: receiver.url, events: all }]);
       await end(id, await claim());

@@ -119,7 +119,7 @@ onEachDatabase((at) => {
     }
   });
 
-  test('a file of a conversation is extracted by its id, for whoever may use the conversation', async () => {
+  test('a file of a conversation is extracted by its id, for those who may use the conversation', async () => {
     const { path: of, id: conversation_id } = await newConversation(at());
     const file = await upload(at().api, of, 'a.md', 'Order: 7');
     const agent_id = of.split('/')[2];

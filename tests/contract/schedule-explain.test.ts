@@ -167,7 +167,7 @@ describe('why a schedule ran or did not', () => {
         }
       });
 
-      test('an edit: what was due by the other definition is said with who changed it and when', async () => {
+      test('an edit: what was due by the other definition is explained with who changed it and when', async () => {
         const { path } = await made('30 1 * * *', {}, [
           [
             '2026-10-10T14:20:00Z',
@@ -364,7 +364,7 @@ describe('why a schedule ran or did not', () => {
         expect(await explain(path, now)).toMatchObject({ verdict: 'blocked', nominal: false });
       });
 
-      test('a run by hand is told with whoever ran it', async () => {
+      test('a run by hand is explained with who ran it', async () => {
         const { path } = await made('0 0 1 1 *');
         const item = await ok(at().app.post(`${path}/run`));
         const found = await explain(path, item.created_at);

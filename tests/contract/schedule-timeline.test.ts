@@ -170,7 +170,7 @@ describe('the timeline of schedules', () => {
         expectError(await at().app.get(`/schedules/timeline?next=${agents.next}`), 422, /next/);
       });
 
-      test('changes and pauses are told with who made them, and a pause has no occurrences', async () => {
+      test('changes and pauses are listed with who made them, and a pause has no occurrences', async () => {
         const agent = await newAgent(at());
         const schedule = await hourly(agent.id);
         const path = `/agents/${agent.id}/schedules/${schedule.id}`;

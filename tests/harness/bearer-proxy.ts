@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 /** A proxy on 127.0.0.1 that adds a key to every request, for clients that have no option for headers. */
 export const startBearerProxy = async (
@@ -18,14 +17,10 @@ export const startBearerProxy = async (
     sent.on('error', () => response.destroy());
     response.on('close', () => sent.destroy());
     incoming.pipe(sent);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const { origin, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    url: `${origin}/mcp`,
+    [Symbol.asyncDispose]: close,
   };
 };

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 /** A request that the receiver got. */
 export interface ReceivedCallback {
@@ -39,19 +38,14 @@ export const startCallbackReceiver = async (): Promise<CallbackReceiver> => {
     const { status, headers } = typeof now === 'number' ? { status: now, headers: {} } : now;
     response.writeHead(status, headers).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { origin, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: origin,
     requests,
     respondWith: (next) => {
       answer = typeof next === 'function' ? next : () => next;
     },
     of: (id) => requests.filter(({ body }) => body.data.work_item_id === id),
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: close,
   };
 };

@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { type Listening, listen } from './listen.ts';
 
 interface ReaderRequest {
   method: string;
@@ -20,15 +20,17 @@ type Answer = (request: ReaderRequest, url: string, outgoing: ServerResponse) =>
 /** A server that gets documents over HTTP and answers as a test says. */
 export class ReaderServer {
   readonly requests: ReaderRequest[] = [];
-  readonly #server: Server;
+  readonly url: string;
+  readonly stop: () => Promise<void>;
 
-  private constructor(server: Server) {
-    this.#server = server;
+  private constructor({ origin, close }: Listening) {
+    this.url = origin;
+    this.stop = close;
   }
 
   static async start(answer: Answer): Promise<ReaderServer> {
     const server = createServer();
-    const reader = new ReaderServer(server);
+    const reader = new ReaderServer(await listen(server));
     server.on('request', async (incoming, outgoing) => {
       const chunks: Buffer[] = [];
       for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
@@ -40,16 +42,6 @@ export class ReaderServer {
       const { status = 200, headers: sent = {}, body = {} } = response;
       outgoing.writeHead(status, { 'content-type': 'application/json', ...sent }).end(JSON.stringify(body));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return reader;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
   }
 }

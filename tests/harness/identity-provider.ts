@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import type Provider from 'oidc-provider';
 import type { Configuration } from 'oidc-provider';
+import { listen } from './listen.ts';
 import { callbackPath } from './sign-in.ts';
 import { freePort } from './watchdog.ts';
 
@@ -177,12 +177,7 @@ export const startIdentityProvider = async ({
     if (started.down) response.writeHead(503).end('down');
     else await handle(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const stop = async (): Promise<void> => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
+  const { origin: issuer, close: stop } = await listen(server);
   const started: IdentityProvider = {
     issuer,
     port,

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { listen } from './listen.ts';
 import { revisions } from './tool-protocol.ts';
 
 const refused = {
@@ -44,14 +43,10 @@ export const startLegacyProxy = async (target: string): Promise<{ url: string } 
   };
   const server = createServer((request, response) => {
     forward(request, response).catch(() => response.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
+  const { origin, close } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    url: `${origin}/mcp`,
+    [Symbol.asyncDispose]: close,
   };
 };

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.ts';
 
 /** A request that the endpoint received. */
 export interface ChatRequest {
@@ -62,20 +61,15 @@ export const startEndpoint = async (
     response.writeHead(scripted.status ?? 200, { 'content-type': 'application/json', ...scripted.headers });
     response.end(typeof scripted.body === 'string' ? scripted.body : JSON.stringify(scripted.body));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { origin, close } = await listen(server);
   const endpoint: Endpoint = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `${origin}/v1`,
     requests,
     aborted: false,
     waitForRequests: async (n) => {
       while (requests.length < n) await new Promise<void>((resolve) => waiting.push(resolve));
     },
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: close,
   };
   return endpoint;
 };

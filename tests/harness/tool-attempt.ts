@@ -55,7 +55,9 @@ export const useToolAttempts = (open: () => Database) => {
       ALLOW_STDIO_TOOL_SERVERS: 'true',
       PATH: process.env.PATH,
     });
-    features = createToolServers(testServices(open(), { config, clock, log }));
+    features = createToolServers(testServices(open(), { config, clock, log }), {
+      checkUnused: async () => {},
+    });
     const served = await serveRoutes(open(), features);
     http = served.v2;
     closeServer = served.close;

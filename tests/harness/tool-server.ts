@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -7,7 +6,6 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import {
   createMcpHandler,
@@ -15,6 +13,7 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { listen } from './listen.ts';
 
 type Json = Record<string, unknown>;
 
@@ -261,9 +260,7 @@ export const startToolServer = async (options: TestToolServerOptions = {}): Prom
   };
 
   const http = createServer((request, response) => void serve(request, response));
-  http.listen(0, '127.0.0.1');
-  await once(http, 'listening');
-  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const { origin, close } = await listen(http);
   const server: TestToolServer = {
     origin,
     url: `${origin}/mcp`,
@@ -279,9 +276,7 @@ export const startToolServer = async (options: TestToolServerOptions = {}): Prom
     forgetSessions: () => transports.clear(),
     [Symbol.asyncDispose]: async () => {
       await modern.close();
-      http.closeAllConnections();
-      http.close();
-      await once(http, 'close');
+      await close();
     },
   };
   return server;

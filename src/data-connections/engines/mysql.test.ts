@@ -143,7 +143,7 @@ describeWithMariaDb('MariaDB', () => {
     ['a file of the client', `load data local infile '/etc/passwd' into table secrets`],
     ['a file of the server', `select 1 into outfile '/tmp/x'`],
     ['text in double quotes', 'select "no column"'],
-    ['an aggregate beside a column', 'select amount, count(*) from orders'],
+    ['an aggregate next to a column', 'select amount, count(*) from orders'],
   ])('%s fails, and changes nothing', async (_what, sql) => {
     const other = await open();
     await expect(read(other, sql)).rejects.toMatchObject({ reason: 'query_failed' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Route, route, timestamp, validate } from '../../http/index.ts';
+import { type Route, route, stepsOf, timestamp, validate } from '../../http/index.ts';
 import { isObject } from '../../lib/objects.ts';
 import { type Configurations, toResponse } from './configuration.ts';
 import { configurationBody, providers } from './settings.ts';
@@ -26,9 +26,7 @@ const configuration = z
 const testResult = z
   .object({
     ok: z.boolean(),
-    steps: z
-      .array(z.object({ step: z.enum(['address', 'read']), ok: z.boolean(), detail: z.string() }))
-      .describe('In order; the first that failed is the last.'),
+    steps: stepsOf(['address', 'read']),
   })
   .meta({ id: 'DocumentIntelligenceTest' });
 

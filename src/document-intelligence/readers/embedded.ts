@@ -8,7 +8,7 @@ import {
 } from '../../sandbox/index.ts';
 import type { DocumentKind } from './kinds.ts';
 
-/** Something about the reading that whoever uses the result should know. */
+/** Something about the reading that matters for the result. */
 interface ReadWarning {
   code: 'ocr_off' | 'ocr_unavailable' | 'pages_left_out' | 'text_left_out';
   message: string;

@@ -99,7 +99,7 @@ export const toToolSet = (tools: StepRequest['tools']): ToolSet =>
     ]),
   );
 
-/** A reply in JSON. The text is taken as it is: whoever asked reads it, and it may miss the schema. */
+/** A reply in JSON. The text is returned as it is: the caller parses it, and it may not fit the schema. */
 export const toOutput = (schema: Record<string, unknown>): Output.Output<string, string, never> => ({
   name: 'extraction',
   responseFormat: Promise.resolve({ type: 'json', name: 'extraction', schema }),

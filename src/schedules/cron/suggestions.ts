@@ -4,7 +4,7 @@ import { example, type RefusedItem } from './refusals.ts';
 import { zoneNames } from './zone-names.ts';
 import { ownSpelling } from './zones.ts';
 
-/** Each round mends one fault. */
+/** Each round fixes one fault. */
 const mostRounds = 10;
 
 const refusalOf = (expression: string): CronError | null => {
@@ -35,7 +35,7 @@ const alone = (part: string, index: number): string =>
   fields.map((_, k) => (k === index ? part : '*')).join(' ');
 
 /** `item` of the field with what is quoted of it replaced, fault by fault; null if that does not make it right. */
-const mendedItem = (item: string, index: number): string | null => {
+const fixedItem = (item: string, index: number): string | null => {
   let current = item;
   for (let round = 0; round < mostRounds; round++) {
     const refusal = refusalOf(alone(current, index));
@@ -48,8 +48,8 @@ const mendedItem = (item: string, index: number): string | null => {
   return null;
 };
 
-/** `expression` with its refused item mended, replaced, or without it; null if no one can say how. */
-const mended = (
+/** `expression` with its refused item fixed, replaced, or without it; null if no one can say how. */
+const fixed = (
   expression: string,
   { item, field }: RefusedItem,
   { instead }: { instead: string },
@@ -60,7 +60,7 @@ const mended = (
   const isAccepted = refusalOf(alone(instead, index)) === null;
   // Of an empty item the advice is the field without it.
   if (item === '') return isAccepted ? withWord(instead) : null;
-  const other = mendedItem(item, index) ?? (isAccepted ? instead : null);
+  const other = fixedItem(item, index) ?? (isAccepted ? instead : null);
   if (other === null) return null;
   const items = words[index]!.split(',');
   return withWord(items.map((each) => (each === item ? other : each)).join(','));
@@ -79,7 +79,7 @@ export const suggestExpression = (expression: string): string | null => {
     const advice = adviceOf(refusal);
     // An example is not what was meant, unless it was written.
     if (!advice || (advice.instead === example && !current.includes(example))) return null;
-    const next = refusal.at ? mended(current, refusal.at, advice) : advice.instead;
+    const next = refusal.at ? fixed(current, refusal.at, advice) : advice.instead;
     if (next === null || next === current) return null;
     current = next;
   }

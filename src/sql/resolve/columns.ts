@@ -1,8 +1,9 @@
 import { notSupported } from '../refusal.ts';
-import type { ResolvedColumn, ResolvedQuery } from '../resolved.ts';
+import type { Range, ResolvedColumn, ResolvedQuery } from '../resolved.ts';
 import type { Type } from '../types.ts';
 import { castTo, widened } from './coerce.ts';
 import { uniqueName } from './names.ts';
+import { columnOf, type Visible } from './scope.ts';
 
 export const withPrinted = (columns: { name: string; type: Type }[]): ResolvedColumn[] => {
   const taken = new Set<string>();
@@ -31,4 +32,23 @@ export const castColumn = (query: ResolvedQuery, i: number, type: Type, at: numb
       output.type === 'Null' ? castTo(output, { type: type as 'Date' }, at) : widened(output, type);
   }
   query.columns[i] = { ...column, type };
+};
+
+/** The columns of a query in FROM, which is called `table` there. */
+export const columnsOf = (query: ResolvedQuery, range: Range, table: string): Visible[] =>
+  query.columns.map(({ name, printed, type }) => ({
+    name,
+    table,
+    read: () => columnOf(range, printed, type),
+  }));
+
+/** The columns with the names of an alias: `FROM t AS x (a, b)`. */
+export const renamed = (
+  columns: Visible[],
+  names: readonly string[] | undefined,
+  what: string,
+): Visible[] => {
+  if (names && names.length > columns.length)
+    throw notSupported(`\`${what}\` has ${columns.length} columns, not ${names.length}.`, what);
+  return columns.map((column, i) => ({ ...column, name: names?.[i] ?? column.name }));
 };

@@ -1,6 +1,10 @@
 import { notSupported } from '../refusal.ts';
 import type { Typed } from '../resolved.ts';
-import { childrenOf, keyOf, queryExpressions, queryOf } from '../walk.ts';
+import type { Select } from '../tree.ts';
+import { childrenOf, hasAggregate, keyOf, queryExpressions, queryOf } from '../walk.ts';
+import { type Place, resolveExpression } from './expression.ts';
+import { matching } from './names.ts';
+import { byOutput } from './order.ts';
 import type { Scope } from './scope.ts';
 
 /**
@@ -22,4 +26,29 @@ export const checkGrouped = (nodes: readonly Typed[], group: readonly Typed[], s
     if (query) for (const each of queryExpressions(query)) check(each, false);
   };
   for (const node of nodes) check(node, true);
+};
+
+const hasWindow = (node: Typed): boolean =>
+  (node.kind === 'aggregate' && node.over !== null) || childrenOf(node).some(hasWindow);
+
+/** GROUP BY of a SELECT. */
+export const resolveGroup = (
+  select: Select,
+  outputs: readonly { name: string; value: Typed }[],
+  place: Place,
+): Typed[] => {
+  const names = outputs.map(({ name }) => name);
+  return select.group.map((item) => {
+    // A column of a table comes before an output of the same name.
+    const isColumn =
+      item.kind === 'column' &&
+      item.table === null &&
+      matching(place.scope.visible, item.name, (each) => each.name).length > 0;
+    const found = isColumn ? { expression: item } : byOutput(item, names, 'GROUP BY');
+    if ('expression' in found) return resolveExpression(found.expression, place);
+    const { value } = outputs[found.output]!;
+    if (hasAggregate(value) || hasWindow(value))
+      throw notSupported('GROUP BY cannot name a column with an aggregate.', 'GROUP BY', item.at);
+    return value;
+  });
 };

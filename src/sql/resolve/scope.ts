@@ -1,5 +1,5 @@
-import { nearest } from '../nearest.ts';
-import { SqlRefusal } from '../refusal.ts';
+import { didYouMean, nearest } from '../nearest.ts';
+import { notSupported, SqlRefusal } from '../refusal.ts';
 import type { Range, Typed } from '../resolved.ts';
 import type { Type } from '../types.ts';
 import { matching } from './names.ts';
@@ -19,7 +19,7 @@ export interface Entry {
   /** The alias as the user wrote it. */
   name: string;
   columns: Visible[];
-  /** Every column name exists: those of the database, which nobody has listed. Null: only `columns`. */
+  /** Every column name exists: those of the database, which no one has listed. Null: only `columns`. */
   anyColumn: ((name: string) => Typed) | null;
 }
 
@@ -35,15 +35,12 @@ const unknownColumn = (
   at: number | undefined,
   suggestions: string[],
   message = `The column \`${shown}\` does not exist.`,
-): SqlRefusal => {
-  const instead =
-    suggestions.length > 0 ? ` Did you mean ${suggestions.map((s) => `\`${s}\``).join(' or ')}?` : '';
-  return new SqlRefusal('unknown_column', message + instead, {
+): SqlRefusal =>
+  new SqlRefusal('unknown_column', message + didYouMean(suggestions), {
     name: shown,
     position: at ?? null,
     suggestions,
   });
-};
 
 /** What the expressions of one SELECT can name. */
 export class Scope {
@@ -72,6 +69,23 @@ export class Scope {
   /** The table of FROM that users call `name`, here only. */
   entry(name: string): Entry | null {
     return matching(this.entries, name, (entry) => entry.name)[0] ?? null;
+  }
+
+  /** What `*`, or `table.*`, stands for. */
+  star(table: string | null, at: number | undefined): { name: string; value: Typed }[] {
+    const entry = table === null ? null : this.entry(table);
+    if (table !== null && !entry)
+      throw new SqlRefusal('unknown_table', `The table \`${table}\` is not in FROM.`, {
+        name: table,
+        position: at ?? null,
+        suggestions: nearest(
+          table,
+          this.entries.map(({ name }) => name),
+        ),
+      });
+    const columns = entry ? entry.columns : this.visible;
+    if (columns.length === 0) throw notSupported('`*` needs a table with columns in FROM.', '*', at);
+    return columns.map((column) => ({ name: column.name, value: { ...column.read(), at } }));
   }
 
   column(table: string | null, name: string, at: number | undefined): Typed {
