@@ -25,7 +25,7 @@ import {
  * A filter, which is a parameter of the page's address. `q` is the text filter, one with options is a choice, and any
  * other has no control: only links set it.
  */
-export interface ListFilter {
+interface ListFilter {
   name: string;
   /** The parameter of the API, if it has another name. */
   sentAs?: string;
@@ -35,9 +35,9 @@ export interface ListFilter {
 }
 
 /** What the address of a list has. */
-export type ListSearch = Readonly<Record<string, string | undefined>>;
+type ListSearch = Readonly<Record<string, string | undefined>>;
 
-export interface ListPageProps<R> {
+interface ListPageProps<R> {
   title: string;
   /** `lead` is below the title, `what` are the things in "No … match", `empty` says that there is none yet. */
   words: { lead: string; what?: string; empty: string };
