@@ -1,5 +1,5 @@
 import { catalog } from '../catalog.ts';
-import { number, plural } from '../format.ts';
+import { plural } from '../format.ts';
 
 /** Words of the pages Users and Role mappings. */
 export const people = catalog({
@@ -70,7 +70,6 @@ export const people = catalog({
   wouldChange: (count: number) =>
     plural(count, { one: '# user would get another role.', other: '# users would get another role.' }),
   change: (name: string, from: string, to: string) => `${name}: ${from} → ${to}`,
-  more: (count: number) => `and ${number(count)} more`,
   noAdmin: 'No active administrator would be left, so this is refused.',
   preview: 'Preview',
   previewLead: 'Which role would these claims give?',
