@@ -88,7 +88,7 @@ describeInBrowser('API keys, users and role mappings', (at) => {
     await page.getByRole('cell', { name: /Admin/ }).first().waitFor();
     const remove = await choose('Delete user');
     await remove.getByRole('button', { name: 'Delete user' }).click();
-    await page.getByText('Nobody has signed in').waitFor();
+    await page.getByText('No one has signed in').waitFor();
   });
 
   test('a mapping says before it is saved whose role it changes, and claims can be tried on it', async () => {

@@ -50,7 +50,7 @@ describeInBrowser('leaving a page', (at) => {
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
   });
 
-  test('a part of an older version is loaded anew once, and then the page says that a newer one is here', async () => {
+  test('a part of an older version is loaded again once, and then the page says that a newer one is here', async () => {
     const page = await at().open('/status');
     expectFault(page, /404|console |exception /);
     await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();

@@ -11,7 +11,7 @@ export interface FieldProps<V> {
   disabledReason: string | null | undefined;
 }
 
-/** What `useForm` takes besides the values and how they are saved. */
+/** More of what `useForm` takes. */
 export interface FormOptions {
   /** Why the person may not change anything: no field does then. */
   disabledReason?: string | null | undefined;
