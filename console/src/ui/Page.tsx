@@ -72,7 +72,7 @@ export const Section = ({
   label,
 }: {
   title?: string;
-  /** Said beside the title, quieter. */
+  /** Next to the title, quieter. */
   note?: ReactNode;
   /** At the end of the line of the title: a legend, a button. */
   aside?: ReactNode;
@@ -145,7 +145,7 @@ export const Form = ({
 }: {
   children: ReactNode;
   /** The whole width: for a text of many lines. */
-  wide?: boolean;
+  wide?: boolean | undefined;
   onSubmit: () => void;
   /** The first button submits. */
   actions: ReactNode;

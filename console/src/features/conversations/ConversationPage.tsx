@@ -1,6 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { request, useAction, useGet, usePermission } from '../../api/index.ts';
+import { useAction, useCreate, useGet, usePermission } from '../../api/index.ts';
 import type { ConversationDetail, PublicConversation } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { common } from '../../text/en/common.ts';
@@ -17,7 +17,7 @@ import {
   Skeleton,
   Words,
 } from '../../ui/index.ts';
-import { DeleteDialog, RenameDialog } from './dialogs.tsx';
+import { DeleteConversationDialog, RenameDialog } from './dialogs.tsx';
 import type { Draft } from './drafts.ts';
 import { useLive } from './live.ts';
 import { detailPath, listPath, type Of } from './paths.ts';
@@ -31,8 +31,9 @@ const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetai
   const mayDelete = permissionReason(usePermission('deleteConversation'));
   const mayRename = permissionReason(usePermission('updateConversation'));
   const mayCreate = permissionReason(usePermission('createConversation'));
+  const post = useCreate();
   const create = useAction(async () => {
-    const { body } = await request<PublicConversation>('POST', listPath(of.agentId), { body: {} });
+    const { body } = await post<PublicConversation>(listPath(of.agentId));
     await navigate({ to: to.conversation(of.agentId, body.id) });
   });
   const address = location.origin + to.conversation(of.agentId, of.id);
@@ -50,7 +51,7 @@ const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetai
       </Button>
       {create.error && <Problem error={create.error} />}
       {open === 'rename' && <RenameDialog of={of} conversation={conversation} onClose={close} />}
-      {open === 'delete' && <DeleteDialog of={of} conversation={conversation} onClose={close} />}
+      {open === 'delete' && <DeleteConversationDialog of={of} conversation={conversation} onClose={close} />}
     </>
   );
 };

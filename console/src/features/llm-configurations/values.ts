@@ -69,7 +69,7 @@ const limits = [
 
 type Field = Exclude<keyof LlmValues, 'kind' | 'credentials'>;
 
-/** The fields of each kind besides those that all have. */
+/** The fields of each kind, without those that all have. */
 const fieldsOf = {
   openai_compatible: { required: ['base_url'], optional: ['api_key', 'headers'] },
   openai: { required: ['api_key'], optional: ['base_url', 'organization', 'project', 'api', 'headers'] },
@@ -119,12 +119,7 @@ export const toValues = (llm: UsedLlmConfiguration): LlmValues => ({
 });
 
 /** The values that the API never shows. */
-export const secretsOf = ({ api_key, secret_access_key, session_token, headers }: LlmValues) => ({
-  api_key,
-  secret_access_key,
-  session_token,
-  headers,
-});
+export const secrets = ['api_key', 'secret_access_key', 'session_token', 'headers'] as const;
 
 /** The credentials of Bedrock that are not chosen. */
 const unchosen: Record<LlmValues['credentials'], readonly Field[]> = {
