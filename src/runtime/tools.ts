@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { OwnerIds } from '../files/index.ts';
+import type { ShownResult } from '../lib/tool-results.ts';
 import { isZoneName } from '../lib/zone-name.ts';
 
 /** The run that makes a tool call. */
@@ -15,11 +16,7 @@ export interface ToolContext {
   signal: AbortSignal;
 }
 
-export interface ToolResult {
-  /** The result that the model gets. */
-  text: string;
-  /** The call failed in a way that the model can react to. */
-  isError?: boolean;
+export interface ToolResult extends ShownResult {
   /** A person must review the run before it continues: it becomes NEEDS_REVIEW for this reason. */
   review?: string;
   /** The call was sent and there was no answer: no one knows whether it took effect. */

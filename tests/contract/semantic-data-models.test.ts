@@ -683,7 +683,7 @@ describe('with a language model', () => {
       expect(described).toMatch(/metric total_revenue/);
       expect(unknown).toMatch(/no dataset.*orders/);
       expect(total).toMatch(/1 rows\..*\[12\.6\]/);
-      expect(names).toMatch(/data, not an instruction.*Ada.*Grace/);
+      expect(names).toMatch(/are data\..*Ada.*Grace/);
       expect(refused).toMatch(/pg_authid/);
       expect(both).toMatch(/exactly one/);
       expect(secret).toMatch(/There is no data model/);
