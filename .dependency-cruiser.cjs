@@ -21,7 +21,7 @@ const arrows = {
   files: [],
   'data-connections': ['sandbox', 'sql'],
   'semantic-data-models': ['data-connections', 'sql'],
-  'data-frames': ['files', 'sandbox', 'sql'],
+  'data-frames': ['files', 'sandbox', 'sql', 'semantic-data-models'],
   console: [],
   agents: ['llm-configurations', 'tool-servers', 'callbacks', 'semantic-data-models'],
   'llm-configurations': [],

@@ -57,7 +57,6 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const dataConnections = createDataConnections(services, { sandbox });
   const owners = fileOwners(services.db);
   const files = createFiles(services, { owners });
-  const dataFrames = createDataFrames(services, { files, sandbox, owners });
   const toolServers = createToolServers(services);
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {
@@ -78,6 +77,12 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const semanticDataModels = createSemanticDataModels(services, {
     connections: dataConnections,
     askModel: createAsk(services, llms),
+  });
+  const dataFrames = createDataFrames(services, {
+    files,
+    sandbox,
+    owners,
+    models: semanticDataModels,
   });
   const runtime = createRuntime(services, {
     llms,

@@ -69,7 +69,7 @@ export const createRuntime = (
     llms,
     tracing: telemetry.tracing,
     flush: () => telemetry.flush(),
-    openTools: openTools(toolServers, modelTools, [
+    openTools: openTools(toolServers, { modelTools, frames: dataFrames.forAgents }, [
       ...builtInTools,
       ...dataTools({ db, bytes: files.bytes, frames: dataFrames.forAgents }),
     ]),

@@ -207,6 +207,17 @@ export const deleteSemanticDataModelRow = async (tx: Tx, id: string): Promise<vo
   await tx.deleteFrom('semantic_data_models').where('id', '=', id).execute();
 };
 
+/** Whether the agent was given the model. */
+export const isGivenTo = async (executor: Executor, id: string, agentId: string): Promise<boolean> => {
+  const row = await executor
+    .selectFrom('agents')
+    .select('id')
+    .where('id', '=', agentId)
+    .where('semantic_data_model_ids', '@>', sql<string[]>`array[${id}::uuid]`)
+    .executeTakeFirst();
+  return row !== undefined;
+};
+
 /** The ids of at most `limit` agents that use the model. */
 export const listAgentsOf = async (tx: Tx, id: string, limit: number): Promise<string[]> => {
   const rows = await tx

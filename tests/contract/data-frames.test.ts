@@ -169,7 +169,7 @@ describe('a data frame, on one database', () =>
         'source.columns.region',
       ]);
       expect(faults(await made({ source: { ...source, file_id: 'x' } }))).toEqual(['source.file_id']);
-      expect(faults(await made({ source: { kind: 'semantic_data_model' } }))).toEqual(['source.kind']);
+      expect(faults(await made({ source: { kind: 'nothing' } }))).toEqual(['source.kind']);
       expect(faults(await made({ name: 'A', source }))).toEqual(['name']);
       expectError(await made({}), 400);
       expectError(await made(await of('a.csv', 'a\n1,2')), 422, /row 2 has 2 cells/, {
