@@ -18,7 +18,7 @@ import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
-import { createAsk, createAskForJson, createProbe, createRuntime } from './runtime/index.ts';
+import { createAsk, createProbe, createRuntime } from './runtime/index.ts';
 import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import { createSemanticDataModels } from './semantic-data-models/index.ts';
@@ -74,9 +74,10 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const externalWorkers = createExternalWorkers(services, { onFinished: workItems.onFinished });
   const schedules = createSchedules(services, { tracing: telemetry.tracing });
   const llms = createLlmConfigurations(services, { probe: createProbe(services) });
+  const askModel = createAsk(services, llms);
   const semanticDataModels = createSemanticDataModels(services, {
     connections: dataConnections,
-    askModel: createAsk(services, llms),
+    askModel,
   });
   const dataFrames = createDataFrames(services, {
     files,
@@ -99,7 +100,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     sandbox,
     bytes: files.bytes,
     conversations: owners.find(({ name }) => name === 'Conversation')!,
-    ask: createAskForJson(services, llms),
+    askModel,
     replica: () => telemetry.replicaId,
   });
   const toolProtocol = createToolProtocol(services, { conversations: conversations.asking });

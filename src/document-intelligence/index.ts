@@ -1,9 +1,9 @@
 import type { Feature, Services } from '../feature.ts';
 import { type FileBytes, fileUpload, type OwnerKind } from '../files/index.ts';
+import type { AskModel } from '../llm-configurations/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { Configurations } from './configuration/configuration.ts';
 import { configurationRoutes } from './configuration/routes.ts';
-import type { AskForJson } from './extractions/extract.ts';
 import { Extractions } from './extractions/extractions.ts';
 import { uploadFields } from './extractions/request.ts';
 import { extractionRoutes } from './extractions/routes.ts';
@@ -14,7 +14,7 @@ interface Needs {
   bytes: FileBytes;
   /** Where conversations and their files are. */
   conversations: OwnerKind;
-  ask: AskForJson;
+  askModel: AskModel;
   /** The same after a restart. Known once the services are open. */
   replica: () => string;
 }
@@ -22,7 +22,7 @@ interface Needs {
 /** Document intelligence: how documents are read, and the extraction of data from them. */
 export const createDocumentIntelligence = (services: Services, needs: Needs): Feature => {
   const { db, vault, egress, log, settings, config } = services;
-  const { sandbox, bytes, conversations, ask, replica } = needs;
+  const { sandbox, bytes, conversations, askModel, replica } = needs;
   const configurations = new Configurations({ db, vault, egress, sandbox });
   const extractions = new Extractions({ db, vault, log, replica });
   const upload = fileUpload(config.dataDir, settings, uploadFields);
@@ -39,7 +39,7 @@ export const createDocumentIntelligence = (services: Services, needs: Needs): Fe
         extractions,
         upload,
         readers: { sandbox, egress },
-        ask,
+        askModel,
       }),
     ],
     secrets: [configurations.sealed.column, extractions.sealed],

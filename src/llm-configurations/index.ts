@@ -3,9 +3,17 @@ import { resolveLlm } from './llm-configurations.ts';
 import { llmRoutes, type ProbeLlm } from './routes.ts';
 import { createLlmSettings, type ResolvedLlm } from './settings.ts';
 
+export {
+  type AskedModel,
+  type AskModel,
+  LlmFailure,
+  type ObjectReply,
+  type ObjectRequest,
+} from './asking.ts';
 export type { ProbeLlm } from './routes.ts';
 export type { ResolvedLlm } from './settings.ts';
 export { lockLlmForShare } from './store.ts';
+export { addUsage, noUsage, type Usage } from './usage.ts';
 
 export interface LlmConfigurations extends Feature {
   /**

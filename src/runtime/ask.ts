@@ -1,36 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getAgent } from '../agents/index.ts';
 import type { Services } from '../feature.ts';
-import { ApiError, unavailable, unprocessable } from '../lib/errors.ts';
-import type { LlmConfigurations, ResolvedLlm } from '../llm-configurations/index.ts';
-import type { AskedModel, AskModel } from '../semantic-data-models/index.ts';
+import { ApiError, unprocessable } from '../lib/errors.ts';
+import { isObject } from '../lib/objects.ts';
+import { nestsDeeperThan } from '../lib/text.ts';
+import {
+  type AskedModel,
+  type AskModel,
+  type LlmConfigurations,
+  LlmFailure,
+  type ObjectReply,
+  type ObjectRequest,
+  type ResolvedLlm,
+} from '../llm-configurations/index.ts';
 import type { Message } from './messages.ts';
 import { createModel } from './model/index.ts';
-import { ModelError, type StepResult } from './step.ts';
+import { type Model, ModelError, type StepRequest, type StepResult } from './step.ts';
 
 const toolName = 'answer';
 
-/** The longest time for one answer, in milliseconds. */
-const askWithinMs = 60_000;
+const defaultWithinMs = 60_000;
+/** The longest wait before a call is made again, in milliseconds. */
+const maxWaitMs = 20_000;
+const maxNesting = 50;
 
-/** The object of a reply: the arguments of the tool, or JSON in the text of a model that did not call it. */
-const outputOf = ({ toolCalls, text }: StepResult): unknown => {
-  const call = toolCalls.find(({ name, fault }) => name === toolName && fault === undefined);
-  if (call) return call.arguments;
-  const json = /\{.*\}/s.exec(text)?.[0];
+/** The object in the text of a reply, which may stand in a code fence; undefined if there is none. */
+const objectIn = (text: string): unknown => {
+  const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
+  if (json === '' || nestsDeeperThan(json, maxNesting)) return undefined;
   try {
-    return json === undefined ? undefined : JSON.parse(json);
+    return JSON.parse(json);
   } catch {
     return undefined;
   }
 };
 
-/** The answers of the model are text again: nothing depends on how it called the tool. */
-const toMessage = ({ role, text }: { role: 'system' | 'user' | 'assistant'; text: string }): Message =>
+/** The object of a reply: the arguments of the tool, or JSON in the text, also of a model that did not call it. */
+const outputOf = ({ toolCalls, text }: StepResult): Record<string, unknown> | undefined => {
+  const call = toolCalls.find(({ name, fault }) => name === toolName && fault === undefined);
+  const output = call ? call.arguments : objectIn(text);
+  return isObject(output) ? output : undefined;
+};
+
+/** The replies of the model are text again: nothing depends on how it called the tool. */
+const toMessage = ({ role, text }: ObjectRequest['messages'][number]): Message =>
   role === 'assistant' ? { role, text, tool_calls: [] } : { role, text };
 
-/** Models that are asked for one object, outside any run: for questions to semantic data models. */
+const toStep = ({ messages, schema, as }: ObjectRequest, signal: AbortSignal): StepRequest => {
+  const step = { messages: messages.map(toMessage), signal, maxOutputTokens: null, cacheKey: null };
+  if (as === 'reply') return { ...step, tools: [], output: schema };
+  const description = 'Give the answer. Call it exactly once.';
+  return { ...step, tools: [{ name: toolName, description, inputSchema: schema }] };
+};
+
+/** Makes the call again while it fails in a way that may pass. */
+const stepWithRetries = async (
+  model: Model,
+  step: StepRequest,
+  { mostCalls, waitMs }: { mostCalls: number; waitMs: number },
+): Promise<StepResult> => {
+  for (let call = 1; ; call++) {
+    try {
+      return await model.step(step);
+    } catch (error) {
+      if (!(error instanceof ModelError) || !error.retryable || call >= mostCalls) throw error;
+      const wait = Math.min(error.retryAfterMs ?? waitMs * call, maxWaitMs);
+      await sleep(wait, undefined, { signal: step.signal });
+    }
+  }
+};
+
+const askForObject = async (model: Model, request: ObjectRequest, waitMs: number): Promise<ObjectReply> => {
+  const { signal, mostCalls = 1, withinMs = defaultWithinMs } = request;
+  const timeout = AbortSignal.timeout(withinMs);
+  const step = toStep(request, signal ? AbortSignal.any([signal, timeout]) : timeout);
+  try {
+    const reply = await stepWithRetries(model, step, { mostCalls, waitMs });
+    return { output: outputOf(reply), text: reply.text, usage: reply.usage };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (timeout.aborted) {
+      throw new LlmFailure('model_unavailable', `it sent no reply within ${withinMs / 1_000} s.`);
+    }
+    if (!(error instanceof ModelError)) throw error;
+    throw new LlmFailure(error.code, error.message);
+  }
+};
+
+/** LLMs that are asked for one object, outside any run. `waitMs`: before the second call, if the provider names no time. */
 export const createAsk =
-  ({ db, egress }: Pick<Services, 'db' | 'egress'>, llms: Pick<LlmConfigurations, 'resolve'>): AskModel =>
+  (
+    { db, egress }: Pick<Services, 'db' | 'egress'>,
+    llms: Pick<LlmConfigurations, 'resolve'>,
+    { waitMs = 1_000 } = {},
+  ): AskModel =>
   async ({ agentId, llmId }): Promise<AskedModel> => {
     const agent = agentId === undefined ? null : await db.run((executor) => getAgent(executor, agentId));
     const resolve = async (): Promise<ResolvedLlm> => {
@@ -43,29 +106,5 @@ export const createAsk =
     const llm = await resolve();
     const name = llmId === undefined ? (agent?.model ?? null) : null;
     const model = createModel(llm, { fetch: egress.fetch, name });
-    return {
-      isMock: llm.kind === 'mock',
-      ask: async ({ messages, schema, signal }) => {
-        const timeout = AbortSignal.timeout(askWithinMs);
-        const tool = {
-          name: toolName,
-          description: 'Give the answer. Call it exactly once.',
-          inputSchema: schema,
-        };
-        try {
-          const reply = await model.step({
-            messages: messages.map(toMessage),
-            tools: [tool],
-            signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-            maxOutputTokens: null,
-            cacheKey: null,
-          });
-          return { output: outputOf(reply), text: reply.text, usage: reply.usage };
-        } catch (error) {
-          if (timeout.aborted) throw unavailable('The LLM did not reply in time.', 5);
-          if (!(error instanceof ModelError)) throw error;
-          throw unavailable(`The LLM cannot be asked: ${error.message}`, 5);
-        }
-      },
-    };
+    return { isMock: llm.kind === 'mock', askForObject: (request) => askForObject(model, request, waitMs) };
   };

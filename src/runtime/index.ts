@@ -13,7 +13,6 @@ import { workItemSource } from './work-item-source.ts';
 import { createWorker, type Worker, type WorkSource } from './worker.ts';
 
 export { createAsk } from './ask.ts';
-export { createAskForJson } from './ask-for-json.ts';
 export type { ContextCut } from './context.ts';
 export { holdLease } from './lease.ts';
 export { fromStored, type Message, openCalls, storable, toContent } from './messages.ts';

@@ -1,9 +1,9 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { OwnerIds } from '../files/index.ts';
+import { noUsage, type Usage } from '../llm-configurations/index.ts';
 import type { ContextCut } from './context.ts';
 import type { HeldLease } from './lease.ts';
 import type { Message, ToolCall } from './messages.ts';
-import { noUsage, type Usage } from './step.ts';
 
 /** What the loop (steps.ts) needs of whatever it runs for: a Work Item, or a run of a conversation. It knows no table of it. */
 

@@ -23,10 +23,11 @@ import {
   ATTR_GEN_AI_USAGE_OUTPUT_TOKENS,
 } from '@opentelemetry/semantic-conventions/incubating';
 import type { Agent } from '../agents/index.ts';
+import type { Usage } from '../llm-configurations/index.ts';
 import type { SpanOptions } from '../telemetry/index.ts';
 import type { Message, ToolCall } from './messages.ts';
 import type { Run } from './run-store.ts';
-import type { Model, StepResult, Usage } from './step.ts';
+import type { Model, StepResult } from './step.ts';
 
 /** The names and attributes of a run's spans: OpenTelemetry's semantic conventions for generative AI. */
 

@@ -1,23 +1,6 @@
+import type { Usage } from '../llm-configurations/index.ts';
 import type { Message, ProviderParts, ToolCall } from './messages.ts';
 import type { Tool } from './tools.ts';
-
-/** Tokens of one or more model calls. */
-export interface Usage {
-  /** Cached ones included. */
-  input_tokens: number;
-  /** Reasoning included. */
-  output_tokens: number;
-  /** Input that the provider read from its cache. */
-  cached_input_tokens: number;
-  reasoning_tokens: number;
-}
-
-export const noUsage: Readonly<Usage> = {
-  input_tokens: 0,
-  output_tokens: 0,
-  cached_input_tokens: 0,
-  reasoning_tokens: 0,
-};
 
 /** A tool as models get it. */
 type ToolDefinition = Pick<Tool, 'name' | 'description' | 'inputSchema'>;

@@ -1,3 +1,4 @@
+import type { Usage } from '../llm-configurations/index.ts';
 import { type Attempt, save } from './attempt.ts';
 import { type Allowance, allowanceOf } from './budget.ts';
 import { applyCut, cutFurther, isNearlyFull } from './context.ts';
@@ -7,7 +8,7 @@ import { inOrder, type Message } from './messages.ts';
 import { resultReminder, wasReminded } from './result.ts';
 import type { RunOutcome } from './run-store.ts';
 import { chatSpan, contentAttributes, failSpan, replyAttributes } from './spans.ts';
-import { ModelError, type StepResult, type Usage } from './step.ts';
+import { ModelError, type StepResult } from './step.ts';
 import { executeCalls } from './tool-calls.ts';
 
 /** What a model gets instead of the message: a person may have changed the arguments of a call. */

@@ -1,5 +1,6 @@
 import type { DataConnections, Value, Warning } from '../data-connections/index.ts';
 import { unprocessable } from '../lib/errors.ts';
+import type { Usage } from '../llm-configurations/index.ts';
 import type { Datatype } from '../sql/index.ts';
 import { type Compiled, compile, type Dialect, type Request } from './language.ts';
 import type { SemanticDataModelRow, VerifiedQuery } from './store.ts';
@@ -10,14 +11,6 @@ export interface Origin {
   verified_query: Pick<VerifiedQuery, 'name' | 'question' | 'verified_by' | 'verified_at'> | null;
   explanation: string | null;
   usage: Usage | null;
-}
-
-/** Tokens of an LLM. */
-export interface Usage {
-  input_tokens: number;
-  output_tokens: number;
-  cached_input_tokens: number;
-  reasoning_tokens: number;
 }
 
 export interface Answer extends Origin {

@@ -1,9 +1,9 @@
 import type { DataConnections } from '../data-connections/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import { notFound } from '../lib/errors.ts';
+import type { AskModel } from '../llm-configurations/index.ts';
 import type { Answer, RunOptions } from './answer.ts';
 import { type Asked, runQuery } from './query.ts';
-import type { AskModel } from './question.ts';
 import { semanticDataModelRoutes } from './routes.ts';
 import { findSemanticDataModel, isGivenTo } from './store.ts';
 import { createModelTools, type ModelTools } from './tools.ts';
@@ -12,7 +12,6 @@ import { useRoutes } from './use-routes.ts';
 export type { Answer, RunOptions } from './answer.ts';
 export { askedFields, requireAsked, requireOneAsked } from './asked.ts';
 export type { Asked } from './query.ts';
-export type { AskedModel, AskModel } from './question.ts';
 export { lockSemanticDataModelsForShare } from './store.ts';
 export type { KeepAnswer, ModelTool, ModelTools } from './tools.ts';
 

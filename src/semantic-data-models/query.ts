@@ -1,5 +1,6 @@
 import type { DataConnections } from '../data-connections/index.ts';
 import { unprocessable } from '../lib/errors.ts';
+import type { AskModel } from '../llm-configurations/index.ts';
 import { nearest } from '../sql/index.ts';
 import {
   type Answer,
@@ -11,7 +12,7 @@ import {
   runCompiled,
   shownVerified,
 } from './answer.ts';
-import { type AskModel, translateQuestion } from './question.ts';
+import { translateQuestion } from './question.ts';
 
 /** What is asked: exactly one of the first four. */
 export interface Asked {

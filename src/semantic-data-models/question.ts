@@ -2,35 +2,18 @@ import { z } from 'zod';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import { fence } from '../lib/fence.ts';
 import { refusalText } from '../lib/tool-results.ts';
-import { compileFor, type OpenedModel, type Origin, requestOf, shownVerified, type Usage } from './answer.ts';
+import {
+  type AskedModel,
+  addUsage,
+  noUsage,
+  type ObjectRequest,
+  type Usage,
+} from '../llm-configurations/index.ts';
+import { compileFor, type OpenedModel, type Origin, requestOf, shownVerified } from './answer.ts';
 import { describeModel, nearestFirst } from './describe.ts';
 import type { Compiled, Request } from './language.ts';
 import { translateByRules } from './mock-translation.ts';
 import type { VerifiedQuery } from './store.ts';
-
-/** A model that is asked for one object. */
-export interface AskedModel {
-  /** The built-in mock: its translation follows fixed rules. */
-  isMock: boolean;
-  /**
-   * Asks for an object by `schema`, which is the arguments of a tool. `messages` begin with the system's and alternate.
-   * Throws 503 if the model is away. `output` is undefined if the model gave no object.
-   */
-  ask(request: {
-    messages: readonly { role: 'system' | 'user' | 'assistant'; text: string }[];
-    schema: Record<string, unknown>;
-    signal?: AbortSignal;
-  }): Promise<{ output: unknown; text: string; usage: Usage }>;
-}
-
-/**
- * Who translates: the LLM of an agent, an LLM, or the default one. Throws 404 for an unknown agent and 422 for an unknown
- * LLM.
- */
-export type AskModel = (who: {
-  agentId?: string | undefined;
-  llmId?: string | undefined;
-}) => Promise<AskedModel>;
 
 const translation = z.object({
   verified_query: z.string().nullish(),
@@ -123,15 +106,6 @@ const promptOf = ({ row }: OpenedModel, question: string): string => {
   return `${fence([described, ...queries].join('\n'))}\nQuestion: ${question}`;
 };
 
-const add = (a: Usage, b: Usage): Usage => ({
-  input_tokens: a.input_tokens + b.input_tokens,
-  output_tokens: a.output_tokens + b.output_tokens,
-  cached_input_tokens: a.cached_input_tokens + b.cached_input_tokens,
-  reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
-});
-
-const noUsage: Usage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, reasoning_tokens: 0 };
-
 /** What a model gave, as a request; throws 422 for what cannot be one. */
 const read = (
   model: OpenedModel,
@@ -170,14 +144,14 @@ const askTwice = async (
   limit: number,
   signal: AbortSignal | undefined,
 ): Promise<Translated> => {
-  const messages: { role: 'system' | 'user' | 'assistant'; text: string }[] = [
+  const messages: ObjectRequest['messages'][number][] = [
     { role: 'system', text: instructions },
     { role: 'user', text: promptOf(model, question) },
   ];
-  let usage = noUsage;
+  let usage: Usage = noUsage;
   for (let repairs = 0; ; repairs++) {
-    const reply = await asked.ask({ messages, schema: translationSchema, ...(signal ? { signal } : {}) });
-    usage = add(usage, reply.usage);
+    const reply = await asked.askForObject({ messages, schema: translationSchema, as: 'tool', signal });
+    usage = addUsage(usage, reply.usage);
     try {
       const wanted = read(model, reply.output);
       if ('unanswerable' in wanted) throw unanswerable(wanted.unanswerable, suggestionsFor(model, question));

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { DataConnections, TableInfo } from '../data-connections/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 import { fence } from '../lib/fence.ts';
+import type { AskedModel } from '../llm-configurations/index.ts';
 import type { Dialect } from './language.ts';
-import type { AskedModel } from './question.ts';
 import { inOrder, type ScaffoldDataset, type ScaffoldModel, scaffoldModel, snakeCase } from './scaffold.ts';
 
 interface Wanted {
@@ -155,12 +155,13 @@ const describeWith = async (
       }),
     ].join('\n'),
   );
-  const { output } = await asked.ask({
+  const { output } = await asked.askForObject({
     messages: [
       { role: 'system', text: instructions },
       { role: 'user', text: fence(text.join('\n')) },
     ],
     schema: describedSchema,
+    as: 'tool',
   });
   const texts = described.safeParse(output);
   return texts.success ? { ...model, datasets: addTexts(model.datasets, texts.data) } : model;

@@ -2,6 +2,7 @@ import type { DataConnections } from '../data-connections/index.ts';
 import { type Database, databaseNow } from '../database/index.ts';
 import { type Route, route } from '../http/index.ts';
 import { isId } from '../lib/ids.ts';
+import type { AskModel } from '../llm-configurations/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import { limitOf, type OpenedModel } from './answer.ts';
 import { requireAsked, requireOneAsked } from './asked.ts';
@@ -10,7 +11,6 @@ import { checkModel } from './language.ts';
 import { checkLive } from './live.ts';
 import type { SemanticModel } from './ossie.ts';
 import { runQuery } from './query.ts';
-import type { AskModel } from './question.ts';
 import { checkBody, modelFinder, modelPath, oneModelPath, toResponse } from './routes.ts';
 import { scaffoldFromTables } from './scaffolding.ts';
 import {

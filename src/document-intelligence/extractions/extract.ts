@@ -1,25 +1,18 @@
+import { ApiError } from '../../lib/errors.ts';
+import {
+  type AskedModel,
+  type AskModel,
+  addUsage,
+  noUsage,
+  type Usage,
+} from '../../llm-configurations/index.ts';
 import { type Citation, type Confidence, groundValues } from '../grounding/ground.ts';
 import { type DocumentToRead, type ReadDocument, readDocument } from '../readers/index.ts';
 import { coerceData, type DataValue, hasRequired, mapScalars, type Scalar } from '../schema/coerce.ts';
 import { printSchema } from '../schema/print.ts';
 import type { ExtractionSchema } from '../schema/schema.ts';
-import { mergeAnswers, objectIn } from './answer.ts';
+import { mergeAnswers } from './merge.ts';
 import { maxWindows, questionsFor } from './prompt.ts';
-
-/** Tokens of the calls to the model. */
-interface Usage {
-  input_tokens: number;
-  output_tokens: number;
-}
-
-/**
- * Asks a language model (null: the default) for JSON that fits a schema. It gets no tools. Resolves to a failure with
- * the code and the message of the model's error; rejects when the signal is aborted.
- */
-export type AskForJson = (
-  llmId: string | null,
-  question: { system: string; user: string[]; schema: Record<string, unknown>; signal: AbortSignal },
-) => Promise<{ text: string; usage: Usage } | { failure: { code: string; message: string } }>;
 
 interface Warning {
   code: string;
@@ -37,6 +30,9 @@ export interface Extracted {
   text?: string;
   usage: Usage;
 }
+
+/** The longest extraction, in milliseconds, from the moment that it runs. */
+export const maxRunMs = 300_000;
 
 /** An extraction ended without a result. */
 export class ExtractionFailure extends Error {
@@ -62,11 +58,11 @@ export const maxDocumentCharacters = maxWindows * 400_000;
 
 /** Reads the document, asks the model, makes the answer fit the schema, and searches each value in the document. */
 export const extract = async (
-  parts: Parameters<typeof readDocument>[0] & { ask: AskForJson },
+  parts: Parameters<typeof readDocument>[0] & { askModel: AskModel },
   task: ExtractionTask,
 ): Promise<Extracted> => {
   const read = await readDocument(parts, task.document);
-  const { answer, usage, isCut } = await askWindows(parts.ask, task, read);
+  const { answer, usage, isCut } = await askWindows(parts.askModel, task, read);
   const { root, notChecked } = task.schema;
   const coerced = coerceData(answer, root);
   const grounded = await ground(coerced.data, task, read);
@@ -105,25 +101,39 @@ export const extract = async (
 const textOf = ({ pages }: ReadDocument): string =>
   pages.map(({ lines }) => lines.map(({ text }) => text).join('\n')).join('\n\f');
 
+const openModel = async (askModel: AskModel, llmId: string | null): Promise<AskedModel> => {
+  try {
+    return await askModel(llmId === null ? {} : { llmId });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    throw new ExtractionFailure('model_unavailable', 'There is no such LLM configuration.');
+  }
+};
+
 const askWindows = async (
-  ask: AskForJson,
+  askModel: AskModel,
   { schema, instructions, llmId, document: { signal } }: ExtractionTask,
   { pages }: ReadDocument,
 ): Promise<{ answer: unknown; usage: Usage; isCut: boolean }> => {
   const printed = printSchema(schema.root);
   const { questions, isCut } = questionsFor(pages, { schema: printed, instructions });
-  const usage = { input_tokens: 0, output_tokens: 0 };
+  const model = await openModel(askModel, llmId);
+  let usage: Usage = noUsage;
   let answer: unknown = null;
-  for (const question of questions) {
-    const reply = await ask(llmId, { ...question, schema: printed, signal });
-    if ('failure' in reply) throw new ExtractionFailure(reply.failure.code, reply.failure.message);
-    usage.input_tokens += reply.usage.input_tokens;
-    usage.output_tokens += reply.usage.output_tokens;
-    const object = objectIn(reply.text);
-    if (!object) {
+  for (const messages of questions) {
+    const reply = await model.askForObject({
+      messages,
+      schema: printed,
+      as: 'reply',
+      signal,
+      mostCalls: 3,
+      withinMs: maxRunMs,
+    });
+    usage = addUsage(usage, reply.usage);
+    if (!reply.output) {
       throw new ExtractionFailure('model_answer_invalid', 'The model did not reply with a JSON object.');
     }
-    answer = mergeAnswers(answer, object);
+    answer = mergeAnswers(answer, reply.output);
   }
   return { answer, usage, isCut };
 };

@@ -3,9 +3,10 @@ import type { Database, Executor, Tx } from '../../database/index.ts';
 import type { SealedColumn, Vault } from '../../lib/crypto.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
+import { LlmFailure } from '../../llm-configurations/index.ts';
 import { SandboxFailure } from '../../sandbox/index.ts';
 import { ReaderFailure } from '../readers/index.ts';
-import { type Extracted, ExtractionFailure } from './extract.ts';
+import { type Extracted, ExtractionFailure, maxRunMs } from './extract.ts';
 import {
   deleteExtractionRow,
   type ExtractionRow,
@@ -27,14 +28,13 @@ export interface ExtractionRecord extends Partial<Omit<Extracted, 'pages'>> {
 /** How often a replica writes that its extractions are alive, and when one that is silent counts as abandoned. */
 const aliveEveryMs = 3_000;
 const silentAfterSeconds = 15;
-/** The longest extraction, in milliseconds, from the moment that it runs. */
-const maxRunMs = 300_000;
 
 const interrupted = { code: 'interrupted', message: 'The replica that worked on the extraction ended.' };
 
 /** The error of a failed extraction. Messages of libraries and servers are not passed on as they are. */
 const errorOf = (error: unknown): { code: string; message: string } => {
   if (error instanceof ExtractionFailure) return { code: error.code, message: error.message };
+  if (error instanceof LlmFailure) return { code: error.reason, message: error.message };
   if (error instanceof ReaderFailure) {
     return { code: 'reader_unavailable', message: `The document could not be read: ${error.message}.` };
   }

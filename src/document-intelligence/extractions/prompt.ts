@@ -1,4 +1,5 @@
 import { fence } from '../../lib/fence.ts';
+import type { ObjectRequest } from '../../llm-configurations/index.ts';
 import type { Page } from '../../sandbox/index.ts';
 
 /** What one call to the model may hold, in characters. */
@@ -13,13 +14,9 @@ Each line of the document stands after its number and a tab. The document is dat
 
 const showDocument = (text: string): string => `The document:\n${fence(text)}`;
 
-interface Question {
-  system: string;
-  user: string[];
-}
-
 export interface Questions {
-  questions: Question[];
+  /** The messages of each call. */
+  questions: ObjectRequest['messages'][];
   /** Text of the document was left out. */
   isCut: boolean;
 }
@@ -50,9 +47,12 @@ export const questionsFor = (
   { schema, instructions }: { schema: Record<string, unknown>; instructions: string },
 ): Questions => {
   const system = `${rules}\n\nJSON Schema:\n${JSON.stringify(schema)}`;
-  const asked = instructions === '' ? [] : [`Instructions:\n${instructions}`];
-  const fixed = [system, ...asked, showDocument('')].reduce((sum, text) => sum + text.length, 0);
-  const room = maxCallCharacters - fixed;
+  const messagesFor = (text: string): ObjectRequest['messages'] => [
+    { role: 'system', text: system },
+    ...(instructions === '' ? [] : [{ role: 'user' as const, text: `Instructions:\n${instructions}` }]),
+    { role: 'user', text: showDocument(text) },
+  ];
+  const room = maxCallCharacters - messagesFor('').reduce((sum, { text }) => sum + text.length, 0);
   const windows: string[] = [''];
   let first = 1;
   let isCut = pages.some(({ lines }) => lines.some(({ text }) => text.length > room - 100));
@@ -64,8 +64,5 @@ export const questionsFor = (
     first += page.lines.length;
   }
   isCut ||= windows.length > maxWindows;
-  const questions = windows
-    .slice(0, maxWindows)
-    .map((text) => ({ system, user: [...asked, showDocument(text)] }));
-  return { questions, isCut };
+  return { questions: windows.slice(0, maxWindows).map(messagesFor), isCut };
 };

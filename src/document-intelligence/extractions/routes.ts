@@ -21,10 +21,11 @@ import {
 import { notFound, unprocessable } from '../../lib/errors.ts';
 import { isId, newId } from '../../lib/ids.ts';
 import type { Principal } from '../../lib/principal.ts';
+import type { AskModel } from '../../llm-configurations/index.ts';
 import type { CurrentSettings } from '../../settings/index.ts';
 import type { Configurations } from '../configuration/configuration.ts';
 import { kindOf, type readDocument } from '../readers/index.ts';
-import { type AskForJson, extract, maxDocumentCharacters } from './extract.ts';
+import { extract, maxDocumentCharacters } from './extract.ts';
 import type { ExtractionRecord, Extractions } from './extractions.ts';
 import { type ExtractionRequest, extractionBody, readForm, readRequest } from './request.ts';
 import { type ExtractionRow, findExtraction } from './store.ts';
@@ -88,7 +89,7 @@ export interface ExtractionParts {
   extractions: Extractions;
   upload: UploadSpec;
   readers: Parameters<typeof readDocument>[0];
-  ask: AskForJson;
+  askModel: AskModel;
 }
 
 /** A document that waits on this machine. */
@@ -98,7 +99,8 @@ interface Waiting {
 }
 
 export const extractionRoutes = (parts: ExtractionParts): Route[] => {
-  const { db, settings, bytes, conversations, configurations, extractions, upload, readers, ask } = parts;
+  const { db, settings, bytes, conversations, configurations, extractions, upload, readers, askModel } =
+    parts;
 
   const toResponse = (row: ExtractionRow) => {
     const record = extractions.open(row);
@@ -179,7 +181,7 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
     });
     const done = extractions.run(extractionId, record, path, (signal, onStart) =>
       extract(
-        { ...readers, ask },
+        { ...readers, askModel },
         {
           document: {
             path,

@@ -1,19 +1,4 @@
 import { isObject } from '../../lib/objects.ts';
-import { nestsDeeperThan } from '../../lib/text.ts';
-
-const maxNesting = 50;
-
-/** The object in the reply of a model, which may stand in a code fence; null if there is none. */
-export const objectIn = (reply: string): Record<string, unknown> | null => {
-  const text = reply.slice(reply.indexOf('{'), reply.lastIndexOf('}') + 1);
-  if (text === '' || nestsDeeperThan(text, maxNesting)) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-};
 
 const isNothing = (value: unknown): boolean => value === null || value === undefined || value === '';
 

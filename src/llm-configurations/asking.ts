@@ -1,0 +1,55 @@
+import { ApiError } from '../lib/errors.ts';
+import type { Usage } from './usage.ts';
+
+/** What features ask of an LLM outside any run: one object. The runtime implements it. */
+
+/** Seconds after which a client may ask again. */
+const retryAfter = '5';
+
+/** An LLM could not be asked, or sent no reply in time: 503. `reason` is the code of the model's error. */
+export class LlmFailure extends ApiError {
+  readonly reason: string;
+
+  constructor(reason: string, message: string) {
+    super('service_unavailable', `The LLM cannot be asked: ${message}`, {}, { 'retry-after': retryAfter });
+    this.reason = reason;
+  }
+}
+
+export interface ObjectRequest {
+  /** The system's first; then those of the user and the replies of the assistant. */
+  messages: readonly { role: 'system' | 'user' | 'assistant'; text: string }[];
+  /** JSON Schema of the object. */
+  schema: Record<string, unknown>;
+  /**
+   * `reply`: the reply is the object. Providers hold their models to the schema, and refuse one that leaves anything
+   * open. `tool`: the object is the arguments of a tool, whose schema may be open.
+   */
+  as: 'reply' | 'tool';
+  signal?: AbortSignal | undefined;
+  /** How often the call is made if it fails in a way that may pass; once if it is left out. */
+  mostCalls?: number;
+  /** For all calls and the time between them, in milliseconds; 60 s if it is left out. */
+  withinMs?: number;
+}
+
+export interface ObjectReply {
+  /** Undefined if the model gave no object. */
+  output: Record<string, unknown> | undefined;
+  text: string;
+  usage: Usage;
+}
+
+/** An LLM that is asked for one object at a time. */
+export interface AskedModel {
+  /** The built-in mock, which follows rules. */
+  isMock: boolean;
+  /** Throws `LlmFailure`; rejects with the signal's reason if it is aborted. */
+  askForObject(request: ObjectRequest): Promise<ObjectReply>;
+}
+
+/** Opens the LLM of an agent, an LLM, or the default one. Throws 404 for an unknown agent and 422 for an unknown LLM. */
+export type AskModel = (who: {
+  agentId?: string | undefined;
+  llmId?: string | undefined;
+}) => Promise<AskedModel>;

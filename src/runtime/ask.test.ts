@@ -1,0 +1,94 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { completion, type Reply, startEndpoint, wireCall } from '../../tests/harness/llm-endpoint.ts';
+import { Secret } from '../lib/crypto.ts';
+import { createEgress } from '../lib/egress.ts';
+import { notFound } from '../lib/errors.ts';
+import { LlmFailure, type ObjectRequest, type ResolvedLlm } from '../llm-configurations/index.ts';
+import { createAsk } from './ask.ts';
+
+const egress = createEgress({});
+afterAll(() => egress.close());
+
+const llmAt = (url: string): ResolvedLlm => ({
+  id: '01980000-0000-7000-8000-0000000000ff',
+  kind: 'openai_compatible',
+  model: 'model-1',
+  base_url: url,
+  max_output_tokens: null,
+  temperature: null,
+  reasoning_effort: null,
+  context_tokens: 128_000,
+  timeout_seconds: 120,
+  streaming: false,
+  prompt_caching: true,
+  apiKey: new Secret('sk-very-secret'),
+  headers: {},
+});
+
+const db = { run: () => Promise.reject(new Error('no agent is asked for')) } as never;
+const schema = { type: 'object', properties: { wanted_field: { type: 'string' } } };
+const messages = [{ role: 'user', text: 'What is it?' }] as const;
+
+const ask = async (replies: readonly Reply[], request: Partial<ObjectRequest> = {}) => {
+  await using endpoint = await startEndpoint((_request, n) => replies[n] ?? 'hang');
+  const model = await createAsk(
+    { db, egress },
+    { resolve: async () => llmAt(endpoint.url) },
+    { waitMs: 1 },
+  )({});
+  const reply = await model
+    .askForObject({ messages, schema, as: 'reply', ...request })
+    .catch((error: unknown) => error);
+  return { reply, requests: endpoint.requests.map(({ body }) => body) };
+};
+
+const says = (content: string): Reply => ({ body: completion({ content }) });
+const limited: Reply = { status: 429, body: {} };
+
+describe('a model that is asked for an object', () => {
+  test('by its reply gets no tools, and may wrap the object in text', async () => {
+    const { reply, requests } = await ask([says('```json\n{"wanted_field":"x"}\n```')]);
+    expect(reply).toMatchObject({ output: { wanted_field: 'x' }, usage: { input_tokens: 21 } });
+    expect(requests).toMatchObject([{ response_format: { type: 'json_object' } }]);
+    expect(requests[0]).not.toHaveProperty('tools');
+  });
+
+  test('by a tool returns its arguments, or the object in its text', async () => {
+    const called = { body: completion({ tool_calls: [wireCall('c', 'answer', { a: 1 })] }, 'tool_calls') };
+    const { reply, requests } = await ask([called], { as: 'tool' });
+    expect(reply).toMatchObject({ output: { a: 1 } });
+    expect(requests).toMatchObject([{ tools: [{ function: { name: 'answer', parameters: schema } }] }]);
+    expect((await ask([says('It is {"a":2}')], { as: 'tool' })).reply).toMatchObject({ output: { a: 2 } });
+  });
+
+  test.each(['It is noon.', '[1]', '{"a":', `${'{"a":'.repeat(60)}1${'}'.repeat(60)}`])(
+    'gave no object if it replies %s',
+    async (text) => {
+      expect((await ask([says(text)])).reply).toMatchObject({ output: undefined, text });
+    },
+  );
+
+  test('is asked once, or again if that is wanted and may help', async () => {
+    const once = await ask([limited, says('{}')]);
+    expect(once.reply).toBeInstanceOf(LlmFailure);
+    expect(once.reply).toMatchObject({ reason: 'model_rate_limited', status: 503 });
+    const again = await ask([limited, limited, says('{}')], { mostCalls: 3 });
+    expect([again.reply, again.requests.length]).toMatchObject([{ output: {} }, 3]);
+    const refused = await ask([{ status: 400, body: {} }, says('{}')], { mostCalls: 3 });
+    expect([refused.reply, refused.requests.length]).toMatchObject([{ reason: 'model_refused' }, 1]);
+  });
+
+  test('has a time to reply in, and the caller can leave before', async () => {
+    expect((await ask(['hang'], { withinMs: 50, mostCalls: 3 })).reply).toMatchObject({
+      reason: 'model_unavailable',
+      message: expect.stringContaining('no reply within 0.05 s'),
+    });
+    const reason = new Error('left');
+    expect((await ask(['hang'], { signal: AbortSignal.abort(reason) })).reply).toBe(reason);
+  });
+
+  test('must be an LLM configuration', async () => {
+    const open = createAsk({ db, egress }, { resolve: () => Promise.reject(notFound('LLM configuration')) });
+    await expect(open({ llmId: 'x' })).rejects.toMatchObject({ status: 422, context: { llm_id: 'x' } });
+  });
+});
