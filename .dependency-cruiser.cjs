@@ -49,6 +49,7 @@ const arrows = {
     'semantic-data-models',
     'files',
     'data-frames',
+    'document-intelligence',
   ],
   conversations: ['runtime', 'work-items', 'agents', 'event-streams'],
   application: ['schedules', 'work-items', 'agents', 'observability', 'telemetry', 'replicas'],

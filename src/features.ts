@@ -85,17 +85,6 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     owners,
     models: semanticDataModels,
   });
-  const runtime = createRuntime(services, {
-    llms,
-    modelTools: semanticDataModels.tools,
-    telemetry,
-    toolServers: toolServers.tools,
-    files,
-    dataFrames,
-    onFinished: workItems.onFinished,
-  });
-  const conversations = createConversations(services, { runtime, openStreams });
-
   const documentIntelligence = createDocumentIntelligence(services, {
     sandbox,
     bytes: files.bytes,
@@ -103,6 +92,18 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     askModel,
     replica: () => telemetry.replicaId,
   });
+  const runtime = createRuntime(services, {
+    llms,
+    modelTools: semanticDataModels.tools,
+    telemetry,
+    toolServers: toolServers.tools,
+    files,
+    dataFrames,
+    documents: documentIntelligence.forAgents,
+    onFinished: workItems.onFinished,
+  });
+  const conversations = createConversations(services, { runtime, openStreams });
+
   const toolProtocol = createToolProtocol(services, { conversations: conversations.asking });
   const application = createApplication(services, { audit, traceLinks: observability.traceLinks });
   const replicas = createReplicas(services, {

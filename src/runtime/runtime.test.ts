@@ -30,6 +30,7 @@ eachDatabase((_name, open) => {
         owners: [],
         models: { ask: () => Promise.reject(new Error('not asked')), isGivenTo: async () => false },
       }),
+      documents: { read: () => Promise.reject(), extract: () => Promise.reject() },
       onFinished: workItems.onFinished,
       toolServers: { open: async () => ({ tools: [], [Symbol.asyncDispose]: async () => {} }) },
       modelTools: () => [],

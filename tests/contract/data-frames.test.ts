@@ -274,7 +274,7 @@ describe('a data frame, on one database', () =>
         /Sales\.csv.*long\.txt|long\.txt.*Sales\.csv/s,
         /BEGIN ([0-9a-f]{16})\W+nü\W+nEND \1.*This is its end/s,
         /go on with offset 20000/,
-        /application\/octet-stream is no text/,
+        /application\/octet-stream cannot be read/,
         /row_count\W+4/,
         /row_count\W+4/,
         /kept as the data frame counted with 1 rows.*\[4\]/s,
