@@ -20,13 +20,8 @@ const arrows = {
   sql: [],
   files: [],
   'data-connections': ['sandbox', 'sql'],
-<<<<<<< HEAD
-  'semantic-data-models': ['data-connections', 'sql'],
-  'data-frames': ['files', 'sandbox', 'sql', 'semantic-data-models'],
-=======
   'semantic-data-models': ['data-connections', 'sql', 'llm-configurations'],
-  'data-frames': ['files', 'sandbox', 'sql'],
->>>>>>> 60c3bbf3c0075cdb0c286352081e0418f76b180d
+  'data-frames': ['files', 'sandbox', 'sql', 'semantic-data-models'],
   console: [],
   agents: ['llm-configurations', 'tool-servers', 'callbacks', 'semantic-data-models'],
   'llm-configurations': [],

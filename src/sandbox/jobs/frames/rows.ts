@@ -8,7 +8,7 @@ import type { FrameDatatype } from './datatypes.ts';
 import { type FrameMade, writeCells } from './read.ts';
 
 /** The file of the rows, in the folder of the job: a line of JSON for each, a list of its values. */
-export const rowsFile = 'rows';
+const rowsFile = 'rows';
 
 /** Makes `frame.parquet` of the rows that a query gave. */
 export interface FrameOfRowsInput {
