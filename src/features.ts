@@ -57,7 +57,6 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const dataConnections = createDataConnections(services, { sandbox });
   const owners = fileOwners(services.db);
   const files = createFiles(services, { owners });
-  const dataFrames = createDataFrames(services, { files, sandbox, owners });
   const toolServers = createToolServers(services, {
     checkUnused: (tx, id) => checkUnused(tx, 'tool_server_ids', id),
   });
@@ -83,17 +82,12 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     askModel,
     checkUnused: (tx, id) => checkUnused(tx, 'semantic_data_model_ids', id),
   });
-  const runtime = createRuntime(services, {
-    llms,
-    modelTools: semanticDataModels.tools,
-    telemetry,
-    toolServers: toolServers.tools,
+  const dataFrames = createDataFrames(services, {
     files,
-    dataFrames,
-    onFinished: workItems.onFinished,
+    sandbox,
+    owners,
+    models: semanticDataModels,
   });
-  const conversations = createConversations(services, { runtime, openStreams });
-
   const documentIntelligence = createDocumentIntelligence(services, {
     sandbox,
     bytes: files.bytes,
@@ -101,6 +95,18 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     askModel,
     replica: () => telemetry.replicaId,
   });
+  const runtime = createRuntime(services, {
+    llms,
+    modelTools: semanticDataModels.tools,
+    telemetry,
+    toolServers: toolServers.tools,
+    files,
+    dataFrames,
+    documents: documentIntelligence.forAgents,
+    onFinished: workItems.onFinished,
+  });
+  const conversations = createConversations(services, { runtime, openStreams });
+
   const toolProtocol = createToolProtocol(services, { conversations: conversations.asking });
   const application = createApplication(services, { audit, traceLinks: observability.traceLinks });
   const replicas = createReplicas(services, {

@@ -1,6 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { findFileByName, type OwnerIds, type OwnerKind } from '../files/index.ts';
 import { unprocessable } from '../lib/errors.ts';
+import type { KeepAnswer } from '../semantic-data-models/index.ts';
 import type { Target } from './keep.ts';
+import { keepAnswer } from './keep-answer.ts';
+import { isResultName } from './names.ts';
 import type { FrameParts } from './parts.ts';
 import { type QueryResult, queryFrames } from './query.ts';
 import { makeOfFile } from './read-file.ts';
@@ -21,10 +25,12 @@ export interface AgentFrames {
     caller: AgentCaller,
     wanted: { sql: string; saveAs: string | null; limit: number },
   ): Promise<QueryResult>;
+  /** Without a name, the frame takes the place of the one that the same call made before, else it is `result_n`. */
+  keepAnswer(caller: AgentCaller): KeepAnswer;
 }
 
 export const agentFrames = (parts: FrameParts, owners: readonly OwnerKind[]): AgentFrames => {
-  const target = ({ owner, agentId }: AgentCaller, name: string): Target => {
+  const target = ({ owner, agentId }: AgentCaller, name: string | null): Target => {
     const kind = owners.find((one) => one.name === (owner.conversation_id ? 'Conversation' : 'WorkItem'))!;
     const maker = { agentId };
     return { owner, lock: kind.lock, maker, name, nameField: 'name', description: null, replace: true };
@@ -41,5 +47,13 @@ export const agentFrames = (parts: FrameParts, owners: readonly OwnerKind[]): Ag
       const to = saveAs === null ? null : target(caller, saveAs);
       return queryFrames(parts, caller.owner, { sql, limit, path: 'sql', target: to }, caller.signal);
     },
+    keepAnswer:
+      (caller) =>
+      async ({ saveAs, source }, query) => {
+        const frames = saveAs === null ? await parts.db.run((tx) => listAllFrames(tx, caller.owner)) : [];
+        const same = frames.find((one) => isResultName(one.name) && isDeepStrictEqual(one.source, source));
+        const to = target(caller, saveAs ?? same?.name ?? null);
+        return keepAnswer(parts, to, source, query, caller.signal);
+      },
   };
 };

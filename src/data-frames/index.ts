@@ -1,6 +1,7 @@
 import type { Feature, Services } from '../feature.ts';
 import { type Files, type OwnerKind, waitingFolder } from '../files/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
+import type { SemanticDataModels } from '../semantic-data-models/index.ts';
 import { type AgentFrames, agentFrames } from './agents.ts';
 import type { FrameParts } from './parts.ts';
 import { frameRoutes } from './routes.ts';
@@ -13,16 +14,20 @@ export interface DataFrameNeeds {
   files: Files;
   sandbox: Sandbox;
   owners: readonly OwnerKind[];
+  models: Pick<SemanticDataModels, 'ask' | 'isGivenTo'>;
 }
 
 export interface DataFrames extends Feature {
   forAgents: AgentFrames;
 }
 
-/** Data frames: tables of conversations and Work Items, made of their files and of queries over other frames. */
+/**
+ * Data frames: tables of conversations and Work Items, made of their files, of what semantic data models answer, and of
+ * queries over other frames.
+ */
 export const createDataFrames = (
   { db, config, settings }: Services,
-  { files, sandbox, owners }: DataFrameNeeds,
+  { files, sandbox, owners, models }: DataFrameNeeds,
 ): DataFrames => {
   const parts: FrameParts = {
     db,
@@ -34,6 +39,6 @@ export const createDataFrames = (
   return {
     forAgents: agentFrames(parts, owners),
     tag: { name: 'Data frames', description: 'Tables of conversations and Work Items, and SQL over them.' },
-    routes: owners.flatMap((kind) => frameRoutes(parts, kind)),
+    routes: owners.flatMap((kind) => frameRoutes(parts, models, kind)),
   };
 };

@@ -5,11 +5,13 @@ import { dropBytes, lockNames, type OwnerIds, withoutNull } from '../files/index
 import { badRequest, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import type { FrameMade } from '../sandbox/index.ts';
 import { readSettings } from '../settings/index.ts';
 import { freeFrameName, freeResultName } from './names.ts';
 import type { FrameParts } from './parts.ts';
 import { type DataFrame, deleteFrame, insertFrame, listFrameNames } from './store.ts';
+
+/** What a job made, with what is known of its columns besides. */
+type Made = Pick<DataFrame, 'columns' | 'row_count' | 'truncated' | 'warnings'>;
 
 /** Who makes a frame: a caller of the API, whom the audit log names, or an agent. */
 type Maker = { actor: Actor } | { agentId: string };
@@ -60,7 +62,7 @@ export const checkTarget = async (tx: Tx, target: Target): Promise<string> => {
 export const keepFrame = async (
   { db, bytes }: FrameParts,
   target: Target,
-  made: FrameMade,
+  made: Made,
   path: string,
   source: Record<string, unknown>,
 ): Promise<DataFrame> => {
@@ -87,7 +89,9 @@ export const keepFrame = async (
         created_by: 'actor' in maker ? maker.actor.principal.id : maker.agentId,
       });
       if ('actor' in maker) {
-        const details = { ...withoutNull(owner), name, row_count: made.row_count };
+        const { kind, semantic_data_model_id } = source;
+        const from = { kind, ...(semantic_data_model_id ? { semantic_data_model_id } : {}) };
+        const details = { ...withoutNull(owner), name, row_count: made.row_count, source: from };
         await audit(tx, maker.actor, 'data_frame.create', id, details);
       }
       return frame;

@@ -22,6 +22,9 @@ export const freeFrameName = (name: string, taken: ReadonlySet<string>): string 
   return free;
 };
 
+/** Whether a name is one of those that results get which no one named. */
+export const isResultName = (name: string): boolean => /^result_\d+$/.test(name);
+
 /** The first of `result_1`, `result_2` … that is not taken. */
 export const freeResultName = (taken: ReadonlySet<string>): string => {
   let number = 1;

@@ -4,7 +4,10 @@ import { type OwnerIds, type OwnerKind, withoutNull } from '../files/index.ts';
 import { listPage, pageOf, pageQuery, type Route, route } from '../http/index.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
+import { isObject } from '../lib/objects.ts';
 import type { Actor } from '../lib/principal.ts';
+import { requireAsked, requireOneAsked, type SemanticDataModels } from '../semantic-data-models/index.ts';
+import { makeOfModel } from './from-model.ts';
 import type { Target } from './keep.ts';
 import type { FrameParts } from './parts.ts';
 import { type QueryResult, queryFrames } from './query.ts';
@@ -41,7 +44,11 @@ const toAnswer = ({ statement, answer, saved, durationMs }: QueryResult): z.inpu
 });
 
 /** The data frames of one kind of owner. */
-export const frameRoutes = (parts: FrameParts, kind: OwnerKind): Route[] => {
+export const frameRoutes = (
+  parts: FrameParts,
+  models: Pick<SemanticDataModels, 'ask' | 'isGivenTo'>,
+  kind: OwnerKind,
+): Route[] => {
   const { db, settings } = parts;
   const path = `${kind.path}/data-frames`;
   const onePath = `${path}/{frame}`;
@@ -88,16 +95,25 @@ export const frameRoutes = (parts: FrameParts, kind: OwnerKind): Route[] => {
       method: 'POST',
       path,
       summary: `Create a data frame of a ${kind.text}`,
-      description: 'A table that is made of a file, or of a query over the data frames that there are.',
-      find,
+      description:
+        'A table that is made of a file, of what a semantic data model of the agent answers, or of a query over the data frames that there are. Returns 412 if the database of a model cannot be used.',
+      find: kind.find,
       body: createBody,
+      checkBody: ({ source }) => {
+        if (isObject(source) && source.kind === 'semantic_data_model') requireAsked(source, 'source.');
+      },
+      otherStatuses: [400, 412],
       response: publicDataFrame,
-      handler: async ({ found, body, actor, signal }) => {
+      handler: async ({ found: { ids, agentId }, body, actor, signal }) => {
         const { name, description, replace, source } = body;
-        const to = { ...target(found, actor, { name, nameField: 'name' }), description, replace };
+        const to = { ...target(ids, actor, { name, nameField: 'name' }), description, replace };
         if (source.kind === 'file') return toFrameResponse(await makeOfFile(parts, to, source, signal));
+        if (source.kind === 'semantic_data_model') {
+          requireOneAsked(source, 'source.');
+          return toFrameResponse(await makeOfModel(parts, models, to, { source, agentId }, signal));
+        }
         const query = { sql: source.sql, limit: 1, path: 'source.sql', target: to };
-        return toFrameResponse((await queryFrames(parts, found, query, signal)).saved!);
+        return toFrameResponse((await queryFrames(parts, ids, query, signal)).saved!);
       },
     }),
     route({

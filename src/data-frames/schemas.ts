@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, queryInteger, text, timestamp } from '../http/index.ts';
 import { frameDatatypes } from '../sandbox/index.ts';
+import { askedFields } from '../semantic-data-models/index.ts';
 import { frameName } from './names.ts';
 
 const datatype = z.enum(frameDatatypes);
@@ -10,7 +11,11 @@ const name = z
 
 const frameColumn = z.object({ name: z.string(), datatype, description: z.string().nullable() });
 
-const warning = z.object({ code: z.string(), column: z.string(), message: z.string() });
+const warning = z.object({
+  code: z.string(),
+  column: z.string().nullable().describe('Null if it is about the whole frame.'),
+  message: z.string(),
+});
 
 export const publicDataFrame = z
   .object({
@@ -45,12 +50,18 @@ const sqlSource = z.object({
   sql: text(50_000, 1).describe('A SELECT over the data frames that there are.'),
 });
 
+const modelSource = z.object({
+  kind: z.literal('semantic_data_model'),
+  semantic_data_model_id: z.string().describe('A semantic data model of the agent.'),
+  ...askedFields,
+});
+
 export const createBody = z
   .object({
     name: optional(name, null).describe('After the file, or `result_n`, if it is left out.'),
     description: optional(text(2_000), null),
     replace: optional(z.boolean(), false).describe('Whether it may take the place of a frame of its name.'),
-    source: z.discriminatedUnion('kind', [fileSource, sqlSource]),
+    source: z.discriminatedUnion('kind', [fileSource, modelSource, sqlSource]),
   })
   .meta({ id: 'CreateDataFrameBody' });
 

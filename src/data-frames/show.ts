@@ -20,8 +20,14 @@ const types = {
   parquet: 'application/vnd.apache.parquet',
 };
 
-const withDescription = (columns: readonly FrameColumn[]) =>
-  columns.map(({ name, datatype }) => ({ name, datatype, description: null }));
+const withDescription = (columns: readonly FrameColumn[], described = columns) => {
+  const descriptions = new Map(described.map(({ name, description }) => [name, description]));
+  return columns.map(({ name, datatype }) => ({
+    name,
+    datatype,
+    description: descriptions.get(name) ?? null,
+  }));
+};
 
 export const toFrameResponse = ({ columns, ...frame }: DataFrame) => ({
   ...frame,
@@ -70,7 +76,7 @@ export const pageOfRows = async (
   }
   const seen = offset + page.rows.length;
   return {
-    columns: withDescription(page.columns),
+    columns: withDescription(page.columns, frame.columns),
     rows: page.rows,
     total_count: frame.row_count,
     next_offset: page.rows.length > 0 && seen < frame.row_count ? seen : null,

@@ -5,11 +5,14 @@ import type { FrameDatatype } from '../sandbox/index.ts';
 export interface FrameColumn {
   name: string;
   datatype: FrameDatatype;
+  /** What a semantic data model says of it. */
+  description?: string | null;
 }
 
 interface FrameWarning {
   code: string;
-  column: string;
+  /** Null: it is about the whole frame. */
+  column: string | null;
   message: string;
 }
 

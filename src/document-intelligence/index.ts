@@ -2,12 +2,15 @@ import type { Feature, Services } from '../feature.ts';
 import { type FileBytes, fileUpload, type OwnerKind } from '../files/index.ts';
 import type { AskModel } from '../llm-configurations/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
+import { type AgentDocuments, agentDocuments } from './agents.ts';
 import { Configurations } from './configuration/configuration.ts';
 import { configurationRoutes } from './configuration/routes.ts';
 import { Extractions } from './extractions/extractions.ts';
 import { uploadFields } from './extractions/request.ts';
 import { extractionRoutes } from './extractions/routes.ts';
 import { deleteOldExtractions } from './extractions/store.ts';
+
+export type { AgentDocuments } from './agents.ts';
 
 interface Needs {
   sandbox: Sandbox;
@@ -19,14 +22,20 @@ interface Needs {
   replica: () => string;
 }
 
+export interface DocumentIntelligence extends Feature {
+  forAgents: AgentDocuments;
+}
+
 /** Document intelligence: how documents are read, and the extraction of data from them. */
-export const createDocumentIntelligence = (services: Services, needs: Needs): Feature => {
+export const createDocumentIntelligence = (services: Services, needs: Needs): DocumentIntelligence => {
   const { db, vault, egress, log, settings, config } = services;
   const { sandbox, bytes, conversations, askModel, replica } = needs;
   const configurations = new Configurations({ db, vault, egress, sandbox });
   const extractions = new Extractions({ db, vault, log, replica });
   const upload = fileUpload(config.dataDir, settings, uploadFields);
+  const readers = { sandbox, egress };
   return {
+    forAgents: agentDocuments({ bytes, settings, configurations, readers, askModel, folder: upload.folder }),
     tag: { name: 'Document intelligence', description: 'Data from documents, with where each value stands.' },
     routes: [
       ...configurationRoutes(configurations),
@@ -38,7 +47,7 @@ export const createDocumentIntelligence = (services: Services, needs: Needs): Fe
         configurations,
         extractions,
         upload,
-        readers: { sandbox, egress },
+        readers,
         askModel,
       }),
     ],

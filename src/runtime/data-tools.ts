@@ -1,37 +1,18 @@
 import { z } from 'zod';
 import { type AgentFrames, frameName, type QueryResult } from '../data-frames/index.ts';
 import type { Database } from '../database/index.ts';
-import { type FileBytes, findFileByName, listFiles, type StoredFile } from '../files/index.ts';
+import { listFiles } from '../files/index.ts';
 import { fence } from '../lib/fence.ts';
 import { mostShownRows, orRefusal, showRows } from '../lib/tool-results.ts';
 import { define, type Tool, type ToolContext } from './tools.ts';
 
-/** How much of a text `read_file` shows at once, in characters (UTF-16 units). */
-const shownText = 20_000;
 /** How many files a list shows: more than a conversation has by default. */
 const shownFiles = 200;
 
 export interface DataTools {
   db: Database;
-  bytes: FileBytes;
   frames: AgentFrames;
 }
-
-const isText = ({ content_type }: StoredFile): boolean =>
-  content_type.startsWith('text/') || ['application/json', 'application/x-ndjson'].includes(content_type);
-
-/** The characters of a text file from `offset` on, and whether there are more. */
-const readText = async (bytes: AsyncIterable<Buffer>, offset: number) => {
-  const decoder = new TextDecoder();
-  let [passed, text] = [0, ''];
-  for await (const chunk of bytes) {
-    const part = decoder.decode(chunk, { stream: true });
-    text += part.slice(Math.max(0, offset - passed));
-    passed += part.length;
-    if (text.length > shownText) break;
-  }
-  return { text: text.slice(0, shownText), more: text.length > shownText };
-};
 
 const showResult = ({ answer, saved, statement }: QueryResult): string => {
   const kept = saved
@@ -45,7 +26,7 @@ const callerOf = ({ owner, agentId, signal }: ToolContext) => ({ owner, agentId,
 const name = z.string().regex(frameName, 'must begin with a letter and have only a-z, 0-9 and _');
 
 /** The tools for the files and data frames of the conversation or Work Item that an agent works on. */
-export const dataTools = ({ db, bytes, frames }: DataTools): readonly Tool[] => [
+export const dataTools = ({ db, frames }: DataTools): readonly Tool[] => [
   define(
     { name: 'list_files', description: 'List the files of this conversation or Work Item.' },
     z.object({}),
@@ -55,25 +36,6 @@ export const dataTools = ({ db, bytes, frames }: DataTools): readonly Tool[] => 
       );
       const shown = files.map(({ name, content_type, size_bytes }) => ({ name, content_type, size_bytes }));
       return { text: fence(JSON.stringify(shown)) };
-    },
-  ),
-  define(
-    {
-      name: 'read_file',
-      description:
-        'Read a text file (text, Markdown, CSV, JSON) of this conversation or Work Item, 20,000 characters at a time. To compute with a table, make a data frame of it instead.',
-    },
-    z.object({
-      name: z.string().describe('The name of the file.'),
-      offset: z.int().min(0).default(0).describe('How many characters to pass over first.'),
-    }),
-    async ({ name, offset }, { owner }) => {
-      const file = await db.run((executor) => findFileByName(executor, owner, name));
-      if (!file) return { text: 'There is no file of this name; `list_files` lists them.', isError: true };
-      if (!isText(file)) return { text: `A file of type ${file.content_type} is no text.`, isError: true };
-      const { text, more } = await readText(bytes.read(file.id), offset);
-      const next = more ? `There is more: go on with offset ${offset + text.length}.` : 'This is its end.';
-      return { text: `${fence(text)}\n${next}` };
     },
   ),
   define(

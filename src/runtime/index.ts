@@ -1,4 +1,5 @@
 import type { DataFrames } from '../data-frames/index.ts';
+import type { AgentDocuments } from '../document-intelligence/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Files } from '../files/index.ts';
 import type { LlmConfigurations } from '../llm-configurations/index.ts';
@@ -7,6 +8,7 @@ import type { Tracing } from '../telemetry/index.ts';
 import type { ToolServerTools } from '../tool-servers/index.ts';
 import type { WorkItem } from '../work-items/index.ts';
 import { dataTools } from './data-tools.ts';
+import { documentTools } from './document-tools.ts';
 import { openTools } from './server-tools.ts';
 import { builtInTools } from './tools.ts';
 import { workItemSource } from './work-item-source.ts';
@@ -45,6 +47,7 @@ export interface RuntimeNeeds {
   modelTools: ModelTools;
   files: Pick<Files, 'bytes'>;
   dataFrames: Pick<DataFrames, 'forAgents'>;
+  documents: AgentDocuments;
   /** A run ended with this status of its Work Item. */
   onFinished(status: WorkItem['status']): void;
 }
@@ -57,7 +60,7 @@ export interface Runtime extends Feature {
 /** The agent runtime: a worker on each replica with the role `worker`. */
 export const createRuntime = (
   services: Services,
-  { llms, telemetry, toolServers, modelTools, files, dataFrames, onFinished }: RuntimeNeeds,
+  { llms, telemetry, toolServers, modelTools, files, dataFrames, documents, onFinished }: RuntimeNeeds,
 ): Runtime => {
   const { db, egress, log, settings } = services;
   const deps = {
@@ -68,9 +71,10 @@ export const createRuntime = (
     llms,
     tracing: telemetry.tracing,
     flush: () => telemetry.flush(),
-    openTools: openTools(toolServers, modelTools, [
+    openTools: openTools(toolServers, { modelTools, frames: dataFrames.forAgents }, [
       ...builtInTools,
-      ...dataTools({ db, bytes: files.bytes, frames: dataFrames.forAgents }),
+      ...dataTools({ db, frames: dataFrames.forAgents }),
+      ...documentTools({ db, bytes: files.bytes, documents }),
     ]),
   };
   const worker = createWorker(deps, workItemSource(services, onFinished));

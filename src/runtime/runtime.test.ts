@@ -24,7 +24,13 @@ eachDatabase((_name, open) => {
     const sandbox = createSandbox(services);
     const runtime = createRuntime(services, {
       files,
-      dataFrames: createDataFrames(services, { files, sandbox, owners: [] }),
+      dataFrames: createDataFrames(services, {
+        files,
+        sandbox,
+        owners: [],
+        models: { ask: () => Promise.reject(new Error('not asked')), isGivenTo: async () => false },
+      }),
+      documents: { read: () => Promise.reject(), extract: () => Promise.reject() },
       onFinished: workItems.onFinished,
       toolServers: { open: async () => ({ tools: [], [Symbol.asyncDispose]: async () => {} }) },
       modelTools: () => [],

@@ -1,4 +1,5 @@
 import type { Agent } from '../agents/index.ts';
+import type { AgentFrames } from '../data-frames/index.ts';
 import type { ModelTool, ModelTools } from '../semantic-data-models/index.ts';
 import type { ServerTool, ToolServerTools } from '../tool-servers/index.ts';
 import type { OpenedTools } from './run.ts';
@@ -18,17 +19,25 @@ const toTool = (tool: ServerTool): Tool => ({
 });
 
 /** A tool of data models: it reads only, so it needs no approval. */
-const fromModelTool = ({ name, description, schema, call }: ModelTool): Tool =>
-  define({ name, description }, schema, (args, { signal }) => call(args, { signal }));
+const fromModelTool =
+  (frames: AgentFrames) =>
+  ({ name, description, schema, call }: ModelTool): Tool =>
+    define({ name, description }, schema, (args, { owner, agentId, signal }) =>
+      call(args, { signal, keep: frames.keepAnswer({ owner, agentId, signal }) }),
+    );
 
 /**
  * The tools of an agent for one attempt: `ownTools`, which every agent has, and those of its data models and of its tool
  * servers.
  */
 export const openTools =
-  (toolServers: ToolServerTools, modelTools: ModelTools, ownTools: readonly Tool[]) =>
+  (
+    toolServers: ToolServerTools,
+    { modelTools, frames }: { modelTools: ModelTools; frames: AgentFrames },
+    ownTools: readonly Tool[],
+  ) =>
   async (agent: Agent, signal: AbortSignal): Promise<OpenedTools> => {
-    const own = [...ownTools, ...modelTools(agent.semantic_data_model_ids).map(fromModelTool)];
+    const own = [...ownTools, ...modelTools(agent.semantic_data_model_ids).map(fromModelTool(frames))];
     if (agent.tool_server_ids.length === 0) {
       return { tools: own, [Symbol.asyncDispose]: async () => {} };
     }

@@ -1,5 +1,6 @@
 import { messageOf } from '../lib/errors.ts';
 import { Mutex, Semaphore } from '../lib/semaphore.ts';
+import { addUsage } from '../llm-configurations/index.ts';
 import { type Attempt, save } from './attempt.ts';
 import { orAborted, RunEnded } from './lease.ts';
 import { type Message, openCalls, storable, type ToolCall } from './messages.ts';
@@ -36,6 +37,7 @@ const executeTool = (attempt: Attempt, plan: Made): Promise<{ result: ToolResult
     try {
       attempt.usage.tool_calls++;
       const result = await callTool(attempt, plan);
+      if (result.usage) Object.assign(attempt.usage, addUsage(attempt.usage, result.usage));
       const whole = storable(result.text);
       const text = whole.length <= maxToolText ? whole : `${storable(whole.slice(0, maxToolText))} [cut]`;
       const failed = result.isError === true || result.outcomeUnknown === true;

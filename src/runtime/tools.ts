@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { OwnerIds } from '../files/index.ts';
 import type { ShownResult } from '../lib/tool-results.ts';
 import { isZoneName } from '../lib/zone-name.ts';
+import type { Usage } from '../llm-configurations/index.ts';
 
 /** The run that makes a tool call. */
 export interface ToolContext {
@@ -17,6 +18,8 @@ export interface ToolContext {
 }
 
 export interface ToolResult extends ShownResult {
+  /** Tokens that it used: they count like those of the run. */
+  usage?: Usage;
   /** A person must review the run before it continues: it becomes NEEDS_REVIEW for this reason. */
   review?: string;
   /** The call was sent and there was no answer: no one knows whether it took effect. */

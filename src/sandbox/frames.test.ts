@@ -56,6 +56,29 @@ const read = async (
   };
 };
 
+/** Makes a frame of the rows of a query, which is kept under `name`. */
+const keep = (
+  name: string,
+  columns: Jobs['frameOfRows']['input']['columns'],
+  rows: readonly (string | number | boolean | null)[][],
+) =>
+  sandbox.run(
+    'frameOfRows',
+    { columns },
+    {
+      files: {
+        rows: (async function* () {
+          for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
+        })(),
+      },
+      limits,
+      collect: async (open) => {
+        await using frame = await open('frame.parquet');
+        await file(name, await frame.readFile());
+      },
+    },
+  );
+
 const rowsOf = (name: string, input: Partial<Jobs['frameRows']['input']> = {}) =>
   sandbox.run(
     'frameRows',
@@ -277,5 +300,81 @@ describe('a query over frames', () => {
         reason: 'memory',
       },
     );
+  });
+});
+
+describe('a frame of the rows of a query', () => {
+  const rows = [
+    [
+      1,
+      '9223372036854775807',
+      '0.10',
+      1.5e300,
+      true,
+      '2026-01-02',
+      '2026-01-02T03:04:05.25',
+      'a "b"\n,c',
+      '',
+    ],
+    [null, -1, 12, 0.1, false, null, '2026-01-02T00:00:00', '\u2028 ü', 'x'],
+  ];
+  const columns: Jobs['frameOfRows']['input']['columns'] = [
+    { name: 'n', datatype: 'Integer' },
+    { name: 'wide', datatype: 'Integer' },
+    { name: 'amount', datatype: 'Decimal' },
+    { name: 'size', datatype: 'Float' },
+    { name: 'is_on', datatype: 'Boolean' },
+    { name: 'day', datatype: 'Date' },
+    { name: 'at', datatype: 'DateTime' },
+    { name: 'text', datatype: 'String' },
+    { name: 'N', datatype: 'String' },
+  ];
+
+  test('has the datatypes of the query, and shows the same values', async () => {
+    const made = await keep('kept', columns, rows);
+    expect(made).toMatchObject({ row_count: 2, truncated: false, warnings: [] });
+    expect(made.columns.map(({ name, datatype }) => `${name} ${datatype}`)).toEqual([
+      'n Integer',
+      'wide Decimal',
+      'amount Decimal',
+      'size Float',
+      'is_on Boolean',
+      'day Date',
+      'at DateTime',
+      'text String',
+      'N_2 String',
+    ]);
+    const shown = rows.map((row) => row.map((value) => (value === '0.10' ? 0.1 : value)));
+    expect((await rowsOf('kept')).rows).toEqual(shown);
+    expect((await keep('empty', columns, [])).row_count).toBe(0);
+    expect((await rowsOf('empty')).columns.map(({ datatype }) => datatype)).toEqual(
+      columns.map(({ datatype }) => datatype),
+    );
+  });
+
+  test('becomes text where a value is not of its datatype', async () => {
+    const made = await keep(
+      'changed',
+      [
+        { name: 'day', datatype: 'Date' },
+        { name: 'n', datatype: 'Integer' },
+        { name: 'amount', datatype: 'Decimal' },
+      ],
+      [
+        ['2026-01-02', 7, 1.5],
+        ['infinity', 'seven', '1234567890123456789012345678901234567890'],
+      ],
+    );
+    expect(made.columns.map(({ datatype }) => datatype)).toEqual(['String', 'String', 'String']);
+    expect(made.warnings.map(({ code, column }) => [code, column])).toEqual([
+      ['datatype_changed', 'day'],
+      ['datatype_changed', 'n'],
+      ['datatype_changed', 'amount'],
+    ]);
+    expect((await rowsOf('changed')).rows[1]).toEqual([
+      'infinity',
+      'seven',
+      '1234567890123456789012345678901234567890',
+    ]);
   });
 });

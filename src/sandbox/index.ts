@@ -12,8 +12,9 @@ export type { Box, Line, Page, Word } from './jobs/documents/page.ts';
 export type { DocumentType } from './jobs/documents/read.ts';
 export { Reading } from './jobs/documents/read.ts';
 export { type FrameDatatype, frameDatatypes } from './jobs/frames/datatypes.ts';
-export type { FrameFormat, FrameMade } from './jobs/frames/read.ts';
+export type { FrameFormat } from './jobs/frames/read.ts';
 export type { FrameAnswer, FrameRows } from './jobs/frames/show.ts';
+export type { SqliteKind, SqliteRows } from './jobs/sqlite-query.ts';
 export type { SqliteTable } from './jobs/sqlite-tables.ts';
 export { isOcrInstalled, isOcrLanguageInstalled } from './ocr-installed.ts';
 export { type Jobs, SandboxFailure };
@@ -21,7 +22,7 @@ export { type Jobs, SandboxFailure };
 /** How long a request waits for a free process, in milliseconds. */
 const waitForPlaceMs = 30_000;
 
-export interface RunOptions {
+export interface RunOptions<J extends JobName = JobName> {
   /** Put into the job's folder before it begins, by their names there: a file that is copied, or its bytes. */
   files?: Record<string, string | AsyncIterable<Uint8Array>>;
   limits: {
@@ -33,10 +34,10 @@ export interface RunOptions {
   /** Ends the job; `run` rejects with its reason. */
   signal?: AbortSignal;
   /**
-   * Called when the job is done and its process gone, before its folder is removed. `open` opens a file that the job
-   * wrote. The caller closes it.
+   * Called with what the job returned when its process is gone, before its folder is removed. `open` opens a file that
+   * the job wrote. The caller closes it.
    */
-  collect?: (open: (name: string) => Promise<FileHandle>) => Promise<void>;
+  collect?: (open: (name: string) => Promise<FileHandle>, output: Jobs[J]['output']) => Promise<void>;
 }
 
 export interface Sandbox {
@@ -45,7 +46,7 @@ export interface Sandbox {
    * SandboxFailure if the job fails or is stopped, and 503 if no process is free within 30 s. Hold no transaction
    * while it runs. What a job returns was made from what a stranger wrote, by a process that may be in their hands.
    */
-  run<J extends JobName>(job: J, input: Jobs[J]['input'], options: RunOptions): Promise<Jobs[J]['output']>;
+  run<J extends JobName>(job: J, input: Jobs[J]['input'], options: RunOptions<J>): Promise<Jobs[J]['output']>;
 }
 
 /** Opens a regular file of the folder: a job in the hands of a stranger may have put a link in its place. */
@@ -93,7 +94,7 @@ export const createSandbox = ({ config, settings }: Services): Feature & Sandbox
           limits.seconds * 1000,
           signal,
         )) as Jobs[typeof job]['output'];
-        await collect?.((name) => openOutput(child.folder, name));
+        await collect?.((name) => openOutput(child.folder, name), output);
         return output;
       });
     },

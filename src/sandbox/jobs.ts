@@ -1,6 +1,7 @@
 import type { Page } from './jobs/documents/page.ts';
 import type { DocumentRead, DocumentReadInput } from './jobs/documents/read.ts';
 import type { FrameMade, FrameReadInput } from './jobs/frames/read.ts';
+import type { FrameOfRowsInput } from './jobs/frames/rows.ts';
 import type {
   FrameAnswer,
   FrameExportInput,
@@ -20,6 +21,8 @@ export interface Jobs {
   sqliteQuery: { input: SqliteQuery; output: SqliteRows };
   /** `source` → `frame.parquet`. */
   frameRead: { input: FrameReadInput; output: FrameMade };
+  /** `rows` → `frame.parquet`. */
+  frameOfRows: { input: FrameOfRowsInput; output: FrameMade };
   /** Reads `frame.parquet`. */
   frameRows: { input: FrameRowsInput; output: FrameRows };
   /** `frame.parquet` → `content`. */
@@ -45,6 +48,7 @@ const libraries: Record<JobName, Library> = {
   sqliteTables: 'sqlite',
   sqliteQuery: 'sqlite',
   frameRead: 'duckdb',
+  frameOfRows: 'duckdb',
   frameRows: 'duckdb',
   frameExport: 'duckdb',
   frameQuery: 'duckdb',

@@ -49,6 +49,7 @@ const inputOf = (sql: string, more: Partial<QueryInput> = {}): QueryInput => ({
   maxRows: 100,
   maxBytes: 1e6,
   maxCharacters: 100,
+  toFile: false,
   ...more,
 });
 const query = (sql: string, more: Partial<QueryInput> = {}) =>
@@ -91,7 +92,7 @@ describe('a SQLite file', () => {
       [1, 9.5, null, '9007199254740993'],
       [2, 1, null, 5],
     ]);
-    expect(answer.columns[1]).toEqual({ name: 'amount', type: 'decimal(10, 2)', table: 'orders' });
+    expect(answer.columns[1]).toMatchObject({ name: 'amount', type: 'decimal(10, 2)', table: 'orders' });
     expect([answer.bytes_in, answer.truncated, answer.cut]).toEqual([[2], false, false]);
     const short = await query('select name from main.customers', { maxRows: 1, maxCharacters: 2 });
     expect([short.rows, short.truncated, short.cut]).toEqual([[['Ad']], true, true]);
@@ -144,6 +145,7 @@ describe('a SQLite file', () => {
         maxRows: 1,
         maxBytes: 100,
         maxCharacters: 10,
+        toFile: false,
       },
       { limits: { seconds: 0.3 } },
     );

@@ -6,12 +6,15 @@ import type { Answer, RunOptions } from './answer.ts';
 import { type Asked, runQuery } from './query.ts';
 import { semanticDataModelRoutes } from './routes.ts';
 import type { CheckUnused } from './semantic-data-models.ts';
-import { findSemanticDataModel } from './store.ts';
+import { findSemanticDataModel, isGivenTo } from './store.ts';
 import { createModelTools, type ModelTools } from './tools.ts';
 import { useRoutes } from './use-routes.ts';
 
+export type { Answer, RunOptions } from './answer.ts';
+export { askedFields, requireAsked, requireOneAsked } from './asked.ts';
+export type { Asked } from './query.ts';
 export { lockSemanticDataModelsForShare } from './store.ts';
-export type { ModelTool, ModelTools } from './tools.ts';
+export type { KeepAnswer, ModelTool, ModelTools } from './tools.ts';
 
 export interface SemanticDataModels extends Feature {
   /** The tools of an agent for these models, for the runtime. */
@@ -21,6 +24,8 @@ export interface SemanticDataModels extends Feature {
    * get them in batches. Throws 404, and what a query by the API throws.
    */
   ask(id: string, asked: Asked, options: RunOptions): Promise<Answer>;
+  /** Whether the agent was given the model: members may ask what their agents may. */
+  isGivenTo(id: string, agentId: string): Promise<boolean>;
 }
 
 /** Semantic data models: what the tables of a data connection mean, and how they are asked. */
@@ -46,6 +51,7 @@ export const createSemanticDataModels = (
     const dialect = (await connections.dialectOf(row.data_connection_id))!;
     return runQuery({ connections, askModel }, { row, dialect }, asked, options);
   },
+  isGivenTo: (id, agentId) => db.run((executor) => isGivenTo(executor, id, agentId)),
   tools: createModelTools({
     db,
     connections,

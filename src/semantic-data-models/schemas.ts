@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, pageOf, pageQuery, text, timestamp } from '../http/index.ts';
 import { datatypes } from '../sql/index.ts';
+import { askedFields } from './asked.ts';
 
 const name = text(200, 1);
 const description = text(10_000);
@@ -161,10 +162,7 @@ const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
 export const queryBody = z
   .object({
-    query: optional(jsonObject).describe('A structured query: metrics, dimensions, filters.'),
-    sql: optional(text(50_000, 1)).describe('One SELECT over datasets as tables and fields as columns.'),
-    question: optional(text(2_000, 1)).describe('A question in words, which an LLM translates.'),
-    verified_query: optional(text(128, 1)).describe('The name of a verified query.'),
+    ...askedFields,
     agent_id: optional(id).describe('For a question: the agent whose LLM translates it.'),
     llm_id: optional(id).describe('For a question: the LLM that translates it; else the default.'),
     limit: optional(z.int().min(1)).describe('The most rows: at most DATA_QUERY_MAX_ROWS; default 1,000.'),

@@ -206,3 +206,14 @@ export const updateValidation = async (
 export const deleteSemanticDataModelRow = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('semantic_data_models').where('id', '=', id).execute();
 };
+
+/** Whether the agent was given the model. */
+export const isGivenTo = async (executor: Executor, id: string, agentId: string): Promise<boolean> => {
+  const row = await executor
+    .selectFrom('agents')
+    .select('id')
+    .where('id', '=', agentId)
+    .where('semantic_data_model_ids', '@>', sql<string[]>`array[${id}::uuid]`)
+    .executeTakeFirst();
+  return row !== undefined;
+};

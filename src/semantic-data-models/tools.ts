@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { DataConnections } from '../data-connections/index.ts';
 import type { Database } from '../database/index.ts';
 import { fence } from '../lib/fence.ts';
-import { orRefusal, type ShownResult, showRows } from '../lib/tool-results.ts';
+import { mostShownRows, orRefusal, type ShownResult, showRows } from '../lib/tool-results.ts';
 import { nearest } from '../sql/index.ts';
-import { type Answer, limitOf, type OpenedModel } from './answer.ts';
+import { type Answer, limitOf, type OpenedModel, type RunOptions } from './answer.ts';
 import { describeDataset, describeModel } from './describe.ts';
 import type { SemanticModel } from './ossie.ts';
 import { runQuery } from './query.ts';
@@ -15,7 +15,24 @@ export interface ModelTool {
   name: string;
   description: string;
   schema: z.ZodType;
-  call(args: unknown, context: { signal: AbortSignal }): Promise<ShownResult>;
+  call(args: unknown, context: ModelToolContext): Promise<ShownResult>;
+}
+
+/** Which rows an answer is asked for by who keeps them. */
+type Taking = Required<Pick<RunOptions, 'limit' | 'onRows'>>;
+
+/**
+ * Keeps all rows of the answer that `query` gives as a data frame: as `saveAs`, in place of one of this name, or under
+ * a free name. `source` is what the frame says of its origin. Rejects with what `query` rejects with.
+ */
+export type KeepAnswer = (
+  wanted: { saveAs: string | null; source: Record<string, unknown> },
+  query: (taking: Taking) => Promise<Answer>,
+) => Promise<{ answer: Answer; frame: { name: string; row_count: number; truncated: boolean } }>;
+
+interface ModelToolContext {
+  signal: AbortSignal;
+  keep: KeepAnswer;
 }
 
 interface ToolParts {
@@ -49,12 +66,27 @@ const querySchema = z.object({
     .optional()
     .describe("One SELECT in PostgreSQL's grammar, with datasets as tables and fields as columns."),
   verified_query: z.string().max(128).optional().describe('The name of a verified query.'),
-  limit: z.int().min(1).optional().describe('The most rows.'),
+  save_as: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,62}$/, 'must begin with a letter and have only a-z, 0-9 and _')
+    .optional()
+    .describe('The name of the data frame that keeps all rows; one of this name is replaced.'),
+  limit: z.int().min(1).optional().describe('The most rows to show: at most 50 are. All rows are kept.'),
 });
 
 /** The rows that the model sees, with what is to be said of them. */
-const showAnswer = (answer: Answer): string =>
-  [...answer.warnings.map(({ message }) => message), showRows(answer)].join('\n');
+const showKept = (
+  { warnings, columns }: Answer,
+  frame: { name: string; row_count: number; truncated: boolean },
+  rows: Answer['rows'],
+): string => {
+  const cut = frame.truncated ? ' More rows than MAX_DATA_FRAME_ROWS were left out.' : '';
+  return [
+    `The result is kept as the data frame ${frame.name} with ${frame.row_count} rows; query_data_frames queries it.${cut}`,
+    ...warnings.map(({ message }) => message),
+    showRows({ columns, rows, truncated: rows.length < frame.row_count }),
+  ].join('\n');
+};
 
 const failure = (text: string): ShownResult => ({ text, isError: true });
 
@@ -127,25 +159,30 @@ export const createModelTools = ({ db, connections, maxRows }: ToolParts) => {
       {
         name: 'query_data_model',
         description:
-          'Asks a data model for rows. Give exactly one of query, sql and verified_query, with names as describe_data_model shows them.',
+          'Asks a data model for rows. Give exactly one of query, sql and verified_query, with names as describe_data_model shows them. All rows are kept as a data frame; at most 50 are shown.',
         schema: querySchema,
-        call: (args, { signal }) => {
-          const { model, limit, ...asked } = querySchema.parse(args);
+        call: (args, { signal, keep }) => {
+          const { model, limit, save_as = null, ...asked } = querySchema.parse(args);
           const given = Object.values(asked).filter((one) => one !== undefined);
           if (given.length !== 1) {
             return Promise.resolve(failure('Give exactly one of query, sql and verified_query.'));
           }
           return withModel(model, (row) =>
             orRefusal(async () => {
-              const options = { limit: limitOf(limit, maxRows()), dryRun: false, signal };
+              const most = Math.min(limitOf(limit, maxRows()), mostShownRows);
               const noQuestions = () => Promise.reject(new Error('a tool asks no question'));
-              const answer = await runQuery(
-                { connections, askModel: noQuestions },
-                await open(row),
-                asked,
-                options,
-              );
-              return showAnswer(answer);
+              const opened = await open(row);
+              const rows: Answer['rows'] = [];
+              const source = { kind: 'semantic_data_model', semantic_data_model_id: row.id, ...asked };
+              const { answer, frame } = await keep({ saveAs: save_as, source }, (taking) => {
+                const onRows = (batch: Answer['rows']) => {
+                  rows.push(...batch.slice(0, most - rows.length));
+                  return taking.onRows(batch);
+                };
+                const options = { ...taking, onRows, dryRun: false, signal };
+                return runQuery({ connections, askModel: noQuestions }, opened, asked, options);
+              });
+              return showKept(answer, frame, rows);
             }),
           );
         },

@@ -1,11 +1,11 @@
 import type { DataConnections } from '../data-connections/index.ts';
 import { type Database, databaseNow } from '../database/index.ts';
 import { type Route, route } from '../http/index.ts';
-import { badRequest, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { AskModel } from '../llm-configurations/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import { limitOf, type OpenedModel } from './answer.ts';
+import { requireAsked, requireOneAsked } from './asked.ts';
 import type { Issue } from './issues.ts';
 import { checkModel } from './language.ts';
 import { checkLive } from './live.ts';
@@ -34,16 +34,6 @@ export interface UseRouteParts {
   connections: DataConnections;
   askModel: AskModel;
 }
-
-const queryFields = ['query', 'sql', 'question', 'verified_query'] as const;
-
-/** Throws 400 if the body has none of the fields that say what is asked. */
-const requireOne = (given: Record<string, unknown>): void => {
-  if (queryFields.some((field) => given[field] !== undefined && given[field] !== null)) return;
-  throw badRequest(`One of ${queryFields.join(', ')} is required.`, {
-    details: [{ path: 'query', message: 'is required, or sql, question or verified_query' }],
-  });
-};
 
 const splitIssues = (issues: readonly Issue[]) => ({
   errors: issues.filter(({ severity }) => severity === 'error'),
@@ -175,16 +165,11 @@ export const useRoutes = ({ db, settings, connections, askModel }: UseRouteParts
         'Takes exactly one of query, sql, question and verified_query. Returns 412 if the database cannot be used, and 422 with `reason` for a query that is refused.',
       find,
       body: queryBody,
-      checkBody: requireOne,
+      checkBody: (given) => requireAsked(given),
       otherStatuses: [404, 412],
       response: answer,
       handler: async ({ found, body, left }) => {
-        const given = queryFields.filter((field) => body[field] !== undefined);
-        if (given.length > 1) {
-          throw unprocessable(
-            given.slice(1).map((path) => ({ path, message: `cannot stand next to ${given[0]}` })),
-          );
-        }
+        requireOneAsked(body);
         const options = {
           limit: limitOf(body.limit, settings.get().DATA_QUERY_MAX_ROWS),
           dryRun: body.dry_run,

@@ -169,7 +169,7 @@ describe('a data frame, on one database', () =>
         'source.columns.region',
       ]);
       expect(faults(await made({ source: { ...source, file_id: 'x' } }))).toEqual(['source.file_id']);
-      expect(faults(await made({ source: { kind: 'semantic_data_model' } }))).toEqual(['source.kind']);
+      expect(faults(await made({ source: { kind: 'nothing' } }))).toEqual(['source.kind']);
       expect(faults(await made({ name: 'A', source }))).toEqual(['name']);
       expectError(await made({}), 400);
       expectError(await made(await of('a.csv', 'a\n1,2')), 422, /row 2 has 2 cells/, {
@@ -274,7 +274,7 @@ describe('a data frame, on one database', () =>
         /Sales\.csv.*long\.txt|long\.txt.*Sales\.csv/s,
         /BEGIN ([0-9a-f]{16})\W+nü\W+nEND \1.*This is its end/s,
         /go on with offset 20000/,
-        /application\/octet-stream is no text/,
+        /application\/octet-stream cannot be read/,
         /row_count\W+4/,
         /row_count\W+4/,
         /kept as the data frame counted with 1 rows.*\[4\]/s,

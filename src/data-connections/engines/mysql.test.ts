@@ -117,7 +117,8 @@ describeWithMariaDb('MariaDB', () => {
     });
     expect([rows, truncated]).toEqual([[], true]);
     expect(taken).toEqual(Array.from({ length: 2_400 }, (_, i) => i + 1));
-    expect(batches).toEqual([1_000, 1_000, 400]);
+    // A batch has about 1 MB.
+    expect(batches.length).toBeGreaterThan(20);
     const other = await open({ username: 'root', password: undefined });
     const full = new Error('the disk is full');
     const failing = read(other, 'select seq from seq_1_to_5000', {

@@ -154,7 +154,7 @@ class MysqlSession implements Session {
   async read(query: ReadQuery): Promise<Rows> {
     const { socket } = this.#opened;
     try {
-      return await watched({ socket, query }, this.#kill, () => this.#read(query));
+      return await watched({ socket, query }, this.#kill, (taken) => this.#read(query, taken));
     } catch (error) {
       if (error instanceof NotTaken) {
         // Rows that no one wants are on their way.
@@ -167,7 +167,7 @@ class MysqlSession implements Session {
     }
   }
 
-  async #read(query: ReadQuery): Promise<Rows> {
+  async #read(query: ReadQuery, taken: () => void = () => {}): Promise<Rows> {
     const { connection, server } = this.#opened;
     const limit =
       server.product === 'MariaDB'
@@ -176,14 +176,18 @@ class MysqlSession implements Session {
     await command(connection, `set session ${limit}, sql_select_limit = ${query.limit + 1}`);
     const statement = { sql: query.sql, values: [...query.parameters], rowsAsArray: true };
     try {
-      return await this.#execute(statement, query);
+      return await this.#execute(statement, query, taken);
     } finally {
       // MariaDB answers the second execution of some prepared statements with an error.
       if (!this.#broken) connection.unprepare(statement as unknown as string);
     }
   }
 
-  #execute(statement: { sql: string; values: unknown[] }, query: ReadQuery): Promise<Rows> {
+  #execute(
+    statement: { sql: string; values: unknown[] },
+    query: ReadQuery,
+    taken: () => void,
+  ): Promise<Rows> {
     return new Promise((resolve, reject) => {
       let collector: RowCollector | undefined;
       let floats: boolean[] = [];
@@ -208,6 +212,7 @@ class MysqlSession implements Session {
         );
       });
       execution.on('result', ((row: unknown[]) => {
+        taken();
         if (!collector || !Array.isArray(row)) return;
         const values = row.map((value, i) =>
           floats[i] && typeof value === 'number' ? shortestFloat(value) : value,

@@ -237,6 +237,13 @@ test('rows can be taken in batches, in their order, as many as there are', async
   expect({ rows, truncated, columns: columns.length }).toEqual({ rows: [], truncated: true, columns: 2 });
   expect(taken).toEqual(Array.from({ length: 2_400 }, (_, i) => i + 1));
   expect(batches.length).toBeGreaterThan(1);
+  // 80 MB: more than may come at once, in chunks of a few rows.
+  const lengths: number[] = [];
+  await read(session, "select repeat('x', 1000000) from generate_series(1, 80)", {
+    onRows: async (batch) => void lengths.push(batch.length),
+  });
+  expect(lengths.reduce((sum, length) => sum + length)).toBe(80);
+  expect(Math.max(...lengths.slice(1))).toBeLessThan(10);
   const other = await postgres.open(foreign.settings, openParts());
   const full = new Error('the disk is full');
   const failing = read(other, 'select generate_series(1, 10000)', {

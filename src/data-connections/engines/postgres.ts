@@ -17,8 +17,10 @@ import { watched } from './watch.ts';
 /** Values as the server's text, which `values.ts` reads. Without it the types that the platform sets for itself apply. */
 const asText = { getTypeParser: () => (value: string) => value } as unknown as pg.CustomTypesConfig;
 
-/** How many rows are asked for at once. */
-const chunk = 500;
+/** How many rows are asked for at once: at most so many, and about as many as have so many bytes. */
+const chunkRows = 500;
+const chunkBytes = 4 * 1024 * 1024;
+const firstChunkRows = 20;
 
 /** SSLRequest (PostgreSQL documentation, 54.7). */
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
@@ -101,7 +103,7 @@ class PostgresSession implements Session {
   async read(query: ReadQuery): Promise<Rows> {
     const { socket } = this.#opened;
     try {
-      return await watched({ socket, query }, this.#cancel, () => this.#read(query));
+      return await watched({ socket, query }, this.#cancel, (taken) => this.#read(query, taken));
     } catch (error) {
       if (error instanceof NotTaken) throw error.cause;
       const failure = queryFailure(error);
@@ -110,14 +112,17 @@ class PostgresSession implements Session {
     }
   }
 
-  async #read({ sql, parameters, timeoutMs, ...given }: ReadQuery): Promise<Rows> {
+  async #read(
+    { sql, parameters, timeoutMs, ...given }: ReadQuery,
+    taken: () => void = () => {},
+  ): Promise<Rows> {
     const { client } = this.#opened;
     await client.query(beginReadOnly(timeoutMs));
     try {
       const cursor = client.query(
         new Cursor<unknown[]>(sql, [...parameters], { rowMode: 'array', types: asText }),
       );
-      const collector = await this.#collect(cursor, given);
+      const collector = await this.#collect(cursor, given, taken);
       await cursor.close();
       return collector.result();
     } finally {
@@ -128,12 +133,18 @@ class PostgresSession implements Session {
   async #collect(
     cursor: Cursor<unknown[]>,
     given: Pick<ReadQuery, 'limit' | 'datatypes' | 'maxCharacters' | 'onRows'>,
+    taken: () => void,
   ): Promise<RowCollector> {
+    const { socket } = this.#opened;
     let collector: RowCollector | undefined;
     let left = given.limit + 1;
+    let chunk = firstChunkRows;
     for (;;) {
       const asked = Math.min(chunk, left);
+      const before = socket.bytesRead;
       const { rows, fields } = await readChunk(cursor, asked);
+      const rowBytes = (socket.bytesRead - before) / Math.max(rows.length, 1);
+      chunk = Math.max(1, Math.min(chunkRows, Math.floor(chunkBytes / rowBytes)));
       collector ??= new RowCollector(
         fields.map(({ name, dataTypeID }) => ({ name, datatype: datatypeOfOid(dataTypeID) })),
         given,
@@ -146,6 +157,7 @@ class PostgresSession implements Session {
         this.close();
         throw error;
       });
+      taken();
       left -= rows.length;
       if (enough || rows.length < asked || left === 0) return collector;
     }

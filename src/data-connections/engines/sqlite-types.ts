@@ -1,4 +1,5 @@
-import type { Datatype, Value } from './values.ts';
+import type { SqliteKind } from '../../sandbox/index.ts';
+import type { Datatype } from './values.ts';
 
 /** Parts of declared types, first match first; then SQLite's own rules of affinity (sqlite.org/datatype3.html, 3.1). */
 const byPart: readonly (readonly [RegExp, Datatype])[] = [
@@ -20,11 +21,9 @@ export const datatypeOfDeclared = (type: string): Datatype => {
   return byPart.find(([part]) => part.test(upper))?.[1] ?? 'Decimal';
 };
 
-/** Of an expression, which has no declared type, by its values. */
-export const datatypeOfValues = (values: readonly Value[]): Datatype => {
-  const given = values.filter((value) => value !== null);
-  if (given.length === 0) return 'Opaque';
-  if (given.every((value) => Number.isInteger(value))) return 'Integer';
-  if (given.every((value) => typeof value === 'number')) return 'Float';
-  return given.every((value) => typeof value === 'string') ? 'String' : 'Opaque';
+/** Of an expression, which has no declared type, by what its values are. */
+export const datatypeOfKinds = (kinds: readonly SqliteKind[]): Datatype => {
+  if (kinds.length === 0) return 'Opaque';
+  if (kinds.includes('text')) return kinds.length === 1 ? 'String' : 'Opaque';
+  return kinds.includes('fraction') ? 'Float' : 'Integer';
 };

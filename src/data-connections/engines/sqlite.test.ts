@@ -83,6 +83,38 @@ test('only what is permitted can be read, and failures quote no SQL', async () =
   });
 });
 
+test('rows can be taken in batches, also those that are too many for a reply of the child', async () => {
+  new DatabaseSync(join(base, 'databases', 'many.db')).exec(`create table numbers (i integer);
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
+    insert into numbers select i from n`);
+  const session = await open('many.db');
+  const numbers = 'select i, 9007199254740993, hex(zeroblob(4500)) from main.numbers order by i';
+  const permitted = { tables: ['numbers'], functions: ['hex', 'zeroblob'] };
+  const batches: number[] = [];
+  const taken: unknown[] = [];
+  const given = { permitted, limit: 4_800, maxCharacters: 9_001 };
+  const { rows, truncated, columns } = await read(session, numbers, {
+    ...given,
+    onRows: async (batch) => {
+      batches.push(batch.length);
+      taken.push(
+        ...batch.map(([i, wide, text]) =>
+          wide === '9007199254740993' && String(text).length === 9_000 ? i : null,
+        ),
+      );
+    },
+  });
+  expect({ rows, truncated, datatypes: columns.map(({ datatype }) => datatype) }).toEqual({
+    rows: [],
+    truncated: true,
+    datatypes: ['Integer', 'Integer', 'String'],
+  });
+  expect(taken).toEqual(Array.from({ length: 4_800 }, (_, i) => i + 1));
+  expect(batches.length).toBeGreaterThan(20);
+  const full = new Error('the disk is full');
+  await expect(read(session, numbers, { ...given, onRows: () => Promise.reject(full) })).rejects.toBe(full);
+});
+
 test('the catalog lists tables with their keys', async () => {
   const session = await open('inside/shop.db');
   const { tables, more } = await sqlite.listTables(session, { limit: 2 });

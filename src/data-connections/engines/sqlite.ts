@@ -1,17 +1,17 @@
-import { type Sandbox, SandboxFailure, type SqliteTable } from '../../sandbox/index.ts';
+import { type Sandbox, SandboxFailure, type SqliteRows, type SqliteTable } from '../../sandbox/index.ts';
 import type { Engine, ReadQuery, ServerInfo, Session, TableFilter, TableInfo, TableList } from './engine.ts';
 import { ConnectionFailure, NotTaken, QueryFailure } from './failures.ts';
 import type { FileSettings } from './settings.ts';
 import { checkSqliteHeader, findSqliteFile } from './sqlite-file.ts';
-import { datatypeOfDeclared, datatypeOfValues } from './sqlite-types.ts';
-import { RowCollector, type Rows } from './values.ts';
+import { datatypeOfDeclared, datatypeOfKinds } from './sqlite-types.ts';
+import { RowCollector, type Rows, type Value } from './values.ts';
 import { timedOut } from './watch.ts';
 
 const schema = 'main';
 const catalogSeconds = 15;
 const maxBytes = 10 * 1024 * 1024;
-/** A reply of the sandbox has at most 32 MB. */
-const maxBytesInBatches = 24 * 1024 * 1024;
+/** Of rows that wait in a file. */
+const maxBytesInBatches = 1024 ** 3;
 const maxCharacters = 10_000;
 
 /** What the message of SQLite means; the message itself may quote SQL. */
@@ -60,6 +60,29 @@ const tableOf = (table: SqliteTable): TableInfo => ({
   foreign_keys: table.foreign_keys.map((key) => ({ ...key, to_schema: schema })),
 });
 
+const collectorOf = ({ columns, bytes_in }: SqliteRows, query: ReadQuery): RowCollector => {
+  const collector = new RowCollector(
+    columns.map(({ name, type, values }) => ({
+      name,
+      datatype: type === null ? datatypeOfKinds(values) : datatypeOfDeclared(type),
+    })),
+    query,
+  );
+  for (const column of bytes_in) collector.leftOut(column);
+  return collector;
+};
+
+/** The lines of a text, which ends with the end of a line. */
+async function* linesOf(text: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of text) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
+}
+
 /** A file, which a process of its own opens for each statement, read-only. */
 class SqliteSession implements Session {
   readonly broken = false;
@@ -76,8 +99,9 @@ class SqliteSession implements Session {
 
   async read(query: ReadQuery): Promise<Rows> {
     const most = query.maxCharacters ?? maxCharacters;
+    let collector: RowCollector | undefined;
     try {
-      const { rows, columns, truncated, bytes_in } = await this.#sandbox.run(
+      const found = await this.#sandbox.run(
         'sqliteQuery',
         {
           path: await this.#find(),
@@ -89,24 +113,30 @@ class SqliteSession implements Session {
           maxBytes: query.onRows ? maxBytesInBatches : maxBytes,
           // One more, so that it is known which texts are cut.
           maxCharacters: Math.min(most + 1, maxBytes),
+          toFile: query.onRows !== undefined,
         },
-        { limits: { seconds: query.timeoutMs / 1_000 }, signal: query.signal },
+        {
+          limits: { seconds: query.timeoutMs / 1_000 },
+          signal: query.signal,
+          // They are too many for the reply.
+          ...(query.onRows && {
+            collect: async (open, output) => {
+              collector = collectorOf(output, query);
+              await using file = await open('rows');
+              for await (const line of linesOf(file.createReadStream({ autoClose: false }))) {
+                query.signal?.throwIfAborted();
+                if (!collector.add(JSON.parse(line) as Value[])) break;
+                if (collector.hasBatch) await collector.handOver();
+              }
+              await collector.handOver();
+            },
+          }),
+        },
       );
-      const collector = new RowCollector(
-        columns.map(({ name, type }, i) => ({
-          name,
-          datatype: type === null ? datatypeOfValues(rows.map((row) => row[i]!)) : datatypeOfDeclared(type),
-        })),
-        query,
-      );
-      for (const column of bytes_in) collector.leftOut(column);
-      for (const row of rows) {
-        if (!collector.add(row)) break;
-        if (collector.hasBatch) await collector.handOver();
-      }
-      await collector.handOver();
+      collector ??= collectorOf(found, query);
+      for (const row of found.rows) if (!collector.add(row)) break;
       const result = collector.result();
-      return { ...result, truncated: result.truncated || truncated };
+      return { ...result, truncated: result.truncated || found.truncated };
     } catch (error) {
       throw failureOf(error);
     }

@@ -27,8 +27,9 @@ export interface Rows {
 /** Takes a batch of rows. */
 export type OnRows = (rows: Value[][]) => Promise<void>;
 
-/** The rows of a batch. */
+/** A batch is full when it has this many rows, or about this many bytes of JSON. */
 const batchRows = 1_000;
+const batchBytes = 1024 * 1024;
 
 const defaultMaxCharacters = 10_000;
 const maxBytes = 10 * 1024 * 1024;
@@ -122,8 +123,8 @@ export class RowCollector {
       return false;
     }
     const values = this.#columns.map((_column, i) => this.#valueOf(row[i], i));
-    if (!this.#onRows) this.#bytes += 2 + values.reduce((sum: number, value) => sum + 1 + bytesOf(value), 0);
-    if (this.#bytes > maxBytes) {
+    this.#bytes += 2 + values.reduce((sum: number, value) => sum + 1 + bytesOf(value), 0);
+    if (!this.#onRows && this.#bytes > maxBytes) {
       this.#truncated = true;
       return false;
     }
@@ -134,7 +135,7 @@ export class RowCollector {
 
   /** Whether a batch waits to be handed over. */
   get hasBatch(): boolean {
-    return this.#onRows !== undefined && this.#rows.length >= batchRows;
+    return this.#onRows !== undefined && (this.#rows.length >= batchRows || this.#bytes >= batchBytes);
   }
 
   /** Hands the rows over to who takes them in batches. Rejects with NotTaken. */
@@ -142,6 +143,7 @@ export class RowCollector {
     if (!this.#onRows || this.#rows.length === 0) return;
     const rows = this.#rows;
     this.#rows = [];
+    this.#bytes = 0;
     await this.#onRows(rows).catch((error: unknown) => {
       throw new NotTaken(error);
     });

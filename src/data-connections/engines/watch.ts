@@ -4,9 +4,12 @@ import { QueryFailure } from './failures.ts';
 /** How long a server may take to end a statement by itself after its time limit, in milliseconds. */
 const graceMs = 2_000;
 
-/** What one query may send, in bytes: far above an answer of 10 MB, and far below what the process can hold. */
+/**
+ * What one query may send before its rows are taken, in bytes: far above an answer of 10 MB, and far below what the
+ * process can hold.
+ */
 const mostBytes = 64 * 1024 * 1024;
-/** The same for rows that are taken in batches and not held. */
+/** What it may send at all if its rows are taken in batches and not held. */
 const mostBytesInBatches = 2 * 1024 ** 3;
 
 const checkEveryMs = 100;
@@ -20,17 +23,21 @@ interface WatchedQuery {
 }
 
 /**
- * Runs `fn`, which uses the connection `socket`. If the server does not respond within `timeoutMs` and a grace, sends far
+ * Runs `fn`, which uses the connection `socket` and calls `taken` when it holds none of the rows that came. If the server does not respond within `timeoutMs` and a grace, sends far
  * too much, or the caller leaves, calls `end`, which must end the statement on the server and the connection, and
  * rejects at once.
  */
 export const watched = async <T>(
   { socket, query: { timeoutMs, signal, onRows } }: { socket: Socket; query: WatchedQuery },
   end: () => void,
-  fn: () => Promise<T>,
+  fn: (taken: () => void) => Promise<T>,
 ): Promise<T> => {
   if (signal?.aborted) throw callerLeft();
   const before = socket.bytesRead;
+  let takenUntil = before;
+  const taken = (): void => {
+    if (onRows) takenUntil = socket.bytesRead;
+  };
   let fail!: (error: Error) => void;
   const over = new Promise<never>((_resolve, reject) => {
     fail = (error) => {
@@ -40,14 +47,15 @@ export const watched = async <T>(
   });
   const timer = setTimeout(() => fail(timedOut()), timeoutMs + graceMs);
   const counter = setInterval(() => {
-    if (socket.bytesRead - before > (onRows ? mostBytesInBatches : mostBytes)) {
+    const { bytesRead } = socket;
+    if (bytesRead - takenUntil > mostBytes || bytesRead - before > mostBytesInBatches) {
       fail(new QueryFailure('too_large', 'The rows of the query are too large.'));
     }
   }, checkEveryMs);
   const left = () => fail(callerLeft());
   signal?.addEventListener('abort', left);
   try {
-    const running = fn();
+    const running = fn(taken);
     // It fails, too, once the connection has ended.
     running.catch(() => {});
     return await Promise.race([running, over]);

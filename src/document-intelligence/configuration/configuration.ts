@@ -6,7 +6,7 @@ import { notFound, unprocessable } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import type { Actor } from '../../lib/principal.ts';
 import { SealedSettings } from '../../lib/sealed-settings.ts';
-import { lockLlmForShare } from '../../llm-configurations/index.ts';
+import { type AskModel, lockLlmForShare } from '../../llm-configurations/index.ts';
 import { isOcrLanguageInstalled, type Sandbox } from '../../sandbox/index.ts';
 import { readerOf } from '../readers/index.ts';
 import { ReaderFailure } from '../readers/reader.ts';
@@ -41,6 +41,19 @@ const defaults: Configuration = {
   ocr_languages: ['eng'],
   updated_at: null,
 };
+
+/** The LLM that is configured to extract; without one, that of the agent, else the default one. */
+export const llmOf = ({ llm_id: llmId }: Configuration, agentId?: string): Parameters<AskModel>[0] => {
+  if (llmId !== null) return { llmId };
+  return agentId === undefined ? {} : { agentId };
+};
+
+/** How a document is read by this configuration. */
+export const readingOf = ({ ocr, ocr_languages: languages, settings }: Configuration) => ({
+  ocr,
+  languages,
+  settings,
+});
 
 /** How long the test of a provider may take, in milliseconds. */
 const testTimeoutMs = 60_000;

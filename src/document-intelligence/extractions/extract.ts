@@ -11,6 +11,7 @@ import { type DocumentToRead, type ReadDocument, readDocument } from '../readers
 import { coerceData, type DataValue, hasRequired, mapScalars, type Scalar } from '../schema/coerce.ts';
 import { printSchema } from '../schema/print.ts';
 import type { ExtractionSchema } from '../schema/schema.ts';
+import { ExtractionFailure } from './failure.ts';
 import { mergeAnswers } from './merge.ts';
 import { maxWindows, questionsFor } from './prompt.ts';
 
@@ -34,19 +35,10 @@ export interface Extracted {
 /** The longest extraction, in milliseconds, from the moment that it runs. */
 export const maxRunMs = 300_000;
 
-/** An extraction ended without a result. */
-export class ExtractionFailure extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 export interface ExtractionTask {
   document: DocumentToRead;
-  llmId: string | null;
+  /** Which LLM is asked; neither id: the default one. */
+  llm: Parameters<AskModel>[0];
   schema: ExtractionSchema;
   instructions: string;
   includeText: boolean;
@@ -101,9 +93,9 @@ export const extract = async (
 const textOf = ({ pages }: ReadDocument): string =>
   pages.map(({ lines }) => lines.map(({ text }) => text).join('\n')).join('\n\f');
 
-const openModel = async (askModel: AskModel, llmId: string | null): Promise<AskedModel> => {
+const openModel = async (askModel: AskModel, llm: ExtractionTask['llm']): Promise<AskedModel> => {
   try {
-    return await askModel(llmId === null ? {} : { llmId });
+    return await askModel(llm);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     throw new ExtractionFailure('model_unavailable', 'There is no such LLM configuration.');
@@ -112,12 +104,12 @@ const openModel = async (askModel: AskModel, llmId: string | null): Promise<Aske
 
 const askWindows = async (
   askModel: AskModel,
-  { schema, instructions, llmId, document: { signal } }: ExtractionTask,
+  { schema, instructions, llm, document: { signal } }: ExtractionTask,
   { pages }: ReadDocument,
 ): Promise<{ answer: unknown; usage: Usage; isCut: boolean }> => {
   const printed = printSchema(schema.root);
   const { questions, isCut } = questionsFor(pages, { schema: printed, instructions });
-  const model = await openModel(askModel, llmId);
+  const model = await openModel(askModel, llm);
   let usage: Usage = noUsage;
   let answer: unknown = null;
   for (const messages of questions) {

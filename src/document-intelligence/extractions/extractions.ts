@@ -3,10 +3,8 @@ import type { Database, Executor, Tx } from '../../database/index.ts';
 import type { SealedColumn, Vault } from '../../lib/crypto.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
-import { LlmFailure } from '../../llm-configurations/index.ts';
-import { SandboxFailure } from '../../sandbox/index.ts';
-import { ReaderFailure } from '../readers/index.ts';
-import { type Extracted, ExtractionFailure, maxRunMs } from './extract.ts';
+import { type Extracted, maxRunMs } from './extract.ts';
+import { ExtractionFailure, errorOf } from './failure.ts';
 import {
   deleteExtractionRow,
   type ExtractionRow,
@@ -30,21 +28,6 @@ const aliveEveryMs = 3_000;
 const silentAfterSeconds = 15;
 
 const interrupted = { code: 'interrupted', message: 'The replica that worked on the extraction ended.' };
-
-/** The error of a failed extraction. Messages of libraries and servers are not passed on as they are. */
-const errorOf = (error: unknown): { code: string; message: string } => {
-  if (error instanceof ExtractionFailure) return { code: error.code, message: error.message };
-  if (error instanceof LlmFailure) return { code: error.reason, message: error.message };
-  if (error instanceof ReaderFailure) {
-    return { code: 'reader_unavailable', message: `The document could not be read: ${error.message}.` };
-  }
-  if (error instanceof SandboxFailure) {
-    const known = ['encrypted', 'unsupported', 'unreadable', 'too_many_pages', 'time_limit'];
-    const code = known.includes(error.reason) ? error.reason : 'unreadable';
-    return { code, message: `The document could not be read: ${error.message}.` };
-  }
-  return { code: 'internal_error', message: 'The extraction failed. The log of the server says why.' };
-};
 
 interface Flight {
   controller: AbortController;

@@ -1,8 +1,4 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { rename, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { audit } from '../../audit/index.ts';
@@ -23,12 +19,13 @@ import { isId, newId } from '../../lib/ids.ts';
 import type { Principal } from '../../lib/principal.ts';
 import type { AskModel } from '../../llm-configurations/index.ts';
 import type { CurrentSettings } from '../../settings/index.ts';
-import type { Configurations } from '../configuration/configuration.ts';
+import { type Configurations, llmOf, readingOf } from '../configuration/configuration.ts';
 import { kindOf, type readDocument } from '../readers/index.ts';
 import { extract, maxDocumentCharacters } from './extract.ts';
 import type { ExtractionRecord, Extractions } from './extractions.ts';
 import { type ExtractionRequest, extractionBody, readForm, readRequest } from './request.ts';
 import { type ExtractionRow, findExtraction } from './store.ts';
+import { copyOut, waitingPath } from './waiting.ts';
 
 const box = z.object({ left: z.number(), top: z.number(), width: z.number(), height: z.number() });
 const extraction = z
@@ -132,10 +129,9 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
   const wait = async (
     context: Context<unknown, unknown, z.output<typeof extractionBody>>,
   ): Promise<Waiting> => {
-    await mkdir(upload.folder, { recursive: true, mode: 0o700 });
-    const path = join(upload.folder, `extraction-${newId()}`);
     const form = context.upload;
     if (form) {
+      const path = await waitingPath(upload.folder);
       const name = cleanName(form.filename);
       const content_type = await contentTypeOf(form.path, name);
       await rename(form.path, path);
@@ -149,7 +145,7 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
       : undefined;
     if (!file) throw notFound('file');
     const { name, content_type, size_bytes, sha256 } = file;
-    await pipeline(Readable.from(bytes.read(file.id)), createWriteStream(path, { mode: 0o600, flags: 'wx' }));
+    const path = await copyOut(bytes, file.id, upload.folder);
     return { path, file: { name, content_type, size_bytes, sha256 } };
   };
 
@@ -191,13 +187,11 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
             ranges: request.ranges,
             maxPages: settings.get().MAX_EXTRACTION_PAGES,
             maxCharacters: maxDocumentCharacters,
-            ocr: configuration.ocr,
-            languages: configuration.ocr_languages,
-            settings: configuration.settings,
+            ...readingOf(configuration),
             onStart,
             signal,
           },
-          llmId: configuration.llm_id,
+          llm: llmOf(configuration),
           schema: request.schema,
           instructions: request.instructions,
           includeText: request.includeText,

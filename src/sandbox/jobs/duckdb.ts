@@ -1,6 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { JobFault } from './fault.ts';
 import { readFrame } from './frames/read.ts';
+import { frameOfRows as makeOfRows } from './frames/rows.ts';
 import { exportFrame, queryFrames, readRows } from './frames/show.ts';
 import { quoteText } from './frames/values.ts';
 
@@ -54,6 +55,7 @@ const onDuckdb =
   };
 
 export const frameRead = onDuckdb(readFrame);
+export const frameOfRows = onDuckdb(makeOfRows);
 export const frameRows = onDuckdb(readRows);
 export const frameExport = onDuckdb(exportFrame);
 export const frameQuery = onDuckdb(queryFrames);

@@ -1,3 +1,4 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { constants, type DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
 
 /** A value that is bound. A string of digits in `integer` is an integer that JSON cannot carry. */
@@ -18,6 +19,8 @@ export interface SqliteQuery {
   maxBytes: number;
   /** Texts are cut after this many characters (UTF-16 units). */
   maxCharacters: number;
+  /** Writes the rows to the file `rows` of the job's folder, a line of JSON for each, and returns none. */
+  toFile: boolean;
 }
 
 /**
@@ -25,9 +28,15 @@ export interface SqliteQuery {
  */
 type SqliteValue = string | number | null;
 
+/** What the values of a column are: whole numbers of any size, other numbers, texts. */
+export type SqliteKind = 'integer' | 'fraction' | 'text';
+
 export interface SqliteRows {
-  /** `type` is the declared type of the column that the values come from; null for an expression. */
-  columns: { name: string; type: string | null; table: string | null }[];
+  /**
+   * `type` is the declared type of the column that the values come from; null for an expression. `values` are the kinds
+   * of its values that there were.
+   */
+  columns: { name: string; type: string | null; table: string | null; values: SqliteKind[] }[];
   rows: SqliteValue[][];
   /** There are more rows than `maxRows` or `maxBytes` allow. */
   truncated: boolean;
@@ -85,20 +94,65 @@ const bound = (parameter: SqliteParameter): SQLInputValue => {
   return parameter !== null && typeof parameter === 'object' ? BigInt(parameter.integer) : parameter;
 };
 
-/** Runs one statement and returns its rows. */
+/** The rows of the reply. */
+class RowList {
+  readonly #rows: SqliteValue[][] = [];
+  get count(): number {
+    return this.#rows.length;
+  }
+  add(values: SqliteValue[], _json: string): void {
+    this.#rows.push(values);
+  }
+  end(): SqliteValue[][] {
+    return this.#rows;
+  }
+}
+
+/** How many characters of rows are written at once. */
+const chunkLength = 1024 * 1024;
+
+/** Rows that are too many for a reply. */
+class RowFile {
+  readonly #file = openSync('rows', 'w', 0o600);
+  #chunk = '';
+  count = 0;
+  add(_values: SqliteValue[], json: string): void {
+    this.count++;
+    this.#chunk += `${json}\n`;
+    if (this.#chunk.length > chunkLength) this.#flush();
+  }
+  end(): SqliteValue[][] {
+    this.#flush();
+    closeSync(this.#file);
+    return [];
+  }
+  #flush(): void {
+    writeSync(this.#file, this.#chunk);
+    this.#chunk = '';
+  }
+}
+
+/** Runs one statement and returns its rows, or writes them to a file. */
 export const runQuery = (database: DatabaseSync, input: SqliteQuery): SqliteRows => {
   restrict(database, input);
   const statement = database.prepare(input.sql, { readBigInts: true, returnArrays: true });
   const bytesIn = new Set<number>();
+  const kinds = statement.columns().map(() => new Set<SqliteKind>());
   let cut = false;
   const toJson = (value: SQLOutputValue, column: number): SqliteValue => {
     if (typeof value === 'bigint') {
+      kinds[column]!.add('integer');
       const number = Number(value);
       return Number.isSafeInteger(number) ? number : String(value);
     }
-    if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+    if (typeof value === 'number') {
+      if (!Number.isFinite(value)) return null;
+      kinds[column]!.add(Number.isInteger(value) ? 'integer' : 'fraction');
+      return value;
+    }
     if (value === null) return null;
     if (typeof value === 'string') {
+      kinds[column]!.add('text');
       if (value.length <= input.maxCharacters) return value;
       cut = true;
       return value.slice(0, input.maxCharacters);
@@ -106,20 +160,24 @@ export const runQuery = (database: DatabaseSync, input: SqliteQuery): SqliteRows
     bytesIn.add(column);
     return null;
   };
-  const rows: SqliteValue[][] = [];
+  const rows = input.toFile ? new RowFile() : new RowList();
   let truncated = false;
   let bytes = 0;
   for (const row of statement.iterate(...input.parameters.map(bound))) {
     const values = (row as unknown as SQLOutputValue[]).map(toJson);
-    bytes += Buffer.byteLength(JSON.stringify(values)) + 1;
-    if (rows.length === input.maxRows || bytes > input.maxBytes) {
+    const json = JSON.stringify(values);
+    bytes += Buffer.byteLength(json) + 1;
+    if (rows.count === input.maxRows || bytes > input.maxBytes) {
       truncated = true;
       break;
     }
-    rows.push(values);
+    rows.add(values, json);
   }
-  const columns = statement
-    .columns()
-    .map(({ name, type, table }) => ({ name, type: type ?? null, table: table ?? null }));
-  return { columns, rows, truncated, bytes_in: [...bytesIn], cut };
+  const columns = statement.columns().map(({ name, type, table }, i) => ({
+    name,
+    type: type ?? null,
+    table: table ?? null,
+    values: [...kinds[i]!],
+  }));
+  return { columns, rows: rows.end(), truncated, bytes_in: [...bytesIn], cut };
 };

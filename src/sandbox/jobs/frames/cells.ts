@@ -12,7 +12,7 @@ const maxColumns = 2_000;
 const chunkLength = 1024 * 1024;
 
 export interface FrameWarning {
-  code: 'ambiguous_format' | 'bytes_left_out';
+  code: 'ambiguous_format' | 'bytes_left_out' | 'datatype_changed';
   column: string;
   message: string;
 }
@@ -52,7 +52,7 @@ const namer = () => {
  * Collects rows in a file of cells that DuckDB reads without guessing, and infers the datatype of each column from all
  * of its values. Every value is quoted, NULL is not, and a first cell keeps rows without values from being empty lines.
  */
-class Stage {
+export class Stage {
   readonly #options: StageOptions;
   readonly #file = openSync(cellsFile, 'w', 0o600);
   readonly #nameOf = namer();
@@ -69,14 +69,14 @@ class Stage {
     return this.#columns.length;
   }
 
-  /** Returns the index of the new column. */
-  addColumn(given: string): number {
+  /** Returns the index of the new column, whose datatype is inferred unless it is `declared`. */
+  addColumn(given: string, declared?: Column): number {
     if (this.#columns.length === maxColumns) {
       throw new JobFault('too_large', `there are more than ${maxColumns.toLocaleString('en')} columns`);
     }
     const name = this.#nameOf(given, this.#columns.length + 1);
     const asked = Object.hasOwn(this.#options.asked, name) ? this.#options.asked[name] : undefined;
-    return this.#columns.push({ name, values: new Column(asked) }) - 1;
+    return this.#columns.push({ name, values: declared ?? new Column(asked) }) - 1;
   }
 
   /** Returns false if there are as many rows as there may be. */

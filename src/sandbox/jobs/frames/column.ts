@@ -25,6 +25,13 @@ const candidatesOf: Record<CellKind, readonly FrameDatatype[]> = {
 /** What a datatype that was asked for takes besides its own values. */
 const alsoFits: Partial<Record<FrameDatatype, FrameDatatype>> = { DateTime: 'Date' };
 
+/** What a column of a declared datatype may hold instead if not all of its values are of it; else it is text. */
+const declaredCandidates: Partial<Record<FrameDatatype, readonly FrameDatatype[]>> = {
+  // A BIGINT of 19 digits is a whole number that only a Decimal holds.
+  Integer: ['Integer', 'Decimal'],
+  String: [],
+};
+
 /** Whether all values of one datatype are also values of another. A date of a CSV file is no time: it stays text. */
 const widens = (from: FrameDatatype, to: FrameDatatype, kind: CellKind): boolean =>
   (from === 'Integer' && (to === 'Decimal' || to === 'Float')) ||
@@ -45,6 +52,14 @@ export class Column {
 
   constructor(asked?: FrameDatatype) {
     this.#asked = asked;
+  }
+
+  /** A column whose source says its datatype. It becomes text if a value is not of it. Add cells of `kind` only. */
+  static declared(datatype: FrameDatatype, kind: CellKind): Column {
+    const column = new Column();
+    column.#kind = kind;
+    column.#candidates = declaredCandidates[datatype] ?? [datatype];
+    return column;
   }
 
   /** Returns false if the value does not fit the datatype that was asked for. */

@@ -86,7 +86,8 @@ const typed = ({ datatype, precision, scale }: StagedColumn, cell: string): stri
 /** The largest row in bytes, and DuckDB's buffer, which must hold it. */
 const maxRowBytes = 16 * 1024 * 1024;
 
-const readCells = async (connection: DuckDBConnection, staged: Staged): Promise<FrameMade> => {
+/** Makes the frame of the cells that were staged. */
+export const writeCells = async (connection: DuckDBConnection, staged: Staged): Promise<FrameMade> => {
   const cells = staged.columns.map((_column, index) => `c${index}`);
   const columns = ['row', ...cells].map((cell) => `${cell}: 'VARCHAR'`).join(', ');
   const select = staged.columns.map(
@@ -137,4 +138,4 @@ const readParquet = async (connection: DuckDBConnection, input: FrameReadInput):
 export const readFrame = async (connection: DuckDBConnection, input: FrameReadInput): Promise<FrameMade> =>
   input.format === 'parquet'
     ? readParquet(connection, input)
-    : readCells(connection, await stage(input.format, input));
+    : writeCells(connection, await stage(input.format, input));
