@@ -99,7 +99,7 @@ describeInBrowser('the requests of a complete page', (at) => {
       ...['/schedules', '/schedules?view=timeline', '/schedules?view=calendar', '/schedules/new'],
       `/agents/${agent.id}/schedules/${schedule.id}`,
       ...['/agents', `/agents/${agent.id}`, `/agents/${agent.id}?tab=schedules`],
-      `/agents/${agent.id}?tab=instructions`,
+      ...[`/agents/${agent.id}?tab=instructions`, `/agents/${agent.id}?tab=tools`],
       `/agents/${talker.id}/conversations/${conversation.id}`,
       ...['/integrations', '/llm-configurations', '/tool-servers', '/data-connections'],
       ...['/semantic-data-models', '/api-keys', '/users', '/role-mappings', '/settings'],

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
+import type { Client } from '../harness/http.ts';
+import { startToolServer } from '../harness/tool-server.ts';
 import {
   expectError,
   newAgent,
@@ -139,6 +141,23 @@ describe('agents with what they do', () => {
       expect(await seen('member')).toMatchObject({ llm: null, integrations: null });
       expect(await seen('admin', { scopes: ['agents'] })).toMatchObject({ llm: null, integrations: null });
       expectError(await at().app.get(`/agents/${unknownId}/overview`), 404);
+    });
+
+    test('what agents can be given is one list of names, without what a key may not read', async () => {
+      await using server = await startToolServer();
+      const servers: Json[] = [];
+      for (const name of ['beta', 'Alpha']) {
+        servers.push(await ok(at().api.post('/tool-servers', { name, url: server.url })));
+      }
+      const read = async (client: Client) => ok(client.get('/agent-tools'));
+      expect(await read(at().app)).toEqual({
+        tool_servers: [servers[1], servers[0]].map(({ id, name }) => ({ id, name })),
+        semantic_data_models: [],
+      });
+      const limited = (await newKey(at(), 'builder', { scopes: ['agents'] })).value;
+      expect((await read(at().as(limited, '/app/api'))).semantic_data_models).toBeNull();
+      const member = (await newKey(at(), 'member')).value;
+      expectError(await at().as(member, '/app/api').get('/agent-tools'), 403);
     });
 
     test('names the integrations that get its spans', async () => {

@@ -17,6 +17,7 @@ import {
   findAgentFacts,
   findAgentSummary,
   listAgentSummaries,
+  listNames,
   listScopedIntegrations,
 } from './store.ts';
 
@@ -90,6 +91,15 @@ const agentOverview = agentSummary
   })
   .meta({ id: 'AgentOverview' });
 
+const named = z.array(z.object({ id, name: z.string() }).meta({ id: 'Named' }));
+
+const agentTools = z
+  .object({
+    tool_servers: named,
+    semantic_data_models: named.nullable(),
+  })
+  .meta({ id: 'AgentTools' });
+
 const toSummary = (row: AgentSummaryRow, principal: Principal) => ({
   ...row,
   llm: mayCall(principal, 'builder', 'llm:read')
@@ -132,6 +142,26 @@ export const agentListRoutes = (db: Database): Route[] => {
       conditional: true,
       response: pageOf('AgentSummaryPage', agentSummary),
       handler: listPage(db, listAgentSummaries, (row, { principal }) => toSummary(row, principal)),
+    }),
+    route({
+      id: 'listAgentTools',
+      role: 'builder',
+      scope: 'agents:read',
+      method: 'GET',
+      base: 'app',
+      path: '/agent-tools',
+      summary: 'List what agents can be given',
+      description:
+        'Tool servers and semantic data models by name, at most 1,000 of each. Null for what the key may not read.',
+      conditional: true,
+      response: agentTools,
+      handler: ({ principal }) =>
+        db.run(async (executor) => ({
+          tool_servers: await listNames(executor, 'tool_servers'),
+          semantic_data_models: mayCall(principal, 'builder', 'data:read')
+            ? await listNames(executor, 'semantic_data_models')
+            : null,
+        })),
     }),
     route({
       id: 'getAgentOverview',

@@ -130,6 +130,16 @@ export const listScopedIntegrations = async (
   return rows;
 };
 
+/** What agents can be given, by name; at most `mostCounted`. */
+export const listNames = async (
+  executor: Executor,
+  table: 'tool_servers' | 'semantic_data_models',
+): Promise<{ id: string; name: string }[]> => {
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id, name from ${sql.table(table)} order by lower(name), id limit ${mostCounted}`.execute(executor);
+  return rows;
+};
+
 /** What only the page of one agent shows. */
 export const findAgentFacts = async (
   executor: Executor,

@@ -1,5 +1,5 @@
 import { type Got, useGet, usePermission } from '../../api/index.ts';
-import type { PublicAgent, SemanticDataModelPage, ToolServerPage } from '../../api/types.gen.ts';
+import type { AgentTools, Named, PublicAgent } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { EditForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
@@ -30,29 +30,17 @@ const labels = {
   approval_role: words.approvalRole,
 };
 
-/** The named ones, and those chosen that the role may not read, or beyond the first hundred. */
-const optionsWith = (names: ReadonlyMap<string, string>, chosen: readonly string[]) => [
-  ...[...names].map(([value, label]) => ({ value, label })),
-  ...chosen.filter((id) => !names.has(id)).map((value) => ({ value, label: value })),
+/** The named ones, and those chosen that the role may not read. */
+const optionsWith = (named: readonly Named[], chosen: readonly string[]) => [
+  ...named.map(({ id, name }) => ({ value: id, label: name })),
+  ...chosen.filter((id) => !named.some((one) => one.id === id)).map((value) => ({ value, label: value })),
 ];
 
-/** The names of what a list has, by their ids, or why the role may not read it. */
-const useNames = (path: string, operation: string) => {
-  const permission = usePermission(operation);
-  const got = useGet<ToolServerPage | SemanticDataModelPage>(path, {
-    query: { limit: 100 },
-    enabled: permission.allowed,
-  });
-  return {
-    names: new Map((got.data?.data ?? []).map(({ id, name }) => [id, name])),
-    loading: got.loading,
-    reason: permissionReason(permission),
-  };
-};
-
 const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }) => {
-  const servers = useNames('/api/v2/tool-servers', 'listToolServers');
-  const models = useNames('/api/v2/semantic-data-models', 'listSemanticDataModels');
+  const maySeeServers = usePermission('listAgentTools');
+  const maySeeModels = usePermission('listSemanticDataModels');
+  const { data: tools } = useGet<AgentTools>('/app/api/agent-tools', { enabled: maySeeServers.allowed });
+  const servers = tools?.tool_servers ?? [];
   const edit = useAgentForm(agent, got, toValues, (values: Values) => values);
   const { form } = edit;
   return (
@@ -62,17 +50,17 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
           {...form.field('tool_server_ids')}
           label={words.toolServers}
           hint={words.toolServersHint}
-          disabledReason={form.disabledReason ?? servers.reason}
-          options={optionsWith(servers.names, form.values.tool_server_ids)}
-          nothing={servers.loading ? common.loading : words.noToolServers}
+          disabledReason={form.disabledReason ?? permissionReason(maySeeServers)}
+          options={optionsWith(servers, form.values.tool_server_ids)}
+          nothing={tools ? words.noToolServers : common.loading}
         />
         <MultiSelect
           {...form.field('semantic_data_model_ids')}
           label={words.dataModels}
           hint={words.dataModelsHint}
-          disabledReason={form.disabledReason ?? models.reason}
-          options={optionsWith(models.names, form.values.semantic_data_model_ids)}
-          nothing={models.loading ? common.loading : words.noDataModels}
+          disabledReason={form.disabledReason ?? permissionReason(maySeeModels)}
+          options={optionsWith(tools?.semantic_data_models ?? [], form.values.semantic_data_model_ids)}
+          nothing={tools ? words.noDataModels : common.loading}
         />
         <Select
           {...form.field('approval_role')}
@@ -91,7 +79,7 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
                   {words.policy[policy]}{' '}
                   <Quiet small>
                     <Link href={to.toolServer(tool_server_id)}>
-                      {servers.names.get(tool_server_id) ?? tool_server_id}
+                      {servers.find(({ id }) => id === tool_server_id)?.name ?? tool_server_id}
                     </Link>
                   </Quiet>
                 </span>,
