@@ -25,8 +25,9 @@ import type { AskModel } from '../../llm-configurations/index.ts';
 import type { CurrentSettings } from '../../settings/index.ts';
 import type { Configurations } from '../configuration/configuration.ts';
 import { kindOf, type readDocument } from '../readers/index.ts';
-import { extract, maxDocumentCharacters } from './extract.ts';
+import { extract } from './extract.ts';
 import type { ExtractionRecord, Extractions } from './extractions.ts';
+import { maxDocumentCharacters } from './prompt.ts';
 import { type ExtractionRequest, extractionBody, readForm, readRequest } from './request.ts';
 import { type ExtractionRow, findExtraction } from './store.ts';
 
