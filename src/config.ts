@@ -117,7 +117,7 @@ const environment = z.object({
   ...oidcEnvironment,
 });
 
-/** The configuration of one replica, from its environment (product, section 2). */
+/** The configuration of one replica, from its environment. */
 export interface Config {
   port: number;
   host: string;

@@ -122,7 +122,7 @@ const goOn = async (
 };
 
 /**
- * Begins a run with a message, or continues the one that waits for a person (agents, section 4). Throws 403, 422, and
+ * Begins a run with a message, or continues the one that waits for a person. Throws 403, 422, and
  * 412 while a run is in progress or if nothing waits for the decisions.
  */
 export const sendMessage = async (

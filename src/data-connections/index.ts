@@ -16,8 +16,17 @@ import { findDataConnection } from './store.ts';
 import { selectOf, useRoutes } from './use-routes.ts';
 import { verify } from './verify.ts';
 
+export type { TableInfo } from './engines/engine.ts';
+export type { Value, Warning } from './engines/values.ts';
+export { lockDataConnectionForShare } from './store.ts';
+
 /** A foreign query, without its time limit, which is DATA_QUERY_TIMEOUT_SECONDS. */
 type ForeignQuery = Omit<ReadQuery, 'timeoutMs'>;
+
+interface TableName {
+  schema?: string | undefined;
+  name: string;
+}
 
 export interface DataConnections extends Feature {
   /**
@@ -127,12 +136,3 @@ export const createDataConnections = (
       }),
   };
 };
-
-interface TableName {
-  schema?: string | undefined;
-  name: string;
-}
-
-export type { TableInfo } from './engines/engine.ts';
-export type { Value, Warning } from './engines/values.ts';
-export { lockDataConnectionForShare } from './store.ts';

@@ -14,7 +14,7 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
  */
 const fieldValue = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/;
 
-/** Headers that the sender of a request or the connection itself sets (product, section 8). */
+/** Headers that the sender of a request or the connection itself sets. */
 const reserved =
   /^(?:host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|expect|proxy-.*|content-.*)$/i;
 

@@ -257,8 +257,7 @@ const operationOf = (route: Route, tags: string[], components: Json): Json => ({
   },
 });
 /**
- * Returns the OpenAPI 3.1 document of the routes of one base, from the schemas that check requests and responses
- * (product, section 3).
+ * Returns the OpenAPI 3.1 document of the routes of one base, from the schemas that check requests and responses.
  */
 export const describeApi = (api: {
   base: Base;

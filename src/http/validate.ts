@@ -92,7 +92,7 @@ const missingMessage = (issue: z.core.$ZodIssue): string =>
 
 /**
  * Parses `value` by `schema` and returns the result. Throws 400 for a missing field, 422 for a wrong one, and 400 if
- * there are both (product, section 3). Every fault of one of `badRequestFields` is a 400 as well. `details` has the
+ * there are both. Every fault of one of `badRequestFields` is a 400 as well. `details` has the
  * first 100 faults. Text that cannot be stored is no fault of the body if it is inside the list `partsField`.
  */
 export const validate = <S extends z.ZodType>(

@@ -22,7 +22,7 @@ export interface Address {
   family: 4 | 6;
 }
 
-/** Every connection that leaves the platform goes through an Egress (product, section 2, `EGRESS_DENY`). */
+/** Every connection that leaves the platform goes through an Egress, which `EGRESS_DENY` limits. */
 export interface Egress {
   /** Sends one HTTP request. Redirects are not followed. Rejects with EgressError only. */
   request(url: string, options: EgressRequest): Promise<EgressResponse>;

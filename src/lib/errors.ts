@@ -1,5 +1,5 @@
 /**
- * The error codes and the HTTP status of each (description, section 7). A code never changes: clients branch on it.
+ * The error codes and the HTTP status of each. A code never changes: clients branch on it.
  */
 export const errorStatus = {
   bad_request: 400,

@@ -1,4 +1,4 @@
-/** The three roles, lowest first. Each may do all that the roles before it may (product, section 4). */
+/** The three roles, lowest first. Each may do all that the roles before it may. */
 export const roles = ['member', 'builder', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
@@ -9,7 +9,7 @@ export type RequiredRole = Role | 'anyone';
 export const roleAllows = (role: Role, required: Role): boolean =>
   roles.indexOf(role) >= roles.indexOf(required);
 
-/** The groups of operations that a key can be limited to (governance, section 2.6). */
+/** The groups of operations that a key can be limited to. */
 const scopeGroups = [
   'telemetry',
   'work_items',

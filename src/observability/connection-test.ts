@@ -30,7 +30,7 @@ const failedStep = (error: EgressError): Step['step'] => {
 
 /**
  * Tests an integration's settings as delivery uses them: name look-up, connection, TLS, authentication and one sample
- * span (product, section 8). Never rejects because of what the backend does.
+ * span. Never rejects because of what the backend does.
  */
 export const testConnection = async (
   egress: Egress,

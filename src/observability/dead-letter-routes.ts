@@ -57,7 +57,7 @@ export const deadLetterListener =
     );
   };
 
-/** Dead letters (product, section 9, Delivery). Each replica holds the dead letters of the spans that it accepted. */
+/** Dead letters. Each replica holds the dead letters of the spans that it accepted. */
 export const deadLetterRoutes = ({
   db,
   integrations,

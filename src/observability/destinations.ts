@@ -18,7 +18,7 @@ const channel = 'observability';
 const rereadEveryMs = 5_000;
 
 /**
- * Returns the routing table (product, section 9): for an agent, enabled ∩ (global ∪ the agent's own); for application
+ * Returns the routing table: for an agent, enabled ∩ (global ∪ the agent's own); for application
  * spans, those of them with `debug`.
  */
 export const routingTable = (

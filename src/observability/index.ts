@@ -49,7 +49,7 @@ export interface Observability extends Feature {
   traceLinks(executor: Executor, agentId: string | null, traceId: string): Promise<TraceLink[]>;
 }
 
-/** Observability integrations (product, section 8). */
+/** Observability integrations. */
 export const createObservability = (
   services: Services,
   needs: { destinations: IntegrationDestinations; telemetry: ObservabilityTelemetry },

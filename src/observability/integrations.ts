@@ -61,7 +61,7 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
   const seal = (id: string, { is_enabled: _, ...settings }: Settings): string => sealed.seal(id, settings);
   const open = (row: Pick<IntegrationRow, 'id' | 'settings'>): ProviderSettings => sealed.open(row);
 
-  /** PublicObservabilityIntegration (description, 2.1). */
+  /** PublicObservabilityIntegration. */
   const toResponse = (row: IntegrationRow) => {
     const settings = open(row);
     const resolved = resolveUrl(settings.url, placeholders);

@@ -13,7 +13,7 @@ const custom = (headers: Record<string, string> | undefined): Headers =>
   Object.entries(headers ?? {}).map(([name, value]) => [name, new Secret(value)]);
 
 /**
- * Returns the headers that a provider's backend needs in addition to the exporter's own (product, section 8). For
+ * Returns the headers that a provider's backend needs in addition to the exporter's own. For
  * `llm_tracing` the header `projectHeader` carries `project_name`. Credentials are Secrets, which are redacted if
  * printed.
  */

@@ -33,7 +33,7 @@ export const testStored = async (
   return result;
 };
 
-/** Tests and health of integrations (product, section 8). */
+/** Tests and health of integrations. */
 export const testRoutes = (parts: TestParts): Route[] => {
   const { test, healthOf } = parts;
   const { find } = parts.integrations;

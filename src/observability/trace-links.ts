@@ -44,8 +44,7 @@ const dashboardOf = (ingestUrl: string, stackName: string): string | null => {
 };
 
 /**
- * Returns the address where people see the trace (32 hex digits); null if the settings do not give one (product,
- * section 8).
+ * Returns the address where people see the trace (32 hex digits); null if the settings do not give one.
  */
 export const traceUrl = (
   settings: ProviderSettings,

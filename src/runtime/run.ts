@@ -171,7 +171,7 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
 };
 
 /**
- * Runs one attempt (product, section 10). It is one trace of its own, which is durable before the run is reported as
+ * Runs one attempt. It is one trace of its own, which is durable before the run is reported as
  * ended. Resolves to the status that it left; null if the lease was lost, and another worker continues. Rejects if the
  * end could not be stored: the lease then expires, with the same effect.
  */

@@ -37,7 +37,7 @@ export interface Tool {
   inputSchema: Record<string, unknown>;
   /**
    * Calling it twice with the same arguments does no more than calling it once. A Work Item that was lost in the
-   * middle of a call of another kind becomes INDETERMINATE instead of being tried again (product, section 6).
+   * middle of a call of another kind becomes INDETERMINATE instead of being tried again.
    */
   idempotent: boolean;
   /** Whether a person must approve each call. */

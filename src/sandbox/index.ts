@@ -76,7 +76,7 @@ const putFiles = async (
   }
 };
 
-/** Runs what reads foreign files and statements in processes of their own (data, section 3 "Sandbox"). */
+/** Runs what reads foreign files and statements in processes of their own (decision 0027). */
 export const createSandbox = ({ config, settings }: Services): Feature & Sandbox => {
   const folder = join(config.dataDir, 'sandbox');
   const processes = new Processes(folder, () => settings.get().MAX_SANDBOX_PROCESSES);

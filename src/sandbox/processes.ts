@@ -38,7 +38,7 @@ export class Processes {
     { waitMs, signal }: { waitMs: number | null; signal?: AbortSignal },
     fn: (child: Child) => Promise<T>,
   ): Promise<T> {
-    const child = (await this.#takeSpare(library)) ?? (await this.#start(library, waitMs, signal));
+    const child = this.#takeSpare(library) ?? (await this.#start(library, waitMs, signal));
     this.#running.add(child);
     try {
       return await fn(child);
@@ -69,7 +69,7 @@ export class Processes {
   }
 
   /** The child that waits, which brings its place with it. */
-  async #takeSpare(library: Library): Promise<Child | null> {
+  #takeSpare(library: Library): Child | null {
     if (this.#spare?.child.library !== library) return null;
     const { child, timer } = this.#spare;
     clearTimeout(timer);
@@ -80,6 +80,8 @@ export class Processes {
   async #takePlace(waitMs: number | null, signal?: AbortSignal): Promise<void> {
     const tooLate = waitMs === null ? null : AbortSignal.timeout(waitMs);
     while (!this.#stopped && this.#taken >= this.#max()) {
+      // Its event was sent before anyone listened here.
+      signal?.throwIfAborted();
       if (this.#spare) {
         await this.#endSpare();
         continue;

@@ -47,6 +47,12 @@ export interface OpenedModel {
   dialect: Dialect;
 }
 
+/** Opens a stored model, whose data connection a foreign key keeps. */
+export const openModel = async (
+  connections: Pick<DataConnections, 'dialectOf'>,
+  row: OpenedModel['row'],
+): Promise<OpenedModel> => ({ row, dialect: (await connections.dialectOf(row.data_connection_id))! });
+
 /** The default of `limit`. */
 const defaultRows = 1_000;
 

@@ -2,7 +2,7 @@ import type { DataConnections } from '../data-connections/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import { notFound } from '../lib/errors.ts';
 import type { AskModel } from '../llm-configurations/index.ts';
-import type { Answer, RunOptions } from './answer.ts';
+import { type Answer, openModel, type RunOptions } from './answer.ts';
 import { type Asked, runQuery } from './query.ts';
 import { semanticDataModelRoutes } from './routes.ts';
 import type { CheckUnused } from './semantic-data-models.ts';
@@ -48,8 +48,7 @@ export const createSemanticDataModels = (
   ask: async (id, asked, options) => {
     const row = await db.run((executor) => findSemanticDataModel(executor, id));
     if (!row) throw notFound('semantic data model');
-    const dialect = (await connections.dialectOf(row.data_connection_id))!;
-    return runQuery({ connections, askModel }, { row, dialect }, asked, options);
+    return runQuery({ connections, askModel }, await openModel(connections, row), asked, options);
   },
   isGivenTo: (id, agentId) => db.run((executor) => isGivenTo(executor, id, agentId)),
   tools: createModelTools({

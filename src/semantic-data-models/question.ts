@@ -107,7 +107,7 @@ const promptOf = ({ row }: OpenedModel, question: string): string => {
 };
 
 /** What a model gave, as a request; throws 422 for what cannot be one. */
-const read = (
+const readTranslation = (
   model: OpenedModel,
   output: unknown,
 ):
@@ -137,7 +137,8 @@ const read = (
 /** What the model that made a fault is told of it. */
 const faultText = (fault: ApiError): string => `That cannot be used: ${refusalText(fault)}\nAnswer again.`;
 
-const askTwice = async (
+/** Asks the model, and gives its faults back to it at most twice. */
+const byModel = async (
   model: OpenedModel,
   question: string,
   asked: AskedModel,
@@ -153,7 +154,7 @@ const askTwice = async (
     const reply = await asked.askForObject({ messages, schema: translationSchema, as: 'tool', signal });
     usage = addUsage(usage, reply.usage);
     try {
-      const wanted = read(model, reply.output);
+      const wanted = readTranslation(model, reply.output);
       if ('unanswerable' in wanted) throw unanswerable(wanted.unanswerable, suggestionsFor(model, question));
       const { request, verified, explanation } = wanted;
       const compiled = compileFor(model, request, limit);
@@ -222,5 +223,5 @@ export const translateQuestion = async (
     };
   }
   const asked = await ask();
-  return asked.isMock ? byRules(model, question, limit) : askTwice(model, question, asked, limit, signal);
+  return asked.isMock ? byRules(model, question, limit) : byModel(model, question, asked, limit, signal);
 };

@@ -69,6 +69,10 @@ export const checkBody = async (
   };
 };
 
+/** The time of the database, in ISO 8601. */
+export const timeNow = async (db: Database): Promise<string> =>
+  new Date(await db.run(databaseNow)).toISOString();
+
 interface ModelRouteParts {
   db: Database;
   connections: Pick<DataConnections, 'dialectOf'>;
@@ -79,7 +83,6 @@ interface ModelRouteParts {
 export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelRouteParts): Route[] => {
   const find = modelFinder(db);
   const check = (given: Body) => checkBody(connections, given);
-  const now = async (): Promise<string> => new Date(await db.run(databaseNow)).toISOString();
 
   return [
     route({
@@ -115,7 +118,7 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
       etag: true,
       handler: async ({ body: given, actor, transaction, etag }) => {
         const checked = await check(given);
-        const at = await now();
+        const at = await timeNow(db);
         return transaction(async (tx) => {
           const row = await createSemanticDataModel(tx, actor, checked, at);
           etag(row.revision);
@@ -148,7 +151,7 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
           semantic_model: semantic_model as Record<string, unknown>,
           verified_queries: queries,
         });
-        const at = await now();
+        const at = await timeNow(db);
         return transaction(async (tx) => {
           const row = await createSemanticDataModel(tx, actor, checked, at);
           etag(row.revision);
@@ -228,7 +231,7 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
       etag: true,
       handler: async ({ found, body: given, actor, transaction, ifMatch, etag }) => {
         const checked = await check(given);
-        const at = await now();
+        const at = await timeNow(db);
         const row = await transaction((tx) =>
           replaceSemanticDataModel(tx, actor, found.id, { body: checked, now: at, ifMatch }),
         );

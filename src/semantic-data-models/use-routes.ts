@@ -1,17 +1,17 @@
 import type { DataConnections } from '../data-connections/index.ts';
-import { type Database, databaseNow } from '../database/index.ts';
+import type { Database } from '../database/index.ts';
 import { type Route, route } from '../http/index.ts';
 import { isId } from '../lib/ids.ts';
 import type { AskModel } from '../llm-configurations/index.ts';
 import type { CurrentSettings } from '../settings/index.ts';
-import { limitOf, type OpenedModel } from './answer.ts';
+import { limitOf, openModel } from './answer.ts';
 import { requireAsked, requireOneAsked } from './asked.ts';
 import type { Issue } from './issues.ts';
 import { checkModel } from './language.ts';
 import { checkLive } from './live.ts';
 import type { SemanticModel } from './ossie.ts';
 import { runQuery } from './query.ts';
-import { checkBody, modelFinder, modelPath, oneModelPath, toResponse } from './routes.ts';
+import { checkBody, modelFinder, modelPath, oneModelPath, timeNow, toResponse } from './routes.ts';
 import { scaffoldFromTables } from './scaffolding.ts';
 import {
   answer,
@@ -40,20 +40,15 @@ const splitIssues = (issues: readonly Issue[]) => ({
   warnings: issues.filter(({ severity }) => severity === 'warning'),
 });
 
+const toResult = (issues: readonly Issue[], live: boolean) => ({
+  valid: issues.every(({ severity }) => severity === 'warning'),
+  live,
+  issues: [...issues],
+});
+
 /** What is done with semantic data models: they are made of tables, checked and asked. */
 export const useRoutes = ({ db, settings, connections, askModel }: UseRouteParts): Route[] => {
   const find = modelFinder(db);
-
-  const openModel = async (row: SemanticDataModelRow): Promise<OpenedModel> => ({
-    row,
-    dialect: (await connections.dialectOf(row.data_connection_id))!,
-  });
-
-  const toResult = (issues: readonly Issue[], live: boolean) => ({
-    valid: issues.every(({ severity }) => severity === 'warning'),
-    live,
-    issues: [...issues],
-  });
 
   return [
     route({
@@ -83,7 +78,7 @@ export const useRoutes = ({ db, settings, connections, askModel }: UseRouteParts
         };
         if (!save) return { ...given, warnings: made.warnings };
         const checked = await checkBody(connections, given);
-        const now = new Date(await db.run(databaseNow)).toISOString();
+        const now = await timeNow(db);
         return toResponse(await transaction((tx) => createSemanticDataModel(tx, actor, checked, now)));
       },
     }),
@@ -143,10 +138,10 @@ export const useRoutes = ({ db, settings, connections, askModel }: UseRouteParts
       response: validation,
       otherStatuses: [412],
       handler: async ({ found, body: { deep } }) => {
-        const opened = await openModel(found);
+        const opened = await openModel(connections, found);
         const { warnings } = checkModel(found, opened.dialect);
         const issues = [...warnings, ...(await checkLive(connections, opened, deep))];
-        const checked_at = new Date(await db.run(databaseNow)).toISOString();
+        const checked_at = await timeNow(db);
         const result = toResult(issues, true);
         await db.run((executor) =>
           updateValidation(executor, found, { valid: result.valid, checked_at, ...splitIssues(issues) }),
@@ -175,7 +170,7 @@ export const useRoutes = ({ db, settings, connections, askModel }: UseRouteParts
           dryRun: body.dry_run,
           signal: left,
         };
-        return runQuery({ connections, askModel }, await openModel(found), body, options);
+        return runQuery({ connections, askModel }, await openModel(connections, found), body, options);
       },
     }),
   ];

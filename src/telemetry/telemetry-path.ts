@@ -141,7 +141,7 @@ export class TelemetryPath {
   }
 
   /**
-   * State and counters of an integration over all replicas (product, section 8); undefined for a number that this
+   * State and counters of an integration over all replicas; undefined for a number that this
    * replica does not know.
    */
   async health(number: number): Promise<Health | undefined> {

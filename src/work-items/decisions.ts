@@ -30,8 +30,7 @@ const stale = (item: WorkItem): ApiError =>
 /**
  * Applies what a person decided, before the Work Item continues: stores the results of the calls that they denied and
  * their message, and returns what the next attempt makes. No other request decides on it until the transaction ends, so
- * of two the second finds nothing pending; if it moves otherwise, the transition finds that. Throws 403, 412 and 422
- * (agents, sections 3 and 8).
+ * of two the second finds nothing pending; if it moves otherwise, the transition finds that. Throws 403, 412 and 422.
  */
 export const lockAndSettle = async (
   tx: Tx,

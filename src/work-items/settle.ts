@@ -83,7 +83,7 @@ const waitsForPeople = (calls: readonly PendingApproval[]): ApiError => {
 
 /**
  * Applies what a person decided to what waits; `before` was decided earlier. Throws what `stale` returns for a decision
- * about something that does not wait, and 422 (agents, section 3). `messageField` is where the request has the message.
+ * about something that does not wait, and 422. `messageField` is where the request has the message.
  */
 export const settle = (
   pending: readonly PendingApproval[],

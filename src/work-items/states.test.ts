@@ -11,7 +11,7 @@ import {
   workerMoves,
 } from './states.ts';
 
-/** The table of the product's description, section 6, written a second time in its words. */
+/** The table of states, written a second time, as rules. */
 const model = (action: Action, from: Status): Status | undefined => {
   switch (action) {
     case 'submit':

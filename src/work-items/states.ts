@@ -1,4 +1,4 @@
-/** The states of a Work Item and what moves it between them (product, section 6): the only table of them. */
+/** The states of a Work Item and what moves it between them: the only table of them. */
 export const statuses = [
   'DRAFT',
   'PENDING',

@@ -40,7 +40,7 @@ const valuesOfOne = (value: unknown): string[] => {
 };
 
 /**
- * Returns the values of a claim, which mappings compare with (governance, section 2.3): a string itself, a number or
+ * Returns the values of a claim, which mappings compare with: a string itself, a number or
  * boolean as its JSON text, an array's elements by these rules but not arrays in it, an object's keys.
  */
 export const valuesOf = (value: unknown): string[] =>

@@ -9,7 +9,7 @@ export interface ProvidedIdentity {
   claims: Claims;
 }
 
-/** Why a person may not sign in, or may not keep the session (governance, section 2.4). */
+/** Why a person may not sign in, or may not keep the session. */
 export interface IdentityRefusal {
   reason: 'no_role' | 'suspended' | 'claims_incomplete';
   /** For the person: what is wrong, and who can help. */
@@ -22,7 +22,7 @@ export type IdentityResult =
   | { user: null; refusal: IdentityRefusal; details: Record<string, unknown> };
 
 /**
- * The rules that identify a person (governance, section 2.2), in the transaction of a sign-in or refresh. Both take the
+ * The rules that identify a person, in the transaction of a sign-in or refresh. Both take the
  * advisory lock `access`. A refusal may have changed the person (the role is gone), so it is committed as well.
  */
 export interface Identities {

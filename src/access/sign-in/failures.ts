@@ -12,7 +12,7 @@ type ExchangeReason =
   | 'provider_unavailable'
   | 'client_rejected';
 
-/** Why a sign-in failed, as clients see it (governance, section 2.4). */
+/** Why a sign-in failed, as clients see it. */
 export type SignInReason = ExchangeReason | IdentityRefusal['reason'];
 
 const failures: Record<ExchangeReason, [ErrorCode, message: string]> = {

@@ -13,7 +13,7 @@ import { printSchema } from '../schema/print.ts';
 import type { ExtractionSchema } from '../schema/schema.ts';
 import { ExtractionFailure } from './failure.ts';
 import { mergeAnswers } from './merge.ts';
-import { maxWindows, questionsFor } from './prompt.ts';
+import { questionsFor } from './prompt.ts';
 
 interface Warning {
   code: string;
@@ -44,9 +44,6 @@ export interface ExtractionTask {
   includeText: boolean;
   requireGrounding: boolean;
 }
-
-/** Five windows full of text: more is never shown to the model. */
-export const maxDocumentCharacters = maxWindows * 400_000;
 
 /** Reads the document, asks the model, makes the answer fit the schema, and searches each value in the document. */
 export const extract = async (

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import type { Database, Executor, Tx } from '../../database/index.ts';
+import type { Database, Tx } from '../../database/index.ts';
 import type { SealedColumn, Vault } from '../../lib/crypto.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
@@ -8,7 +8,6 @@ import { ExtractionFailure, errorOf } from './failure.ts';
 import {
   deleteExtractionRow,
   type ExtractionRow,
-  findExtraction,
   finishExtraction,
   insertExtraction,
   keepAlive,
@@ -54,10 +53,6 @@ export class Extractions {
     this.#log = parts.log;
     this.#replica = parts.replica;
     this.loop = new Loop({ name: 'extractions', log: parts.log, tick: () => this.#tick() });
-  }
-
-  find(executor: Executor, id: string): Promise<ExtractionRow | undefined> {
-    return findExtraction(executor, id);
   }
 
   open({ id, record }: ExtractionRow): ExtractionRecord {

@@ -5,7 +5,9 @@ import type { Page } from '../../sandbox/index.ts';
 /** What one call to the model may hold, in characters. */
 const maxCallCharacters = 400_000;
 /** How many calls one extraction makes. */
-export const maxWindows = 5;
+const maxWindows = 5;
+/** Five windows full of text: more is never shown to the model. */
+export const maxDocumentCharacters = maxWindows * maxCallCharacters;
 
 const rules = `You extract data from a document. Reply with one JSON object that fits the JSON Schema below, and nothing else.
 Copy values as they stand in the document. Use null for what the document does not say; never guess.
@@ -21,13 +23,19 @@ export interface Questions {
   isCut: boolean;
 }
 
-/** The parts of a page that each fit into `room` characters: the page, or pieces of it between lines. */
-const partsOf = (page: Page, first: number, room: number): string[] => {
+/**
+ * The parts of a page that each fit into `room` characters: the page, or pieces of it between lines. A line that is
+ * longer is cut.
+ */
+const partsOf = (page: Page, first: number, room: number): { parts: string[]; isCut: boolean } => {
   const parts: string[] = [];
   const header = `[page ${page.page}]\n`;
   let part = header;
+  let isCut = false;
   for (const [i, { text }] of page.lines.entries()) {
-    const line = `${first + i}\t${text}\n`.slice(0, room - header.length);
+    const whole = `${first + i}\t${text}\n`;
+    const line = whole.slice(0, room - header.length);
+    isCut ||= line.length < whole.length;
     if (part.length + line.length > room) {
       parts.push(part);
       part = header;
@@ -35,7 +43,7 @@ const partsOf = (page: Page, first: number, room: number): string[] => {
     part += line;
   }
   parts.push(part);
-  return parts;
+  return { parts, isCut };
 };
 
 /**
@@ -55,9 +63,11 @@ export const questionsFor = (
   const room = maxCallCharacters - messagesFor('').reduce((sum, { text }) => sum + text.length, 0);
   const windows: string[] = [''];
   let first = 1;
-  let isCut = pages.some(({ lines }) => lines.some(({ text }) => text.length > room - 100));
+  let isCut = false;
   for (const page of pages) {
-    for (const part of partsOf(page, first, room)) {
+    const ofPage = partsOf(page, first, room);
+    isCut ||= ofPage.isCut;
+    for (const part of ofPage.parts) {
       if (windows.at(-1)!.length + part.length <= room) windows[windows.length - 1] += part;
       else windows.push(part);
     }

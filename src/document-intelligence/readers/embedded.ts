@@ -56,6 +56,11 @@ export const jobOptions = ({ path, onStart, signal }: ReadRequest): RunOptions =
 export const readEmbedded = async (sandbox: Sandbox, request: ReadRequest): Promise<ReadDocument> =>
   request.kind === 'picture' ? readPicture(sandbox, request) : readPages(sandbox, request, request.kind);
 
+export const textLeftOut: ReadWarning = {
+  code: 'text_left_out',
+  message: 'The document has more text than one extraction reads.',
+};
+
 const leftOut = (message: string): ReadWarning => ({ code: 'pages_left_out', message });
 
 /** Why OCR is not used; null if it is. */
@@ -96,9 +101,7 @@ const readPages = async (
     jobOptions(request),
   );
   const { pages, total, without_text: empty, cut } = read;
-  const warnings: ReadWarning[] = cut
-    ? [{ code: 'text_left_out', message: 'The document has more text than one extraction reads.' }]
-    : [];
+  const warnings = cut ? [textLeftOut] : [];
   if (empty.length === 0) return { pages, total, warnings };
   const without = noOcr(request);
   if (without) return { pages, total, warnings: [...warnings, without] };

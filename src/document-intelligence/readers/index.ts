@@ -4,7 +4,7 @@ import { type Page, Reading, type Sandbox } from '../../sandbox/index.ts';
 import type { ReaderSettings } from '../configuration/settings.ts';
 import { azureReader } from './azure.ts';
 import { doclingReader } from './docling.ts';
-import { jobOptions, type ReadDocument, type ReadRequest, readEmbedded } from './embedded.ts';
+import { jobOptions, type ReadDocument, type ReadRequest, readEmbedded, textLeftOut } from './embedded.ts';
 import { httpReader } from './http.ts';
 import { type Reader, ReaderFailure } from './reader.ts';
 
@@ -86,11 +86,5 @@ const within = (
     if (!reading.isFull) reading.add(page);
   }
   const { pages, cut } = reading.result;
-  return {
-    pages,
-    total,
-    warnings: cut
-      ? [{ code: 'text_left_out', message: 'The document has more text than one extraction reads.' }]
-      : [],
-  };
+  return { pages, total, warnings: cut ? [textLeftOut] : [] };
 };

@@ -16,7 +16,7 @@ import { Occurrences } from './occurrences.ts';
 import type { Segment } from './timeline.ts';
 import { openZone, Zone } from './zones.ts';
 
-// Compares the engine with two slow definitions of section 7 of the product, each written in its own way: one walks
+// Compares the engine with two slow definitions of an occurrence, each written in its own way: one walks
 // real time and reads a clock (Intl), one walks the calendar and computes the instants of each local time (Temporal).
 // Here each zone with a peculiarity has a small sample. `npm run test:faults` sets CRON_ORACLE=long: every zone, with a
 // larger sample of each, in about ten minutes.

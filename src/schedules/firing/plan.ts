@@ -49,7 +49,7 @@ const none: readonly Skip[] = [];
 const skip = (from: number, count: number, reason: string): Skip => ({ id: newId(), from, count, reason });
 
 /**
- * Decides by product, section 7 ("Missed"): of the occurrences from `due` up to now only the latest can fire, within
+ * Of the occurrences from `due` up to now only the latest can fire: within
  * the grace always, later than that only with `catch_up`. The cost does not depend on how many there are.
  */
 const plan = (

@@ -4,7 +4,7 @@ import type { Destinations } from '../routing.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 import { type PostParts, postSpans } from './post.ts';
 
-/** Dead letters of one integration, kept for the retention (product, section 9). */
+/** Dead letters of one integration, kept for the retention. */
 export interface DeadLetters {
   /** Oldest first, after the given id. */
   list(number: number, options?: { limit?: number; after?: string }): Promise<DeadLetter[]>;

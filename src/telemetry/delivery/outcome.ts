@@ -5,7 +5,7 @@ import { encodingOf, partialSuccess } from '../otlp/messages.ts';
 import { WireReader } from '../otlp/protobuf.ts';
 import type { Destination } from '../routing.ts';
 
-/** The outcome of a request to a backend (product, section 9, Delivery). `error` can be shown to users. */
+/** The outcome of a request to a backend. `error` can be shown to users. */
 export type Outcome =
   | { kind: 'accepted'; rejected: number; error: string | null }
   /** Something in the request was refused: bisect until it is found. */

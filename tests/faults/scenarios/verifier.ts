@@ -114,7 +114,7 @@ const addSchedule = (
 };
 
 /**
- * Compares the database with the occurrences by definition (product, section 7, "Missed"). It walks every minute from
+ * Compares the database with the occurrences by definition. It walks every minute from
  * the first occurrence of each schedule to `until`, and expects that each matching minute is exactly one Work Item or
  * belongs to one counted row of skipped ones; that what fired was the latest due; that `caught_up` is only past the
  * grace and only with `catch_up`; and that `next_run_at` is the first minute left.

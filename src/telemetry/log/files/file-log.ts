@@ -36,7 +36,7 @@ interface Integration {
   oldest: { ordinal: number; time: number } | null;
 }
 
-/** The telemetry log in files of one folder: segments, and a cursor for each integration (product, section 9). */
+/** The telemetry log in files of one folder: segments, and a cursor for each integration. */
 class FileLog implements TelemetryLog {
   readonly id: string;
   readonly #directory: string;
