@@ -54,8 +54,8 @@ const belongs = (fault: Fault, name: string): boolean =>
 
 /**
  * The state of a form. The API is the validator: `save` sends the values, and the `details` of a 422 become the errors of
- * fields by their path. The first field with an error gets the focus. A value that is changed loses its error. Who leaves
- * the page with changes that are not saved is asked before.
+ * fields by their path. The first field with an error gets the focus. A value that is changed loses its error. The person
+ * is asked before they leave the page with changes that are not saved.
  */
 export const useForm = <T extends object>(
   first: T,

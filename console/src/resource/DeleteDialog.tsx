@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { request, useAction, useInvalidate } from '../api/index.ts';
+import { discardUnsaved, request, useAction, useInvalidate } from '../api/index.ts';
 import type { ApiProblem } from '../api/request.ts';
 import { common } from '../text/en/common.ts';
 import { ActionDialog, Button, notify } from '../ui/index.ts';
@@ -47,6 +47,8 @@ export const DeleteDialog = ({
     }
     notify(deleted);
     onClose();
+    // What was typed about it goes with it.
+    discardUnsaved();
     if (opens) await navigate({ href: opens });
     await invalidate(...invalidates);
   });
