@@ -1,6 +1,7 @@
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { createMigrated } from '../harness/database.ts';
 import { client } from '../harness/http.ts';
-import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { dropDatabase } from '../harness/postgres.ts';
 import { adminKey, type PlatformProcess, spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
 
@@ -25,7 +26,7 @@ const linesOf = (output: string): Line[] =>
 const env = { AUDIT_TO_LOG: 'true' };
 
 test('two replicas that are killed again and again copy every entry to their standard output', async () => {
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await createMigrated();
   const started: PlatformProcess[] = [];
   const start = async () => {
     const platform = await spawnPlatform({ databaseUrl, env });
@@ -65,7 +66,7 @@ test('two replicas that are killed again and again copy every entry to their sta
 }, 180_000);
 
 test('without AUDIT_TO_LOG no entry is a line; with it each is one, whatever LOG_LEVEL is', async () => {
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await createMigrated();
   await using stack = new AsyncDisposableStack();
   stack.defer(() => dropDatabase(databaseUrl));
   for (const [more, copied] of [

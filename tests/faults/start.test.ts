@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { copyEmbedded } from '../harness/database.ts';
+import { copyEmbedded, createMigrated } from '../harness/database.ts';
 import { createDatabase, dropDatabase } from '../harness/postgres.ts';
 import { startPostgresProxy } from '../harness/postgres-proxy.ts';
 import { type PlatformProcess, spawnPlatform } from '../harness/process.ts';
@@ -89,7 +89,7 @@ describe('configuration mistakes', () => {
   test('a taken port is reported in one line', async () => {
     const port = await freePort();
     const server = createServer().listen(port, '127.0.0.1');
-    const databaseUrl = await createDatabase(inject('postgresUrl'));
+    const databaseUrl = await createMigrated();
     try {
       const [code, lines] = await refused({ port, databaseUrl, env: { LOG_LEVEL: 'silent' } });
       expect([code, lines.length]).toEqual([1, 1]);
@@ -102,7 +102,7 @@ describe('configuration mistakes', () => {
 });
 
 test('the platform waits for a database that becomes ready after its start', async () => {
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await createMigrated();
   try {
     const port = await freePort();
     const later = new URL(databaseUrl);
