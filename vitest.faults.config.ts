@@ -28,7 +28,7 @@ export default defineConfig({
       'src/audit/*.test.ts',
       'src/schedules/cron/occurrences.oracle.test.ts',
     ],
-    env: { CRON_ORACLE: 'long', EVERY_DATABASE: 'true' },
+    env: { CRON_ORACLE: 'long', EVERY_DATABASE: 'true', FAULT_AUDIT_KILLS: '8' },
     globalSetup: ['tests/harness/global-setup.ts', 'tests/faults/scenarios/totals.ts'],
     pool: 'forks',
     fileParallelism: false,
