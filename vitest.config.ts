@@ -47,7 +47,7 @@ export default defineConfig({
           // After the others and two at a time: Chromium has processes of its own, and with one file at a time half of
           // the time of two processors is unused.
           maxWorkers: 2,
-          expect: { poll: { timeout: 10_000 } },
+          expect: { poll: { timeout: 20_000 } },
           sequence: { groupOrder: 1 },
         },
       },
