@@ -20,7 +20,8 @@ const everywhere = {
   // Files share a process: what they import is loaded once and stays compiled, which halves their CPU time. A file
   // that changes something for the whole process takes it back at its end.
   isolate: false,
-  testTimeout: 30_000,
+  // Far more than any test takes, for machines that others use too.
+  testTimeout: 60_000,
   hookTimeout: 60_000,
 } as const;
 
@@ -43,10 +44,10 @@ export default defineConfig({
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],
           globalSetup: ['tests/browser/global-setup.ts'],
-          // After the others and one at a time: Chromium has processes of its own, and a page that waits for the
-          // processor tells nothing.
-          maxWorkers: 1,
-          expect: { poll: { timeout: 10_000 } },
+          // After the others and two at a time: Chromium has processes of its own, and with one file at a time half of
+          // the time of two processors is unused.
+          maxWorkers: 2,
+          expect: { poll: { timeout: 20_000 } },
           sequence: { groupOrder: 1 },
         },
       },

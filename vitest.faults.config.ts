@@ -17,12 +17,18 @@ import { defineConfig } from 'vitest/config';
  * - FAULT_ISOLATION_REQUESTS (400, of 500 spans), FAULT_ISOLATION_ROUNDS (7), FAULT_OUTAGE_MEGABYTES (1,500),
  *   FAULT_SHARED_LOG_ROUNDS (30)
  *
- * The oracles of occurrences go through every time zone.
+ * The oracles of occurrences go through every time zone. The tests of the API's contract and of the audit log run on both
+ * databases.
  */
 export default defineConfig({
   test: {
-    include: ['tests/**/*.long.test.ts', 'src/schedules/cron/occurrences.oracle.test.ts'],
-    env: { CRON_ORACLE: 'long' },
+    include: [
+      'tests/**/*.long.test.ts',
+      'tests/contract/**/*.test.ts',
+      'src/audit/*.test.ts',
+      'src/schedules/cron/occurrences.oracle.test.ts',
+    ],
+    env: { CRON_ORACLE: 'long', EVERY_DATABASE: 'true', FAULT_AUDIT_KILLS: '8' },
     globalSetup: ['tests/harness/global-setup.ts', 'tests/faults/scenarios/totals.ts'],
     pool: 'forks',
     fileParallelism: false,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addEntries, auditParts, emptyLog, rehash, tamper, verify } from '../../tests/harness/audit.ts';
-import { eachDatabase } from '../../tests/harness/database.ts';
+import { onPostgres } from '../../tests/harness/database.ts';
 import { sql } from '../database/index.ts';
 import { systemActor } from '../lib/principal.ts';
 import { defaultSettings } from '../settings/settings.ts';
@@ -11,7 +11,7 @@ import { auditRetention } from './retention.ts';
 import { findChainedHash } from './store.ts';
 import { verifyChain } from './verify.ts';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   let parts: ChainParts;
   beforeEach(async () => {
     await emptyLog(open());

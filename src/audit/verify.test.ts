@@ -8,7 +8,7 @@ import {
   tamper,
   verify,
 } from '../../tests/harness/audit.ts';
-import { eachDatabase } from '../../tests/harness/database.ts';
+import { onPostgres } from '../../tests/harness/database.ts';
 import { sql } from '../database/index.ts';
 import { systemActor } from '../lib/principal.ts';
 import { chainOnce } from './chain.ts';
@@ -16,7 +16,7 @@ import { insertSigned, signAgain } from './checkpoints.ts';
 import { auditAll } from './entries.ts';
 import { findChainedHash } from './store.ts';
 
-eachDatabase((_name, open) => {
+onPostgres((_name, open) => {
   beforeEach(() => emptyLog(open()));
 
   const checkpoints = async () =>

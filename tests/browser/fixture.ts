@@ -105,7 +105,7 @@ export const describeInBrowser = (
           expect(session.status(), await session.text()).toBe(200);
         }
         const page = await context.newPage();
-        page.setDefaultTimeout(10_000);
+        page.setDefaultTimeout(20_000);
         if (now) await page.clock.install({ time: now });
         await page.goto(started.test.origin + path);
         return page;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { startToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
-import { faults, ok, onEachDatabase, unknownId } from './fixture.ts';
+import { faults, ok, onPostgres, unknownId } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   const create = (fields: object = {}) => at().api.post('/agents', { name: 'A', mode: 'worker', ...fields });
   const execute = async (agent: Json, steps: unknown[], status: string): Promise<Json> => {
     const item = await ok(at().api.post('/work-items', { agent_id: agent.id, payload: { mock: { steps } } }));

@@ -5,7 +5,7 @@ import { adminKey } from '../harness/process.ts';
 import { eras, RawEndpoint, type TestEra } from '../harness/tool-protocol.ts';
 import { startToolServer } from '../harness/tool-server.ts';
 import { newConversation, newTalker, scripted } from './conversations-fixture.ts';
-import { newAgent, ok, onEachDatabase, query } from './fixture.ts';
+import { newAgent, ok, onPostgres, query } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -19,7 +19,7 @@ const resultsOf = (run: Json): Record<string, Json> =>
       .map(({ tool_name, text }: Json) => [tool_name.split('__')[1], JSON.parse(text)]),
   );
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   let made = 0;
 
   /** Registers an agent as a tool server, and has `use` with its prefix and id. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { scopes } from '../../src/lib/principal.ts';
 import { until } from '../harness/wait.ts';
-import { expectError, faults, newKey, ok, onEachDatabase, setSettings, withPlatform } from './fixture.ts';
+import { expectError, faults, newKey, ok, onPostgres, setSettings, withPlatform } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 const hour = 3_600_000;
@@ -10,7 +10,7 @@ const day = 24 * hour;
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 describe('the limits of an API key', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const create = (body: object, by = at().api) => by.post('/api-keys', { name: 'x', ...body });
 
     test('a key with the scope `telemetry` sends traces, and does nothing else', async () => {

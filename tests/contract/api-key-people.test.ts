@@ -6,7 +6,7 @@ import {
   type Fixture,
   newKey,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
   useReplicas,
@@ -26,7 +26,7 @@ const gets = (at: Fixture, value: string, status: number) =>
   }, 1_500);
 
 describe('a personal key', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test.concurrent.each([
       ['is suspended', sql`status = 'suspended'`, sql`status = 'active'`, /suspended/, 'builder'],
       [

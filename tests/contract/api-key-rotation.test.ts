@@ -7,7 +7,7 @@ import {
   newAgent,
   newKey,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
   unknownId,
@@ -21,7 +21,7 @@ const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 const offBy = (time: string, ms: number) => Math.abs(Date.parse(time) - Date.now() - ms);
 
 describe('the rotation of an API key', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const rotate = (id: string, body?: object, by = at().api) => by.post(`/api-keys/${id}/rotate`, body);
 
     test('makes a key with the same rights and maker, and both work until the overlap ends', async () => {

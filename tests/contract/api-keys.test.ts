@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { roleAllows, roles } from '../../src/lib/principal.ts';
 import { until } from '../harness/wait.ts';
-import { expectError, faults, newKey, ok, onEachDatabase, query, time, uuid } from './fixture.ts';
+import { expectError, faults, newKey, ok, onPostgres, query, time, uuid } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 describe('API keys', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('a key is shown once, in a 201 response, and works with its role', async () => {
       const made = await newKey(at(), 'builder');
       expect(made).toEqual({

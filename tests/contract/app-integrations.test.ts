@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { takeSamples } from '../../src/telemetry/reports/samples.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { expectError, newAgent, ok, onEachDatabase } from './fixture.ts';
+import { expectError, newAgent, ok, onPostgres } from './fixture.ts';
 
 const secret = 'a-secret-value';
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   const basic = (url: string) => ({
     provider: 'otlp_basic_auth',
     url,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { startToolServer } from '../harness/tool-server.ts';
-import { expectError, newAgent, newKey, ok, onEachDatabase, time, unknownId } from './fixture.ts';
+import { expectError, newAgent, newKey, ok, onPostgres, time, unknownId } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
 describe('keys, models and tool servers in the application', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const keys = async (search = '', by = at().app): Promise<Json[]> =>
       (await ok(by.get(`/api-keys?limit=200&${search}`))).data;
 

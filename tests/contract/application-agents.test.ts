@@ -8,7 +8,7 @@ import {
   newKey,
   newSchedule,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
   time,
@@ -24,7 +24,7 @@ const spanOf = (agentId: string) => ({
 });
 
 describe('agents with what they do', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const list = async (search = ''): Promise<Json[]> => (await ok(at().app.get(`/agents${search}`))).data;
     const overview = (id: string) => ok(at().app.get(`/agents/${id}/overview`));
     /** Inserts `n` Work Items of an agent without the API. */

@@ -5,13 +5,13 @@ import { newId } from '../../src/lib/ids.ts';
 import { systemActor, systemPrincipal } from '../../src/lib/principal.ts';
 import { until } from '../harness/wait.ts';
 import { later } from '../harness/work-items.ts';
-import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase, query } from './fixture.ts';
+import { expectError, newAgent, newKey, newSchedule, ok, onPostgres, query } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
 describe('the audit log in the application', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const page = (filter: string) => ok(at().app.get(`/audits?${filter}`));
     const list = async (filter: string): Promise<Json[]> => (await page(`limit=200&${filter}`)).data;
     const search = (q: string, more = '') => list(`q=${encodeURIComponent(q)}${more}`);
@@ -34,7 +34,9 @@ describe('the audit log in the application', () => {
       await ok(at().api.delete(`/agents/${gone.id}`), 204);
       const key = await newKey(at(), 'member', { name: 'Pod' });
       await ok(at().api.patch('/advanced-settings', { MAX_SCHEDULES_PER_AGENT: 21 }));
-      const targets = (await list('')).map(({ action, target }) => [action, target]);
+      // The use of the first key is recorded once an hour, in the meantime.
+      const changes = (await list('')).filter(({ action }) => action !== 'bootstrap.use');
+      const targets = changes.map(({ action, target }) => [action, target]);
       expect(targets.slice(0, 7)).toEqual([
         ['advanced_setting.update', null],
         ['api_key.create', { name: 'Pod', agent_id: null }],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newConversation, newTalker, scripted } from './conversations-fixture.ts';
-import { expectError, newAgent, newKey, ok, onEachDatabase, query, unknownId } from './fixture.ts';
+import { expectError, newAgent, newKey, ok, onPostgres, query, unknownId } from './fixture.ts';
 
 describe('the page of a conversation', () =>
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('has the agent, the last run and the messages with who wrote them, in one request', async () => {
       const key = await newKey(at(), 'member', { name: 'Ana' });
       const client = at().as(key.value);

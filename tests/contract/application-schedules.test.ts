@@ -7,7 +7,7 @@ import {
   newKey,
   newSchedule,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   time,
   unknownId,
@@ -20,7 +20,7 @@ const iso = (at: number) => new Date(at).toISOString();
 type Json = any;
 
 describe('the schedules of all agents', () => {
-  onEachDatabase(
+  onPostgres(
     (at) => {
       afterEach(async () => {
         await query(at(), sql`delete from agents`);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../harness/http.ts';
-import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase } from './fixture.ts';
+import { expectError, newAgent, newKey, newSchedule, ok, onPostgres } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
 describe('the search over everything', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const search = async (q: string, by: Client = at().app): Promise<Json[]> =>
       (await ok(by.get(`/search?q=${encodeURIComponent(q)}`))).data;
     const kinds = async (q: string, by?: Client) => (await search(q, by)).map(({ kind }) => kind);

@@ -4,13 +4,13 @@ import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { version } from '../../src/lib/version.ts';
 import type { Fixture } from './fixture.ts';
-import { newKey, ok, onEachDatabase, query, time, useReplicas } from './fixture.ts';
+import { newKey, ok, onPostgres, query, time, useReplicas } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
 describe('the status of the platform', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const status = (): Promise<Json> => ok(at().app.get('/status'));
 
     test('names this replica with its loops, the database and the telemetry log', async () => {

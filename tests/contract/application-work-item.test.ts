@@ -5,12 +5,12 @@ import { openEventStream } from '../harness/event-stream.ts';
 import { adminKey } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
 import { force } from '../harness/work-items.ts';
-import { expectError, newAgent, ok, onEachDatabase, query, unknownId } from './fixture.ts';
+import { expectError, newAgent, ok, onPostgres, query, unknownId } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   const create = async (steps?: object[], fields: object = {}, agentFields: object = {}) => {
     const agent = await newAgent(at(), agentFields);
     const payload = steps ? { mock: { steps } } : {};

@@ -8,7 +8,7 @@ import {
   newKey,
   newSchedule,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   unknownId,
 } from './fixture.ts';
@@ -28,7 +28,7 @@ const noCounts = {
   CANCELLED: 0,
 };
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   const list = (filter: string) => at().app.get(`/work-items?${filter}`);
   const draft = async (agentId: string, more: object = {}): Promise<Json> =>
     ok(at().api.post('/work-items', { agent_id: agentId, draft: true, ...more }));

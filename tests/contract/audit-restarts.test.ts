@@ -1,14 +1,15 @@
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { auditAll } from '../../src/audit/index.ts';
 import { sql } from '../../src/database/index.ts';
 import { systemActor } from '../../src/lib/principal.ts';
-import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { createMigrated } from '../harness/database.ts';
+import { dropDatabase } from '../harness/postgres.ts';
 import { until } from '../harness/wait.ts';
 import { type Fixture, ok, query, setSettings, startFixture } from './fixture.ts';
 
 /** Runs `fn` on platforms that it starts one after the other on one database, with the given keys. */
 const withRestarts = async (fn: (start: (keys: Buffer[]) => Promise<Fixture>) => Promise<void>) => {
-  const DATABASE_URL = await createDatabase(inject('postgresUrl'));
+  const DATABASE_URL = await createMigrated();
   let running: Fixture | null = null;
   try {
     await fn(async (keys) => {

@@ -6,7 +6,7 @@ import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { systemActor } from '../../src/lib/principal.ts';
 import { until } from '../harness/wait.ts';
-import { expectError, faults, newAgent, newKey, ok, onEachDatabase, query } from './fixture.ts';
+import { expectError, faults, newAgent, newKey, ok, onPostgres, query } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: lines of JSON, read field by field
 type Json = any;
@@ -18,7 +18,7 @@ const linesOf = (text: string): Json[] =>
     .map((line) => JSON.parse(line));
 
 describe('the audit log', () =>
-  onEachDatabase((at, database) => {
+  onPostgres((at, database) => {
     const add = (count: number, action: string, more?: string) =>
       at().db.tx((tx) =>
         auditAll(

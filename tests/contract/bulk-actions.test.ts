@@ -4,12 +4,12 @@ import { silentLogger } from '../../src/lib/log.ts';
 import { bulkActionLoop, carryOn } from '../../src/work-items/bulk-actions/bulk-actions.ts';
 import { until } from '../harness/wait.ts';
 import { force } from '../harness/work-items.ts';
-import { expectError, faults, newAgent, newKey, ok, onEachDatabase, query, unknownId } from './fixture.ts';
+import { expectError, faults, newAgent, newKey, ok, onPostgres, query, unknownId } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   const path = '/work-items/actions';
   let agent: Json;
   beforeAll(async () => {

@@ -11,7 +11,7 @@ import {
   newKey,
   newSchedule,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   time,
   unknownId,
@@ -24,7 +24,7 @@ type Json = any;
 const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
 const secret = secretOf(32);
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   let receiver: CallbackReceiver;
   let agent: Json;
   beforeAll(async () => {

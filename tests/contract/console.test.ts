@@ -277,7 +277,7 @@ describe('the application', () => {
   });
 
   describe('next to the API', () =>
-    withPlatform('embedded', (at) => {
+    withPlatform('postgres', (at) => {
       const send = (method: string, path: string, key?: string) =>
         at().test.as(key, '').raw(method, path, undefined, { headers: navigation });
 

@@ -3,7 +3,7 @@ import { sql } from '../../src/database/index.ts';
 import { startToolServer, type TestToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
 import { newConversation, newTalker, scripted } from './conversations-fixture.ts';
-import { expectError, faults, newKey, ok, onEachDatabase, query } from './fixture.ts';
+import { expectError, faults, newKey, ok, onPostgres, query } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -15,7 +15,7 @@ const amount = {
 };
 
 describe('what a person decides in a conversation', () =>
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     let tools: TestToolServer;
     let agent: { id: string };
     const paid: unknown[] = [];

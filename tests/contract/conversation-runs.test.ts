@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { newConversation, scripted } from './conversations-fixture.ts';
-import { expectError, ok, onEachDatabase, uuid } from './fixture.ts';
+import { expectError, ok, onPostgres, uuid } from './fixture.ts';
 
 describe('runs of conversations', () =>
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('a message is replied to, and the reply is stored with what came before it', async () => {
       const talk = await newConversation(at());
       const run = await talk.send({ content: 'What time is it?' });

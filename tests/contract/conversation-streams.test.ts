@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
+import { createMigrated } from '../harness/database.ts';
 import type { EventStream } from '../harness/event-stream.ts';
-import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { dropDatabase } from '../harness/postgres.ts';
 import { protocols, startProvider } from '../harness/providers/index.ts';
 import { until } from '../harness/wait.ts';
 import { newConversation, newTalker, scripted } from './conversations-fixture.ts';
@@ -254,7 +255,7 @@ describe('streams of a conversation on two replicas', () => {
   let a: Fixture;
   let b: Fixture;
   beforeAll(async () => {
-    url = await createDatabase(inject('postgresUrl'));
+    url = await createMigrated();
     const env = { DATABASE_URL: url, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') };
     [a, b] = await Promise.all([startFixture('embedded', env), startFixture('embedded', env)]);
   });

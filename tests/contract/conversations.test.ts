@@ -1,20 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../harness/http.ts';
 import { newTalker, scripted } from './conversations-fixture.ts';
-import {
-  expectError,
-  faults,
-  newAgent,
-  newKey,
-  ok,
-  onEachDatabase,
-  time,
-  unknownId,
-  uuid,
-} from './fixture.ts';
+import { expectError, faults, newAgent, newKey, ok, onPostgres, time, unknownId, uuid } from './fixture.ts';
 
 describe('conversations', () =>
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     let path: string;
     beforeAll(async () => {
       path = `/agents/${(await newTalker(at())).id}/conversations`;

@@ -15,7 +15,7 @@ import {
   faults,
   newKey,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
   time,
@@ -64,7 +64,7 @@ const body = (more: object = {}, given: object = {}) => ({
 const create = (at: Fixture, more: object = {}, given: object = {}) =>
   ok(at.api.post(path, body(more, given)));
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   test('a connection is created, read, listed, changed and deleted; secrets are never shown', async () => {
     const created = await at().api.post(path, body({ description: 'x', tags: ['a', 'b'] }));
     expect(created.status, created.text).toBe(200);
@@ -373,7 +373,7 @@ describe('the other engines', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   withPlatform(
-    'embedded',
+    'postgres',
     (at) => {
       const checkShop = async (given: object, schema: string): Promise<void> => {
         const { id, engine } = await ok(at().api.post(path, { name: 'x', ...given }));

@@ -12,7 +12,7 @@ import {
   newAgent,
   newKey,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
   uuid,
@@ -29,7 +29,7 @@ const newSales = async (at: () => Fixture) => {
   return { path, id, file, source, frame: await ok(at().api.post(`${path}/data-frames`, { source })) };
 };
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   describe('a data frame', () => {
     test('is made of a file, and stays when the file is deleted', async () => {
       const { path, id, file, frame } = await newSales(at);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { ReaderServer } from '../harness/document-readers.ts';
-import { expectError, newKey, ok, onEachDatabase, query, unknownId } from './fixture.ts';
+import { expectError, newKey, ok, onPostgres, query, unknownId } from './fixture.ts';
 
 const path = '/document-intelligence';
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   test('documents are read by the platform itself until something is configured', async () => {
     const { api } = at();
     const unset = {

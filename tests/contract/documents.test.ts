@@ -12,7 +12,7 @@ import {
   type Fixture,
   newKey,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
   unknownId,
@@ -59,7 +59,7 @@ const ended = async (at: Fixture, id: string) => {
 };
 const spooled = (at: Fixture) => readdir(join(at.dataDir, 'tmp')).catch(() => []);
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   test('data comes with where each value stands, encrypted at rest, and the document is not kept', async () => {
     const result = await ok(send(at(), textPdf(lines), { options: { include_text: true } }));
     expect(result).toMatchObject({

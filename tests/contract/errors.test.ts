@@ -1,7 +1,8 @@
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
+import { createMigrated } from '../harness/database.ts';
 import { client } from '../harness/http.ts';
-import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { dropDatabase } from '../harness/postgres.ts';
 import { spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
 import { query, uuid, withPlatform } from './fixture.ts';
@@ -40,7 +41,7 @@ describe('an internal error', () =>
   }));
 
 test('an error is found in the logs of a default start by its error_id, with the request’s id and no secret', async () => {
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await createMigrated();
   try {
     await using platform = await spawnPlatform({ databaseUrl });
     const api = client(`${platform.url}/api/v2`, platform.key);

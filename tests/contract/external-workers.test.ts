@@ -7,7 +7,7 @@ import {
   newAgent,
   newKey,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   startFixture,
   time,
@@ -17,7 +17,7 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   let agent: Json;
   beforeEach(async () => {
     agent = await newAgent(at(), { execution: 'external' });
@@ -565,7 +565,7 @@ onEachDatabase((at) => {
 
 describe('a stop', () => {
   test('ends a claim that waits with no records, at once', async () => {
-    const fixture = await startFixture('embedded');
+    const fixture = await startFixture('postgres');
     const agent = await newAgent(fixture, { execution: 'external' });
     const waiting = ok(fixture.api.post('/work-items/claim', { agent_ids: [agent.id], wait_seconds: 30 }));
     await new Promise((resolve) => setTimeout(resolve, 200));

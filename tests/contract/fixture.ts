@@ -1,9 +1,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, inject } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Database, sql } from '../../src/database/index.ts';
+import { createMigrated } from '../harness/database.ts';
 import type { Client, ClientResponse, RequestOptions } from '../harness/http.ts';
 import { databases, startTestPlatform, type TestPlatform } from '../harness/platform.ts';
-import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { dropDatabase } from '../harness/postgres.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -179,7 +180,7 @@ export const useReplicas = (
   let url: string;
   let replicas: Fixture[] = [];
   beforeAll(async () => {
-    url = await createDatabase(inject('postgresUrl'));
+    url = await createMigrated();
     const given = {
       ...(await more()),
       DATABASE_URL: url,
@@ -196,14 +197,31 @@ export const useReplicas = (
   });
 };
 
-/** Runs the same tests on both databases, each with a platform of its own. */
-export const onEachDatabase = (
-  tests: (at: () => Fixture, database: (typeof databases)[number]) => void,
-  env: Record<string, string> = {},
+type DatabaseTests = (at: () => Fixture, database: (typeof databases)[number]) => void;
+
+const onEachOf = (
+  some: readonly (typeof databases)[number][],
+  tests: DatabaseTests,
+  env: Record<string, string>,
 ): void =>
-  describe.each(databases)('on the %s database', (database) =>
+  describe.each(some)('on the %s database', (database) =>
     withPlatform(database, (at) => tests(at, database), env),
   );
+
+/**
+ * Runs the same tests on both databases, each with a platform of its own: for what differs between them, such as
+ * notifications, the bytes of files, and requests that wait for the one connection.
+ */
+export const onEachDatabase = (tests: DatabaseTests, env: Record<string, string> = {}): void =>
+  onEachOf(databases, tests, env);
+
+/**
+ * Runs the tests on PostgreSQL, and in the long run on the embedded database too. Both execute the same statements and
+ * refuse the same mistakes in transactions, and the embedded one takes twice as long. The stores' own tests run on both,
+ * and the browser tests drive the whole platform on the embedded one.
+ */
+export const onPostgres = (tests: DatabaseTests, env: Record<string, string> = {}): void =>
+  onEachOf(process.env.EVERY_DATABASE ? databases : ['postgres'], tests, env);
 
 const codes: Record<number, string> = {
   400: 'bad_request',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { bedrockKeys } from '../harness/providers/bedrock.ts';
 import { protocols, type Reply, startProvider } from '../harness/providers/index.ts';
-import { expectError, type Fixture, faults, newAgent, newKey, ok, onEachDatabase } from './fixture.ts';
+import { expectError, type Fixture, faults, newAgent, newKey, ok, onPostgres } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -31,7 +31,7 @@ const bodyOf = (kind: string, more: object = {}) => ({
 
 const create = (at: Fixture, kind: string, more: object = {}) => at.api.post(path, bodyOf(kind, more));
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   describe('the fields of a kind', () => {
     test.each(Object.keys(bodies))('%s: defaults, and an update with what was read', async (kind) => {
       const made = await ok(create(at(), kind, { headers: { 'X-Team': 'a' } }));

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { version } from '../../src/lib/version.ts';
-import { newAgent, newKey, ok, onEachDatabase, setSettings } from './fixture.ts';
+import { newAgent, newKey, ok, onPostgres, setSettings } from './fixture.ts';
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   test('one request says what the application needs at its start', async () => {
     await ok(at().api.patch('/branding', { workspace_name: 'Night shift' }));
     await setSettings(at(), { MAX_SCHEDULES_PER_AGENT: 7 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase, query, time } from './fixture.ts';
+import { expectError, newAgent, newKey, newSchedule, ok, onPostgres, query, time } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -11,7 +11,7 @@ const hour = 60 * minute;
 const iso = (at: number) => new Date(at).toISOString();
 
 describe('the overview', () => {
-  onEachDatabase(
+  onPostgres(
     (at) => {
       let hours = 20;
       /** A fresh one: what was computed for another number of hours does not count. */

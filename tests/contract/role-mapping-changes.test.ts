@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { admitted, arrive, newSession } from '../harness/people.ts';
-import { expectError, type Fixture, ok, onEachDatabase, query, setSettings } from './fixture.ts';
+import { expectError, type Fixture, ok, onPostgres, query, setSettings } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 const map = (at: Fixture, claim: string, value: string, role = 'member', priority?: number) =>
@@ -16,7 +16,7 @@ const entriesOf = async (at: Fixture, id: string, action = 'user.role_change') =
   }));
 
 describe('a change of mappings', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('takes effect at once for everyone whose role is not manual, from the kept claims', async () => {
       const mapping = await map(at(), 'groups', 'ops', 'member');
       const { id } = await admitted(arrive(at().db, 'ops', { groups: ['ops', 'dev'] }));

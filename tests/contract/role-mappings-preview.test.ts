@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { admitted, arrive } from '../harness/people.ts';
-import { expectError, type Fixture, faults, ok, onEachDatabase, query, unknownId } from './fixture.ts';
+import { expectError, type Fixture, faults, ok, onPostgres, query, unknownId } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 const map = (at: Fixture, claim: string, value: string, role = 'member', priority?: number) =>
@@ -9,7 +9,7 @@ const map = (at: Fixture, claim: string, value: string, role = 'member', priorit
 const person = (at: Fixture, id: string) => ok(at.api.get(`/users/${id}`));
 
 describe('the preview', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const preview = (body: object) => ok(at().api.post('/role-mappings/preview', body));
     const rule = (claim: string, value: string, role: string, priority = 0) => ({
       claim,

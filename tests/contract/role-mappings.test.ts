@@ -6,7 +6,7 @@ import {
   faults,
   newKey,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   time,
   unknownId,
@@ -16,7 +16,7 @@ import {
 const map = (at: Fixture, claim: string, value: string, role = 'member', priority?: number) =>
   ok(at.api.post('/role-mappings', { claim, value, role, priority }));
 describe('role mappings', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('a mapping is created, read, changed and deleted', async () => {
       const made = await map(at(), 'groups', 'Night shift');
       expect(made).toEqual({

@@ -7,7 +7,7 @@ import {
   newKey,
   newSchedule,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   unknownId,
 } from './fixture.ts';
@@ -16,7 +16,7 @@ import {
 type Json = any;
 
 describe('actions on many schedules', () => {
-  onEachDatabase(
+  onPostgres(
     (at) => {
       afterEach(async () => {
         await query(at(), sql`delete from agents`);

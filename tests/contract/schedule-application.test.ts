@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { adminKey } from '../harness/process.ts';
-import { expectError, newAgent, newKey, newSchedule, ok, onEachDatabase, time } from './fixture.ts';
+import { expectError, newAgent, newKey, newSchedule, ok, onPostgres, time } from './fixture.ts';
 
 describe('changing, pausing and running schedules', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('a change with If-Match needs the current revision, which reads and firings do not raise', async () => {
       const agent = await newAgent(at());
       const made = await newSchedule(at(), agent.id);

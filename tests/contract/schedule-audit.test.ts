@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { expectError, faults, newAgent, newKey, newSchedule, ok, onEachDatabase, query } from './fixture.ts';
+import { expectError, faults, newAgent, newKey, newSchedule, ok, onPostgres, query } from './fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -9,7 +9,7 @@ const day = 24 * hour;
 const iso = (at: number) => new Date(at).toISOString();
 
 describe('the reconciliation of a schedule', () => {
-  onEachDatabase(
+  onPostgres(
     (at) => {
       const fire = async () => {
         while ((await at().test.platform.features.schedules.firing.fireDue()) > 0);

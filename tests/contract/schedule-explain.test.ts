@@ -1,22 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
-import {
-  expectError,
-  newAgent,
-  newKey,
-  newSchedule,
-  ok,
-  onEachDatabase,
-  query,
-  setSettings,
-} from './fixture.ts';
+import { expectError, newAgent, newKey, newSchedule, ok, onPostgres, query, setSettings } from './fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 
 describe('why a schedule ran or did not', () => {
-  onEachDatabase(
+  onPostgres(
     (at) => {
       beforeAll(async () => {
         // The nights in which the clocks change may be long ago.

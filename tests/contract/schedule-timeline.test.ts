@@ -8,7 +8,7 @@ import {
   newKey,
   newSchedule,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
 } from './fixture.ts';
@@ -21,7 +21,7 @@ const hour = 60 * minute;
 const iso = (at: number) => new Date(at).toISOString();
 
 describe('the timeline of schedules', () => {
-  onEachDatabase(
+  onPostgres(
     (at) => {
       afterEach(async () => {
         await query(at(), sql`delete from agents`);

@@ -7,7 +7,7 @@ import {
   newAgent,
   newSchedule,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
   time,
@@ -18,7 +18,7 @@ import {
 const workersOnly = /schedules can only be created for worker agents/i;
 
 describe('schedules', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('create responds with 200 and the schedule: enabled, with its defaults and its first occurrence', async () => {
       const agent = await newAgent(at());
       const response = await at().api.post(`/agents/${agent.id}/schedules`, {

@@ -15,7 +15,7 @@ import {
   faults,
   newAgent,
   ok,
-  onEachDatabase,
+  onPostgres,
   setSettings,
   time,
   unknownId,
@@ -102,7 +102,7 @@ const body = (data_connection_id: string, more: object = {}) => ({
   ...more,
 });
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   let connection: string;
   beforeAll(async () => {
     connection = await connect(at());
@@ -452,7 +452,7 @@ describe('on the other engines', () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   withPlatform(
-    'embedded',
+    'postgres',
     (at) => {
       /** What PostgreSQL answers as well: rows, text that is searched, months, SQL with functions. */
       const checkShop = async (connection: object): Promise<void> => {
@@ -520,7 +520,7 @@ describe('on the other engines', () => {
 });
 
 describe('with a language model', () => {
-  withPlatform('embedded', (at) => {
+  withPlatform('postgres', (at) => {
     /** A model that answers each question with the next of `answers`, and what it was asked. */
     const withLlm = async (
       answers: readonly unknown[],

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { adminKey } from '../harness/process.ts';
-import { expectError, newKey, ok, onEachDatabase, query, withPlatform } from './fixture.ts';
+import { expectError, newKey, ok, onPostgres, query, withPlatform } from './fixture.ts';
 import { cookieOf, signIn } from './sessions-fixture.ts';
 
 /** Sends headers as they are; a list is sent as several lines. */
@@ -66,7 +66,7 @@ const crossSiteRequests = async (origin: string): Promise<number> => {
 };
 
 describe('the cookie of a session', () => {
-  onEachDatabase(
+  onPostgres(
     (at) => {
       test('counts only in requests of our own pages: every Sec-Fetch-Site with every Origin and method', async () => {
         const { test: platform } = at();
@@ -203,7 +203,7 @@ describe('the cookie of a session', () => {
   );
 
   describe('with an http address', () =>
-    withPlatform('embedded', (at) => {
+    withPlatform('postgres', (at) => {
       test('is ap_session, without Secure, until the browser ends', async () => {
         const { headers, cookie } = await signIn(at(), adminKey);
         expect(headers.getSetCookie()).toEqual([
@@ -221,7 +221,7 @@ describe('the cookie of a session', () => {
 
   describe('with an https address', () =>
     withPlatform(
-      'embedded',
+      'postgres',
       (at) => {
         test('is __Host-ap_session with Secure, and the bare name is not read', async () => {
           const { headers, cookie, page } = await signIn(at(), adminKey);

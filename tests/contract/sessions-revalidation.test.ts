@@ -204,7 +204,7 @@ describe('a provider without refresh tokens', () => {
       accounts: { ada: { name: 'Ada' } },
       refreshTokens: false,
     });
-    const at = await startFixture('embedded', idp.env);
+    const at = await startFixture('postgres', idp.env);
     try {
       await ok(at.api.patch('/advanced-settings', { DEFAULT_ROLE: 'member' }));
       await until(async () => (await at.as(undefined, '/app/api').get('/sign-in/options')).body.oidc.ready);

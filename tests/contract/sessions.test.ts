@@ -10,7 +10,7 @@ import {
   type Fixture,
   newKey,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
   time,
@@ -40,7 +40,7 @@ const entriesOf = async (fixture: Fixture, action: string, target: string) =>
   (await ok(fixture.api.get(`/audits?action=${action}&target_id=${target}`))).data;
 
 describe('signing in with a key', () =>
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('acts as the key: the same principal, role and key', async () => {
       const key = await newKey(at(), 'builder');
       const { page, me, headers, cookie } = await signIn(at(), key.value);
@@ -162,7 +162,7 @@ describe('signing in with a key', () =>
   }));
 
 describe('a session ends', () =>
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('with its key: revoked, expired, replaced by nothing', async () => {
       const revoked = await newKey(at(), 'member');
       const one = await signIn(at(), revoked.value);
@@ -295,7 +295,7 @@ describe('a session ends', () =>
   }));
 
 describe('listing and ending sessions', () =>
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const ids = (list: { data: { id: string }[] }) => list.data.map(({ id }) => id);
 
     test('everyone sees their own, newest first, page by page; ended ones are not there', async () => {
@@ -458,7 +458,7 @@ describe('a request with a cookie', () =>
   }));
 
 describe('signing in again and again', () =>
-  withPlatform('embedded', (at) => {
+  withPlatform('postgres', (at) => {
     test('is throttled by the address after failures, and a valid key is never refused for them', async () => {
       const app = at().as(undefined, '/app/api');
       const signInWith = (api_key: string) => app.post('/sessions', { api_key });

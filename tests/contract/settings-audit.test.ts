@@ -7,7 +7,7 @@ import {
   newKey,
   newSchedule,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   setSettings,
   time,
@@ -17,7 +17,7 @@ import {
 
 const defaults = { MAX_SCHEDULES_PER_AGENT: 20, MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: 100 };
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   const audits = async (filter: string) => (await ok(at().api.get(`/audits?limit=200&${filter}`))).data;
 
   test('the settings are one flat record with the defaults of the product description', async () => {

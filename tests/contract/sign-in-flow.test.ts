@@ -13,7 +13,7 @@ let idp: ForgingProvider;
 let at: Fixture;
 beforeAll(async () => {
   idp = await startForgingProvider();
-  at = await startFixture('embedded', idp.env);
+  at = await startFixture('postgres', idp.env);
   await query(
     at,
     sql`insert into role_mappings (id, claim, value, role) values (${newId()}, 'sub', 'alice', 'member')`,
@@ -43,7 +43,7 @@ describe('the ways to sign in', () => {
   });
 
   test('are API keys alone without a provider: the rest is 404', async () => {
-    const without = await startFixture('embedded');
+    const without = await startFixture('postgres');
     try {
       const app = without.as(undefined, '/app/api');
       expect(await ok(app.get('/sign-in/options'))).toEqual({ oidc: null, api_key: true });
@@ -251,7 +251,7 @@ describe('addresses', () => {
   });
 
   test('are https with an https PUBLIC_URL, where cookies are Secure and of this host only', async () => {
-    const secure = await startFixture('embedded', {
+    const secure = await startFixture('postgres', {
       ...idp.env,
       PORT: '0',
       PUBLIC_URL: 'https://agents.example.com',
@@ -270,7 +270,7 @@ describe('addresses', () => {
   });
 
   test('carry the parameters and scopes that are configured', async () => {
-    const more = await startFixture('embedded', {
+    const more = await startFixture('postgres', {
       ...idp.env,
       PORT: '0',
       OIDC_SCOPES: 'openid groups',
@@ -318,7 +318,7 @@ describe('a failure', () => {
   });
 
   test('of the bucket of an address is a page too', async () => {
-    const flooded = await startFixture('embedded', { ...idp.env, PORT: '0' });
+    const flooded = await startFixture('postgres', { ...idp.env, PORT: '0' });
     try {
       const app = flooded.test.as(undefined, '/app/api');
       const flood = () => Promise.all(Array.from({ length: 300 }, () => app.get('/sign-in/callback')));
@@ -367,7 +367,7 @@ describe('a provider that is away', () => {
   test('and hangs delays neither the start nor the stop', async () => {
     await using hanging = await startForgingProvider();
     hanging.script.replies.discovery = 'hang';
-    const platform = await startFixture('embedded', hanging.env);
+    const platform = await startFixture('postgres', hanging.env);
     await until(() => hanging.count('discovery') === 1);
     const refused = await platform.as(undefined, '/app/api').get('/sign-in', { headers: json });
     expect(refused.status).toBe(503);
@@ -380,7 +380,7 @@ describe('a provider that is away', () => {
     await using away = await startForgingProvider();
     await away.stopListening();
     const began = performance.now();
-    const platform = await startFixture('embedded', away.env);
+    const platform = await startFixture('postgres', away.env);
     try {
       expect(performance.now() - began).toBeLessThan(20_000);
       const app = platform.as(undefined, '/app/api');

@@ -21,7 +21,7 @@ let idp: ForgingProvider;
 let at: Fixture;
 beforeAll(async () => {
   idp = await startForgingProvider();
-  at = await startFixture('embedded', idp.env);
+  at = await startFixture('postgres', idp.env);
   await mapRole(at, 'team', 'ops');
 });
 afterAll(async () => {
@@ -209,7 +209,7 @@ describe('an ID token is accepted', () => {
   test('of a key that the provider began to use just now, but an unknown key is not looked for again and again', async () => {
     // A platform of its own: the limit is one search a minute.
     await using fresh = await startForgingProvider();
-    const platform = await startFixture('embedded', fresh.env);
+    const platform = await startFixture('postgres', fresh.env);
     try {
       await mapRole(platform, 'sub', 'alice');
       const once = async () => {
@@ -428,7 +428,7 @@ describe('the keys', () => {
   ])('that %s are no reason to believe a token', async (_name, reply) => {
     await using fresh = await startForgingProvider();
     fresh.script.replies.jwks = reply;
-    const platform = await startFixture('embedded', fresh.env);
+    const platform = await startFixture('postgres', fresh.env);
     try {
       const browser = new Browser();
       const callback = await passProvider(browser, await startSignIn(browser, platform.test.origin), 'alice');
@@ -476,7 +476,7 @@ describe('the response in the address of the callback', () => {
       ...document,
       authorization_response_iss_parameter_supported: true,
     });
-    const platform = await startFixture('embedded', fresh.env);
+    const platform = await startFixture('postgres', fresh.env);
     try {
       const browser = new Browser();
       const callback = await passProvider(browser, await startSignIn(browser, platform.test.origin), 'alice');

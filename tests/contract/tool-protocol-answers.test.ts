@@ -4,12 +4,12 @@ import { sql } from '../../src/database/index.ts';
 import { adminKey } from '../harness/process.ts';
 import { eras, RawEndpoint } from '../harness/tool-protocol.ts';
 import { scripted } from './conversations-fixture.ts';
-import { newAgent, newKey, ok, onEachDatabase, query, unknownId, uuid } from './fixture.ts';
+import { newAgent, newKey, ok, onPostgres, query, unknownId, uuid } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   const endless = scripted({ delay_ms: 60_000 });
   const newEndpoint = async () => {
     const { id } = await newAgent(at(), { mode: 'conversational' });

@@ -4,14 +4,14 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { adminKey } from '../harness/process.ts';
 import { eras, eventsIn, RawEndpoint, type TestEra } from '../harness/tool-protocol.ts';
-import { newAgent, newKey, ok, onEachDatabase, query, unknownId, uuid, withPlatform } from './fixture.ts';
+import { newAgent, newKey, ok, onPostgres, query, unknownId, uuid, withPlatform } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
 const fields = ['work_item_id', 'status', 'allowed_actions', 'result', 'error', 'review_reason'];
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   const endpoint = (agent: Json) =>
     new RawEndpoint(`${at().test.origin}/api/v1/agents/${agent.id}/mcp`, adminKey);
   /** Its Work Items stay PENDING until a test claims them. */
@@ -313,7 +313,7 @@ onEachDatabase((at) => {
 });
 
 describe('a call that waits', () =>
-  withPlatform('embedded', (at) => {
+  withPlatform('postgres', (at) => {
     test('reports rising progress every 5 s, to a caller that asked for it and takes events', async () => {
       const agent = await newAgent(at(), { execution: 'external' });
       const tools = new RawEndpoint(`${at().test.origin}/api/v1/agents/${agent.id}/mcp`, adminKey);

@@ -12,7 +12,7 @@ import {
   newAgent,
   newKey,
   ok,
-  onEachDatabase,
+  onPostgres,
   query,
   time,
   unknownId,
@@ -27,7 +27,7 @@ const nowhere = 'http://127.0.0.1:2/mcp';
 const secret = 'secret-header-value-0123456789';
 let number = 0;
 
-onEachDatabase(
+onPostgres(
   (at, database) => {
     const open: TestToolServer[] = [];
     afterEach(async () => {
@@ -113,7 +113,7 @@ onEachDatabase(
       });
 
       // It waits for 8 s, and what it waits for knows no database.
-      test.runIf(database === 'embedded')(
+      test.runIf(database === 'postgres')(
         'that does not respond is created within 10 s',
         async () => {
           const server = await start();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { admitted, arrive, newSession, refusal } from '../harness/people.ts';
-import { expectError, type Fixture, faults, newKey, ok, onEachDatabase, unknownId } from './fixture.ts';
+import { expectError, type Fixture, faults, newKey, ok, onPostgres, unknownId } from './fixture.ts';
 import { auditsOf, mapped, newPerson, sessionsOf } from './people-fixture.ts';
 
 describe('a change of a user', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const patch = (id: string, body: object) => at().api.patch(`/users/${id}`, body);
 
     test('a role is set by hand: the entry has before, after, and how much it touched', async () => {
@@ -187,7 +187,7 @@ describe('a change of a user', () => {
 });
 
 describe('the deletion of a user', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('ends keys and sessions, keeps service accounts, and is no ban', async () => {
       const { id, value } = await newPerson(at());
       const service = await newKey(at(), 'member', {}, at().as(value));
@@ -218,7 +218,7 @@ describe('the deletion of a user', () => {
 });
 
 describe('the last administrator', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const ways: [string, (id: string) => ReturnType<Fixture['api']['patch']>][] = [
       ['a lower role', (id) => at().api.patch(`/users/${id}`, { role: 'builder' })],
       ['the mappings', (id) => at().api.patch(`/users/${id}`, { role_source: 'mapping' })],

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { admitted, arrive, newSession, refresh, refusal } from '../harness/people.ts';
-import { ok, onEachDatabase, query, setSettings } from './fixture.ts';
+import { ok, onPostgres, query, setSettings } from './fixture.ts';
 
 const verified = (email: string, more: object = {}) => ({ email, email_verified: true, ...more });
 const overage = { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'https://x' } } };
 
 describe('the identity of a person', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     const invite = async (email: string, role = 'builder'): Promise<string> =>
       (await ok(at().api.post('/users', { email, role }))).id;
     const map = async (value: string, role = 'member') =>

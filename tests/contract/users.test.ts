@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { arrive, refusal } from '../harness/people.ts';
-import { expectError, faults, newKey, ok, onEachDatabase, time, uuid } from './fixture.ts';
+import { expectError, faults, newKey, ok, onPostgres, time, uuid } from './fixture.ts';
 import { auditsOf, mapped } from './people-fixture.ts';
 
 describe('invitations', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('an invitation has the address in ASCII lower case, a manual role and no identity', async () => {
       const body = { email: 'ÉLISE.Ward@Example.COM', role: 'builder', name: 'Élise', status: 'active' };
       const response = await at().api.post('/users', body);
@@ -78,7 +78,7 @@ describe('invitations', () => {
 });
 
 describe('the list of users', () => {
-  onEachDatabase((at) => {
+  onPostgres((at) => {
     test('is filtered by status, role, source, address in any case, and subject', async () => {
       const { api } = at();
       const member = await mapped(at());

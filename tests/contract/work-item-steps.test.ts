@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { protocols, startProvider } from '../harness/providers/index.ts';
 import { startToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
-import { newAgent, ok, onEachDatabase } from './fixture.ts';
+import { newAgent, ok, onPostgres } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   const create = (agent: Json, steps: unknown[] = []): Promise<Json> =>
     ok(at().api.post('/work-items', { agent_id: agent.id, payload: { mock: { steps } } }));
   const becomes = (id: string, status: string): Promise<Json> =>

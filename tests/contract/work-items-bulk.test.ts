@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { force } from '../harness/work-items.ts';
-import { expectError, newAgent, newKey, ok, onEachDatabase, query, unknownId } from './fixture.ts';
+import { expectError, newAgent, newKey, ok, onPostgres, query, unknownId } from './fixture.ts';
 
-onEachDatabase((at) => {
+onPostgres((at) => {
   let agent: { id: string };
   beforeAll(async () => {
     agent = await newAgent(at());

@@ -12,7 +12,7 @@ describe.concurrent('external workers and callbacks, when replicas are killed', 
   }, 120_000);
 
   test('every Work Item is completed once, and its callback arrives', async () => {
-    const { problems, items } = await runExternal(3, 20);
+    const { problems, items } = await runExternal(2, 30);
     expect(problems).toEqual([]);
     expect(items).toBe(60);
   }, 120_000);

@@ -49,9 +49,18 @@ export function withDatabase(kind: Database['kind'], tests: (open: () => Databas
   tests(() => db);
 }
 
+type Kinds = readonly Database['kind'][];
+type DatabaseTests = (name: Database['kind'], open: () => Database) => void;
+
+const onEachOf = (kinds: Kinds, tests: DatabaseTests): void =>
+  describe.each(kinds)('on the %s database', (kind) => withDatabase(kind, (open) => tests(kind, open)));
+
 /** The same tests on the embedded database and on PostgreSQL, each with the one database of its block. */
-export function eachDatabase(tests: (name: Database['kind'], open: () => Database) => void): void {
-  describe.each(['embedded', 'postgres'] as const)('on the %s database', (kind) =>
-    withDatabase(kind, (open) => tests(kind, open)),
-  );
-}
+export const eachDatabase = (tests: DatabaseTests): void => onEachOf(['embedded', 'postgres'], tests);
+
+/**
+ * The tests on PostgreSQL, and in the long run on the embedded database too: for long tests of statements that others
+ * run on both.
+ */
+export const onPostgres = (tests: DatabaseTests): void =>
+  onEachOf(process.env.EVERY_DATABASE ? ['embedded', 'postgres'] : ['postgres'], tests);

@@ -21,7 +21,7 @@ test('the example of an external worker is made by the documented commands, type
   const source = join(root, 'examples', 'external-worker.ts');
   expect((await readFile(source, 'utf8')).trimEnd().split('\n').length).toBeLessThan(80);
   const folder = await mkdtemp(join(tmpdir(), 'ap-example-'));
-  const fixture = await startFixture('embedded');
+  const fixture = await startFixture('postgres');
   try {
     await mkdir(join(folder, 'examples'));
     for (const file of [

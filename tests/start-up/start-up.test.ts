@@ -8,26 +8,37 @@ import { ConfigError, readConfig } from '../../src/config.ts';
 import { openPostgres, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { type Platform, startPlatform } from '../../src/platform.ts';
-import { copyEmbedded } from '../harness/database.ts';
+import { createMigrated } from '../harness/database.ts';
 import { client } from '../harness/http.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { dropDatabase } from '../harness/postgres.ts';
 import { adminKey } from '../harness/process.ts';
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 let dataDir: string;
+let databaseUrl: string;
 let running: Platform[];
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'ap-start-'));
-  await copyEmbedded(dataDir);
+  databaseUrl = await createMigrated();
   running = [];
 });
 afterEach(async () => {
   for (const platform of running) await platform.stop();
+  await dropDatabase(databaseUrl);
   await rm(dataDir, { recursive: true, force: true });
 });
 
+/** On PostgreSQL, which starts in a fifth of the time, unless `env` has an empty DATABASE_URL. */
 const start = async (env: Record<string, string> = {}): Promise<Platform> => {
-  const config = readConfig({ PORT: '0', DATA_DIR: dataDir, BOOTSTRAP_ADMIN_API_KEY: adminKey, ...env });
+  const config = readConfig({
+    PORT: '0',
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    ENCRYPTION_KEY: keyOf(1),
+    BOOTSTRAP_ADMIN_API_KEY: adminKey,
+    ...env,
+  });
   const platform = await startPlatform(config, { log: silentLogger });
   running.push(platform);
   return platform;
@@ -126,13 +137,12 @@ it('creates the first key only when it has the port, so that the key is never lo
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   // As at the first start of all, when there is no database yet.
-  await rm(dataDir, { recursive: true });
-  const firstStart = { BOOTSTRAP_ADMIN_API_KEY: '' };
+  const firstStart = { BOOTSTRAP_ADMIN_API_KEY: '', DATABASE_URL: '', ENCRYPTION_KEY: '' };
   await expect(start({ ...firstStart, PORT: String(port) })).rejects.toThrow('is taken');
   const { firstKey, port: own } = await start(firstStart);
   const { status } = await client(`http://127.0.0.1:${own}/api/v2`, firstKey!).get('/agents');
   expect(status).toBe(200);
-});
+}, 120_000);
 
 it('stops in time even if a client is in the middle of a request', async () => {
   const platform = await start();

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { Health } from '../../src/telemetry/index.ts';
 import { must } from '../faults/scenarios/fixture.ts';
+import { createMigrated } from '../harness/database.ts';
 import { type Client, client } from '../harness/http.ts';
 import { spansNamed } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { dropDatabase } from '../harness/postgres.ts';
 import { type PlatformProcess, spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
 
@@ -40,7 +41,7 @@ export interface TracedPlatform extends AsyncDisposable {
 }
 
 export const startTracedPlatform = async (env: Record<string, string> = {}): Promise<TracedPlatform> => {
-  const databaseUrl = await createDatabase(inject('postgresUrl'));
+  const databaseUrl = await createMigrated();
   const start = (more: { dataDir?: string; port?: number } = {}) =>
     spawnPlatform({ databaseUrl, env, ...more });
   const first = await start();

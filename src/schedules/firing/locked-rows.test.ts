@@ -1,6 +1,7 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, it } from 'vitest';
-import { createDatabase, dropDatabase } from '../../../tests/harness/postgres.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createMigrated } from '../../../tests/harness/database.ts';
+import { dropDatabase } from '../../../tests/harness/postgres.ts';
 import { until } from '../../../tests/harness/wait.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { type Database, migrate, openPostgres, sql } from '../../database/index.ts';
@@ -16,7 +17,7 @@ let db: Database;
 let other: pg.Client;
 let agent: string;
 beforeAll(async () => {
-  url = await createDatabase(inject('postgresUrl'));
+  url = await createMigrated();
   db = await openPostgres(url, silentLogger);
   await migrate(db, silentLogger);
   agent = await makeAgent(db);
