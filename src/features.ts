@@ -93,7 +93,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const documentIntelligence = createDocumentIntelligence(services, {
     sandbox,
     bytes: files.bytes,
-    conversations: owners.find(({ name }) => name === 'Conversation')!,
+    owners,
     ask: createAskForJson(services, llms),
     replica: () => telemetry.replicaId,
   });

@@ -12,8 +12,8 @@ import { deleteOldExtractions } from './extractions/store.ts';
 interface Needs {
   sandbox: Sandbox;
   bytes: FileBytes;
-  /** Where conversations and their files are. */
-  conversations: OwnerKind;
+  /** What has files: conversations and Work Items. */
+  owners: readonly OwnerKind[];
   ask: AskForJson;
   /** The same after a restart. Known once the services are open. */
   replica: () => string;
@@ -22,7 +22,7 @@ interface Needs {
 /** Document intelligence: how documents are read, and the extraction of data from them. */
 export const createDocumentIntelligence = (services: Services, needs: Needs): Feature => {
   const { db, vault, egress, log, settings, config } = services;
-  const { sandbox, bytes, conversations, ask, replica } = needs;
+  const { sandbox, bytes, owners, ask, replica } = needs;
   const configurations = new Configurations({ db, vault, egress, sandbox });
   const extractions = new Extractions({ db, vault, log, replica });
   const upload = fileUpload(config.dataDir, settings, uploadFields);
@@ -34,7 +34,7 @@ export const createDocumentIntelligence = (services: Services, needs: Needs): Fe
         db,
         settings,
         bytes,
-        conversations,
+        owners,
         configurations,
         extractions,
         upload,
@@ -42,7 +42,7 @@ export const createDocumentIntelligence = (services: Services, needs: Needs): Fe
         ask,
       }),
     ],
-    secrets: [configurations.sealed.column, extractions.sealed],
+    secrets: [configurations.sealed.column, extractions.sealed, extractions.sealedSummary],
     retention: [(tx, { EXTRACTION_RETENTION_HOURS: hours }, limit) => deleteOldExtractions(tx, hours, limit)],
     start: () => extractions.start(),
     loops: [

@@ -1,3 +1,4 @@
+import type { Box } from '../../sandbox/index.ts';
 import { type Citation, type Confidence, groundValues } from '../grounding/ground.ts';
 import { type DocumentToRead, type ReadDocument, readDocument } from '../readers/index.ts';
 import { coerceData, type DataValue, hasRequired, mapScalars, type Scalar } from '../schema/coerce.ts';
@@ -28,13 +29,22 @@ interface Warning {
   message: string;
 }
 
+/** A page as it was read, without the places of its words. */
+interface ShownPage {
+  page: number;
+  /** Width by height; null if the document has no layout. */
+  aspect: number | null;
+  lines: { text: string; bbox: Box | null }[];
+}
+
 export interface Extracted {
-  pages: number;
+  pageCount: number;
   data: { [key: string]: DataValue };
   valid: boolean;
   fields: { [pointer: string]: { confidence: Confidence; citations: Citation[] } };
   warnings: Warning[];
   text?: string;
+  pages?: ShownPage[];
   usage: Usage;
 }
 
@@ -54,6 +64,7 @@ export interface ExtractionTask {
   schema: ExtractionSchema;
   instructions: string;
   includeText: boolean;
+  includePages: boolean;
   requireGrounding: boolean;
 }
 
@@ -82,7 +93,7 @@ export const extract = async (
       : [];
   const mismatched = coerced.warnings.some(({ code }) => code === 'type_mismatch');
   return {
-    pages: read.total,
+    pageCount: read.total,
     data: grounded.data,
     valid: !mismatched && hasRequired(grounded.data, root, coerced.warnings),
     fields: grounded.fields,
@@ -98,12 +109,20 @@ export const extract = async (
       ...grounded.warnings,
     ],
     ...(task.includeText && { text: textOf(read) }),
+    ...(task.includePages && { pages: pagesOf(read) }),
     usage,
   };
 };
 
 const textOf = ({ pages }: ReadDocument): string =>
   pages.map(({ lines }) => lines.map(({ text }) => text).join('\n')).join('\n\f');
+
+const pagesOf = ({ pages }: ReadDocument): ShownPage[] =>
+  pages.map(({ page, aspect = null, lines }) => ({
+    page,
+    aspect,
+    lines: lines.map(({ text, bbox }) => ({ text, bbox })),
+  }));
 
 const askWindows = async (
   ask: AskForJson,
