@@ -37,3 +37,4 @@ export {
   send,
   withQuery,
 } from './request.ts';
+export { upload } from './upload.ts';

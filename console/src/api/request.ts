@@ -70,6 +70,12 @@ export const onFailure = (listener: (problem: ApiProblem) => void): (() => void)
   return () => failureListeners.delete(listener);
 };
 
+/** Reports a failed request to the listeners, and throws it. */
+export const fail = (problem: ApiProblem): never => {
+  for (const listener of failureListeners) listener(problem);
+  throw problem;
+};
+
 /** Reads the error of a response: the API's, or one made from the status if a proxy sent something else. */
 const problemOf = async (response: Response): Promise<ApiProblem> => {
   const body = (await response.json().catch(() => null)) as { error?: Record<string, unknown> } | null;
@@ -84,10 +90,6 @@ export const send = async (method: string, path: string, options: RequestOptions
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (ifMatch) headers['if-match'] = ifMatch;
   if (idempotencyKey) headers['idempotency-key'] = idempotencyKey;
-  const fail = (problem: ApiProblem): never => {
-    for (const listener of failureListeners) listener(problem);
-    throw problem;
-  };
   let response: Response;
   try {
     response = await fetch(withQuery(path, query), {

@@ -1,0 +1,142 @@
+import { useEffect, useRef } from 'react';
+import type { Extraction } from '../../api/types.gen.ts';
+import { extractions as words } from '../../text/en/extractions.ts';
+import { cx } from '../../ui/index.ts';
+import css from './extractions.module.css';
+import type { Leaf } from './values.ts';
+
+type ShownPage = NonNullable<Extraction['pages']>[number];
+type Line = ShownPage['lines'][number];
+type Citation = Leaf['citations'][number];
+
+interface PageProps {
+  page: ShownPage;
+  /** The place of the chosen value, if it is on this page. */
+  chosen: Citation | null;
+  leaf: Leaf;
+  leaves: readonly Leaf[];
+  hrefOf: (pointer: string) => string;
+}
+
+/** The width of the drawing, in its own unit. */
+const width = 1_000;
+/** More lines make a page slow. */
+const maxLines = 600;
+const shownCharacters = 500;
+
+/** A page that is very high or very flat is drawn within these. */
+const heightOf = (aspect: number): number => Math.min(Math.max(width / aspect, 200), 4_000);
+
+/** A line of text that fills its box: the size of its letters is a guess, its width is not. */
+const LineText = ({ line, height }: { line: Line & { bbox: object }; height: number }) => {
+  const { left, top, width: part, height: high } = line.bbox as NonNullable<Line['bbox']>;
+  const size = Math.min(Math.max(high * height * 0.82, 4), 80);
+  const length = part * width;
+  return (
+    <text
+      x={left * width}
+      y={(top + high) * height - high * height * 0.2}
+      fontSize={size}
+      textLength={length > 1 ? length : undefined}
+      lengthAdjust="spacingAndGlyphs"
+    >
+      {line.text.slice(0, shownCharacters)}
+    </text>
+  );
+};
+
+/** A box with a little room around it. */
+const Frame = ({ bbox, height, className }: { bbox: Citation['bbox']; height: number; className?: string | undefined }) =>
+  bbox && (
+    <rect
+      x={bbox.left * width - 4}
+      y={bbox.top * height - 3}
+      width={bbox.width * width + 8}
+      height={bbox.height * height + 6}
+      rx={3}
+      className={className}
+    />
+  );
+
+/** The page to scale, of its lines and their places: text nodes only. */
+const DrawnPage = ({ page, chosen, leaf, leaves, hrefOf }: PageProps) => {
+  const height = heightOf(page.aspect!);
+  const others = leaves.filter(({ pointer }) => pointer !== leaf.pointer);
+  return (
+    <svg
+      className={css.page}
+      viewBox={`0 0 ${width} ${height}`}
+      role="group"
+      aria-label={words.pageDrawing(page.page)}
+    >
+      <rect width={width} height={height} className={css.paper} />
+      {others.map(({ pointer, name, citations }) =>
+        citations
+          .filter((citation) => citation.page === page.page && citation.bbox)
+          .slice(0, 1)
+          .map((citation) => (
+            // The list of values is the way of the keyboard.
+            <a key={pointer} href={hrefOf(pointer)} tabIndex={-1} aria-label={words.other(name)}>
+              <Frame bbox={citation.bbox} height={height} className={css.other} />
+            </a>
+          )),
+      )}
+      {chosen && <Frame bbox={chosen.bbox} height={height} className={css.chosenFill} />}
+      <g className={css.lines}>
+        {page.lines.slice(0, maxLines).map(
+          (line, index) =>
+            line.bbox && (
+              // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place.
+              <LineText key={index} line={{ ...line, bbox: line.bbox }} height={height} />
+            ),
+        )}
+      </g>
+      {chosen?.bbox && (
+        <g role="img" aria-label={words.chosen(String(leaf.value))}>
+          <Frame bbox={chosen.bbox} height={height} className={css.chosen} />
+        </g>
+      )}
+    </svg>
+  );
+};
+
+/** The lines in order, for what has no layout: DOCX, sheets, text. */
+const LineList = ({ page, chosen }: PageProps) => {
+  const list = useRef<HTMLOListElement>(null);
+  const cited = chosen ? chosen.line - 1 : 0;
+  const from = Math.max(0, Math.min(cited - maxLines / 2, page.lines.length - maxLines));
+  const lines = page.lines.slice(from, from + maxLines);
+  useEffect(() => {
+    const line = list.current?.children[cited - from] as HTMLElement | undefined;
+    const box = list.current;
+    if (line && box) box.scrollTop = line.offsetTop - box.clientHeight / 2;
+  }, [cited, from]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard.
+    <ol ref={list} className={css.lineList} start={from + 1} tabIndex={0} aria-label={words.document}>
+      {lines.map((line, index) => {
+        const isCited = chosen !== null && from + index === cited;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their number.
+          <li key={index} className={cx(isCited && css.cited)} value={from + index + 1}>
+            {isCited ? <mark>{line.text.slice(0, shownCharacters)}</mark> : line.text.slice(0, shownCharacters)}
+          </li>
+        );
+      })}
+    </ol>
+  );
+};
+
+/** A page as the reader found it: drawn to scale if its lines have places, as a list of lines if not. */
+export const PageView = (props: PageProps) => {
+  const { page } = props;
+  if (page.lines.length === 0) return <p className={css.emptyPage}>{words.pageEmpty}</p>;
+  const left = page.lines.length - maxLines;
+  const isDrawn = page.aspect !== null && page.lines.some(({ bbox }) => bbox !== null);
+  return (
+    <>
+      {isDrawn ? <DrawnPage {...props} /> : <LineList {...props} />}
+      {left > 0 && <p className={css.emptyPage}>{words.linesLeftOut(left)}</p>}
+    </>
+  );
+};

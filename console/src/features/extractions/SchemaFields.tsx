@@ -1,0 +1,122 @@
+import { extractions as words } from '../../text/en/extractions.ts';
+import { ui } from '../../text/en/ui.ts';
+import { Bar, Button, Checkbox, Select, TextField } from '../../ui/index.ts';
+import css from './extractions.module.css';
+import { emptyField, type Field, invoiceFields, type Kind } from './schema.ts';
+
+const kinds = Object.entries(words.kinds).map(([value, label]) => ({ value, label }));
+
+const FieldRow = ({
+  field,
+  place,
+  onChange,
+  onRemove,
+}: {
+  field: Field;
+  /** From 1. */
+  place: number;
+  onChange: (patch: Partial<Field>) => void;
+  onRemove: () => void;
+}) => (
+  <li className={css.field}>
+    <TextField
+      label={words.key(place)}
+      hiddenLabel
+      placeholder={words.keyPlaceholder}
+      mono
+      value={field.key}
+      onChange={(key) => onChange({ key })}
+    />
+    <Select
+      label={words.kindOf(place)}
+      hiddenLabel
+      value={field.kind}
+      options={kinds}
+      onChange={(kind) => onChange({ kind: kind as Kind })}
+    />
+    <TextField
+      label={words.describe(place)}
+      hiddenLabel
+      placeholder={words.describePlaceholder}
+      value={field.description}
+      onChange={(description) => onChange({ description })}
+    />
+    {field.kind === 'records' && (
+      <div className={css.keys}>
+        <TextField
+          label={words.columnsOf(place)}
+          hint={words.columnsHint}
+          placeholder={words.columnsPlaceholder}
+          mono
+          value={field.columns}
+          onChange={(columns) => onChange({ columns })}
+        />
+      </div>
+    )}
+    <div className={css.fieldEnd}>
+      <label className={css.required}>
+        <Checkbox
+          label={words.requiredField(place)}
+          hiddenLabel
+          value={field.required}
+          onChange={(required) => onChange({ required })}
+        />
+        <span aria-hidden="true">{words.required}</span>
+      </label>
+      <Button small kind="quiet" aria-label={words.removeField(place)} onClick={onRemove}>
+        {ui.remove}
+      </Button>
+    </div>
+  </li>
+);
+
+/** The fields of a schema, for who does not write JSON. */
+export const SchemaFields = ({
+  value,
+  onChange,
+  error,
+}: {
+  value: readonly Field[];
+  onChange: (fields: Field[]) => void;
+  error: string | undefined;
+}) => {
+  const change = (index: number, patch: Partial<Field>) =>
+    onChange(value.map((field, i) => (i === index ? { ...field, ...patch } : field)));
+  const untouched = value.every(({ key }) => key === '');
+  return (
+    <fieldset className={css.fields}>
+      <legend>{words.fields}</legend>
+      <ul>
+        {value.map((field, index) => (
+          <FieldRow
+            // biome-ignore lint/suspicious/noArrayIndexKey: the key of a field changes while it is typed.
+            key={index}
+            field={field}
+            place={index + 1}
+            onChange={(patch) => change(index, patch)}
+            onRemove={() => onChange(value.filter((_, i) => i !== index))}
+          />
+        ))}
+      </ul>
+      {error && (
+        <p className={css.error} role="alert">
+          {error}
+        </p>
+      )}
+      <Bar>
+        <Button
+          small
+          data-invalid={error ? true : undefined}
+          onClick={() => onChange([...value, emptyField])}
+        >
+          {words.addField}
+        </Button>
+        {untouched && (
+          <Button small kind="quiet" onClick={() => onChange([...invoiceFields])}>
+            {words.startInvoice}
+          </Button>
+        )}
+      </Bar>
+    </fieldset>
+  );
+};
