@@ -70,7 +70,7 @@ const selects =
   /@mantine\/core\/[^?]*components\/(Combobox|Select|MultiSelect|Pill|PillsInput)\/|console\/src\/ui\/(Select|FilterBar)/;
 /** What the frame and nearly every page use. */
 const kit =
-  /^\0|node_modules|console\/src\/(ui|api|time|app)\/|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
+  /^\0|node_modules|console\/src\/(ui|api|time|app)\/|console\/src\/resource\/(?!ListPage)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
 
 /**
  * What pages share is two files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
@@ -104,7 +104,9 @@ export default defineConfig({
       output: { codeSplitting: { groups: sharedFiles } },
       treeshake: {
         // A page that imports `ui/index.ts` loads the components that it uses, and the styles of those.
-        moduleSideEffects: [{ test: /\/console\/src\/(ui|api|time|text)\/[^?]*\.tsx?$/, sideEffects: false }],
+        moduleSideEffects: [
+          { test: /\/console\/src\/(ui|api|time|text|resource)\/[^?]*\.tsx?$/, sideEffects: false },
+        ],
       },
     },
   },

@@ -212,11 +212,15 @@ onEachDatabase((at) => {
     expect(Object.keys(made.pages[0].lines[0])).toEqual(['text', 'bbox']);
     expect(Date.parse(made.expires_at) - Date.parse(made.finished_at)).toBe(24 * 3_600_000);
     const plain = await ok(send(at(), 'Invoice number: 7', { name: 'b.txt', options }, client));
-    expect(plain.pages).toEqual([{ page: 1, aspect: null, lines: [{ text: 'Invoice number: 7', bbox: null }] }]);
+    expect(plain.pages).toEqual([
+      { page: 1, aspect: null, lines: [{ text: 'Invoice number: 7', bbox: null }] },
+    ]);
     const { data, has_more, next } = await ok(client.get('/extractions?limit=1'));
     expect([data.length, data[0].id, has_more]).toEqual([1, plain.id, true]);
     const rest = await ok(client.get(`/extractions?limit=1&next=${next}`));
-    expect(rest).toMatchObject({ data: [{ id: made.id, file: { name: 'invoice.pdf', pages: 2 }, valid: true }] });
+    expect(rest).toMatchObject({
+      data: [{ id: made.id, file: { name: 'invoice.pdf', pages: 2 }, valid: true }],
+    });
     expect(rest.data[0]).not.toHaveProperty('data');
     const all = await ok(at().api.get('/extractions?limit=100'));
     expect(all.data.map(({ id }: { id: string }) => id)).not.toContain(made.id);

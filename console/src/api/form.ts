@@ -8,6 +8,15 @@ export interface FieldProps<V> {
   value: V;
   onChange: (value: V) => void;
   error: string | undefined;
+  disabledReason: string | null | undefined;
+}
+
+/** What `useForm` takes besides the values and how they are saved. */
+export interface FormOptions {
+  /** Why the person may not change anything: no field does then. */
+  disabledReason?: string | null | undefined;
+  /** The field that shows a fault: `settings.url` of the API is `url` of the form. */
+  fieldOf?: ((path: string) => string) | undefined;
 }
 
 /** What `useForm` returns. */
@@ -18,6 +27,9 @@ export interface Form<T extends object> {
   busy: boolean;
   /** A failure that belongs to no field. */
   error: ApiProblem | null;
+  /** The last failure, also if fields show it. */
+  refusal: ApiProblem | null;
+  disabledReason: string | null | undefined;
   /** The failure is that someone else changed the same thing (412). */
   conflict: boolean;
   field: <K extends keyof T & string>(name: K) => FieldProps<T[K]>;
@@ -26,6 +38,8 @@ export interface Form<T extends object> {
   reset: (values?: T) => void;
   /** Saves, in another way than `useForm` was given if `saveNow` is there. Resolves to whether that worked. */
   submit: (saveNow?: (values: T) => Promise<unknown>) => Promise<boolean>;
+  /** Sends the values for something else than to save them: a test, a preview. Resolves to whether that worked. */
+  attempt: (perform: (values: T) => Promise<unknown>) => Promise<boolean>;
   clearError: () => void;
   /** The faults of paths that `field` has not asked for. */
   otherFaults: Fault[];
@@ -38,27 +52,20 @@ const same = (one: unknown, other: unknown): boolean =>
 const belongs = (fault: Fault, name: string): boolean =>
   fault.path === name || fault.path.startsWith(`${name}.`) || fault.path.startsWith(`${name}[`);
 
-/** Names the faults of a request as the form names its fields: `settings.url` as `url`. */
-export const withFaultPaths = async <T>(saving: Promise<T>, rename: (path: string) => string): Promise<T> => {
-  try {
-    return await saving;
-  } catch (error) {
-    if (!(error instanceof ApiProblem)) throw error;
-    const details = error.details.map(({ path, message }) => ({ path: rename(path), message }));
-    throw new ApiProblem(error.status, { ...error.fields, details });
-  }
-};
-
 /**
  * The state of a form. The API is the validator: `save` sends the values, and the `details` of a 422 become the errors of
  * fields by their path. The first field with an error gets the focus. A value that is changed loses its error. Who leaves
  * the page with changes that are not saved is asked before.
  */
-export const useForm = <T extends object>(first: T, save: (values: T) => Promise<unknown>): Form<T> => {
+export const useForm = <T extends object>(
+  first: T,
+  save: (values: T) => Promise<unknown>,
+  { disabledReason, fieldOf = (path) => path }: FormOptions = {},
+): Form<T> => {
   const [initial, setInitial] = useState(first);
   const [values, setValues] = useState(first);
   const [faults, setFaults] = useState<Fault[]>([]);
-  const [error, setError] = useState<ApiProblem | null>(null);
+  const [refusal, setRefusal] = useState<ApiProblem | null>(null);
   const [busy, setBusy] = useState(false);
   const running = useRef(false);
   const refused = useRef(false);
@@ -71,15 +78,39 @@ export const useForm = <T extends object>(first: T, save: (values: T) => Promise
   // A save may lead to another page before the form knows of its end.
   useUnsaved(() => !same(values, initial) && !running.current && saved.current !== values);
   const asked = new Set<string>();
+  const error = refusal?.details?.length ? null : refusal;
   const set = (patch: Partial<T>) => {
     setValues((before) => ({ ...before, ...patch }));
     setFaults((before) => before.filter((fault) => !Object.keys(patch).some((name) => belongs(fault, name))));
+  };
+  const send = async (perform: (values: T) => Promise<unknown>, saves: boolean): Promise<boolean> => {
+    if (running.current) return false;
+    running.current = true;
+    setBusy(true);
+    setFaults([]);
+    setRefusal(null);
+    try {
+      await perform(values);
+      if (saves) saved.current = values;
+      return true;
+    } catch (failure) {
+      const details = failure instanceof ApiProblem ? failure.details : [];
+      setFaults(details.map(({ path, message }) => ({ path: fieldOf(path), message })));
+      setRefusal(failure as ApiProblem);
+      refused.current = details.length > 0;
+      return false;
+    } finally {
+      running.current = false;
+      setBusy(false);
+    }
   };
   return {
     values,
     dirty: !same(values, initial),
     busy,
     error,
+    refusal,
+    disabledReason,
     conflict: error?.status === 412,
     set,
     field: (name) => {
@@ -92,37 +123,18 @@ export const useForm = <T extends object>(first: T, save: (values: T) => Promise
         error:
           found.map(({ path, message }) => (path === name ? message : `${path}: ${message}`)).join('; ') ||
           undefined,
+        disabledReason,
       };
     },
     reset: (next = initial) => {
       setInitial(next);
       setValues(next);
       setFaults([]);
-      setError(null);
+      setRefusal(null);
     },
-    clearError: () => setError(null),
-    submit: async (saveNow = save) => {
-      if (running.current) return false;
-      running.current = true;
-      setBusy(true);
-      setFaults([]);
-      setError(null);
-      try {
-        await saveNow(values);
-        saved.current = values;
-        return true;
-      } catch (failure) {
-        const problem = failure as ApiProblem;
-        const details = problem instanceof ApiProblem ? problem.details : [];
-        setFaults(details);
-        if (details.length === 0) setError(problem);
-        refused.current = details.length > 0;
-        return false;
-      } finally {
-        running.current = false;
-        setBusy(false);
-      }
-    },
+    clearError: () => setRefusal(null),
+    submit: (saveNow = save) => send(saveNow, true),
+    attempt: (perform) => send(perform, false),
     get otherFaults() {
       return faults.filter((fault) => ![...asked].some((name) => belongs(fault, name)));
     },

@@ -1,7 +1,7 @@
 export { useOfflineSince } from './connection.ts';
-export { type EditForm, useEditForm } from './edit-form.ts';
+export { type Edit, useEditForm } from './edit-form.ts';
 export { type StreamEvent, type StreamState, useEventStream } from './event-stream.ts';
-export { type FieldProps, type Form, useForm, withFaultPaths } from './form.ts';
+export { type FieldProps, type Form, type FormOptions, useForm } from './form.ts';
 export {
   type Branding,
   type Me,
@@ -15,7 +15,7 @@ export {
   usePermission,
   useReportReviewCount,
 } from './me.ts';
-export { type Action, useAction, useIdempotencyKey } from './mutation.ts';
+export { type Action, useAction, useCreate, useIdempotencyKey } from './mutation.ts';
 export { listPolling, polling } from './polling.ts';
 export {
   type GetOptions,

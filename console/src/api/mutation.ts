@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import type { ApiProblem } from './request.ts';
+import { type ApiProblem, type Reply, request } from './request.ts';
 
 /** What `useAction` returns. */
 export interface Action<A extends unknown[], T> {
@@ -7,6 +7,8 @@ export interface Action<A extends unknown[], T> {
   /** A run has not ended. */
   busy: boolean;
   error: ApiProblem | null;
+  /** What the last run returned; undefined while another one runs. */
+  result: T | undefined;
   clear: () => void;
 }
 
@@ -17,18 +19,23 @@ export interface Action<A extends unknown[], T> {
 export const useAction = <A extends unknown[], T>(perform: (...values: A) => Promise<T>): Action<A, T> => {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<ApiProblem | null>(null);
+  const [result, setResult] = useState<T>();
   const running = useRef(false);
   return {
     busy,
     error,
+    result,
     clear: () => setError(null),
     run: async (...values) => {
       if (running.current) return undefined;
       running.current = true;
       setBusy(true);
       setError(null);
+      setResult(undefined);
       try {
-        return await perform(...values);
+        const returned = await perform(...values);
+        setResult(() => returned);
+        return returned;
       } catch (failure) {
         setError(failure as ApiProblem);
         return undefined;
@@ -57,5 +64,21 @@ export const useIdempotencyKey = (): ((body: unknown) => string) => {
     if (last.current.key === '' || last.current.body !== text)
       last.current = { body: text, key: randomKey() };
     return last.current.key;
+  };
+};
+
+/**
+ * Returns a function that POSTs a body to make something. It sends the same `Idempotency-Key` with the same body until that
+ * worked, so that a double click, or a second attempt after a lost response, makes nothing twice.
+ */
+export const useCreate = () => {
+  const keys = useRef(new Map<string, string>());
+  return async <T>(path: string, body: object = {}): Promise<Reply<T>> => {
+    const sent = JSON.stringify([path, body]);
+    const idempotencyKey = keys.current.get(sent) ?? randomKey();
+    keys.current.set(sent, idempotencyKey);
+    const reply = await request<T>('POST', path, { body, idempotencyKey });
+    keys.current.delete(sent);
+    return reply;
   };
 };

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { listPolling, request, useAction, useGet, useInvalidate, useMe, usePermission } from '../api/index.ts';
+import { listPolling, request, useAction, useGet, useInvalidate, usePermission } from '../api/index.ts';
 import type { ConversationFilePage, PublicFile } from '../api/types.gen.ts';
 import { to } from '../app/addresses.ts';
 import { useCursor, useUrlState } from '../app/url-state.ts';

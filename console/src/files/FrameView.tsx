@@ -18,8 +18,8 @@ import {
   Say,
   Section,
 } from '../ui/index.ts';
-import css from './files.module.css';
 import { DeleteFrameDialog } from './Frames.tsx';
+import css from './files.module.css';
 import { type FileOwner, framePath } from './owner.ts';
 import type { filesReaders } from './search.ts';
 import { sourceOf } from './sources.ts';
@@ -68,7 +68,7 @@ const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) =>
       <>
         <span>
           <bdi>{name}</bdi>
-          {{ ascending: ' ↑', descending: ' ↓' }[sortOf(column) ?? '']}
+          {words.arrows[sortOf(column) ?? 'none']}
         </span>
         <span className={css.datatype}>{datatype}</span>
       </>
@@ -90,7 +90,9 @@ const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) =>
           {rows.length === 0 ? (
             <EmptyState
               sentence={words.noRows}
-              action={offset > 0 && <ButtonLink href={href({ from: undefined })}>{words.firstRows}</ButtonLink>}
+              action={
+                offset > 0 && <ButtonLink href={href({ from: undefined })}>{words.firstRows}</ButtonLink>
+              }
             />
           ) : (
             <>
@@ -113,9 +115,7 @@ const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) =>
                   <Button
                     small
                     disabledReason={offset === 0 ? words.isFirst : null}
-                    onClick={() =>
-                      set({ from: offset > perPage ? String(offset - perPage + 1) : undefined })
-                    }
+                    onClick={() => set({ from: offset > perPage ? String(offset - perPage + 1) : undefined })}
                   >
                     {words.previousRows}
                   </Button>
@@ -161,7 +161,9 @@ export const FrameView = ({ owner, name }: { owner: FileOwner; name: string }) =
     label: words.exports[kind],
     disabledReason: mayExport,
     onSelect: () =>
-      exportOf(`${address}/content${kind === 'safe' ? '?format=csv&spreadsheet_safe=true' : path`?format=${kind}`}`),
+      exportOf(
+        `${address}/content${kind === 'safe' ? '?format=csv&spreadsheet_safe=true' : path`?format=${kind}`}`,
+      ),
   }));
   return (
     <Loaded got={got} operation={`get${owner.kind}DataFrame`}>

@@ -1,11 +1,14 @@
 import { useNavigate } from '@tanstack/react-router';
-import { ApiProblem, request, useForm, useInvalidate, withFaultPaths } from '../api/index.ts';
+import { useCreate, useForm, useInvalidate } from '../api/index.ts';
 import type { PublicDataFrame, PublicFile } from '../api/types.gen.ts';
 import { useUrlState } from '../app/url-state.ts';
+import { FormProblems } from '../resource/index.ts';
 import { common } from '../text/en/common.ts';
 import { files as words } from '../text/en/files.ts';
-import { ActionDialog, Checkbox, notify, Problem, TextField } from '../ui/index.ts';
+import { ActionDialog, Checkbox, notify, TextField } from '../ui/index.ts';
 import { type FileOwner, framesPath, isSpreadsheet } from './owner.ts';
+
+const first = { name: '', sheet: '', header: true };
 
 /** Makes a data frame of a file, and opens it. */
 export const MakeFrameDialog = ({
@@ -20,17 +23,17 @@ export const MakeFrameDialog = ({
   const navigate = useNavigate();
   const invalidate = useInvalidate();
   const { href } = useUrlState<{ frame?: string }>();
-  const form = useForm({ name: '', sheet: '', header: true }, async ({ name, sheet, header }) => {
+  const create = useCreate();
+  const send = async ({ name, sheet, header }: typeof first) => {
     const source = { kind: 'file', file_id: file.id, sheet: sheet.trim() || null, header };
-    const { body } = await withFaultPaths(
-      request<PublicDataFrame>('POST', framesPath(owner), { body: { name: name.trim() || null, source } }),
-      (path) => path.replace(/^source\./, ''),
-    );
+    const made = { name: name.trim() || null, source };
+    const { body } = await create<PublicDataFrame>(framesPath(owner), made);
     notify(words.made);
     onClose();
     await invalidate(framesPath(owner));
-    await navigate({ to: href({ frame: body.name }) });
-  });
+    await navigate({ href: href({ frame: body.name }) });
+  };
+  const form = useForm(first, send, { fieldOf: (path) => path.replace(/^source\./, '') });
   const fields = (
     <>
       <TextField {...form.field('name')} label={common.name} hint={words.nameHint} mono autoFocus />
@@ -47,7 +50,6 @@ export const MakeFrameDialog = ({
       title={words.makeTitle}
       onConfirm={() => void form.submit()}
       busy={form.busy}
-      error={form.error}
     >
       <p>
         <b>
@@ -55,9 +57,7 @@ export const MakeFrameDialog = ({
         </b>
       </p>
       {fields}
-      {form.otherFaults.length > 0 && (
-        <Problem error={new ApiProblem(422, { details: form.otherFaults, message: '' })} />
-      )}
+      <FormProblems form={form} />
     </ActionDialog>
   );
 };

@@ -1,7 +1,8 @@
 import { useState } from 'react';
-import { ApiProblem, request, useForm, useInvalidate, usePermission } from '../api/index.ts';
+import { request, useForm, useInvalidate, usePermission } from '../api/index.ts';
 import type { DataFrameQueryAnswer } from '../api/types.gen.ts';
 import { useUrlState } from '../app/url-state.ts';
+import { FormProblems } from '../resource/index.ts';
 import { files as words } from '../text/en/files.ts';
 import {
   Box,
@@ -9,7 +10,6 @@ import {
   EmptyState,
   Form,
   Link,
-  Problem,
   permissionReason,
   RowsTable,
   Say,
@@ -55,10 +55,7 @@ export const QueryBox = ({ owner, example }: { owner: FileOwner; example: string
             maxLength={50_000}
           />
           <TextField {...form.field('save_as')} label={words.saveAs} hint={words.saveAsHint} mono />
-          {form.otherFaults.length > 0 && (
-            <Problem error={new ApiProblem(422, { details: form.otherFaults, message: '' })} />
-          )}
-          {form.error && <Problem error={form.error} />}
+          <FormProblems form={form} />
         </Form>
       </Section>
       {answer && (
@@ -68,9 +65,7 @@ export const QueryBox = ({ owner, example }: { owner: FileOwner; example: string
               <Say tone="good">
                 <Words
                   text={words.kept}
-                  name={
-                    <Link href={href({ frame: answer.data_frame.name })}>{answer.data_frame.name}</Link>
-                  }
+                  name={<Link href={href({ frame: answer.data_frame.name })}>{answer.data_frame.name}</Link>}
                 />
               </Say>
             )}

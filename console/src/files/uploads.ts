@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { ApiProblem, upload, useInvalidate, useMe } from '../api/index.ts';
-import { useUnsaved } from '../api/unsaved.ts';
 import type { PublicFile } from '../api/types.gen.ts';
+import { useUnsaved } from '../api/unsaved.ts';
 import { files as words } from '../text/en/files.ts';
 import { notify } from '../ui/index.ts';
 import { type FileOwner, filesPath } from './owner.ts';

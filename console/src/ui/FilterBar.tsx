@@ -53,7 +53,7 @@ export const FilterText = ({
 }: {
   value: string;
   onChange: (value: string) => void;
-  placeholder?: string;
+  placeholder?: string | undefined;
   label?: string;
 }) => {
   const [text, setText] = useState(value);

@@ -145,7 +145,7 @@ export const Form = ({
 }: {
   children: ReactNode;
   /** The whole width: for a text of many lines. */
-  wide?: boolean;
+  wide?: boolean | undefined;
   onSubmit: () => void;
   /** The first button submits. */
   actions: ReactNode;

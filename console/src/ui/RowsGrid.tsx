@@ -52,7 +52,7 @@ const Value = ({ value, onOpen, name }: { value: RowValue; onOpen: () => void; n
   if (text.length <= shownCharacters) return <bdi>{text}</bdi>;
   return (
     <button type="button" className={css.long} onClick={onOpen} aria-label={name}>
-      <bdi>{text.slice(0, shownCharacters)}</bdi>…
+      <bdi>{words.cut(text.slice(0, shownCharacters))}</bdi>
     </button>
   );
 };

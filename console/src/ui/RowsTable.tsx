@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { rows as words } from '../text/en/rows.ts';
 import { Bar, Button } from './Button.tsx';
-import { RowsGrid, type RowsColumn, type RowValue } from './RowsGrid.tsx';
+import { type RowsColumn, RowsGrid, type RowValue } from './RowsGrid.tsx';
 import css from './RowsTable.module.css';
 
 /** More rows at once make the page slow to show and hard to read. */

@@ -27,18 +27,20 @@ export interface TableProps<R> {
   rows: readonly R[];
   rowKey: (row: R) => string;
   /** Where the row leads. The whole row is this link. */
-  href?: (row: R) => string;
+  href?: ((row: R) => string) | undefined;
   /** The name of the row, for its menu and its check box. */
   name: (row: R) => string;
   /** What can be done with the row: a menu at its end. */
-  actions?: (row: R) => readonly MenuEntry[];
+  actions?: ((row: R) => readonly MenuEntry[]) | undefined;
   selection?: Selection;
   /** A line above the row that says what changed between it and the row before. */
   noteBefore?: (row: R) => ReactNode;
   /** Such a line below the last row. */
   noteAfter?: ReactNode;
-  /** The row that is open beside the table. */
+  /** The row that is open next to the table. */
   current?: (row: R) => boolean;
+  /** Shown instead of a table without rows. */
+  nothing?: ReactNode;
 }
 
 /** Moves the focus to the link of the row `step` rows from the one that has it. */
@@ -66,6 +68,7 @@ export const Table = <R,>(props: TableProps<R>) => {
       if (key !== undefined && body.current?.contains(document.activeElement)) selection?.toggle(key);
     },
   });
+  if (rows.length === 0 && props.nothing) return props.nothing;
   const span = columns.length + (selection ? 1 : 0) + (actions ? 1 : 0);
   const rowLink = (row: R, content: ReactNode) =>
     href ? (
@@ -73,7 +76,7 @@ export const Table = <R,>(props: TableProps<R>) => {
         href={href(row)}
         className={css.link}
         data-row-link
-        // What opens beside the table leaves it where it is.
+        // What opens next to the table leaves it where it is.
         keepScroll={current !== undefined}
         replace={current !== undefined}
         aria-current={current?.(row) ? 'true' : undefined}

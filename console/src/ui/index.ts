@@ -23,6 +23,7 @@ export { LinkList } from './LinkList.tsx';
 export { Loaded, Skeleton } from './Loaded.tsx';
 export { Menu, type MenuEntry } from './Menu.tsx';
 export { notify } from './notices.ts';
+export { optionsOf } from './options.ts';
 export {
   Box,
   Columns,

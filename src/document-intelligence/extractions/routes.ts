@@ -135,8 +135,7 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
     created_at,
     finished_at,
     expires_at:
-      finished_at &&
-      new Date(finished_at.getTime() + settings.get().EXTRACTION_RETENTION_HOURS * 3_600_000),
+      finished_at && new Date(finished_at.getTime() + settings.get().EXTRACTION_RETENTION_HOURS * 3_600_000),
   });
 
   const toResponse = (row: ExtractionRow) => {

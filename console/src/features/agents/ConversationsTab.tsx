@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { listPolling, path, request, useAction, useGet, usePermission } from '../../api/index.ts';
+import { listPolling, path, useAction, useCreate, useGet, usePermission } from '../../api/index.ts';
 import type { ConversationPage, PublicConversation } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useCursor, useUrlState } from '../../app/url-state.ts';
@@ -58,8 +58,9 @@ export const ConversationsTab = ({ agentId }: { agentId: string }) => {
   });
   const pager = useCursor(got.data?.next);
   const mayCreate = permissionReason(usePermission('createConversation'));
+  const post = useCreate();
   const create = useAction(async () => {
-    const { body } = await request<PublicConversation>('POST', address, { body: {} });
+    const { body } = await post<PublicConversation>(address);
     await navigate({ to: to.conversation(agentId, body.id) });
   });
   const button = (

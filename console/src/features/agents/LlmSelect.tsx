@@ -14,7 +14,7 @@ export const LlmSelect = ({
   value: string | null;
   onChange: (value: string | null) => void;
   error?: string | undefined;
-  disabledReason?: string | null;
+  disabledReason?: string | null | undefined;
 }) => {
   const permission = usePermission('listLlmConfigurations');
   const got = useGet<LlmConfigurationPage>('/api/v2/llm-configurations', {

@@ -1,38 +1,18 @@
-import { useNavigate } from '@tanstack/react-router';
-import {
-  path,
-  request,
-  useForm,
-  useGet,
-  useIdempotencyKey,
-  useInvalidate,
-  usePermission,
-} from '../../api/index.ts';
+import { path, useGet, usePermission } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
+import { SubmitForm, useCreateForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
-import {
-  Button,
-  ButtonLink,
-  Form,
-  Loaded,
-  notify,
-  Page,
-  Problem,
-  permissionReason,
-  Segmented,
-  Textarea,
-  TextField,
-} from '../../ui/index.ts';
+import { Loaded, optionsOf, Page, permissionReason, Segmented, Textarea, TextField } from '../../ui/index.ts';
 import { LlmSelect } from './LlmSelect.tsx';
 import type { newAgentSearch } from './search.ts';
 
-const modes = (['worker', 'conversational'] as const).map((value) => ({ value, label: words.modes[value] }));
+const modes = optionsOf(words.modes);
 
-/** What a copy takes over besides what the form shows. */
+/** What a copy takes over that the form does not show. */
 const copied = (agent: PublicAgent) => ({
   fallback_llm_ids: agent.fallback_llm_ids,
   tool_server_ids: agent.tool_server_ids,
@@ -46,56 +26,35 @@ const copied = (agent: PublicAgent) => ({
 });
 
 const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
-  const navigate = useNavigate();
-  const invalidate = useInvalidate();
-  const reason = permissionReason(usePermission('createAgent'));
-  const keyOf = useIdempotencyKey();
-  const form = useForm(
-    {
-      name: copy ? words.copyOf(copy.name) : '',
-      mode: copy?.mode ?? ('worker' as const),
-      description: copy?.description ?? '',
-      instructions: copy?.instructions ?? '',
-      llm_id: copy?.llm_id ?? null,
-    },
-    async ({ description, ...values }) => {
-      const body = { ...(copy ? copied(copy) : {}), ...values, description: description || null };
-      const { body: created } = await request<PublicAgent>('POST', '/api/v2/agents', {
-        body,
-        idempotencyKey: keyOf(body),
-      });
-      notify(words.created);
-      await navigate({ to: to.agent(created.id) });
-      await invalidate('/app/api/agents', '/api/v2/agents');
-    },
-  );
+  const first = {
+    name: copy ? words.copyOf(copy.name) : '',
+    mode: copy?.mode ?? ('worker' as const),
+    description: copy?.description ?? '',
+    instructions: copy?.instructions ?? '',
+    llm_id: copy?.llm_id ?? null,
+  };
+  const form = useCreateForm<PublicAgent, typeof first>({
+    first,
+    post: '/api/v2/agents',
+    toBody: ({ description, ...values }) => ({
+      ...(copy ? copied(copy) : {}),
+      ...values,
+      description: description || null,
+    }),
+    disabledReason: permissionReason(usePermission('createAgent')),
+    invalidates: ['/app/api/agents', '/api/v2/agents'],
+    created: words.created,
+    opens: ({ id }) => to.agent(id),
+  });
   return (
-    <Form
-      onSubmit={() => void form.submit()}
-      actions={
-        <>
-          <Button type="submit" kind="primary" busy={form.busy} disabledReason={reason}>
-            {words.create}
-          </Button>
-          <ButtonLink kind="quiet" href={to.agents()}>
-            {common.discard}
-          </ButtonLink>
-        </>
-      }
-    >
-      <TextField {...form.field('name')} label={common.name} disabledReason={reason} required autoFocus />
+    <SubmitForm form={form} submit={words.create} discard={to.agents()}>
+      <TextField {...form.field('name')} label={common.name} required autoFocus />
       <Segmented {...form.field('mode')} label={words.mode} options={modes} />
       <p>{words.modeHints[form.values.mode]}</p>
-      <Textarea
-        {...form.field('instructions')}
-        label={words.instructions}
-        hint={words.instructionsHint}
-        disabledReason={reason}
-      />
-      <LlmSelect {...form.field('llm_id')} disabledReason={reason} />
-      <TextField {...form.field('description')} label={words.description} disabledReason={reason} />
-      {form.error && <Problem error={form.error} />}
-    </Form>
+      <Textarea {...form.field('instructions')} label={words.instructions} hint={words.instructionsHint} />
+      <LlmSelect {...form.field('llm_id')} />
+      <TextField {...form.field('description')} label={words.description} />
+    </SubmitForm>
   );
 };
 

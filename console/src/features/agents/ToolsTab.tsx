@@ -1,22 +1,22 @@
 import { type Got, useGet, usePermission } from '../../api/index.ts';
 import type { PublicAgent, SemanticDataModelPage, ToolServerPage } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
+import { EditForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import {
   Box,
-  Button,
   Facts,
-  Form,
   Link,
   MultiSelect,
-  Problem,
+  notify,
+  optionsOf,
   permissionReason,
   Quiet,
   Section,
   Select,
 } from '../../ui/index.ts';
-import { AgentConflict, LoadedAgent, useAgentForm } from './AgentForm.tsx';
+import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
 
 const toValues = ({ tool_server_ids, semantic_data_model_ids, approval_role }: PublicAgent) => ({
   tool_server_ids,
@@ -24,7 +24,6 @@ const toValues = ({ tool_server_ids, semantic_data_model_ids, approval_role }: P
   approval_role,
 });
 type Values = ReturnType<typeof toValues>;
-const roles = Object.entries(words.roles).map(([value, label]) => ({ value, label }));
 const labels = {
   tool_server_ids: words.toolServers,
   semantic_data_model_ids: words.dataModels,
@@ -32,69 +31,56 @@ const labels = {
 };
 
 /** The named ones, and those chosen that the role may not read, or beyond the first hundred. */
-const optionsOf = (names: ReadonlyMap<string, string>, chosen: readonly string[]) => [
+const optionsWith = (names: ReadonlyMap<string, string>, chosen: readonly string[]) => [
   ...[...names].map(([value, label]) => ({ value, label })),
   ...chosen.filter((id) => !names.has(id)).map((value) => ({ value, label: value })),
 ];
 
-const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }) => {
-  const reason = permissionReason(usePermission('updateAgent'));
-  const permission = usePermission('listToolServers');
-  const servers = useGet<ToolServerPage>('/api/v2/tool-servers', {
+/** The names of what a list has, by their ids, or why the role may not read it. */
+const useNames = (path: string, operation: string) => {
+  const permission = usePermission(operation);
+  const got = useGet<ToolServerPage | SemanticDataModelPage>(path, {
     query: { limit: 100 },
     enabled: permission.allowed,
   });
-  const names = new Map((servers.data?.data ?? []).map(({ id, name }) => [id, name]));
-  const mayListModels = usePermission('listSemanticDataModels');
-  const models = useGet<SemanticDataModelPage>('/api/v2/semantic-data-models', {
-    query: { limit: 100 },
-    enabled: mayListModels.allowed,
-  });
-  const modelNames = new Map((models.data?.data ?? []).map(({ id, name }) => [id, name]));
+  return {
+    names: new Map((got.data?.data ?? []).map(({ id, name }) => [id, name])),
+    loading: got.loading,
+    reason: permissionReason(permission),
+  };
+};
+
+const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }) => {
+  const servers = useNames('/api/v2/tool-servers', 'listToolServers');
+  const models = useNames('/api/v2/semantic-data-models', 'listSemanticDataModels');
   const edit = useAgentForm(agent, got, toValues, (values: Values) => values);
   const { form } = edit;
   return (
     <>
-      <Form
-        onSubmit={() => void form.submit()}
-        actions={
-          <>
-            <Button type="submit" busy={form.busy} disabledReason={reason}>
-              {common.save}
-            </Button>
-            {form.dirty && (
-              <Button kind="quiet" onClick={() => form.reset()}>
-                {common.discard}
-              </Button>
-            )}
-          </>
-        }
-      >
+      <EditForm edit={edit} labels={labels} onSaved={() => notify(words.saved)}>
         <MultiSelect
           {...form.field('tool_server_ids')}
           label={words.toolServers}
           hint={words.toolServersHint}
-          disabledReason={reason ?? permissionReason(permission)}
-          options={optionsOf(names, form.values.tool_server_ids)}
+          disabledReason={form.disabledReason ?? servers.reason}
+          options={optionsWith(servers.names, form.values.tool_server_ids)}
           nothing={servers.loading ? common.loading : words.noToolServers}
         />
         <MultiSelect
           {...form.field('semantic_data_model_ids')}
           label={words.dataModels}
           hint={words.dataModelsHint}
-          disabledReason={reason ?? permissionReason(mayListModels)}
-          options={optionsOf(modelNames, form.values.semantic_data_model_ids)}
+          disabledReason={form.disabledReason ?? models.reason}
+          options={optionsWith(models.names, form.values.semantic_data_model_ids)}
           nothing={models.loading ? common.loading : words.noDataModels}
         />
         <Select
           {...form.field('approval_role')}
           onChange={(role) => form.set({ approval_role: role as Values['approval_role'] })}
           label={words.approvalRole}
-          options={roles}
-          disabledReason={reason}
+          options={optionsOf(words.roles)}
         />
-        {form.error && !form.conflict && <Problem error={form.error} />}
-      </Form>
+      </EditForm>
       {agent.tool_policies.length > 0 && (
         <Section title={words.policies} note={words.policiesHint}>
           <Box padded>
@@ -105,7 +91,7 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
                   {words.policy[policy]}{' '}
                   <Quiet small>
                     <Link href={to.toolServer(tool_server_id)}>
-                      {names.get(tool_server_id) ?? tool_server_id}
+                      {servers.names.get(tool_server_id) ?? tool_server_id}
                     </Link>
                   </Quiet>
                 </span>,
@@ -114,7 +100,6 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
           </Box>
         </Section>
       )}
-      <AgentConflict edit={edit} labels={labels} />
     </>
   );
 };

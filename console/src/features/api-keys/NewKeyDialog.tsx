@@ -1,9 +1,10 @@
 import { useState } from 'react';
-import { request, useForm, useInvalidate, useMe } from '../../api/index.ts';
+import { useMe } from '../../api/index.ts';
 import type { CreateApiKeyBody, CreatedApiKey } from '../../api/types.gen.ts';
+import { SubmitForm, useCreateForm } from '../../resource/index.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { common } from '../../text/en/common.ts';
-import { Button, Dialog, Form, MultiSelect, Problem, Segmented, Select, TextField } from '../../ui/index.ts';
+import { Dialog, MultiSelect, Segmented, Select, TextField } from '../../ui/index.ts';
 import { KeyValue } from './KeyValue.tsx';
 import { scopes } from './scopes.ts';
 
@@ -14,46 +15,38 @@ type Kind = 'service_account' | 'personal';
 /** The end of a day in the zone of the browser. */
 const endOf = (day: string): string => new Date(`${day}T23:59:59`).toISOString();
 
+const noValues = {
+  name: '',
+  kind: 'service_account' as Kind,
+  role: 'member' as Role,
+  scopes: [] as string[],
+  expires_at: '',
+};
+
 /** Creates a key, then shows its value. */
 export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
   const { principal, limits } = useMe();
-  const invalidate = useInvalidate();
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
   const person = principal.kind === 'person';
-  const form = useForm(
-    {
-      name: '',
-      kind: 'service_account' as Kind,
-      role: 'member' as Role,
-      scopes: [] as string[],
-      expires_at: '',
-    },
-    async ({ name, kind, role, scopes, expires_at }) => {
-      const body: CreateApiKeyBody = {
-        name,
-        kind,
-        ...(kind === 'personal' ? {} : { role }),
-        ...(scopes.length > 0 ? { scopes: scopes as NonNullable<CreateApiKeyBody['scopes']> } : {}),
-        ...(expires_at === '' ? {} : { expires_at: endOf(expires_at) }),
-      };
-      const reply = await request<CreatedApiKey>('POST', '/api/v2/api-keys', { body });
-      setCreated(reply.body);
-      void invalidate('/app/api/api-keys');
-    },
-  );
+  const form = useCreateForm<CreatedApiKey, typeof noValues>({
+    first: noValues,
+    post: '/api/v2/api-keys',
+    toBody: ({ name, kind, role, scopes, expires_at }): CreateApiKeyBody => ({
+      name,
+      kind,
+      ...(kind === 'personal' ? {} : { role }),
+      ...(scopes.length > 0 ? { scopes: scopes as NonNullable<CreateApiKeyBody['scopes']> } : {}),
+      ...(expires_at === '' ? {} : { expires_at: endOf(expires_at) }),
+    }),
+    invalidates: ['/app/api/api-keys'],
+    onCreated: setCreated,
+  });
   if (created) return <KeyValue title={words.newKey} created={created} onClose={onClose} />;
   const allowed = roles.slice(0, roles.indexOf(principal.role) + 1);
   const days = limits?.max_api_key_days ?? 0;
   return (
     <Dialog open onClose={onClose} title={words.newKey}>
-      <Form
-        onSubmit={() => void form.submit()}
-        actions={
-          <Button type="submit" kind="primary" busy={form.busy}>
-            {words.create}
-          </Button>
-        }
-      >
+      <SubmitForm form={form} submit={words.create}>
         <TextField {...form.field('name')} label={common.name} hint={words.nameHint} required autoFocus />
         {person && (
           <Segmented
@@ -91,8 +84,7 @@ export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
           label={words.expires}
           hint={days > 0 ? words.expiresWithin(days) : words.expiresHint}
         />
-        {form.error && <Problem error={form.error} />}
-      </Form>
+      </SubmitForm>
     </Dialog>
   );
 };

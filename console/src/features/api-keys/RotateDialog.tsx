@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { path, request, useAction, useInvalidate } from '../../api/index.ts';
 import type { CreatedApiKey, NamedApiKey } from '../../api/types.gen.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
-import { ActionDialog, Select } from '../../ui/index.ts';
+import { ActionDialog, optionsOf, Select } from '../../ui/index.ts';
 import { KeyValue } from './KeyValue.tsx';
 
 /** Makes a key in place of another, then shows its value. */
@@ -35,7 +35,7 @@ export const RotateDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose
         label={words.overlap}
         value={overlap}
         onChange={(value) => setOverlap(value ?? '0')}
-        options={Object.entries(words.overlaps).map(([value, label]) => ({ value, label }))}
+        options={optionsOf(words.overlaps)}
       />
     </ActionDialog>
   );

@@ -9,19 +9,16 @@ import {
   usePermission,
 } from '../../api/index.ts';
 import { to } from '../../app/addresses.ts';
+import { EditForm } from '../../resource/index.ts';
 import { branding as words } from '../../text/en/branding.ts';
-import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
 import {
   ActionDialog,
   Button,
-  Conflict,
-  Form,
   Loaded,
   notify,
   Page,
-  Problem,
   permissionReason,
   Section,
   Skeleton,
@@ -31,7 +28,7 @@ import {
 import { BrandingPreview } from './BrandingPreview.tsx';
 import { ColorField } from './ColorField.tsx';
 import { LogoField } from './LogoField.tsx';
-import { type Branding, brandingPath, differences, empty, toValues } from './values.ts';
+import { type Branding, brandingPath, empty, image, labels, toValues } from './values.ts';
 
 /** Clears everything, after a question. */
 const ClearBranding = ({ disabledReason }: { disabledReason: string | null }) => {
@@ -64,73 +61,36 @@ const ClearBranding = ({ disabledReason }: { disabledReason: string | null }) =>
 };
 
 const BrandingForm = ({ branding, got }: { branding: Branding; got: Got<Branding> }) => {
-  const reason = permissionReason(usePermission('updateBranding'));
-  const { form, theirs, keepTheirs, writeMine, later } = useEditForm({
+  const disabledReason = permissionReason(usePermission('updateBranding'));
+  const edit = useEditForm({
     path: brandingPath,
     loaded: { body: branding, etag: got.etag },
     toValues,
-    save: async (values, ifMatch) => {
-      const reply = await request<Branding>('PATCH', brandingPath, { body: values, ifMatch });
-      notify(words.saved);
-      return reply;
-    },
+    save: (values, ifMatch) => request<Branding>('PATCH', brandingPath, { body: values, ifMatch }),
+    disabledReason,
     // The frame shows the branding too.
     invalidates: ['/app/api/me'],
   });
+  const { form } = edit;
   return (
-    <>
-      <Form
-        onSubmit={() => void form.submit()}
-        side={
-          <Section title={words.preview}>
-            <BrandingPreview values={form.values} />
-          </Section>
-        }
-        actions={
-          <>
-            <Button type="submit" kind="primary" busy={form.busy} disabledReason={reason}>
-              {common.save}
-            </Button>
-            {form.dirty && (
-              <Button kind="quiet" onClick={() => form.reset()}>
-                {common.discard}
-              </Button>
-            )}
-            <ClearBranding disabledReason={reason} />
-          </>
-        }
-      >
-        <TextField
-          {...form.field('workspace_name')}
-          label={words.name}
-          hint={words.nameHint}
-          maxLength={40}
-          disabledReason={reason}
-        />
-        <ColorField {...form.field('primary_color')} disabledReason={reason} />
-        <LogoField
-          {...form.field('logo_data_url')}
-          label={words.logo}
-          hint={words.logoHint}
-          disabledReason={reason}
-        />
-        <LogoField
-          {...form.field('logo_dark_data_url')}
-          label={words.logoDark}
-          hint={words.logoDarkHint}
-          disabledReason={reason}
-        />
-        {form.error && !form.conflict && <Problem error={form.error} />}
-      </Form>
-      <Conflict
-        open={theirs !== null}
-        differences={theirs ? differences(theirs, form.values) : []}
-        onKeepTheirs={keepTheirs}
-        onWriteMine={() => void writeMine()}
-        onClose={later}
-        busy={form.busy}
-      />
-    </>
+    <EditForm
+      edit={edit}
+      labels={labels}
+      texts={{ logo_data_url: image, logo_dark_data_url: image }}
+      onSaved={() => notify(words.saved)}
+      kind="primary"
+      actions={<ClearBranding disabledReason={disabledReason} />}
+      side={
+        <Section title={words.preview}>
+          <BrandingPreview values={form.values} />
+        </Section>
+      }
+    >
+      <TextField {...form.field('workspace_name')} label={words.name} hint={words.nameHint} maxLength={40} />
+      <ColorField {...form.field('primary_color')} />
+      <LogoField {...form.field('logo_data_url')} label={words.logo} hint={words.logoHint} />
+      <LogoField {...form.field('logo_dark_data_url')} label={words.logoDark} hint={words.logoDarkHint} />
+    </EditForm>
   );
 };
 

@@ -4,7 +4,7 @@ import { readColor, TextField } from '../../ui/index.ts';
 import css from './Branding.module.css';
 
 /** A color as `#rrggbb`, typed or picked. */
-export const ColorField = (props: FieldProps<string> & { disabledReason: string | null }) => (
+export const ColorField = (props: FieldProps<string>) => (
   <TextField
     {...props}
     label={words.color}

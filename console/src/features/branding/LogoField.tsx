@@ -27,7 +27,6 @@ export const LogoField = ({
 }: FieldProps<string> & {
   label: string;
   hint: string;
-  disabledReason: string | null;
 }) => {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);

@@ -1,6 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { request, useAction, useGet, usePermission } from '../../api/index.ts';
+import { useAction, useCreate, useGet, usePermission } from '../../api/index.ts';
 import type { ConversationDetail, PublicConversation } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
@@ -36,8 +36,9 @@ const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetai
   const mayDelete = permissionReason(usePermission('deleteConversation'));
   const mayRename = permissionReason(usePermission('updateConversation'));
   const mayCreate = permissionReason(usePermission('createConversation'));
+  const post = useCreate();
   const create = useAction(async () => {
-    const { body } = await request<PublicConversation>('POST', listPath(of.agentId), { body: {} });
+    const { body } = await post<PublicConversation>(listPath(of.agentId));
     await navigate({ to: to.conversation(of.agentId, body.id) });
   });
   const address = location.origin + to.conversation(of.agentId, of.id);

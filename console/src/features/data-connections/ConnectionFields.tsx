@@ -1,11 +1,17 @@
 import type { Form } from '../../api/index.ts';
 import { common } from '../../text/en/common.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
-import { NumberField, SecretField, SecretTextarea, Select, Textarea, TextField } from '../../ui/index.ts';
+import {
+  NumberField,
+  optionsOf,
+  SecretField,
+  SecretTextarea,
+  Select,
+  Textarea,
+  TextField,
+} from '../../ui/index.ts';
 import { type ConnectionValues, defaultPorts, type Engine, type TlsMode } from './values.ts';
 
-const optionsOf = (labels: Record<string, string>) =>
-  Object.entries(labels).map(([value, label]) => ({ value, label }));
 const engines = optionsOf(words.engines);
 const tlsModes = optionsOf(words.tlsModes);
 
@@ -20,10 +26,9 @@ interface Props {
   stored: Stored;
   /** The stored password must be typed again. */
   moved: boolean;
-  disabledReason: string | null;
 }
 
-const TlsFields = ({ form, stored, disabledReason }: Props) => (
+const TlsFields = ({ form, stored }: Props) => (
   <>
     <Select
       {...form.field('tls')}
@@ -31,32 +36,22 @@ const TlsFields = ({ form, stored, disabledReason }: Props) => (
       label={words.tls}
       hint={words.tlsHints[form.values.tls]}
       options={tlsModes}
-      disabledReason={disabledReason}
     />
     {form.values.tls !== 'disable' && (
       <>
-        <Textarea
-          {...form.field('ca')}
-          label={words.ca}
-          hint={words.caHint}
-          rows={2}
-          mono
-          disabledReason={disabledReason}
-        />
+        <Textarea {...form.field('ca')} label={words.ca} hint={words.caHint} rows={2} mono />
         <Textarea
           {...form.field('client_certificate')}
           label={words.client_certificate}
           hint={words.clientCertificateHint}
           rows={2}
           mono
-          disabledReason={disabledReason}
         />
         <SecretTextarea
           {...form.field('client_key')}
           set={stored.client_key}
           label={words.client_key}
           hint={words.clientKeyHint}
-          disabledReason={disabledReason}
         />
       </>
     )}
@@ -64,10 +59,10 @@ const TlsFields = ({ form, stored, disabledReason }: Props) => (
 );
 
 const ServerFields = (props: Props & { engine: keyof typeof defaultPorts }) => {
-  const { form, stored, moved, engine, disabledReason } = props;
+  const { form, stored, moved, engine } = props;
   return (
     <>
-      <TextField {...form.field('host')} label={words.host} disabledReason={disabledReason} required />
+      <TextField {...form.field('host')} label={words.host} required />
       <NumberField
         {...form.field('port')}
         label={words.port}
@@ -75,27 +70,14 @@ const ServerFields = (props: Props & { engine: keyof typeof defaultPorts }) => {
         min={1}
         max={65_535}
         step={1}
-        disabledReason={disabledReason}
       />
-      <TextField
-        {...form.field('database')}
-        label={words.database}
-        disabledReason={disabledReason}
-        required
-      />
-      <TextField
-        {...form.field('username')}
-        label={words.username}
-        hint={words.usernameHint}
-        disabledReason={disabledReason}
-        required
-      />
+      <TextField {...form.field('database')} label={words.database} required />
+      <TextField {...form.field('username')} label={words.username} hint={words.usernameHint} required />
       <SecretField
         {...form.field('password')}
         label={words.password}
         set={stored.password && !moved}
         hint={stored.password && moved ? words.passwordAgain : words.passwordHint}
-        disabledReason={disabledReason}
         required={stored.password && moved}
       />
       <TlsFields {...props} />
@@ -105,7 +87,7 @@ const ServerFields = (props: Props & { engine: keyof typeof defaultPorts }) => {
 
 /** The fields of a data connection: those that all have, and those of its engine. `fixed`: the engine stays. */
 export const ConnectionFields = ({ fixed = false, ...props }: Props & { fixed?: boolean }) => {
-  const { form, disabledReason } = props;
+  const { form } = props;
   const { engine } = form.values;
   return (
     <>
@@ -116,35 +98,16 @@ export const ConnectionFields = ({ fixed = false, ...props }: Props & { fixed?: 
           label={words.engine}
           hint={words.engineHints[engine]}
           options={engines}
-          disabledReason={disabledReason}
         />
       )}
-      <TextField {...form.field('name')} label={common.name} disabledReason={disabledReason} required />
+      <TextField {...form.field('name')} label={common.name} required />
       {engine === 'sqlite' ? (
-        <TextField
-          {...form.field('path')}
-          label={words.path}
-          hint={words.pathHint}
-          mono
-          disabledReason={disabledReason}
-          required
-        />
+        <TextField {...form.field('path')} label={words.path} hint={words.pathHint} mono required />
       ) : (
         <ServerFields {...props} engine={engine} />
       )}
-      <Textarea
-        {...form.field('description')}
-        label={words.description}
-        rows={2}
-        disabledReason={disabledReason}
-      />
-      <Textarea
-        {...form.field('tags')}
-        label={words.tags}
-        hint={words.tagsHint}
-        rows={2}
-        disabledReason={disabledReason}
-      />
+      <Textarea {...form.field('description')} label={words.description} rows={2} />
+      <Textarea {...form.field('tags')} label={words.tags} hint={words.tagsHint} rows={2} />
     </>
   );
 };

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import type { ApiProblem } from '../../api/index.ts';
 import type { DataConnectionTestResult, PublicDataConnection } from '../../api/types.gen.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { Time } from '../../time/index.ts';
@@ -28,13 +29,21 @@ export const StateSentence = ({ connection }: { connection: PublicDataConnection
   );
 };
 
+type Tried = Pick<DataConnectionTestResult, 'ok' | 'steps'> & Partial<DataConnectionTestResult>;
+
+/** The steps of a save that was refused because the database cannot be read. */
+export const refusedTest = (refusal: ApiProblem | null): Tried | undefined => {
+  const steps = refusal?.fields?.steps;
+  return Array.isArray(steps) ? { ok: false, steps } : undefined;
+};
+
 /** What each step of a test found, and what is not good although the test passed. */
 export const TestResult = ({
   engine,
   result: { ok, steps, server, warnings, latency_ms },
 }: {
   engine: Engine;
-  result: Pick<DataConnectionTestResult, 'ok' | 'steps'> & Partial<DataConnectionTestResult>;
+  result: Tried;
 }) => {
   const names = engine === 'sqlite' ? words.fileSteps : words.steps;
   return (

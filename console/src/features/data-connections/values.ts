@@ -1,4 +1,3 @@
-import { withFaultPaths } from '../../api/index.ts';
 import type {
   PublicDataConnection,
   ShownServerConfiguration,
@@ -84,7 +83,7 @@ export const toValues = (connection: PublicDataConnection): ConnectionValues => 
 };
 
 /** The values that the API never shows. */
-export const secretsOf = ({ password, client_key }: ConnectionValues) => ({ password, client_key });
+export const secrets = ['password', 'client_key'] as const;
 
 /** Null for what is empty, undefined for a stored secret that stays. */
 const orNull = (value: string | null): string | null | undefined =>
@@ -167,6 +166,6 @@ export const isMoved = (values: ConnectionValues, before: ConnectionValues): boo
   return values.engine !== 'sqlite' && Object.keys(moves).length > 0;
 };
 
-/** Names the faults of `configuration` as the form names its fields. */
-export const withFieldNames = <T>(saving: Promise<T>): Promise<T> =>
-  withFaultPaths(saving, (path) => path.replace(/^configuration\.(tls\.)?/, '').replace(/^mode$/, 'tls'));
+/** The field of a fault: those of `configuration` are fields of the form. */
+export const fieldOf = (path: string): string =>
+  path.replace(/^configuration\.(tls\.)?/, '').replace(/^mode$/, 'tls');

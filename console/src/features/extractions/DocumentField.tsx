@@ -75,13 +75,15 @@ export const PickedDocument = ({ picked }: { picked: Picked }) => {
 
 /** A document of this machine: chosen or dropped. */
 export const DocumentField = ({
-  file,
+  value: file,
   onChange,
   error,
+  disabledReason,
 }: {
-  file: File | null;
+  value: File | null;
   onChange: (file: File) => void;
   error: string | undefined;
+  disabledReason: string | null | undefined;
 }) => {
   const input = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
@@ -120,7 +122,12 @@ export const DocumentField = ({
           currentTarget.value = '';
         }}
       />
-      <Button small data-invalid={error ? true : undefined} onClick={() => input.current?.click()}>
+      <Button
+        small
+        disabledReason={disabledReason}
+        data-invalid={error ? true : undefined}
+        onClick={() => input.current?.click()}
+      >
         {file ? words.chooseAnother : words.chooseFile}
       </Button>
       {error && (

@@ -1,16 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import {
-  ApiProblem,
-  request,
-  upload,
-  useForm,
-  useInvalidate,
-  usePermission,
-} from '../../api/index.ts';
+import { ApiProblem, request, upload, useForm, useInvalidate, usePermission } from '../../api/index.ts';
 import type { Extraction } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
+import { FormProblems } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -19,8 +13,8 @@ import {
   ButtonLink,
   Checkbox,
   Form,
+  optionsOf,
   Page,
-  Problem,
   permissionReason,
   Quiet,
   Segmented,
@@ -33,6 +27,9 @@ import { emptyField, fieldsOf, schemaOf } from './schema.ts';
 import type { newExtractionSearch } from './search.ts';
 
 const first = {
+  file: null as File | null,
+  /** Has no value: the faults of the schema are its own. */
+  schema: null,
   fields: [emptyField],
   kind: 'fields' as 'fields' | 'json',
   json: '',
@@ -43,10 +40,8 @@ const first = {
 /** What was asked last, until the window is closed: often the next document has the same fields. */
 let lastValues = first;
 
-const kinds = Object.entries(words.schemaKinds).map(([value, label]) => ({
-  value: value as typeof first.kind,
-  label,
-}));
+const kinds = optionsOf(words.schemaKinds);
+const address = '/api/v2/document-intelligence/extract';
 
 const refuse = (path: string, message: string): never => {
   throw new ApiProblem(422, { details: [{ path, message }], message: '' });
@@ -71,38 +66,41 @@ export const NewExtractionPage = () => {
   const invalidate = useInvalidate();
   const picked = pickedOf(useUrlState<ReturnType<typeof newExtractionSearch>>().search);
   const reason = permissionReason(usePermission('createExtraction'));
-  const [file, setFile] = useState<File | null>(null);
-  const [missing, setMissing] = useState(false);
   const [share, setShare] = useState<number | null>(null);
   const [note, setNote] = useState<string | null>(null);
   const sending = useRef<AbortController>(null);
 
-  const send = async (asked: { schema: object; instructions: string | undefined; options: object }) => {
+  const send = async (
+    file: File | null,
+    asked: { schema: object; instructions: string | undefined; options: object },
+  ): Promise<Extraction | null> => {
     if (picked) {
-      return request<Extraction>('POST', '/api/v2/document-intelligence/extract', {
-        body: { file: picked.file, ...asked },
-      });
+      const body = { file: picked.file, ...asked };
+      return (await request<Extraction>('POST', address, { body })).body;
     }
     const form = new FormData();
     form.append('schema', JSON.stringify(asked.schema));
     if (asked.instructions) form.append('instructions', asked.instructions);
     form.append('options', JSON.stringify(asked.options));
     form.append('file', file!, file!.name);
-    sending.current = new AbortController();
+    const stopping = new AbortController();
+    sending.current = stopping;
+    const { signal } = stopping;
     setShare(0);
-    return upload<Extraction>('/api/v2/document-intelligence/extract', form, {
-      onProgress: setShare,
-      signal: sending.current.signal,
-    }).finally(() => setShare(null));
+    try {
+      return (await upload<Extraction>(address, form, { onProgress: setShare, signal })).body;
+    } catch (error) {
+      if (signal.aborted) return null;
+      throw error;
+    } finally {
+      setShare(null);
+    }
   };
 
-  const form = useForm(lastValues, async (values) => {
-    if (!picked && !file) {
-      setMissing(true);
-      refuse('file', words.fileRequired);
-    }
+  const save = async (values: typeof first) => {
+    if (!picked && !values.file) refuse('file', words.fileRequired);
     const schema = schemaIn(values);
-    const { body } = await send({
+    const made = await send(values.file, {
       schema,
       instructions: values.instructions.trim() || undefined,
       options: {
@@ -112,9 +110,14 @@ export const NewExtractionPage = () => {
         ...(values.pages.trim() && { pages: values.pages.trim() }),
       },
     });
-    lastValues = values;
+    if (!made) return;
+    lastValues = { ...values, file: null };
     void invalidate('/api/v2/extractions');
-    await navigate({ to: to.extraction(body.id) });
+    await navigate({ href: to.extraction(made.id) });
+  };
+  const form = useForm(lastValues, save, {
+    disabledReason: reason,
+    fieldOf: (path) => path.replace(/^options\./, ''),
   });
   const { values } = form;
   const changeKind = (kind: typeof first.kind) => {
@@ -127,10 +130,7 @@ export const NewExtractionPage = () => {
     if (fields) form.set({ kind, fields });
     else setNote(words.jsonOnly);
   };
-  const fileError = form.field('file' as never).error as string | undefined;
-  const schema = form.field('schema' as never).error as string | undefined;
-  const pagesField = form.field('options.pages' as never).error as string | undefined;
-  const stopped = form.error !== null && !(form.error instanceof ApiProblem);
+  const { error: schemaError } = form.field('schema');
   return (
     <Page
       title={pages.newExtraction}
@@ -159,19 +159,7 @@ export const NewExtractionPage = () => {
           </>
         }
       >
-        {picked ? (
-          <PickedDocument picked={picked} />
-        ) : (
-          <DocumentField
-            file={file}
-            onChange={(chosen) => {
-              setFile(chosen);
-              setMissing(false);
-              form.set({ file: undefined } as never);
-            }}
-            error={fileError ?? (missing && !file ? words.fileRequired : undefined)}
-          />
-        )}
+        {picked ? <PickedDocument picked={picked} /> : <DocumentField {...form.field('file')} />}
         <Segmented label={words.schemaAs} value={values.kind} options={kinds} onChange={changeKind} />
         {note && (
           <p role="status">
@@ -181,8 +169,8 @@ export const NewExtractionPage = () => {
         {values.kind === 'fields' ? (
           <SchemaFields
             value={values.fields}
-            onChange={(fields) => form.set({ fields, schema: undefined } as never)}
-            error={schema}
+            onChange={(fields) => form.set({ fields, schema: null })}
+            error={schemaError}
           />
         ) : (
           <Textarea
@@ -192,8 +180,8 @@ export const NewExtractionPage = () => {
             rows={14}
             mono
             value={values.json}
-            onChange={(json) => form.set({ json, schema: undefined } as never)}
-            error={schema}
+            onChange={(json) => form.set({ json, schema: null })}
+            error={schemaError}
           />
         )}
         <Textarea
@@ -203,17 +191,9 @@ export const NewExtractionPage = () => {
           rows={2}
           maxLength={10_000}
         />
-        <TextField
-          {...form.field('pages')}
-          error={pagesField}
-          label={words.pagesField}
-          hint={words.pagesHint}
-        />
+        <TextField {...form.field('pages')} label={words.pagesField} hint={words.pagesHint} />
         <Checkbox {...form.field('grounded')} label={words.grounded} hint={words.groundedHint} />
-        {form.otherFaults.length > 0 && (
-          <Problem error={new ApiProblem(422, { details: form.otherFaults, message: '' })} />
-        )}
-        {form.error && !stopped && <Problem error={form.error} />}
+        <FormProblems form={form} />
       </Form>
     </Page>
   );

@@ -46,7 +46,15 @@ const LineText = ({ line, height }: { line: Line & { bbox: object }; height: num
 };
 
 /** A box with a little room around it. */
-const Frame = ({ bbox, height, className }: { bbox: Citation['bbox']; height: number; className?: string | undefined }) =>
+const Frame = ({
+  bbox,
+  height,
+  className,
+}: {
+  bbox: Citation['bbox'];
+  height: number;
+  className?: string | undefined;
+}) =>
   bbox && (
     <rect
       x={bbox.left * width - 4}
@@ -92,7 +100,8 @@ const DrawnPage = ({ page, chosen, leaf, leaves, hrefOf }: PageProps) => {
         )}
       </g>
       {chosen?.bbox && (
-        <g role="img" aria-label={words.chosen(String(leaf.value))}>
+        <g>
+          <title>{words.chosen(String(leaf.value).slice(0, shownCharacters))}</title>
           <Frame bbox={chosen.bbox} height={height} className={css.chosen} />
         </g>
       )}
@@ -112,14 +121,17 @@ const LineList = ({ page, chosen }: PageProps) => {
     if (line && box) box.scrollTop = line.offsetTop - box.clientHeight / 2;
   }, [cited, from]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard.
     <ol ref={list} className={css.lineList} start={from + 1} tabIndex={0} aria-label={words.document}>
       {lines.map((line, index) => {
         const isCited = chosen !== null && from + index === cited;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their number.
           <li key={index} className={cx(isCited && css.cited)} value={from + index + 1}>
-            {isCited ? <mark>{line.text.slice(0, shownCharacters)}</mark> : line.text.slice(0, shownCharacters)}
+            {isCited ? (
+              <mark>{line.text.slice(0, shownCharacters)}</mark>
+            ) : (
+              line.text.slice(0, shownCharacters)
+            )}
           </li>
         );
       })}

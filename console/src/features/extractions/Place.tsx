@@ -7,7 +7,6 @@ import { PageView } from './PageView.tsx';
 import type { extractionSearch } from './search.ts';
 import type { Leaf } from './values.ts';
 
-
 /** The number in the address, from 0 and at most `last`. */
 const numberIn = (text: string | undefined, last: number): number =>
   Math.min(Math.max(0, (Number(text) || 1) - 1), Math.max(0, last));

@@ -92,11 +92,7 @@ export const Result = ({ extraction }: { extraction: Extraction }) => {
             <Nodes
               nodes={tree}
               row={(leaf) => (
-                <LeafRow
-                  leaf={leaf}
-                  current={leaf.pointer === chosen?.pointer}
-                  href={hrefOf(leaf.pointer)}
-                />
+                <LeafRow leaf={leaf} current={leaf.pointer === chosen?.pointer} href={hrefOf(leaf.pointer)} />
               )}
             />
           </Box>

@@ -1,10 +1,10 @@
 import { extractions as words } from '../../text/en/extractions.ts';
 import { ui } from '../../text/en/ui.ts';
-import { Bar, Button, Checkbox, Select, TextField } from '../../ui/index.ts';
+import { Bar, Button, Checkbox, optionsOf, Select, TextField } from '../../ui/index.ts';
 import css from './extractions.module.css';
 import { emptyField, type Field, invoiceFields, type Kind } from './schema.ts';
 
-const kinds = Object.entries(words.kinds).map(([value, label]) => ({ value, label }));
+const kinds = optionsOf(words.kinds);
 
 const FieldRow = ({
   field,
@@ -18,7 +18,7 @@ const FieldRow = ({
   onChange: (patch: Partial<Field>) => void;
   onRemove: () => void;
 }) => (
-  <li className={css.field}>
+  <fieldset className={css.field} aria-label={words.field(place)}>
     <TextField
       label={words.key(place)}
       hiddenLabel
@@ -54,20 +54,16 @@ const FieldRow = ({
       </div>
     )}
     <div className={css.fieldEnd}>
-      <label className={css.required}>
-        <Checkbox
-          label={words.requiredField(place)}
-          hiddenLabel
-          value={field.required}
-          onChange={(required) => onChange({ required })}
-        />
-        <span aria-hidden="true">{words.required}</span>
-      </label>
+      <Checkbox
+        label={words.required}
+        value={field.required}
+        onChange={(required) => onChange({ required })}
+      />
       <Button small kind="quiet" aria-label={words.removeField(place)} onClick={onRemove}>
         {ui.remove}
       </Button>
     </div>
-  </li>
+  </fieldset>
 );
 
 /** The fields of a schema, for who does not write JSON. */
@@ -88,14 +84,15 @@ export const SchemaFields = ({
       <legend>{words.fields}</legend>
       <ul>
         {value.map((field, index) => (
-          <FieldRow
-            // biome-ignore lint/suspicious/noArrayIndexKey: the key of a field changes while it is typed.
-            key={index}
-            field={field}
-            place={index + 1}
-            onChange={(patch) => change(index, patch)}
-            onRemove={() => onChange(value.filter((_, i) => i !== index))}
-          />
+          // biome-ignore lint/suspicious/noArrayIndexKey: the key of a field changes while it is typed.
+          <li key={index}>
+            <FieldRow
+              field={field}
+              place={index + 1}
+              onChange={(patch) => change(index, patch)}
+              onRemove={() => onChange(value.filter((_, i) => i !== index))}
+            />
+          </li>
         ))}
       </ul>
       {error && (

@@ -37,7 +37,8 @@ export const invoiceFields: readonly Field[] = [
 const scalarKinds = ['string', 'date', 'number', 'integer', 'boolean'] as const;
 type ScalarKind = (typeof scalarKinds)[number];
 
-const scalar = (kind: ScalarKind): Json => (kind === 'date' ? { type: 'string', format: 'date' } : { type: kind });
+const scalar = (kind: ScalarKind): Json =>
+  kind === 'date' ? { type: 'string', format: 'date' } : { type: kind };
 
 const object = (entries: readonly (readonly [string, Json])[], required: readonly string[] = []): Json => ({
   type: 'object',
@@ -91,7 +92,10 @@ const columnsText = (schema: Json): string =>
 
 /** The fields of a schema; null if the form could not show all of it. */
 export const fieldsOf = (schema: unknown): Field[] | null => {
-  const { properties, required } = (schema ?? {}) as { properties?: Record<string, Json>; required?: unknown };
+  const { properties, required } = (schema ?? {}) as {
+    properties?: Record<string, Json>;
+    required?: unknown;
+  };
   if (typeof properties !== 'object' || properties === null) return null;
   const names = Array.isArray(required) ? required : [];
   const fields = Object.entries(properties).map(([key, each]): Field | null => {

@@ -46,4 +46,5 @@ export const leavesOf = (nodes: readonly Node[]): Leaf[] =>
   nodes.flatMap((node) => ('leaf' in node ? [node.leaf] : leavesOf(node.nodes)));
 
 /** Whether it stands in the document. */
-export const isFound = ({ state }: Leaf): boolean => state === 'high' || state === 'medium' || state === 'low';
+export const isFound = ({ state }: Leaf): boolean =>
+  state === 'high' || state === 'medium' || state === 'low';

@@ -1,44 +1,36 @@
 import type { Form } from '../../api/index.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
-import { Checkbox, SecretField, SecretMap, Select, TextField } from '../../ui/index.ts';
+import { Checkbox, optionsOf, SecretField, SecretMap, Select, TextField } from '../../ui/index.ts';
 import type { IntegrationValues, Provider } from './values.ts';
 
-const providers = Object.entries(words.providers).map(([value, label]) => ({ value, label }));
-const traceUis = Object.entries(words.traceUis).map(([value, label]) => ({ value, label }));
+const providers = optionsOf(words.providers);
+const traceUis = optionsOf(words.traceUis);
 
 interface Props {
   form: Form<IntegrationValues>;
-  disabledReason: string | null;
   /** Whether the credentials of the form's provider are stored. */
   stored: boolean;
 }
 
-const TraceUi = ({ form, disabledReason }: Props) => (
+const TraceUi = ({ form }: Props) => (
   <>
     <TextField
       {...form.field('trace_view_url')}
       label={words.trace_view_url}
       hint={words.traceViewHint}
       type="url"
-      disabledReason={disabledReason}
     />
-    <Select
-      {...form.field('trace_ui_type')}
-      label={words.trace_ui_type}
-      options={traceUis}
-      clearable
-      disabledReason={disabledReason}
-    />
+    <Select {...form.field('trace_ui_type')} label={words.trace_ui_type} options={traceUis} clearable />
   </>
 );
 
 const ProviderFields = (props: Props) => {
-  const { form, disabledReason, stored } = props;
+  const { form, stored } = props;
   const text = (name: 'dashboard_instance_id' | 'project_name' | 'username', label: string) => (
-    <TextField {...form.field(name)} label={label} disabledReason={disabledReason} required />
+    <TextField {...form.field(name)} label={label} required />
   );
   const secret = (name: 'api_token' | 'api_key' | 'password', label: string) => (
-    <SecretField {...form.field(name)} label={label} set={stored} disabledReason={disabledReason} required />
+    <SecretField {...form.field(name)} label={label} set={stored} required />
   );
   switch (form.values.provider) {
     case 'hosted_dashboard':
@@ -46,17 +38,8 @@ const ProviderFields = (props: Props) => {
         <>
           {text('dashboard_instance_id', words.dashboard_instance_id)}
           {secret('api_token', words.api_token)}
-          <SecretMap
-            {...form.field('additional_headers')}
-            label={words.additional_headers}
-            disabledReason={disabledReason}
-          />
-          <TextField
-            {...form.field('stack_name')}
-            label={words.stack_name}
-            hint={words.stackHint}
-            disabledReason={disabledReason}
-          />
+          <SecretMap {...form.field('additional_headers')} label={words.additional_headers} />
+          <TextField {...form.field('stack_name')} label={words.stack_name} hint={words.stackHint} />
         </>
       );
     case 'llm_tracing':
@@ -77,7 +60,7 @@ const ProviderFields = (props: Props) => {
     case 'otlp_custom_headers':
       return (
         <>
-          <SecretMap {...form.field('headers')} label={words.headers} disabledReason={disabledReason} />
+          <SecretMap {...form.field('headers')} label={words.headers} />
           <TraceUi {...props} />
         </>
       );
@@ -86,7 +69,7 @@ const ProviderFields = (props: Props) => {
 
 /** The fields of an integration: those of its provider, and those that all have. */
 export const IntegrationFields = (props: Props) => {
-  const { form, disabledReason } = props;
+  const { form } = props;
   return (
     <>
       <Select
@@ -97,24 +80,11 @@ export const IntegrationFields = (props: Props) => {
         }
         label={words.provider}
         options={providers}
-        disabledReason={disabledReason}
       />
-      <TextField
-        {...form.field('url')}
-        label={words.url}
-        hint={words.urlHint}
-        type="url"
-        disabledReason={disabledReason}
-        required
-      />
+      <TextField {...form.field('url')} label={words.url} hint={words.urlHint} type="url" required />
       <ProviderFields {...props} />
-      <TextField
-        {...form.field('description')}
-        label={words.description}
-        hint={words.descriptionHint}
-        disabledReason={disabledReason}
-      />
-      <Checkbox {...form.field('debug')} label={words.debug} disabledReason={disabledReason} />
+      <TextField {...form.field('description')} label={words.description} hint={words.descriptionHint} />
+      <Checkbox {...form.field('debug')} label={words.debug} />
     </>
   );
 };

@@ -1,30 +1,12 @@
-import { listPolling, useBaseUrl, useGet, usePermission } from '../../api/index.ts';
-import type { IntegrationList, ShownIntegration } from '../../api/types.gen.ts';
+import { listPolling } from '../../api/index.ts';
+import type { ShownIntegration } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { ListPage } from '../../resource/index.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import { pages } from '../../text/en/pages.ts';
 import { number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
-import {
-  Box,
-  ButtonLink,
-  type Column,
-  curlOf,
-  EmptyState,
-  FilterBar,
-  FilterChoice,
-  FilterText,
-  Loaded,
-  NothingMatches,
-  OutcomeTag,
-  Page,
-  permissionReason,
-  Quiet,
-  Table,
-  TwoLines,
-} from '../../ui/index.ts';
-import type { integrationsSearch } from './search.ts';
+import { type Column, OutcomeTag, optionsOf, Quiet, TwoLines } from '../../ui/index.ts';
 import { kindOf, stateOf, titleOf } from './sentences.tsx';
 import { hostOf } from './values.ts';
 
@@ -101,69 +83,33 @@ const columns: readonly Column<ShownIntegration>[] = [
   },
 ];
 
-const filters = ['q', 'state'] as const;
-const states = Object.entries(words.states).map(([value, label]) => ({ value, label }));
-
 /** All tracing backends and how they are. There are few, so the page filters them itself. */
-export const IntegrationsPage = () => {
-  const { search, set, clear, count } = useUrlState<ReturnType<typeof integrationsSearch>>();
-  const { q = '', state } = search;
-  const got = useGet<IntegrationList>('/app/api/integrations', { every: listPolling(true) });
-  const base = useBaseUrl();
-  const mayCreate = permissionReason(usePermission('createIntegration'));
-  const create = (
-    <ButtonLink kind="primary" href={to.newIntegration()} disabledReason={mayCreate}>
-      {words.newIntegration}
-    </ButtonLink>
-  );
-  const matches = (row: ShownIntegration) =>
-    (state === undefined || stateOf(row) === state) &&
-    `${titleOf(row)} ${row.settings.url}`.toLowerCase().includes(q.toLowerCase());
-  const empty = got.data?.data.length === 0;
-  return (
-    <Page title={pages.integrations} lead={words.lead} actions={!empty && create}>
-      {!empty && (
-        <FilterBar set={count(filters)} onClear={() => clear(filters)}>
-          <FilterText value={q} onChange={(q) => set({ q })} />
-          <FilterChoice
-            label={words.state}
-            value={state ? [state] : []}
-            options={states}
-            onChange={([state]) => set({ state })}
-          />
-        </FilterBar>
-      )}
-      <Loaded got={got} operation="listIntegrations">
-        {({ data }) => (
-          <Box>
-            {data.length === 0 ? (
-              <EmptyState
-                sentence={words.empty}
-                action={create}
-                curl={curlOf(base, 'POST', '/observability/integrations', {
-                  version: '1',
-                  settings: {
-                    provider: 'otlp_custom_headers',
-                    url: 'https://collector.example.com/v1/traces',
-                    headers: { 'x-api-key': 'secret' },
-                  },
-                })}
-              />
-            ) : data.some(matches) ? (
-              <Table
-                label={pages.integrations}
-                rows={data.filter(matches)}
-                columns={columns}
-                rowKey={({ id }) => id}
-                name={titleOf}
-                href={({ id }) => to.integration(id)}
-              />
-            ) : (
-              <NothingMatches what={words.what} filters={count(filters)} onClear={() => clear(filters)} />
-            )}
-          </Box>
-        )}
-      </Loaded>
-    </Page>
-  );
-};
+export const IntegrationsPage = () => (
+  <ListPage<ShownIntegration>
+    title={pages.integrations}
+    words={words}
+    from="/app/api/integrations"
+    operation="listIntegrations"
+    every={listPolling(true)}
+    filters={[{ name: 'q' }, { name: 'state', label: words.state, options: optionsOf(words.states) }]}
+    matches={(row, { q = '', state }) =>
+      (state === undefined || stateOf(row) === state) &&
+      `${titleOf(row)} ${row.settings.url}`.toLowerCase().includes(q.toLowerCase())
+    }
+    columns={columns}
+    name={titleOf}
+    href={({ id }) => to.integration(id)}
+    create={{ label: words.newIntegration, operation: 'createIntegration', href: to.newIntegration() }}
+    example={[
+      '/observability/integrations',
+      {
+        version: '1',
+        settings: {
+          provider: 'otlp_custom_headers',
+          url: 'https://collector.example.com/v1/traces',
+          headers: { 'x-api-key': 'secret' },
+        },
+      },
+    ]}
+  />
+);

@@ -1,71 +1,52 @@
-import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { request, useAction, useForm, useInvalidate, usePermission } from '../../api/index.ts';
+import { usePermission } from '../../api/index.ts';
 import type { ObservabilityTestResult, ShownIntegration } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
-import { common } from '../../text/en/common.ts';
+import { SubmitForm, useCreateForm, useSettingsTest } from '../../resource/index.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Button, ButtonLink, Form, notify, Page, Problem, permissionReason } from '../../ui/index.ts';
+import { Button, Page, permissionReason } from '../../ui/index.ts';
 import { IntegrationFields } from './IntegrationFields.tsx';
 import { TestResult } from './TestResult.tsx';
-import { noValues, toSettings, withFieldNames } from './values.ts';
+import { fieldOf, type IntegrationValues, noValues, toSettings } from './values.ts';
 
 /** Connects a tracing backend. Its settings can be tested before they are saved. */
 export const NewIntegrationPage = () => {
-  const navigate = useNavigate();
-  const invalidate = useInvalidate();
-  const reason = permissionReason(usePermission('createIntegration'));
   const mayTest = permissionReason(usePermission('testObservabilitySettings'));
-  const [result, setResult] = useState<ObservabilityTestResult | null>(null);
-  const form = useForm(noValues, async (values) => {
-    const { description, version, debug } = values;
-    const body = {
-      settings: toSettings(values),
-      version,
-      debug,
-      ...(description === '' ? {} : { description }),
-    };
-    const { body: created } = await withFieldNames(
-      request<ShownIntegration>('POST', '/app/api/integrations', { body }),
-    );
-    notify(words.created);
-    await invalidate('/app/api/integrations');
-    await navigate({ to: to.integration(created.id) });
+  const form = useCreateForm<ShownIntegration, IntegrationValues>({
+    first: noValues,
+    post: '/app/api/integrations',
+    toBody: (values) => {
+      const { description, version, debug } = values;
+      const more = description === '' ? {} : { description };
+      return { settings: toSettings(values), version, debug, ...more };
+    },
+    fieldOf,
+    disabledReason: permissionReason(usePermission('createIntegration')),
+    invalidates: ['/app/api/integrations'],
+    created: words.created,
+    opens: ({ id }) => to.integration(id),
   });
-  const test = useAction(() =>
-    form.submit(async (values) => {
-      setResult(null);
-      const { body } = await withFieldNames(
-        request<ObservabilityTestResult>('POST', '/api/v2/observability/integrations/test', {
-          body: { settings: toSettings(values) },
-        }),
-      );
-      setResult(body);
-    }),
+  const test = useSettingsTest<ObservabilityTestResult, IntegrationValues>(
+    form,
+    '/api/v2/observability/integrations/test',
+    (values) => ({ settings: toSettings(values) }),
   );
   return (
     <Page title={pages.newIntegration} crumbs={[{ label: pages.integrations, href: to.integrations() }]}>
-      <Form
-        onSubmit={() => void form.submit()}
+      <SubmitForm
+        form={form}
+        submit={words.save}
+        busy={form.busy && !test.busy}
+        discard={to.integrations()}
         actions={
-          <>
-            <Button type="submit" kind="primary" busy={form.busy && !test.busy} disabledReason={reason}>
-              {words.save}
-            </Button>
-            <Button busy={test.busy} disabledReason={mayTest} onClick={() => void test.run()}>
-              {words.test}
-            </Button>
-            <ButtonLink kind="quiet" href={to.integrations()}>
-              {common.discard}
-            </ButtonLink>
-          </>
+          <Button busy={test.busy} disabledReason={mayTest} onClick={() => void test.run()}>
+            {words.test}
+          </Button>
         }
       >
-        <IntegrationFields form={form} disabledReason={reason} stored={false} />
-        {form.error && <Problem error={form.error} />}
-        {result && <TestResult result={result} />}
-      </Form>
+        <IntegrationFields form={form} stored={false} />
+        {test.result && <TestResult result={test.result} />}
+      </SubmitForm>
     </Page>
   );
 };

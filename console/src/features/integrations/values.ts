@@ -1,4 +1,3 @@
-import { withFaultPaths } from '../../api/index.ts';
 import type { ShownIntegration, ShownProviderSettings } from '../../api/types.gen.ts';
 import { type SecretEntry, storedEntries } from '../../ui/index.ts';
 
@@ -87,9 +86,11 @@ export const toSettings = (values: IntegrationValues): Record<string, unknown> =
   return settings;
 };
 
-/** Names the fields of `settings` as the form does, so that their faults come to them. */
-export const withFieldNames = <T>(saving: Promise<T>): Promise<T> =>
-  withFaultPaths(saving, (path) => path.replace(/^settings\./, ''));
+/** The field of a fault: those of `settings` are fields of the form. */
+export const fieldOf = (path: string): string => path.replace(/^settings\./, '');
+
+/** The values that the API never shows. */
+export const secrets = ['api_token', 'api_key', 'password', 'headers', 'additional_headers'] as const;
 
 /** The host of an address, or all of it if it has none: a placeholder may stand for it. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);

@@ -1,18 +1,12 @@
 import type { Form } from '../../api/index.ts';
 import { llmConfigurations as words } from '../../text/en/llm-configurations.ts';
-import { Checkbox, FieldRow, NumberField, Select } from '../../ui/index.ts';
+import { Checkbox, FieldRow, NumberField, optionsOf, Select } from '../../ui/index.ts';
 import type { LlmValues } from './values.ts';
 
-const efforts = Object.entries(words.efforts).map(([value, label]) => ({ value, label }));
+const efforts = optionsOf(words.efforts);
 
 /** How the model is called, whatever its kind. */
-export const LimitFields = ({
-  form,
-  disabledReason,
-}: {
-  form: Form<LlmValues>;
-  disabledReason: string | null;
-}) => (
+export const LimitFields = ({ form }: { form: Form<LlmValues> }) => (
   <>
     <h2>{words.limits}</h2>
     <FieldRow>
@@ -21,14 +15,12 @@ export const LimitFields = ({
         label={words.max_output_tokens}
         hint={words.maxOutputHint}
         min={1}
-        disabledReason={disabledReason}
       />
       <NumberField
         {...form.field('context_tokens')}
         label={words.context_tokens}
         hint={words.contextHint}
         min={1_000}
-        disabledReason={disabledReason}
       />
     </FieldRow>
     <FieldRow>
@@ -39,7 +31,6 @@ export const LimitFields = ({
         unit={words.seconds}
         min={1}
         max={600}
-        disabledReason={disabledReason}
       />
       <NumberField
         {...form.field('temperature')}
@@ -48,7 +39,6 @@ export const LimitFields = ({
         min={0}
         max={2}
         step={0.1}
-        disabledReason={disabledReason}
       />
     </FieldRow>
     <Select
@@ -57,13 +47,8 @@ export const LimitFields = ({
       hint={words.effortHint}
       options={efforts}
       clearable
-      disabledReason={disabledReason}
     />
-    <Checkbox {...form.field('streaming')} label={words.streaming} disabledReason={disabledReason} />
-    <Checkbox
-      {...form.field('prompt_caching')}
-      label={words.prompt_caching}
-      disabledReason={disabledReason}
-    />
+    <Checkbox {...form.field('streaming')} label={words.streaming} />
+    <Checkbox {...form.field('prompt_caching')} label={words.prompt_caching} />
   </>
 );

@@ -1,12 +1,10 @@
 import type { Form } from '../../api/index.ts';
 import { common } from '../../text/en/common.ts';
 import { llmConfigurations as words } from '../../text/en/llm-configurations.ts';
-import { Checkbox, SecretField, Select, StoredSecretMap, TextField } from '../../ui/index.ts';
+import { Checkbox, optionsOf, SecretField, Select, StoredSecretMap, TextField } from '../../ui/index.ts';
 import { LimitFields } from './LimitFields.tsx';
 import { fieldIn, type LlmValues } from './values.ts';
 
-const optionsOf = (labels: Record<string, string>) =>
-  Object.entries(labels).map(([value, label]) => ({ value, label }));
 const kinds = optionsOf(words.kinds);
 const apis = optionsOf(words.apis);
 const credentialKinds = optionsOf(words.credentialKinds);
@@ -29,10 +27,9 @@ export const nothingStored: Stored = {
 interface Props {
   form: Form<LlmValues>;
   stored: Stored;
-  disabledReason: string | null;
 }
 
-const BedrockFields = ({ form, stored, disabledReason }: Props) => {
+const BedrockFields = ({ form, stored }: Props) => {
   const byKey = form.values.credentials === 'api_key';
   const secret = (name: 'api_key' | 'secret_access_key' | 'session_token', hint?: string) => (
     <SecretField
@@ -40,37 +37,23 @@ const BedrockFields = ({ form, stored, disabledReason }: Props) => {
       label={words[name]}
       set={stored[name]}
       hint={hint}
-      disabledReason={disabledReason}
       required={hint === undefined}
     />
   );
   return (
     <>
-      <TextField
-        {...form.field('region')}
-        label={words.region}
-        hint={words.regionHint}
-        disabledReason={disabledReason}
-        required
-      />
+      <TextField {...form.field('region')} label={words.region} hint={words.regionHint} required />
       <Select
         {...form.field('credentials')}
         onChange={(credentials) => form.set({ credentials: credentials as LlmValues['credentials'] })}
         label={words.credentials}
         options={credentialKinds}
-        disabledReason={disabledReason}
       />
       {byKey ? (
         secret('api_key')
       ) : (
         <>
-          <TextField
-            {...form.field('access_key_id')}
-            label={words.access_key_id}
-            disabledReason={disabledReason}
-            required
-            mono
-          />
+          <TextField {...form.field('access_key_id')} label={words.access_key_id} required mono />
           {secret('secret_access_key')}
           {secret('session_token', words.sessionTokenHint)}
         </>
@@ -80,7 +63,7 @@ const BedrockFields = ({ form, stored, disabledReason }: Props) => {
 };
 
 /** The fields that only OpenAI and Azure have. */
-const OpenAiFields = ({ form, disabledReason }: Props) => {
+const OpenAiFields = ({ form }: Props) => {
   const has = (name: Parameters<typeof fieldIn>[1]) => fieldIn(form.values.kind, name) !== null;
   return (
     <>
@@ -91,33 +74,15 @@ const OpenAiFields = ({ form, disabledReason }: Props) => {
           label={words.api}
           hint={words.apiHint}
           options={apis}
-          disabledReason={disabledReason}
         />
       )}
-      {has('organization') && (
-        <TextField
-          {...form.field('organization')}
-          label={words.organization}
-          disabledReason={disabledReason}
-        />
-      )}
-      {has('project') && (
-        <TextField {...form.field('project')} label={words.project} disabledReason={disabledReason} />
-      )}
+      {has('organization') && <TextField {...form.field('organization')} label={words.organization} />}
+      {has('project') && <TextField {...form.field('project')} label={words.project} />}
       {has('api_version') && (
-        <TextField
-          {...form.field('api_version')}
-          label={words.api_version}
-          hint={words.apiVersionHint}
-          disabledReason={disabledReason}
-        />
+        <TextField {...form.field('api_version')} label={words.api_version} hint={words.apiVersionHint} />
       )}
       {has('deployment_urls') && (
-        <Checkbox
-          {...form.field('deployment_urls')}
-          label={words.deployment_urls}
-          disabledReason={disabledReason}
-        />
+        <Checkbox {...form.field('deployment_urls')} label={words.deployment_urls} />
       )}
     </>
   );
@@ -125,7 +90,7 @@ const OpenAiFields = ({ form, disabledReason }: Props) => {
 
 /** The fields of an LLM configuration: those of its kind, and those that all have. `fixed`: the kind stays. */
 export const LlmFields = ({ fixed = false, ...props }: Props & { fixed?: boolean }) => {
-  const { form, stored, disabledReason } = props;
+  const { form, stored } = props;
   const { kind } = form.values;
   const url = fieldIn(kind, 'base_url');
   const key = fieldIn(kind, 'api_key');
@@ -143,24 +108,16 @@ export const LlmFields = ({ fixed = false, ...props }: Props & { fixed?: boolean
           label={words.kind}
           hint={words.kindHints[kind]}
           options={kinds}
-          disabledReason={disabledReason}
         />
       )}
-      <TextField {...form.field('name')} label={common.name} disabledReason={disabledReason} required />
-      <TextField
-        {...form.field('model')}
-        label={words.model}
-        hint={words.modelHints[kind]}
-        disabledReason={disabledReason}
-        required
-      />
+      <TextField {...form.field('name')} label={common.name} required />
+      <TextField {...form.field('model')} label={words.model} hint={words.modelHints[kind]} required />
       {url && (
         <TextField
           {...form.field('base_url')}
           label={words.base_url}
           hint={words.baseUrlHints[kind]}
           type="url"
-          disabledReason={disabledReason}
           required={url === 'required'}
         />
       )}
@@ -173,7 +130,6 @@ export const LlmFields = ({ fixed = false, ...props }: Props & { fixed?: boolean
             label={words.api_key}
             set={stored.api_key}
             hint={key === 'optional' ? words.apiKeyOptional : undefined}
-            disabledReason={disabledReason}
             required={key === 'required'}
           />
         )
@@ -185,10 +141,9 @@ export const LlmFields = ({ fixed = false, ...props }: Props & { fixed?: boolean
           names={stored.headers}
           label={words.headers}
           hint={words.headersHint}
-          disabledReason={disabledReason}
         />
       )}
-      <LimitFields form={form} disabledReason={disabledReason} />
+      <LimitFields form={form} />
     </>
   );
 };

@@ -119,12 +119,7 @@ export const toValues = (llm: UsedLlmConfiguration): LlmValues => ({
 });
 
 /** The values that the API never shows. */
-export const secretsOf = ({ api_key, secret_access_key, session_token, headers }: LlmValues) => ({
-  api_key,
-  secret_access_key,
-  session_token,
-  headers,
-});
+export const secrets = ['api_key', 'secret_access_key', 'session_token', 'headers'] as const;
 
 /** The credentials of Bedrock that are not chosen. */
 const unchosen: Record<LlmValues['credentials'], readonly Field[]> = {

@@ -1,22 +1,14 @@
-import { path, request, useAction, useForm, useInvalidate } from '../../api/index.ts';
+import { path, request, useAction, useCreate, useForm, useInvalidate } from '../../api/index.ts';
 import type { RoleMapping } from '../../api/types.gen.ts';
+import { SubmitForm } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { people as words } from '../../text/en/people.ts';
-import {
-  ActionDialog,
-  Button,
-  Dialog,
-  Form,
-  NumberField,
-  notify,
-  Problem,
-  Select,
-  TextField,
-} from '../../ui/index.ts';
+import { ActionDialog, Dialog, NumberField, notify, optionsOf, Select, TextField } from '../../ui/index.ts';
 import { Consequences, type Proposed } from './Consequences.tsx';
 
 type Role = RoleMapping['role'];
-const roles: readonly Role[] = ['member', 'builder', 'admin'];
+
+const { none: _, ...roles } = words.roles;
 
 const proposed = ({ id, claim, value, role, priority }: RoleMapping): Proposed => ({
   id,
@@ -38,6 +30,7 @@ export const MappingDialog = ({
   onClose: () => void;
 }) => {
   const invalidate = useInvalidate();
+  const create = useCreate();
   const { claim, value, role, priority } = mapping ?? {
     claim: 'groups',
     value: '',
@@ -47,7 +40,7 @@ export const MappingDialog = ({
   const form = useForm({ claim, value, role, priority: priority as number | null }, async (values) => {
     const body = { ...values, priority: values.priority ?? 0 };
     if (mapping) await request('PATCH', path`/api/v2/role-mappings/${mapping.id}`, { body });
-    else await request('POST', '/api/v2/role-mappings', { body });
+    else await create('/api/v2/role-mappings', body);
     notify(mapping ? words.mappingSaved : words.mappingCreated);
     onClose();
     await invalidate('/api/v2/role-mappings', '/api/v2/users');
@@ -57,14 +50,7 @@ export const MappingDialog = ({
   const title = mapping ? words.editMapping : words.newMapping;
   return (
     <Dialog open onClose={onClose} title={title}>
-      <Form
-        onSubmit={() => void form.submit()}
-        actions={
-          <Button type="submit" kind="primary" busy={form.busy}>
-            {mapping ? common.save : words.createMapping}
-          </Button>
-        }
-      >
+      <SubmitForm form={form} submit={mapping ? common.save : words.createMapping}>
         <TextField {...form.field('claim')} label={words.claim} hint={words.claimHint} mono required />
         <TextField
           {...form.field('value')}
@@ -78,14 +64,13 @@ export const MappingDialog = ({
           {...form.field('role')}
           onChange={(role) => form.set({ role: role as Role })}
           label={words.role}
-          options={roles.map((value) => ({ value, label: words.roles[value], note: words.roleHints[value] }))}
+          options={optionsOf(roles, words.roleHints)}
         />
         <NumberField {...form.field('priority')} label={words.priority} min={0} max={1000} />
         {complete && (
           <Consequences mappings={[...all.filter(({ id }) => id !== mapping?.id).map(proposed), now]} />
         )}
-        {form.error && <Problem error={form.error} />}
-      </Form>
+      </SubmitForm>
     </Dialog>
   );
 };

@@ -2,30 +2,22 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { type Got, path, request, useEditForm, useGet, usePermission } from '../../api/index.ts';
 import type { PublicSchedule } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
+import { EditConflict } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { scheduleForm as words } from '../../text/en/schedule-form.ts';
-import {
-  Button,
-  ButtonLink,
-  Conflict,
-  Loaded,
-  notify,
-  Page,
-  permissionReason,
-  Skeleton,
-} from '../../ui/index.ts';
+import { Button, ButtonLink, Loaded, notify, Page, permissionReason, Skeleton } from '../../ui/index.ts';
 import { timesOf } from './form/repeat.ts';
 import css from './form/ScheduleForm.module.css';
 import { ScheduleForm } from './form/ScheduleForm.tsx';
 import { differences, toDefinition, toValues, withField } from './form/values.ts';
 import { nameOf } from './shared/name.ts';
 
-const EditForm = ({ schedule, got }: { schedule: PublicSchedule; got: Got<PublicSchedule> }) => {
+const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: Got<PublicSchedule> }) => {
   const { id, agent_id } = schedule;
   const navigate = useNavigate();
   const onePath = path`/api/v2/agents/${agent_id}/schedules/${id}`;
-  const { form, saved, theirs, keepTheirs, writeMine, later } = useEditForm({
+  const edit = useEditForm({
     path: onePath,
     loaded: { body: schedule, etag: got.etag },
     toValues,
@@ -41,8 +33,8 @@ const EditForm = ({ schedule, got }: { schedule: PublicSchedule; got: Got<Public
       '/app/api/overview',
     ],
   });
-  const leave = async (done: Promise<boolean>) => {
-    if (!(await done)) return;
+  const { form, saved } = edit;
+  const leave = async () => {
     notify(words.saved(form.values.work_item_name.trim() || pages.schedule));
     await navigate({ to: to.schedule(agent_id, id) });
   };
@@ -51,7 +43,7 @@ const EditForm = ({ schedule, got }: { schedule: PublicSchedule; got: Got<Public
       <ScheduleForm
         form={form}
         changedOutside={timesOf(saved.cron_expression, saved.metadata.picker).changedOutside}
-        onSubmit={() => void leave(form.submit())}
+        onSubmit={() => void form.submit().then((saved) => (saved ? leave() : undefined))}
         actions={
           <>
             <Button
@@ -70,14 +62,7 @@ const EditForm = ({ schedule, got }: { schedule: PublicSchedule; got: Got<Public
           </>
         }
       />
-      <Conflict
-        open={theirs !== null}
-        differences={theirs ? differences(theirs, form.values) : []}
-        onKeepTheirs={keepTheirs}
-        onWriteMine={() => void leave(writeMine())}
-        onClose={later}
-        busy={form.busy}
-      />
+      <EditConflict edit={edit} differences={differences} onSaved={() => void leave()} />
     </>
   );
 };
@@ -101,7 +86,7 @@ export const EditSchedulePage = () => {
         skeleton={<Skeleton rows={7} height={64} />}
         list={{ label: pages.schedules, href: to.schedules() }}
       >
-        {(schedule) => <EditForm schedule={schedule} got={got} />}
+        {(schedule) => <ScheduleEditor schedule={schedule} got={got} />}
       </Loaded>
     </Page>
   );

@@ -7,6 +7,7 @@ import {
   Bar,
   Button,
   Form,
+  optionsOf,
   Problem,
   permissionReason,
   Say,
@@ -21,7 +22,7 @@ import type { semanticDataModelSearch } from './search.ts';
 type Kind = keyof typeof words.askKinds;
 type Asked = { question: string } | { sql: string } | { verified_query: string };
 
-const kinds = Object.entries(words.askKinds).map(([value, label]) => ({ value: value as Kind, label }));
+const kinds = optionsOf(words.askKinds);
 
 /** Why a question was refused, with the questions that can be asked instead. */
 const Refusal = ({ error }: { error: ApiProblem }) => {

@@ -5,13 +5,22 @@ import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import { ButtonLink, EmptyState, Loaded, Page, permissionReason, Segmented, Select } from '../../ui/index.ts';
+import {
+  ButtonLink,
+  EmptyState,
+  Loaded,
+  optionsOf,
+  Page,
+  permissionReason,
+  Segmented,
+  Select,
+} from '../../ui/index.ts';
 import { ImportForm } from './ImportForm.tsx';
 import { ScaffoldForm } from './ScaffoldForm.tsx';
 import type { newSemanticDataModelSearch } from './search.ts';
 
 type From = keyof typeof words.froms;
-const froms = Object.entries(words.froms).map(([value, label]) => ({ value: value as From, label }));
+const froms = optionsOf(words.froms);
 
 /** Makes a model of the tables of a database, or of a document. */
 export const NewSemanticDataModelPage = () => {

@@ -1,23 +1,11 @@
 import { type ReactNode, useState } from 'react';
-import { request, useForm } from '../../api/index.ts';
+import { request } from '../../api/index.ts';
 import type { PublicDataConnection, Scaffold } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
-import { common } from '../../text/en/common.ts';
+import { SubmitForm } from '../../resource/index.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import {
-  Button,
-  ButtonLink,
-  Checkbox,
-  Form,
-  Problem,
-  Quiet,
-  Say,
-  Section,
-  TextField,
-  useSelection,
-} from '../../ui/index.ts';
-import { useCreate } from './create.ts';
-import { FormFaults } from './FormFaults.tsx';
+import { Checkbox, Quiet, Say, Section, TextField, useSelection } from '../../ui/index.ts';
+import { useModelForm } from './create.ts';
 import { ModelView } from './ModelView.tsx';
 import { modelOf } from './model.ts';
 import { TablePicker, tablesOf } from './TablePicker.tsx';
@@ -34,14 +22,17 @@ export const ScaffoldForm = ({
   disabledReason: string | null;
   children: ReactNode;
 }) => {
-  const create = useCreate();
   const selection = useSelection();
   const [shown, setShown] = useState<{ asked: string; scaffold: Scaffold } | null>(null);
-  const form = useForm(first, async () => {
-    if (!preview) return;
-    const { warnings: _warnings, ...body } = preview.scaffold;
-    await create('/api/v2/semantic-data-models', body);
-  });
+  const form = useModelForm(
+    '/api/v2/semantic-data-models',
+    first,
+    (): object => {
+      const { warnings: _warnings, ...body } = preview!.scaffold;
+      return body;
+    },
+    disabledReason,
+  );
   const { name, describe, sample_values } = form.values;
   const body = {
     data_connection_id: connection?.id,
@@ -54,25 +45,18 @@ export const ScaffoldForm = ({
   const asked = JSON.stringify(body);
   const preview = shown?.asked === asked ? shown : null;
   const look = () =>
-    form.submit(async () => {
+    form.attempt(async () => {
       const reply = await request<Scaffold>('POST', '/api/v2/semantic-data-models/scaffold-from-tables', {
         body,
       });
       setShown({ asked, scaffold: reply.body });
     });
   return (
-    <Form
+    <SubmitForm
+      form={form}
+      submit={preview ? words.create : words.preview}
       onSubmit={() => void (preview ? form.submit() : look())}
-      actions={
-        <>
-          <Button type="submit" kind="primary" busy={form.busy} disabledReason={disabledReason}>
-            {preview ? words.create : words.preview}
-          </Button>
-          <ButtonLink kind="quiet" href={to.semanticDataModels()}>
-            {common.discard}
-          </ButtonLink>
-        </>
-      }
+      discard={to.semanticDataModels()}
     >
       {children}
       {connection ? (
@@ -80,27 +64,9 @@ export const ScaffoldForm = ({
       ) : (
         <Quiet>{words.chooseConnection}</Quiet>
       )}
-      <TextField
-        {...form.field('name')}
-        label={words.name}
-        hint={words.nameHint}
-        disabledReason={disabledReason}
-      />
-      <Checkbox
-        {...form.field('describe')}
-        label={words.describe}
-        hint={words.describeHint}
-        disabledReason={disabledReason}
-      />
-      {describe && (
-        <Checkbox
-          {...form.field('sample_values')}
-          label={words.sampleValues}
-          disabledReason={disabledReason}
-        />
-      )}
-      <FormFaults form={form} />
-      {form.error && <Problem error={form.error} />}
+      <TextField {...form.field('name')} label={words.name} hint={words.nameHint} />
+      <Checkbox {...form.field('describe')} label={words.describe} hint={words.describeHint} />
+      {describe && <Checkbox {...form.field('sample_values')} label={words.sampleValues} />}
       {preview && (
         <Section label={words.preview}>
           {preview.scaffold.warnings.map(({ code, message }) => (
@@ -109,6 +75,6 @@ export const ScaffoldForm = ({
           <ModelView model={modelOf(preview.scaffold)} />
         </Section>
       )}
-    </Form>
+    </SubmitForm>
   );
 };

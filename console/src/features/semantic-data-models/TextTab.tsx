@@ -6,19 +6,9 @@ import type {
   SemanticDataModelValidation,
 } from '../../api/types.gen.ts';
 import { useUrlState } from '../../app/url-state.ts';
-import { common } from '../../text/en/common.ts';
+import { EditForm } from '../../resource/index.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import {
-  Button,
-  Conflict,
-  downloadText,
-  Form,
-  notify,
-  Problem,
-  permissionReason,
-  Say,
-  Textarea,
-} from '../../ui/index.ts';
+import { Button, downloadText, notify, Problem, permissionReason, Say, Textarea } from '../../ui/index.ts';
 import { bodyOf } from './model.ts';
 import { Problems } from './Problems.tsx';
 import type { semanticDataModelSearch } from './search.ts';
@@ -64,7 +54,7 @@ export const TextTab = ({
     setClean(false);
     return errors.length > 0 ? null : Object(value);
   };
-  const { form, theirs, keepTheirs, writeMine, later } = useEditForm({
+  const edit = useEditForm({
     path: address,
     loaded: { body: model, etag },
     toValues,
@@ -74,7 +64,6 @@ export const TextTab = ({
       try {
         const reply = await request<PublicSemanticDataModel>('PUT', address, { body, ifMatch });
         setIssues(null);
-        notify(words.saved);
         return reply;
       } catch (error) {
         const found = issuesOf(error);
@@ -83,8 +72,10 @@ export const TextTab = ({
         throw new ApiProblem(422, { code: 'refused', message: words.refused(found.length) });
       }
     },
+    disabledReason,
     invalidates: ['/api/v2/semantic-data-models'],
   });
+  const { form } = edit;
   const check = useAction(async () => {
     const body = read(form.values.text);
     if (!body) return;
@@ -137,25 +128,19 @@ export const TextTab = ({
           }}
         />
       )}
-      <Form
+      <EditForm
         wide
-        onSubmit={() => void form.submit()}
+        edit={edit}
+        labels={words}
+        onSaved={() => notify(words.saved)}
         actions={
           <>
-            <Button type="submit" busy={form.busy} disabledReason={disabledReason}>
-              {common.save}
-            </Button>
             <Button busy={check.busy} disabledReason={mayCheck} onClick={() => void check.run()}>
               {words.check}
             </Button>
             <Button kind="quiet" busy={exporting.busy} onClick={() => void exporting.run()}>
               {words.export}
             </Button>
-            {form.dirty && (
-              <Button kind="quiet" onClick={() => form.reset()}>
-                {common.discard}
-              </Button>
-            )}
           </>
         }
       >
@@ -167,7 +152,6 @@ export const TextTab = ({
           rows={28}
           wrap={false}
           mono
-          disabledReason={disabledReason}
         />
         {clean && (
           <div role="status">
@@ -176,16 +160,7 @@ export const TextTab = ({
         )}
         {check.error && <Problem error={check.error} />}
         {exporting.error && <Problem error={exporting.error} />}
-        {form.error && !form.conflict && <Problem error={form.error} />}
-      </Form>
-      <Conflict
-        open={theirs !== null}
-        differences={theirs ? [{ label: words.text, theirs: theirs.text, mine: form.values.text }] : []}
-        onKeepTheirs={keepTheirs}
-        onWriteMine={() => void writeMine()}
-        onClose={later}
-        busy={form.busy}
-      />
+      </EditForm>
     </>
   );
 };

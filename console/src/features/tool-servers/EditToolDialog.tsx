@@ -1,10 +1,10 @@
 import { request, useForm, useInvalidate } from '../../api/index.ts';
 import type { Tool, UsedToolServer } from '../../api/types.gen.ts';
+import { SubmitForm } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
-import { Button, Dialog, Form, JsonView, notify, Problem, Select } from '../../ui/index.ts';
+import { Dialog, JsonView, notify, optionsOf, Select } from '../../ui/index.ts';
 import { toolPath } from './tools.ts';
-import type { Policy } from './values.ts';
 
 /** The choice that is null for the API. */
 const byDefault = 'default';
@@ -39,24 +39,13 @@ export const EditToolDialog = ({
       onClose();
       await invalidate('/api/v2/tool-servers');
     },
+    { disabledReason },
   );
-  const policies = Object.entries(words.policies).map(([value, label]) => ({
-    value,
-    label,
-    note: words.policyHints[value as Policy],
-  }));
   // What the server says is known only while the tool has no mark of its own.
   const hint = tool.idempotent === null ? choices[tool.effective_idempotent ? 'repeat' : 'never'] : null;
   return (
     <Dialog open onClose={onClose} title={words.editTitle}>
-      <Form
-        onSubmit={() => void form.submit()}
-        actions={
-          <Button type="submit" kind="primary" busy={form.busy} disabledReason={disabledReason}>
-            {common.save}
-          </Button>
-        }
-      >
+      <SubmitForm form={form} submit={common.save}>
         <p>
           <b>{tool.title ?? tool.name}</b> <code>{tool.tool_name}</code>
         </p>
@@ -67,9 +56,8 @@ export const EditToolDialog = ({
           label={words.policy}
           options={[
             { value: byDefault, label: words.policyOfServer(words.policies[server.default_policy]) },
-            ...policies,
+            ...optionsOf(words.policies, words.policyHints),
           ]}
-          disabledReason={disabledReason}
         />
         <Select
           {...form.field('idempotent')}
@@ -83,11 +71,9 @@ export const EditToolDialog = ({
             { value: 'repeat', label: choices.repeat },
             { value: 'never', label: choices.never },
           ]}
-          disabledReason={disabledReason}
         />
         <JsonView value={tool.input_schema} label={words.inputSchema} />
-        {form.error && <Problem error={form.error} />}
-      </Form>
+      </SubmitForm>
     </Dialog>
   );
 };

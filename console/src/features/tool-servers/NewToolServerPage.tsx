@@ -1,45 +1,30 @@
-import { useNavigate } from '@tanstack/react-router';
-import { request, useForm, useInvalidate, usePermission } from '../../api/index.ts';
+import { usePermission } from '../../api/index.ts';
 import type { ToolServer } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
-import { common } from '../../text/en/common.ts';
+import { SubmitForm, useCreateForm } from '../../resource/index.ts';
 import { pages } from '../../text/en/pages.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
-import { Button, ButtonLink, Form, notify, Page, Problem, permissionReason } from '../../ui/index.ts';
+import { Page, permissionReason } from '../../ui/index.ts';
 import { nothingStored, ToolServerFields } from './ToolServerFields.tsx';
-import { noValues, toBody, withFieldNames } from './values.ts';
+import { fieldOf, noValues, type ToolServerValues, toBody } from './values.ts';
 
-/** Connects a tool server. If it does not respond it is created all the same, and its page says why. */
+/** Connects a tool server. One that does not respond is created too, and its page says why. */
 export const NewToolServerPage = () => {
-  const navigate = useNavigate();
-  const invalidate = useInvalidate();
-  const reason = permissionReason(usePermission('createToolServer'));
-  const form = useForm(noValues, async (values) => {
-    const { body } = await withFieldNames(
-      request<ToolServer>('POST', '/api/v2/tool-servers', { body: toBody(values) }),
-    );
-    notify(words.created);
-    await invalidate('/app/api/tool-servers', '/api/v2/tool-servers');
-    await navigate({ to: to.toolServer(body.id) });
+  const form = useCreateForm<ToolServer, ToolServerValues>({
+    first: noValues,
+    post: '/api/v2/tool-servers',
+    toBody,
+    fieldOf,
+    disabledReason: permissionReason(usePermission('createToolServer')),
+    invalidates: ['/app/api/tool-servers', '/api/v2/tool-servers'],
+    created: words.created,
+    opens: ({ id }) => to.toolServer(id),
   });
   return (
     <Page title={pages.newToolServer} crumbs={[{ label: pages.toolServers, href: to.toolServers() }]}>
-      <Form
-        onSubmit={() => void form.submit()}
-        actions={
-          <>
-            <Button type="submit" kind="primary" busy={form.busy} disabledReason={reason}>
-              {words.create}
-            </Button>
-            <ButtonLink kind="quiet" href={to.toolServers()}>
-              {common.discard}
-            </ButtonLink>
-          </>
-        }
-      >
-        <ToolServerFields form={form} stored={nothingStored} disabledReason={reason} />
-        {form.error && <Problem error={form.error} />}
-      </Form>
+      <SubmitForm form={form} submit={words.create} discard={to.toolServers()}>
+        <ToolServerFields form={form} stored={nothingStored} />
+      </SubmitForm>
     </Page>
   );
 };

@@ -5,6 +5,7 @@ import {
   Checkbox,
   FieldRow,
   NumberField,
+  optionsOf,
   SecretField,
   Select,
   StoredSecretMap,
@@ -13,12 +14,8 @@ import {
 } from '../../ui/index.ts';
 import type { Policy, ToolServerValues } from './values.ts';
 
-const transports = Object.entries(words.transports).map(([value, label]) => ({ value, label }));
-const policies = Object.entries(words.policies).map(([value, label]) => ({
-  value,
-  label,
-  note: words.policyHints[value as Policy],
-}));
+const transports = optionsOf(words.transports);
+const policies = optionsOf(words.policies, words.policyHints);
 
 /** What is stored of a server that exists: the names of its headers and variables, and whether a client secret is. */
 export interface Stored {
@@ -32,117 +29,63 @@ export const nothingStored: Stored = { headers: [], env: [], client_secret: fals
 interface Props {
   form: Form<ToolServerValues>;
   stored: Stored;
-  disabledReason: string | null;
 }
 
-const OAuthFields = ({ form, stored, disabledReason }: Props) => (
+const OAuthFields = ({ form, stored }: Props) => (
   <>
-    <TextField
-      {...form.field('client_id')}
-      label={words.client_id}
-      disabledReason={disabledReason}
-      required
-    />
+    <TextField {...form.field('client_id')} label={words.client_id} required />
     <SecretField
       {...form.field('client_secret')}
       label={words.client_secret}
       set={stored.client_secret}
-      disabledReason={disabledReason}
       required
     />
-    <TextField
-      {...form.field('issuer')}
-      label={words.issuer}
-      hint={words.issuerHint}
-      type="url"
-      disabledReason={disabledReason}
-      required
-    />
-    <TextField {...form.field('scope')} label={words.scope} disabledReason={disabledReason} />
+    <TextField {...form.field('issuer')} label={words.issuer} hint={words.issuerHint} type="url" required />
+    <TextField {...form.field('scope')} label={words.scope} />
   </>
 );
 
 const HttpFields = (props: Props) => {
-  const { form, stored, disabledReason } = props;
+  const { form, stored } = props;
   return (
     <>
-      <TextField
-        {...form.field('url')}
-        label={words.url}
-        hint={words.urlHint}
-        type="url"
-        disabledReason={disabledReason}
-        required
-      />
+      <TextField {...form.field('url')} label={words.url} hint={words.urlHint} type="url" required />
       <StoredSecretMap
         {...form.field('headers')}
         names={stored.headers}
         label={words.headers}
         hint={words.headersHint}
-        disabledReason={disabledReason}
       />
-      <Checkbox {...form.field('oauth')} label={words.oauth} disabledReason={disabledReason} />
+      <Checkbox {...form.field('oauth')} label={words.oauth} />
       {form.values.oauth && <OAuthFields {...props} />}
     </>
   );
 };
 
-const ProcessFields = ({ form, stored, disabledReason }: Props) => (
+const ProcessFields = ({ form, stored }: Props) => (
   <>
-    <TextField
-      {...form.field('command')}
-      label={words.command}
-      hint={words.commandHint}
-      disabledReason={disabledReason}
-      required
-      mono
-    />
-    <Textarea
-      {...form.field('args')}
-      label={words.args}
-      hint={words.argsHint}
-      disabledReason={disabledReason}
-      mono
-    />
-    <StoredSecretMap
-      {...form.field('env')}
-      names={stored.env}
-      label={words.env}
-      hint={words.envHint}
-      disabledReason={disabledReason}
-    />
-    <TextField
-      {...form.field('cwd')}
-      label={words.cwd}
-      hint={words.cwdHint}
-      disabledReason={disabledReason}
-      mono
-    />
+    <TextField {...form.field('command')} label={words.command} hint={words.commandHint} required mono />
+    <Textarea {...form.field('args')} label={words.args} hint={words.argsHint} mono />
+    <StoredSecretMap {...form.field('env')} names={stored.env} label={words.env} hint={words.envHint} />
+    <TextField {...form.field('cwd')} label={words.cwd} hint={words.cwdHint} mono />
   </>
 );
 
 /** The fields of a tool server: those of its transport, and those that all have. `fixed`: it exists already. */
 export const ToolServerFields = ({ fixed = false, ...props }: Props & { fixed?: boolean }) => {
-  const { form, disabledReason } = props;
+  const { form } = props;
   return (
     <>
-      <TextField {...form.field('name')} label={common.name} disabledReason={disabledReason} required />
+      <TextField {...form.field('name')} label={common.name} required />
       {!fixed && (
         <>
-          <TextField
-            {...form.field('prefix')}
-            label={words.prefix}
-            hint={words.prefixHint}
-            disabledReason={disabledReason}
-            mono
-          />
+          <TextField {...form.field('prefix')} label={words.prefix} hint={words.prefixHint} mono />
           <Select
             {...form.field('transport')}
             onChange={(transport) => form.set({ transport: transport === 'stdio' ? 'stdio' : 'http' })}
             label={words.transport}
             hint={words.transportHint}
             options={transports}
-            disabledReason={disabledReason}
           />
         </>
       )}
@@ -153,7 +96,6 @@ export const ToolServerFields = ({ fixed = false, ...props }: Props & { fixed?: 
         label={words.default_policy}
         hint={words.defaultPolicyHint}
         options={policies}
-        disabledReason={disabledReason}
       />
       <FieldRow>
         <NumberField
@@ -163,7 +105,6 @@ export const ToolServerFields = ({ fixed = false, ...props }: Props & { fixed?: 
           unit={words.seconds}
           min={1}
           max={600}
-          disabledReason={disabledReason}
         />
         <NumberField
           {...form.field('max_concurrency')}
@@ -171,10 +112,9 @@ export const ToolServerFields = ({ fixed = false, ...props }: Props & { fixed?: 
           hint={words.concurrencyHint}
           min={1}
           max={100}
-          disabledReason={disabledReason}
         />
       </FieldRow>
-      <Checkbox {...form.field('enabled')} label={words.enabled} disabledReason={disabledReason} />
+      <Checkbox {...form.field('enabled')} label={words.enabled} />
     </>
   );
 };

@@ -1,32 +1,11 @@
-import { listPolling, useBaseUrl, useGet, usePermission } from '../../api/index.ts';
-import type { UsedToolServer, UsedToolServerPage } from '../../api/types.gen.ts';
+import type { UsedToolServer } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
-import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { ListPage } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import { Time } from '../../time/index.ts';
-import {
-  Box,
-  ButtonLink,
-  type Column,
-  curlOf,
-  EmptyState,
-  FilterBar,
-  FilterText,
-  Loaded,
-  NothingMatches,
-  OutcomeTag,
-  Page,
-  Pager,
-  permissionReason,
-  Quiet,
-  Table,
-  Tag,
-  TwoLines,
-  Words,
-} from '../../ui/index.ts';
-import type { toolServersSearch } from './search.ts';
+import { type Column, OutcomeTag, Quiet, Tag, TwoLines, Words } from '../../ui/index.ts';
 import { kindOf, waitingOf } from './sentences.tsx';
 
 const LastTest = ({ at, error }: { at: string; error: string | null }) =>
@@ -81,62 +60,21 @@ const columns: readonly Column<UsedToolServer>[] = [
   },
 ];
 
-const filters = ['q'] as const;
-
 /** All tool servers: how they are, and which of their tools wait for a person. */
-export const ToolServersPage = () => {
-  const { search, set, clear, count } = useUrlState<ReturnType<typeof toolServersSearch>>();
-  const { q, next } = search;
-  const got = useGet<UsedToolServerPage>('/app/api/tool-servers', {
-    query: { q, next, limit: 50 },
-    every: listPolling(false),
-    keepPrevious: true,
-  });
-  const pager = useCursor(got.data?.next);
-  const base = useBaseUrl();
-  const mayCreate = permissionReason(usePermission('createToolServer'));
-  const create = (
-    <ButtonLink kind="primary" href={to.newToolServer()} disabledReason={mayCreate}>
-      {words.newServer}
-    </ButtonLink>
-  );
-  const empty = got.data?.data.length === 0 && count(filters) === 0 && next === undefined;
-  return (
-    <Page title={pages.toolServers} lead={words.lead} actions={!empty && create}>
-      {!empty && (
-        <FilterBar set={count(filters)} onClear={() => clear(filters)}>
-          <FilterText value={q ?? ''} onChange={(q) => set({ q })} />
-        </FilterBar>
-      )}
-      <Loaded got={got} operation="listUsedToolServers">
-        {({ data }) => (
-          <Box>
-            {data.length > 0 ? (
-              <Table
-                label={pages.toolServers}
-                rows={data}
-                columns={columns}
-                rowKey={({ id }) => id}
-                name={({ name }) => name}
-                href={({ id }) => to.toolServer(id)}
-              />
-            ) : count(filters) > 0 ? (
-              <NothingMatches what={words.what} filters={count(filters)} onClear={() => clear(filters)} />
-            ) : (
-              <EmptyState
-                sentence={words.empty}
-                action={create}
-                curl={curlOf(base, 'POST', '/tool-servers', {
-                  name: 'Ledger',
-                  url: 'https://ledger.example.com/mcp',
-                  headers: { 'x-key': 'secret' },
-                })}
-              />
-            )}
-          </Box>
-        )}
-      </Loaded>
-      <Pager {...pager} />
-    </Page>
-  );
-};
+export const ToolServersPage = () => (
+  <ListPage<UsedToolServer>
+    title={pages.toolServers}
+    words={words}
+    from="/app/api/tool-servers"
+    operation="listUsedToolServers"
+    filters={[{ name: 'q' }]}
+    columns={columns}
+    name={({ name }) => name}
+    href={({ id }) => to.toolServer(id)}
+    create={{ label: words.newServer, operation: 'createToolServer', href: to.newToolServer() }}
+    example={[
+      '/tool-servers',
+      { name: 'Ledger', url: 'https://ledger.example.com/mcp', headers: { 'x-key': 'secret' } },
+    ]}
+  />
+);

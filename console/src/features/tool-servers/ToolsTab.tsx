@@ -14,6 +14,7 @@ import {
   type MenuEntry,
   NothingMatches,
   notify,
+  optionsOf,
   Problem,
   Quiet,
   Section,
@@ -59,7 +60,7 @@ const columns: readonly Column<Tool>[] = [
 ];
 
 const filters = ['q', 'state'] as const;
-const states = Object.entries(words.toolStates).map(([value, label]) => ({ value, label }));
+const states = optionsOf(words.toolStates);
 
 /** Accepts the tools of which only the address of the server is new, and sets the policy of one. */
 const useToolActions = (serverId: string) => {

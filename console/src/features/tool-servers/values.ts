@@ -1,4 +1,3 @@
-import { withFaultPaths } from '../../api/index.ts';
 import type { UsedToolServer } from '../../api/types.gen.ts';
 import type { SecretEntry } from '../../ui/index.ts';
 
@@ -118,12 +117,7 @@ export const toChanges = (values: ToolServerValues, before: ToolServerValues): R
 };
 
 /** The values that the API never shows. */
-export const secretsOf = ({ headers, env, client_secret }: ToolServerValues) => ({
-  headers,
-  env,
-  client_secret,
-});
+export const secrets = ['headers', 'env', 'client_secret'] as const;
 
-/** Names the faults of `oauth` as the form names its fields. */
-export const withFieldNames = <T>(saving: Promise<T>): Promise<T> =>
-  withFaultPaths(saving, (path) => path.replace(/^oauth\./, ''));
+/** The field of a fault: those of `oauth` are fields of the form. */
+export const fieldOf = (path: string): string => path.replace(/^oauth\./, '');

@@ -1,21 +1,10 @@
-import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useRef } from 'react';
-import {
-  ApiProblem,
-  request,
-  useBaseUrl,
-  useForm,
-  useGet,
-  useIdempotencyKey,
-  useInvalidate,
-  useMe,
-  usePermission,
-} from '../../api/index.ts';
+import { ApiProblem, useBaseUrl, useGet, useMe, usePermission } from '../../api/index.ts';
 import type { AgentPage, PublicWorkItem } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { readObject } from '../../messages/index.ts';
-import { common } from '../../text/en/common.ts';
+import { SubmitForm, useCreateForm } from '../../resource/index.ts';
 import { newWorkItem as words } from '../../text/en/new-work-item.ts';
 import { pages } from '../../text/en/pages.ts';
 import { workItems } from '../../text/en/work-items.ts';
@@ -26,11 +15,8 @@ import {
   CopyButton,
   curlOf,
   EmptyState,
-  Form,
   Loaded,
-  notify,
   Page,
-  Problem,
   permissionReason,
   Select,
   Skeleton,
@@ -73,59 +59,47 @@ const check = ({ agent_id, payload }: Values): void => {
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 const NewForm = ({ first, agents }: { first: Values; agents: AgentPage['data'] }) => {
-  /** Which button submits. */
+  /** Whether the button for a draft was pressed. */
   const draft = useRef(false);
-  const keyOf = useIdempotencyKey();
-  const navigate = useNavigate();
-  const invalidate = useInvalidate();
-  const reason = permissionReason(usePermission('createWorkItem'));
   const most = (useMe().limits?.max_work_item_payload_size_in_kb ?? 100) * 1024;
-  const create = async (values: Values) => {
-    check(values);
-    const body = toBody(values, draft.current);
-    const { body: made } = await request<PublicWorkItem>('POST', '/api/v2/work-items', {
-      body,
-      idempotencyKey: keyOf(body),
-    });
-    void invalidate(workItemsPath);
-    notify(words.created);
-    void navigate({ href: to.workItem(made.id) });
-  };
-  const form = useForm(first, create);
+  const form = useCreateForm<PublicWorkItem, Values>({
+    first,
+    post: '/api/v2/work-items',
+    toBody: (values) => {
+      check(values);
+      return toBody(values, draft.current);
+    },
+    disabledReason: permissionReason(usePermission('createWorkItem')),
+    invalidates: [workItemsPath],
+    created: words.created,
+    opens: ({ id }) => to.workItem(id),
+  });
   const size = bytesOf(form.values.payload.trim());
   const payload = form.field('payload');
   const curl = curlOf(useBaseUrl(), 'POST', '/api/v2/work-items', toBody(form.values, false));
   return (
-    <Form
-      onSubmit={() => void form.submit()}
+    <SubmitForm
+      form={form}
+      submit={words.create}
+      onSubmit={() => {
+        draft.current = false;
+        void form.submit();
+      }}
+      discard={to.workItems()}
       actions={
         <>
           <Button
-            type="submit"
-            kind="primary"
             busy={form.busy}
-            disabledReason={reason}
-            onClick={() => {
-              draft.current = false;
-            }}
-          >
-            {words.create}
-          </Button>
-          <Button
-            type="submit"
-            busy={form.busy}
-            disabledReason={reason}
+            disabledReason={form.disabledReason}
             title={words.createDraftHint}
             onClick={() => {
               draft.current = true;
+              void form.submit();
             }}
           >
             {words.createDraft}
           </Button>
           <CopyButton value={curl} label={workItems.copyCurl} kind="quiet" />
-          <ButtonLink kind="quiet" href={to.workItems()}>
-            {common.discard}
-          </ButtonLink>
         </>
       }
     >
@@ -153,11 +127,7 @@ const NewForm = ({ first, agents }: { first: Values; agents: AgentPage['data'] }
         rows={6}
         mono
       />
-      {form.error && <Problem error={form.error} />}
-      {form.otherFaults.length > 0 && (
-        <Problem error={new ApiProblem(422, { details: form.otherFaults, message: '' })} />
-      )}
-    </Form>
+    </SubmitForm>
   );
 };
 

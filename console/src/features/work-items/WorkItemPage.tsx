@@ -74,7 +74,7 @@ const Content = ({
 };
 
 const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefined }) => {
-  const { search, href } = useUrlState<ReturnType<typeof workItemSearch>>();
+  const { search } = useUrlState<ReturnType<typeof workItemSearch>>();
   const tab = search.tab ?? 'conversation';
   useKeptFocus(item.status);
   const curl = curlOf(useBaseUrl(), 'GET', publicPath(item.id));

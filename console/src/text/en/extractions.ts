@@ -6,7 +6,8 @@ const values = (count: number) => plural(count, { one: '# value', other: '# valu
 /** Words of the pages about extractions from documents. */
 export const extractions = catalog({
   lead: 'Data from documents, with the place where each value stands. Those that you made are listed.',
-  empty: 'There are no extractions yet. Give a document and the fields you want, and see where each value stands.',
+  empty:
+    'There are no extractions yet. Give a document and the fields you want, and see where each value stands.',
   document: 'Document',
   status: 'Status',
   states: { PENDING: 'Waits', RUNNING: 'Works', COMPLETED: 'Done', ERROR: 'Failed' },
@@ -21,7 +22,8 @@ export const extractions = catalog({
   },
   started: 'Started',
   expires: 'Deleted',
-  kept: (hours: number) => `Results are kept for ${plural(hours, { one: '# hour', other: '# hours' })}, documents not at all.`,
+  kept: (hours: number) =>
+    `Results are kept for ${plural(hours, { one: '# hour', other: '# hours' })}, documents not at all.`,
   reader: 'Reader',
 
   chooseFile: 'Choose a file',
@@ -39,12 +41,12 @@ export const extractions = catalog({
   fields: 'Fields',
   schemaAs: 'Schema as',
   schemaKinds: { fields: 'Fields', json: 'JSON' },
-  key: (place: number) => `Field ${number(place)}`,
+  field: (place: number) => `Field ${number(place)}`,
+  key: (place: number) => `Key of field ${number(place)}`,
   keyPlaceholder: 'invoice_number',
   kindOf: (place: number) => `Type of field ${number(place)}`,
   describe: (place: number) => `Description of field ${number(place)}`,
   describePlaceholder: 'What it is (optional)',
-  requiredField: (place: number) => `Field ${number(place)} is required`,
   required: 'Required',
   kinds: {
     string: 'Text',
@@ -55,7 +57,7 @@ export const extractions = catalog({
     strings: 'List of texts',
     records: 'List of records',
   },
-  columnsOf: (place: number) => `Keys of field ${number(place)}`,
+  columnsOf: (place: number) => `Keys of the records of field ${number(place)}`,
   columnsPlaceholder: 'description, quantity: number, price: number',
   columnsHint: 'The keys of a record, with commas. After a colon: number, integer, boolean or date.',
   removeField: (place: number) => `Remove field ${number(place)}`,
@@ -130,11 +132,13 @@ export const extractions = catalog({
   nextPage: 'Next page',
   isFirstPage: 'This is the first page that was read.',
   isLastPage: 'This is the last page that was read.',
-  pageNote: 'Drawn from the lines that the reader found, at their places. Pictures and lines of the page are not shown: the document is not kept.',
+  pageNote:
+    'Drawn from the lines that the reader found, at their places. Pictures and lines of the page are not shown: the document is not kept.',
   textNote: 'This document has no layout: its lines in order. The document is not kept.',
   pageEmpty: 'No text was found on this page.',
   linesLeftOut: (count: number) => `${plural(count, { one: '# line', other: '# lines' })} more on this page.`,
-  noPages: 'The pages were not kept with this result, so only the quotes are shown. An extraction that is made here keeps them, or one with include_pages.',
+  noPages:
+    'The pages were not kept with this result, so only the quotes are shown. An extraction that is made here keeps them, or one with include_pages.',
   chosen: (value: string) => `Here stands: ${value}`,
   other: (name: string) => `Show ${name}`,
   remarks: 'Remarks',

@@ -15,7 +15,8 @@ export const files = catalog({
   upload: 'Upload files',
   drop: 'Drop the files here.',
   dropHint: 'or drop them here',
-  empty: 'There are no files yet. Upload one, and the agent can read it, extract data from it or make a table.',
+  empty:
+    'There are no files yet. Upload one, and the agent can read it, extract data from it or make a table.',
   onlyDraft: 'Files can be changed only while the Work Item is a draft.',
   emptyFixed: 'There are no files. They can be uploaded only while the Work Item is a draft.',
   file: 'File',
@@ -85,6 +86,7 @@ export const files = catalog({
   truncated: 'Rows beyond the limit of the platform were left out.',
   warnings: (count: number) => plural(count, { one: '# remark', other: '# remarks' }),
   warningOf: (column: string, message: string) => `${column}: ${message}`,
+  arrows: { ascending: ' ↑', descending: ' ↓', none: '' },
   sortBy: (column: string) => `Order by ${column}`,
   cannotSort: 'A column whose name has a comma or begins with - cannot be ordered by.',
   fileOrder: 'Order of the file',

@@ -14,6 +14,7 @@ export const rows = catalog({
   isFirst: 'These are the first rows.',
   isLast: 'These are the last rows.',
   row: 'Row',
+  cut: (text: string) => `${text}…`,
   columns: (first: number, last: number, all: number) =>
     `Columns ${number(first)} to ${number(last)} of ${number(all)}.`,
   previousColumns: 'Previous columns',

@@ -1,0 +1,56 @@
+import type { ReactNode } from 'react';
+import { ApiProblem, type Form as FormState } from '../api/index.ts';
+import { common } from '../text/en/common.ts';
+import { Button, ButtonLink, Form, Problem } from '../ui/index.ts';
+
+/** Why a form was refused, for all that none of its fields shows. A conflict has a dialog of its own. */
+export const FormProblems = <V extends object>({ form }: { form: FormState<V> }) => (
+  <>
+    {form.otherFaults.length > 0 && (
+      <Problem error={new ApiProblem(422, { details: form.otherFaults, message: '' })} />
+    )}
+    {form.error && !form.conflict && <Problem error={form.error} />}
+  </>
+);
+
+/** A form with the button that sends it. Buttons in `actions` follow that one. */
+export const SubmitForm = <V extends object>({
+  form,
+  submit,
+  busy = form.busy,
+  onSubmit = () => void form.submit(),
+  actions,
+  discard,
+  children,
+}: {
+  form: FormState<V>;
+  /** The text of the button. */
+  submit: string;
+  busy?: boolean;
+  /** What the button does, if it does not save. */
+  onSubmit?: () => void;
+  actions?: ReactNode;
+  /** Where "Discard" leads. A dialog has none. */
+  discard?: string;
+  children: ReactNode;
+}) => (
+  <Form
+    onSubmit={onSubmit}
+    actions={
+      <>
+        <Button type="submit" kind="primary" busy={busy} disabledReason={form.disabledReason}>
+          {submit}
+        </Button>
+        {actions}
+        {discard && (
+          <ButtonLink kind="quiet" href={discard}>
+            {common.discard}
+          </ButtonLink>
+        )}
+      </>
+    }
+  >
+    {children}
+    <FormProblems form={form} />
+  </Form>
+);
