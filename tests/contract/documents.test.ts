@@ -211,17 +211,21 @@ onEachDatabase((at) => {
     ]);
     expect(Object.keys(made.pages[0].lines[0])).toEqual(['text', 'bbox']);
     expect(Date.parse(made.expires_at) - Date.parse(made.finished_at)).toBe(24 * 3_600_000);
+    const texts = [50, 300].map((x) => ({ x, y: 50, text: `At ${x}` }));
+    const table = await ok(send(at(), pdf([{ texts }]), { options }, client));
+    const [row] = table.pages[0].lines;
+    expect(row.parts.map(({ text }: { text: string }) => text)).toEqual(['At 50', 'At 300']);
+    expect(row.parts[1].bbox.left).toBeCloseTo(0.5, 2);
     const plain = await ok(send(at(), 'Invoice number: 7', { name: 'b.txt', options }, client));
     expect(plain.pages).toEqual([
       { page: 1, aspect: null, lines: [{ text: 'Invoice number: 7', bbox: null }] },
     ]);
     const { data, has_more, next } = await ok(client.get('/extractions?limit=1'));
     expect([data.length, data[0].id, has_more]).toEqual([1, plain.id, true]);
-    const rest = await ok(client.get(`/extractions?limit=1&next=${next}`));
-    expect(rest).toMatchObject({
-      data: [{ id: made.id, file: { name: 'invoice.pdf', pages: 2 }, valid: true }],
-    });
-    expect(rest.data[0]).not.toHaveProperty('data');
+    const rest = await ok(client.get(`/extractions?next=${next}`));
+    expect(rest.data.map(({ id }: { id: string }) => id)).toEqual([table.id, made.id]);
+    expect(rest.data[1]).toMatchObject({ file: { name: 'invoice.pdf', pages: 2 }, valid: true });
+    expect(rest.data[1]).not.toHaveProperty('data');
     const all = await ok(at().api.get('/extractions?limit=100'));
     expect(all.data.map(({ id }: { id: string }) => id)).not.toContain(made.id);
   });

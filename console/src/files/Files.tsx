@@ -1,5 +1,13 @@
-import { useState } from 'react';
-import { listPolling, request, useAction, useGet, useInvalidate, usePermission } from '../api/index.ts';
+import { type ReactNode, useState } from 'react';
+import {
+  listPolling,
+  request,
+  useAction,
+  useBaseUrl,
+  useGet,
+  useInvalidate,
+  usePermission,
+} from '../api/index.ts';
 import type { ConversationFilePage, PublicFile } from '../api/types.gen.ts';
 import { to } from '../app/addresses.ts';
 import { useCursor, useUrlState } from '../app/url-state.ts';
@@ -9,7 +17,10 @@ import { bytes } from '../text/index.ts';
 import { Time } from '../time/index.ts';
 import {
   ActionDialog,
+  Bar,
   Box,
+  Button,
+  ButtonLink,
   type Column,
   EmptyState,
   Loaded,
@@ -23,12 +34,15 @@ import {
 } from '../ui/index.ts';
 import css from './files.module.css';
 import { MakeFrameDialog } from './MakeFrameDialog.tsx';
-import { type FileOwner, filePath, filesPath, isDocument, isTable } from './owner.ts';
+import { type FileOwner, filePath, filesPath, isDocument, isPlainTable, isTable } from './owner.ts';
 import { UploadArea, UploadButton } from './UploadArea.tsx';
 import { useUploads } from './uploads.ts';
 import { Maker } from './who.tsx';
 
-const columnsOf = (owner: FileOwner): readonly Column<PublicFile>[] => [
+const columnsOf = (
+  owner: FileOwner,
+  offers: (file: PublicFile) => ReactNode,
+): readonly Column<PublicFile>[] => [
   {
     key: 'name',
     title: words.file,
@@ -50,6 +64,7 @@ const columnsOf = (owner: FileOwner): readonly Column<PublicFile>[] => [
       </TwoLines>
     ),
   },
+  { key: 'offers', title: words.offers, phone: 'below', cell: offers },
 ];
 
 const DeleteFileDialog = ({
@@ -100,9 +115,10 @@ export const Files = ({ owner }: { owner: FileOwner }) => {
     every: listPolling(false),
     keepPrevious: true,
   });
+  const curl = `curl ${useBaseUrl()}${filesPath(owner).replace('/api/v2', '')} -H "Authorization: Bearer $KEY" \\\n  -F file=@invoice.pdf`;
   const pager = useCursor(got.data?.next);
   const uploads = useUploads(owner);
-  const { allowed: mayRead } = usePermission(`download${owner.kind}File`);
+  const mayRead = permissionReason(usePermission(`download${owner.kind}File`));
   const mayUpload = permissionReason(usePermission(`create${owner.kind}File`)) ?? owner.fixed;
   const mayDelete = permissionReason(usePermission(`delete${owner.kind}File`)) ?? owner.fixed;
   const mayMake = permissionReason(usePermission(`create${owner.kind}DataFrame`));
@@ -113,7 +129,7 @@ export const Files = ({ owner }: { owner: FileOwner }) => {
     {
       label: common.download,
       onSelect: () => download(`${filePath(owner, file.id)}/content`),
-      disabledReason: mayRead ? null : words.noTable,
+      disabledReason: mayRead,
     },
     {
       label: words.makeFrame,
@@ -133,6 +149,30 @@ export const Files = ({ owner }: { owner: FileOwner }) => {
       disabledReason: mayDelete,
     },
   ];
+  const offers = (file: PublicFile) => (
+    <Bar>
+      {isTable(file.name) && (
+        <Button
+          small
+          disabledReason={mayMake}
+          aria-label={words.makeFrameOf(file.name)}
+          onClick={() => setOpen({ what: 'make', file })}
+        >
+          {words.makeFrame}
+        </Button>
+      )}
+      {isDocument(file) && !isPlainTable(file.name) && (
+        <ButtonLink
+          small
+          href={to.newExtraction({ ...owner.names, file_id: file.id })}
+          disabledReason={mayExtract}
+          label={words.extractOf(file.name)}
+        >
+          {words.extract}
+        </ButtonLink>
+      )}
+    </Bar>
+  );
   const empty = got.data?.data.length === 0;
   return (
     <Section title={words.title} note={words.note} aside={got.data && !empty && button}>
@@ -144,12 +184,13 @@ export const Files = ({ owner }: { owner: FileOwner }) => {
                 <EmptyState
                   sentence={owner.fixed ? words.emptyFixed : words.empty}
                   action={owner.fixed ? undefined : button}
+                  {...(owner.fixed ? {} : { curl })}
                 />
               ) : (
                 <Table
                   label={words.title}
                   rows={data}
-                  columns={columnsOf(owner)}
+                  columns={columnsOf(owner, offers)}
                   rowKey={({ id }) => id}
                   name={({ name }) => name}
                   actions={actions}

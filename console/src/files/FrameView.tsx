@@ -173,13 +173,13 @@ export const FrameView = ({ owner, name }: { owner: FileOwner; name: string }) =
           note={`${words.facts(frame.row_count, frame.columns.length, frame.size_bytes)}. ${sourceOf(frame.source)}.`}
           aside={
             <Bar>
-              <ButtonLink small href={list} keepScroll>
+              <ButtonLink href={list} keepScroll>
                 {words.allFrames}
               </ButtonLink>
               <Menu label={words.export} entries={exports}>
                 {words.export}
               </Menu>
-              <Button small kind="quiet-danger" disabledReason={mayDelete} onClick={() => setDeleting(true)}>
+              <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setDeleting(true)}>
                 {words.deleteFrame}
               </Button>
             </Bar>

@@ -45,6 +45,8 @@ const office = new Set(['docx', 'xlsx', 'csv', 'tsv', 'html', 'htm', 'md', 'txt'
 /** Whether a table can be made of a file. The platform decides it by the bytes; the name says it well enough here. */
 export const isTable = (name: string): boolean => tables.has(endingOf(name));
 export const isSpreadsheet = (name: string): boolean => endingOf(name) === 'xlsx';
+/** A table and nothing else: rows without text to read. */
+export const isPlainTable = (name: string): boolean => isTable(name) && !isSpreadsheet(name);
 /** Whether data can be extracted from a file. */
 export const isDocument = ({ name, content_type }: { name: string; content_type: string }): boolean =>
   documents.test(content_type) || office.has(endingOf(name));

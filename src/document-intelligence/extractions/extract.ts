@@ -1,4 +1,3 @@
-import type { Box } from '../../sandbox/index.ts';
 import { type Citation, type Confidence, groundValues } from '../grounding/ground.ts';
 import { type DocumentToRead, type ReadDocument, readDocument } from '../readers/index.ts';
 import { coerceData, type DataValue, hasRequired, mapScalars, type Scalar } from '../schema/coerce.ts';
@@ -6,6 +5,7 @@ import { printSchema } from '../schema/print.ts';
 import type { ExtractionSchema } from '../schema/schema.ts';
 import { mergeAnswers, objectIn } from './answer.ts';
 import { maxWindows, questionsFor } from './prompt.ts';
+import { type ShownPage, shownPages } from './shown-pages.ts';
 
 /** Tokens of the calls to the model. */
 interface Usage {
@@ -27,14 +27,6 @@ interface Warning {
   /** JSON Pointer of a value; null if it is about the document. */
   path: string | null;
   message: string;
-}
-
-/** A page as it was read, without the places of its words. */
-interface ShownPage {
-  page: number;
-  /** Width by height; null if the document has no layout. */
-  aspect: number | null;
-  lines: { text: string; bbox: Box | null }[];
 }
 
 export interface Extracted {
@@ -109,20 +101,13 @@ export const extract = async (
       ...grounded.warnings,
     ],
     ...(task.includeText && { text: textOf(read) }),
-    ...(task.includePages && { pages: pagesOf(read) }),
+    ...(task.includePages && { pages: shownPages(read) }),
     usage,
   };
 };
 
 const textOf = ({ pages }: ReadDocument): string =>
   pages.map(({ lines }) => lines.map(({ text }) => text).join('\n')).join('\n\f');
-
-const pagesOf = ({ pages }: ReadDocument): ShownPage[] =>
-  pages.map(({ page, aspect = null, lines }) => ({
-    page,
-    aspect,
-    lines: lines.map(({ text, bbox }) => ({ text, bbox })),
-  }));
 
 const askWindows = async (
   ask: AskForJson,

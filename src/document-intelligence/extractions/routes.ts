@@ -91,7 +91,16 @@ const extraction = z
             .number()
             .nullable()
             .describe('Width by height of the page; null if the document has no layout.'),
-          lines: z.array(z.object({ text: z.string(), bbox: box.nullable() })),
+          lines: z.array(
+            z.object({
+              text: z.string(),
+              bbox: box.nullable(),
+              parts: z
+                .array(z.object({ text: z.string(), bbox: box }))
+                .optional()
+                .describe('Where its parts stand, if there are gaps between them.'),
+            }),
+          ),
         }),
       )
       .optional()

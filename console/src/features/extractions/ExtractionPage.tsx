@@ -58,7 +58,7 @@ const DeleteDialog = ({ extraction, onClose }: { extraction: Extraction; onClose
 
 /** What was found, what was not, and how long the result is kept. */
 const Lead = ({ extraction }: { extraction: Extraction }) => {
-  const { status, file, provider, error, expires_at, valid } = extraction;
+  const { status, file, provider, expires_at, valid } = extraction;
   const leaves = leavesOf(treeOf(extraction));
   const present = leaves.filter(({ state }) => state !== 'none');
   const absent = present.filter((leaf) => !isFound(leaf)).length;
@@ -67,11 +67,8 @@ const Lead = ({ extraction }: { extraction: Extraction }) => {
   return (
     <>
       <StateTag extraction={extraction} />{' '}
-      {[file.pages === null ? null : words.pages(file.pages), `${words.readBy} ${reader}`]
-        .filter(Boolean)
-        .join(', ')}
+      {[file.pages === null ? null : words.pages(file.pages), words.read(reader)].filter(Boolean).join(', ')}
       {'. '}
-      {error && <Emphasis tone="missing">{words.failed(error.message)} </Emphasis>}
       {status === 'COMPLETED' && present.length > 0 && (
         <>
           {words.summary(present.length - absent, present.length)}{' '}

@@ -160,7 +160,7 @@ export const NewExtractionPage = () => {
         }
       >
         {picked ? <PickedDocument picked={picked} /> : <DocumentField {...form.field('file')} />}
-        <Segmented label={words.schemaAs} value={values.kind} options={kinds} onChange={changeKind} />
+        <Segmented label={words.want} value={values.kind} options={kinds} onChange={changeKind} />
         {note && (
           <p role="status">
             <Quiet>{note}</Quiet>

@@ -6,8 +6,8 @@ import css from './extractions.module.css';
 import type { Leaf } from './values.ts';
 
 type ShownPage = NonNullable<Extraction['pages']>[number];
-type Line = ShownPage['lines'][number];
 type Citation = Leaf['citations'][number];
+type Box = NonNullable<Citation['bbox']>;
 
 interface PageProps {
   page: ShownPage;
@@ -27,20 +27,23 @@ const shownCharacters = 500;
 /** A page that is very high or very flat is drawn within these. */
 const heightOf = (aspect: number): number => Math.min(Math.max(width / aspect, 200), 4_000);
 
-/** A line of text that fills its box: the size of its letters is a guess, its width is not. */
-const LineText = ({ line, height }: { line: Line & { bbox: object }; height: number }) => {
-  const { left, top, width: part, height: high } = line.bbox as NonNullable<Line['bbox']>;
-  const size = Math.min(Math.max(high * height * 0.82, 4), 80);
-  const length = part * width;
+/** The usual width of a letter, as a part of its height. */
+const letterWidth = 0.52;
+
+/** Text that fills the width of its box: the size of its letters is a guess, near the height of the box. */
+const BoxText = ({ text, bbox, height }: { text: string; bbox: Box; height: number }) => {
+  const shown = text.slice(0, shownCharacters);
+  const [length, high] = [bbox.width * width, bbox.height * height];
+  const size = Math.min(Math.max(length / (shown.length * letterWidth), high * 0.7), high * 1.3, 90);
   return (
     <text
-      x={left * width}
-      y={(top + high) * height - high * height * 0.2}
-      fontSize={size}
+      x={bbox.left * width}
+      y={(bbox.top + bbox.height) * height - high * 0.2}
+      fontSize={Math.max(size, 4)}
       textLength={length > 1 ? length : undefined}
       lengthAdjust="spacingAndGlyphs"
     >
-      {line.text.slice(0, shownCharacters)}
+      {shown}
     </text>
   );
 };
@@ -69,43 +72,52 @@ const Frame = ({
 /** The page to scale, of its lines and their places: text nodes only. */
 const DrawnPage = ({ page, chosen, leaf, leaves, hrefOf }: PageProps) => {
   const height = heightOf(page.aspect!);
+  const frame = useRef<HTMLDivElement>(null);
+  const middle = chosen?.bbox ? chosen.bbox.top + chosen.bbox.height / 2 : null;
+  useEffect(() => {
+    const box = frame.current;
+    if (box && middle !== null) box.scrollTop = middle * box.scrollHeight - box.clientHeight / 2;
+  }, [middle]);
   const others = leaves.filter(({ pointer }) => pointer !== leaf.pointer);
   return (
-    <svg
-      className={css.page}
-      viewBox={`0 0 ${width} ${height}`}
-      role="group"
-      aria-label={words.pageDrawing(page.page)}
-    >
-      <rect width={width} height={height} className={css.paper} />
-      {others.map(({ pointer, name, citations }) =>
-        citations
-          .filter((citation) => citation.page === page.page && citation.bbox)
-          .slice(0, 1)
-          .map((citation) => (
-            // The list of values is the way of the keyboard.
-            <a key={pointer} href={hrefOf(pointer)} tabIndex={-1} aria-label={words.other(name)}>
-              <Frame bbox={citation.bbox} height={height} className={css.other} />
-            </a>
-          )),
-      )}
-      {chosen && <Frame bbox={chosen.bbox} height={height} className={css.chosenFill} />}
-      <g className={css.lines}>
-        {page.lines.slice(0, maxLines).map(
-          (line, index) =>
-            line.bbox && (
-              // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place.
-              <LineText key={index} line={{ ...line, bbox: line.bbox }} height={height} />
-            ),
+    <div ref={frame} className={css.frame} role="group" tabIndex={0} aria-label={words.document}>
+      <svg
+        className={css.page}
+        viewBox={`0 0 ${width} ${height}`}
+        role="group"
+        aria-label={words.pageDrawing(page.page)}
+      >
+        <rect width={width} height={height} className={css.paper} />
+        {others.map(({ pointer, name, citations }) =>
+          citations
+            .filter((citation) => citation.page === page.page && citation.bbox)
+            .slice(0, 1)
+            .map((citation) => (
+              // The list of values is the way of the keyboard.
+              <a key={pointer} href={hrefOf(pointer)} tabIndex={-1} aria-label={words.other(name)}>
+                <Frame bbox={citation.bbox} height={height} className={css.other} />
+              </a>
+            )),
         )}
-      </g>
-      {chosen?.bbox && (
-        <g>
-          <title>{words.chosen(String(leaf.value).slice(0, shownCharacters))}</title>
-          <Frame bbox={chosen.bbox} height={height} className={css.chosen} />
+        {chosen && <Frame bbox={chosen.bbox} height={height} className={css.chosenFill} />}
+        <g className={css.lines}>
+          {page.lines.slice(0, maxLines).map(
+            (line, index) =>
+              line.bbox &&
+              (line.parts ?? [{ text: line.text, bbox: line.bbox }]).map(({ text, bbox }) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place.
+                <BoxText key={`${index} ${bbox.left}`} text={text} bbox={bbox} height={height} />
+              )),
+          )}
         </g>
-      )}
-    </svg>
+        {chosen?.bbox && (
+          <g>
+            <title>{words.chosen(String(leaf.value).slice(0, shownCharacters))}</title>
+            <Frame bbox={chosen.bbox} height={height} className={css.chosen} />
+          </g>
+        )}
+      </svg>
+    </div>
   );
 };
 

@@ -14,6 +14,7 @@ const numberIn = (text: string | undefined, last: number): number =>
 const noteOf = ({ state, issues }: Leaf): string | null => {
   const known = issues.find((code) => code in words.issues);
   if (known) return words.issues[known as keyof typeof words.issues];
+  if (state === 'medium') return words.issues.reformatted;
   return state === 'low' ? words.lowWhy : null;
 };
 

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import type { Extraction } from '../../api/types.gen.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
@@ -21,7 +21,17 @@ const wordOf = ({ state }: Leaf): string =>
 
 const shown = (value: Leaf['value']): string => (value === null ? words.noValue : String(value));
 
-const LeafRow = ({ leaf, current, href }: { leaf: Leaf; current: boolean; href: string }) => {
+const LeafRow = ({
+  leaf,
+  current,
+  href,
+  onChoose,
+}: {
+  leaf: Leaf;
+  current: boolean;
+  href: string;
+  onChoose: () => void;
+}) => {
   const [citation] = leaf.citations;
   return (
     <Link
@@ -30,6 +40,7 @@ const LeafRow = ({ leaf, current, href }: { leaf: Leaf; current: boolean; href: 
       keepScroll
       className={cx(css.leaf, current && css.current)}
       aria-current={current ? 'true' : undefined}
+      onClick={onChoose}
     >
       <span className={css.key}>{leaf.name}</span>
       <span className={cx(css.value, leaf.value === null && css.nothing)}>
@@ -65,6 +76,11 @@ const Nodes = ({ nodes, row }: { nodes: readonly Node[]; row: (leaf: Leaf) => Re
 /** The values beside the document: the chosen one is shown at its place, with the words that stand there. */
 export const Result = ({ extraction }: { extraction: Extraction }) => {
   const { search, href } = useUrlState<ReturnType<typeof extractionSearch>>();
+  const place = useRef<HTMLDivElement>(null);
+  // On a phone the document is below the values.
+  const showPlace = () => {
+    if (matchMedia('(max-width: 1000px)').matches) place.current?.scrollIntoView();
+  };
   const tree = treeOf(extraction);
   const leaves = leavesOf(tree);
   const chosen =
@@ -92,12 +108,21 @@ export const Result = ({ extraction }: { extraction: Extraction }) => {
             <Nodes
               nodes={tree}
               row={(leaf) => (
-                <LeafRow leaf={leaf} current={leaf.pointer === chosen?.pointer} href={hrefOf(leaf.pointer)} />
+                <LeafRow
+                  leaf={leaf}
+                  current={leaf.pointer === chosen?.pointer}
+                  href={hrefOf(leaf.pointer)}
+                  onChoose={showPlace}
+                />
               )}
             />
           </Box>
         </Section>
-        {chosen && <Place extraction={extraction} leaf={chosen} leaves={leaves} hrefOf={hrefOf} />}
+        {chosen && (
+          <div ref={place} className={css.placed}>
+            <Place extraction={extraction} leaf={chosen} leaves={leaves} hrefOf={hrefOf} />
+          </div>
+        )}
       </div>
     </>
   );

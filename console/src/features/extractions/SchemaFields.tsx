@@ -80,8 +80,7 @@ export const SchemaFields = ({
     onChange(value.map((field, i) => (i === index ? { ...field, ...patch } : field)));
   const untouched = value.every(({ key }) => key === '');
   return (
-    <fieldset className={css.fields}>
-      <legend>{words.fields}</legend>
+    <fieldset className={css.fields} aria-label={words.fields}>
       <ul>
         {value.map((field, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the key of a field changes while it is typed.

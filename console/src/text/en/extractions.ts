@@ -14,6 +14,7 @@ export const extractions = catalog({
   incomplete: 'Done, incomplete',
   pages: (count: number) => plural(count, { one: '# page', other: '# pages' }),
   readBy: 'Read by',
+  read: (reader: string) => `read by ${reader}`,
   providers: {
     embedded: 'Agent Platform',
     azure: 'Azure AI Document Intelligence',
@@ -39,7 +40,6 @@ export const extractions = catalog({
 
   want: 'What to extract',
   fields: 'Fields',
-  schemaAs: 'Schema as',
   schemaKinds: { fields: 'Fields', json: 'JSON' },
   field: (place: number) => `Field ${number(place)}`,
   key: (place: number) => `Key of field ${number(place)}`,
@@ -82,7 +82,6 @@ export const extractions = catalog({
   waiting: 'It waits for a free process.',
   working: 'The document is read, and the model is asked.',
   since: 'Started {at}. This page follows it; you can leave and come back.',
-  failed: (message: string) => `Failed: ${message}`,
   advice: {
     encrypted: 'Remove the password of the file and extract again.',
     unsupported: 'Save it as PDF, picture, DOCX, XLSX, CSV, HTML or text.',
@@ -95,7 +94,9 @@ export const extractions = catalog({
   },
   summary: (found: number, all: number) =>
     found === all
-      ? `All ${values(all)} stand in the document.`
+      ? all === 1
+        ? 'The value stands in the document.'
+        : `All ${values(all)} stand in the document.`
       : `${number(found)} of ${values(all)} stand in the document.`,
   notFoundCount: (count: number) =>
     `${values(count)} ${count === 1 ? 'was' : 'were'} not found in it: check ${count === 1 ? 'it' : 'them'}.`,
@@ -111,12 +112,13 @@ export const extractions = catalog({
   noValue: 'no value',
   emptyList: 'empty list',
   item: (place: number) => number(place),
-  confidences: { high: 'Found', medium: 'Found, written otherwise', low: 'Uncertain' },
+  confidences: { high: 'Found', medium: 'Reformatted', low: 'Uncertain' },
   notFound: 'Not in the document',
   onPage: (page: number) => `p. ${number(page)}`,
   issues: {
     missing: 'The model gave no value.',
     type_mismatch: 'The value had another type and was left out.',
+    reformatted: 'It is written otherwise in the document.',
     not_grounded: 'The value was not found in the document. The model may have made it up.',
   },
   lowWhy: 'OCR was unsure of the line.',
