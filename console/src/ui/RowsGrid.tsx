@@ -51,7 +51,7 @@ const Value = ({ value, onOpen, name }: { value: RowValue; onOpen: () => void; n
   const text = String(value);
   if (text.length <= shownCharacters) return <bdi>{text}</bdi>;
   return (
-    <button type="button" className={css.long} onClick={onOpen} aria-label={name}>
+    <button type="button" className={css.long} onClick={onOpen} title={name}>
       <bdi>{words.cut(text.slice(0, shownCharacters))}</bdi>
     </button>
   );

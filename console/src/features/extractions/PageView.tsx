@@ -39,7 +39,7 @@ const BoxText = ({ text, bbox, height }: { text: string; bbox: Box; height: numb
     <text
       x={bbox.left * width}
       y={(bbox.top + bbox.height) * height - high * 0.2}
-      fontSize={Math.max(size, 4)}
+      style={{ fontSize: Math.max(size, 4) }}
       textLength={length > 1 ? length : undefined}
       lengthAdjust="spacingAndGlyphs"
     >
@@ -74,10 +74,14 @@ const DrawnPage = ({ page, chosen, leaf, leaves, hrefOf }: PageProps) => {
   const height = heightOf(page.aspect!);
   const frame = useRef<HTMLDivElement>(null);
   const middle = chosen?.bbox ? chosen.bbox.top + chosen.bbox.height / 2 : null;
+  const left = chosen?.bbox?.left ?? 0;
   useEffect(() => {
     const box = frame.current;
-    if (box && middle !== null) box.scrollTop = middle * box.scrollHeight - box.clientHeight / 2;
-  }, [middle]);
+    if (!box || middle === null) return;
+    box.scrollTop = middle * box.scrollHeight - box.clientHeight / 2;
+    // On a phone the page is wider than the screen.
+    box.scrollLeft = left * box.scrollWidth - 40;
+  }, [middle, left]);
   const others = leaves.filter(({ pointer }) => pointer !== leaf.pointer);
   return (
     <div ref={frame} className={css.frame} role="group" tabIndex={0} aria-label={words.document}>

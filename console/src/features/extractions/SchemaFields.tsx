@@ -34,13 +34,15 @@ const FieldRow = ({
       options={kinds}
       onChange={(kind) => onChange({ kind: kind as Kind })}
     />
-    <TextField
-      label={words.describe(place)}
-      hiddenLabel
-      placeholder={words.describePlaceholder}
-      value={field.description}
-      onChange={(description) => onChange({ description })}
-    />
+    <div className={css.describe}>
+      <TextField
+        label={words.describe(place)}
+        hiddenLabel
+        placeholder={words.describePlaceholder}
+        value={field.description}
+        onChange={(description) => onChange({ description })}
+      />
+    </div>
     {field.kind === 'records' && (
       <div className={css.keys}>
         <TextField
