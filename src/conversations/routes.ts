@@ -58,6 +58,7 @@ export const conversationRoutes = (db: Database): Route[] => {
       find: findAgent,
       body: createBody,
       response: publicConversation,
+      idempotent: true,
       etag: true,
       handler: ({ found, body, transaction, etag, actor }) =>
         transaction(async (tx) => {

@@ -102,6 +102,7 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
         'The connection is tried first, for at most 10 s. If that fails, the response is 422 with `steps`, and nothing is stored.',
       body: createBody,
       response: dataConnection,
+      idempotent: true,
       etag: true,
       handler: async ({ body, actor, transaction, etag }) => {
         const { name, description, tags, engine, configuration } = body;
@@ -109,9 +110,11 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
         const given = { engine, ...configuration } as ConnectionSettings;
         await check(given);
         const fields = { name, description, tags };
-        const row = await transaction((tx) => createDataConnection(tx, actor, store, fields, given));
-        etag(row.revision);
-        return toResponse(row);
+        return transaction(async (tx) => {
+          const row = await createDataConnection(tx, actor, store, fields, given);
+          etag(row.revision);
+          return toResponse(row);
+        });
       },
     }),
     route({

@@ -87,6 +87,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       summary: 'Create an LLM configuration',
       body: createBody,
       response: llmConfiguration,
+      idempotent: true,
       etag: true,
       handler: (context) =>
         context.transaction(async (tx) => {

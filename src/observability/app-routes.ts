@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Tx } from '../database/index.ts';
+import type { Database, Tx } from '../database/index.ts';
 import {
   type Context,
   finder,
@@ -56,20 +56,20 @@ export const appRoutes = (parts: IntegrationRouteParts & TestParts): Route[] => 
     findIntegration(executor, id, ''),
   );
 
-  const show = async (rows: readonly IntegrationRow[]): Promise<z.input<typeof shownIntegration>[]> => {
+  const show = async (
+    rows: readonly IntegrationRow[],
+    run: Database['run'] = db.run,
+    health = healthOf,
+  ): Promise<z.input<typeof shownIntegration>[]> => {
+    const ids = rows.map((row) => row.id);
     const [scopes, errorTimes] = await Promise.all([
-      db.run((executor) =>
-        listNamedScopes(
-          executor,
-          rows.map((row) => row.id),
-        ),
-      ),
-      db.run(listErrorTimes),
+      run((executor) => listNamedScopes(executor, ids)),
+      run(listErrorTimes),
     ]);
     return Promise.all(
       rows.map(async (row) => {
         const { settings, kind: _, ...shown } = integrations.toResponse(row);
-        const reported = (await healthOf(row.number)) ?? unusedHealth;
+        const reported = (await health(row.number)) ?? unusedHealth;
         return {
           ...shown,
           settings: withoutSecrets(settings) as z.input<typeof shownIntegration>['settings'],
@@ -142,16 +142,24 @@ export const appRoutes = (parts: IntegrationRouteParts & TestParts): Route[] => 
       body: createBody,
       status: 201,
       response: shownIntegration,
+      idempotent: true,
       etag: true,
       handler: async ({ body, transaction, etag, actor }) => {
         await integrations.checkAddress(body.settings);
-        const row = await transaction(async (tx) => {
-          const created = await integrations.create(tx, actor, body);
-          etag(created.revision);
-          return created;
+        const created = await transaction(async (tx) => {
+          const row = await integrations.create(tx, actor, body);
+          etag(row.revision);
+          // It has delivered nothing yet.
+          return (
+            await show(
+              [row],
+              (fn) => fn(tx),
+              async () => undefined,
+            )
+          )[0]!;
         });
         await changed();
-        return (await show([row]))[0]!;
+        return created;
       },
     }),
     route({

@@ -109,13 +109,16 @@ export const semanticDataModelRoutes = ({ db, connections }: ModelRouteParts): R
       description: 'Every fault of the document is a 422 with `details`. The database is not asked.',
       body,
       response: semanticDataModel,
+      idempotent: true,
       etag: true,
       handler: async ({ body: given, actor, transaction, etag }) => {
         const checked = await check(given);
         const at = await now();
-        const row = await transaction((tx) => createSemanticDataModel(tx, actor, checked, at));
-        etag(row.revision);
-        return toResponse(row);
+        return transaction(async (tx) => {
+          const row = await createSemanticDataModel(tx, actor, checked, at);
+          etag(row.revision);
+          return toResponse(row);
+        });
       },
     }),
     route({
@@ -128,6 +131,7 @@ export const semanticDataModelRoutes = ({ db, connections }: ModelRouteParts): R
       description: 'Creates a model from an Ossie document. `name` names the resource, not the document.',
       body: importBody,
       response: semanticDataModel,
+      idempotent: true,
       etag: true,
       handler: async ({ body: { data_connection_id, document, name }, actor, transaction, etag }) => {
         if (Buffer.byteLength(document) > mostBytes) {
@@ -143,9 +147,11 @@ export const semanticDataModelRoutes = ({ db, connections }: ModelRouteParts): R
           verified_queries: queries,
         });
         const at = await now();
-        const row = await transaction((tx) => createSemanticDataModel(tx, actor, checked, at));
-        etag(row.revision);
-        return toResponse(row);
+        return transaction(async (tx) => {
+          const row = await createSemanticDataModel(tx, actor, checked, at);
+          etag(row.revision);
+          return toResponse(row);
+        });
       },
     }),
     route({

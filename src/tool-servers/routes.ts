@@ -93,14 +93,18 @@ export const toolServerRoutes = ({
       body: createBody,
       checkBody: ({ transport }, principal) => checkMayRunPrograms(principal, transport),
       response: toolServer,
+      idempotent: true,
       etag: true,
       handler: async (context) => {
-        const row = await context.transaction((tx) =>
-          createToolServer(tx, context.actor, settings, allowStdio, context.body),
-        );
-        await discover(row, createWithinMs);
-        context.etag(row.revision);
-        return read(row.id);
+        let row: ToolServerRow | undefined;
+        // What a repeated request gets is the server as it was created, before its tools were discovered.
+        await context.transaction(async (tx) => {
+          row = await createToolServer(tx, context.actor, settings, allowStdio, context.body);
+          context.etag(row.revision);
+          return toolServerResponse(settings.open(row), undefined);
+        });
+        await discover(row!, createWithinMs);
+        return read(row!.id);
       },
     }),
     route({

@@ -68,7 +68,7 @@ const sideways = 'document.documentElement.scrollWidth - document.documentElemen
  */
 export const expectAccessible = async (page: Page, as: readonly Look[] = looks): Promise<void> => {
   const before = await currentLook(page);
-  // Not by axe-core's adapter for Playwright: it loads axe anew, and opens a second page, for each analysis, which takes
+  // Not by axe-core's adapter for Playwright: it loads axe again, and opens a second page, for each analysis, which takes
   // four times as long as the analysis.
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe);
   for (const look of as) {

@@ -151,7 +151,7 @@ describeInBrowser('conversations', (at) => {
       .getByRole('dialog', { name: 'Delete conversation' })
       .getByRole('button', { name: 'Delete conversation' })
       .click();
-    await page.getByText('Nobody has talked to this agent yet.').waitFor();
+    await page.getByText('No one has talked to this agent yet.').waitFor();
     await visit(page, `/agents/${agentId}/conversations/${unknownId}`);
     await page.getByText('This does not exist.').waitFor();
     await page.getByRole('link', { name: 'Conversations' }).click();

@@ -100,7 +100,7 @@ describeInBrowser('files and data frames', (at) => {
       .getByRole('table', { name: 'Answer' })
       .getByRole('cell', { name: '100', exact: true })
       .waitFor();
-    await page.getByRole('link', { name: 'totals' }).click();
+    await page.getByRole('region', { name: 'Answer' }).getByRole('link', { name: 'totals' }).click();
     await page.getByRole('table', { name: 'totals' }).waitFor();
     await page.getByRole('button', { name: 'Delete data frame' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete data frame' }).click();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { newAgent } from '../contract/fixture.ts';
+import { newAgent, ok } from '../contract/fixture.ts';
 import { expectAccessible, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
 import { describeInBrowser, visit } from './fixture.ts';
@@ -50,7 +50,49 @@ describeInBrowser('leaving a page', (at) => {
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
   });
 
-  test('a part of an older version is loaded anew once, and then the page says that a newer one is here', async () => {
+  test('a message that was typed asks too', async () => {
+    const agent = await newAgent(at(), { name: 'Helper', mode: 'conversational' });
+    const { id } = await ok(at().api.post(`/agents/${agent.id}/conversations`, {}));
+    const page = await at().open(`/agents/${agent.id}/conversations/${id}`);
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await field.fill('A long thought');
+    await page.getByRole('link', { name: 'Status' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Discard changes' });
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await field.inputValue()).toBe('A long thought');
+  });
+
+  test('what was typed stays when the session ends: sign-in is over the page', async () => {
+    const page = await at().open('/agents/new');
+    expectFault(page, /401/);
+    await page.getByLabel('Name', { exact: true }).fill('Survivor');
+    const headers = { origin: at().test.origin };
+    await page.context().request.post(`${at().test.origin}/app/api/sign-out`, { headers });
+    await button(page, 'Create agent').click();
+    const dialog = page.getByRole('dialog', { name: 'Sign in' });
+    await dialog.getByText('What you typed on this page is still here').waitFor();
+    await expectAccessible(page, wide);
+    await page.keyboard.press('Escape');
+    await dialog.getByLabel('API key', { exact: true }).fill(await at().keyOf('admin'));
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Survivor');
+    await button(page, 'Create agent').click();
+    await page.getByRole('heading', { level: 1, name: 'Survivor' }).waitFor();
+  });
+
+  test('an address that the API refuses offers to clear the filters, not to try again', async () => {
+    const page = await at().open('/audit?from=nonsense');
+    expectFault(page, /400|422/);
+    await button(page, 'Clear filters')
+      .or(page.getByRole('link', { name: 'Clear filters' }))
+      .click();
+    await page.getByRole('table', { name: 'Audit' }).waitFor();
+    expect(await button(page, 'Try again').count()).toBe(0);
+  });
+
+  test('a part of an older version is loaded again once, and then the page says that a newer one is here', async () => {
     const page = await at().open('/status');
     expectFault(page, /404|console |exception /);
     await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();

@@ -144,7 +144,7 @@ describeInBrowser('LLM configurations', (at) => {
     await dialog.getByRole('button', { name: 'Delete LLM configuration' }).click();
     await dialog.getByText(/Agents use this LLM configuration/).waitFor();
     const link = dialog.getByRole('link', { name: 'Night clerk' });
-    expect(await link.getAttribute('href')).toBe(`/agents/${agent.id}`);
+    expect(await link.getAttribute('href')).toBe(`/agents/${agent.id}?tab=instructions`);
     await expectAccessible(page, wide);
     await ok(at().api.patch(`/agents/${agent.id}`, { llm_id: null }));
     await dialog.getByRole('button', { name: 'Delete LLM configuration' }).click();

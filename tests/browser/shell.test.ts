@@ -28,7 +28,7 @@ const signIn = async (page: Page, key: string): Promise<void> => {
 };
 
 describeInBrowser('the application', (at) => {
-  test('is asked of whoever comes, and leads to the address that was asked for', async () => {
+  test('asks everyone to sign in, and leads to the address that was asked for', async () => {
     const asked = '/schedules?view=timeline&zone=Europe%2FBerlin';
     const page = await openUnknown(at, asked);
     expect(new URL(page.url()).pathname).toBe('/sign-in');

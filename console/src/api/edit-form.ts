@@ -41,7 +41,7 @@ export const useEditForm = <T, V extends object>({
   loaded: Reply<T>;
   toValues: (thing: T) => V;
   save: (values: V, ifMatch: string | null, before: V) => Promise<Reply<Partial<T>>>;
-  /** The values that the API never shows: `before` has them as they were loaded, whoever saved in the meantime. */
+  /** The values that the API never shows: `before` has them as they were loaded. */
   secrets?: readonly (keyof V)[];
   /** Paths of lists and other things that show the change. */
   invalidates?: readonly string[];

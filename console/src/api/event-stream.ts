@@ -93,7 +93,7 @@ export const useEventStream = (
       const headers: Record<string, string> = { accept: 'text/event-stream' };
       if (lastId !== '') headers['last-event-id'] = lastId;
       try {
-        const response = await send('GET', path, { headers, signal: controller.signal });
+        const response = await send('GET', path, { headers, signal: controller.signal, stream: true });
         setState('live');
         // 204: there is nothing to follow.
         if (response.body)

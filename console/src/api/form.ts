@@ -11,7 +11,7 @@ export interface FieldProps<V> {
   disabledReason: string | null | undefined;
 }
 
-/** What `useForm` takes besides the values and how they are saved. */
+/** More of what `useForm` takes. */
 export interface FormOptions {
   /** Why the person may not change anything: no field does then. */
   disabledReason?: string | null | undefined;
@@ -54,8 +54,8 @@ const belongs = (fault: Fault, name: string): boolean =>
 
 /**
  * The state of a form. The API is the validator: `save` sends the values, and the `details` of a 422 become the errors of
- * fields by their path. The first field with an error gets the focus. A value that is changed loses its error. Who leaves
- * the page with changes that are not saved is asked before.
+ * fields by their path. The first field with an error gets the focus. A value that is changed loses its error. The person
+ * is asked before they leave the page with changes that are not saved.
  */
 export const useForm = <T extends object>(
   first: T,

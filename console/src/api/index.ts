@@ -37,4 +37,5 @@ export {
   send,
   withQuery,
 } from './request.ts';
+export { discardUnsaved, useUnsaved } from './unsaved.ts';
 export { upload } from './upload.ts';

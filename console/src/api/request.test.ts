@@ -61,4 +61,34 @@ describe('a request', () => {
     const aborted = AbortSignal.abort();
     await expect(request('GET', '/x', { signal: aborted })).rejects.not.toBeInstanceOf(ApiProblem);
   });
+
+  test('ends as `timeout` if no response comes, or only a part of it: a read after 30 s, a change after 2 minutes', async () => {
+    vi.useFakeTimers();
+    try {
+      const aborted = (signal: AbortSignal) =>
+        new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      vi.stubGlobal('fetch', (_address: string, { signal }: RequestInit) => aborted(signal!));
+      const ended: string[] = [];
+      const send = (method: string) =>
+        request(method, '/x').catch((problem: ApiProblem) => void ended.push(`${method} ${problem.code}`));
+      const [read, change] = [send('GET'), send('POST')];
+      await vi.advanceTimersByTimeAsync(29_999);
+      expect(ended).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(ended).toEqual(['GET timeout']);
+      await vi.advanceTimersByTimeAsync(90_000);
+      expect(ended).toEqual(['GET timeout', 'POST timeout']);
+      await Promise.all([read, change]);
+      vi.stubGlobal('fetch', async (_address: string, { signal }: RequestInit) => ({
+        ok: true,
+        text: () => aborted(signal!),
+      }));
+      const part = send('GET');
+      await vi.advanceTimersByTimeAsync(30_000);
+      await part;
+      expect(ended).toEqual(['GET timeout', 'POST timeout', 'GET timeout']);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });

@@ -43,6 +43,10 @@ export interface RequestOptions {
   /** Makes a POST safe to repeat. */
   idempotencyKey?: string;
   signal?: AbortSignal;
+  /** Milliseconds until the request fails as `timeout`: 30 s for a GET, and 2 minutes for what waits for others. */
+  limit?: number;
+  /** The response goes on: the limit is for its beginning. */
+  stream?: boolean;
   headers?: Record<string, string>;
 }
 
@@ -83,6 +87,15 @@ const problemOf = async (response: Response): Promise<ApiProblem> => {
   return new ApiProblem(response.status, error);
 };
 
+/** Throws why there was no response, or not all of it. */
+const failOf = (error: unknown, signal: AbortSignal | undefined): never => {
+  if (signal?.aborted) throw error;
+  return fail(new ApiProblem(0, { code: Object(error).name === 'TimeoutError' ? 'timeout' : 'unreachable' }));
+};
+
+/** A change may test a connection, or wait for a model. */
+const limitOf = (method: string): number => (method === 'GET' ? 30_000 : 120_000);
+
 /** Sends a request. Throws `ApiProblem`, or the `AbortError` of its signal. */
 export const send = async (method: string, path: string, options: RequestOptions = {}): Promise<Response> => {
   const { query, body, ifMatch, idempotencyKey, signal } = options;
@@ -90,6 +103,11 @@ export const send = async (method: string, path: string, options: RequestOptions
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (ifMatch) headers['if-match'] = ifMatch;
   if (idempotencyKey) headers['idempotency-key'] = idempotencyKey;
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(new DOMException('no response in time', 'TimeoutError')),
+    options.limit ?? limitOf(method),
+  );
   let response: Response;
   try {
     response = await fetch(withQuery(path, query), {
@@ -97,11 +115,12 @@ export const send = async (method: string, path: string, options: RequestOptions
       headers,
       body: body === undefined ? undefined : JSON.stringify(body),
       credentials: 'same-origin',
-      signal,
+      signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
     });
+    if (options.stream) clearTimeout(timer);
   } catch (error) {
-    if (signal?.aborted) throw error;
-    return fail(new ApiProblem(0, { code: 'unreachable' }));
+    clearTimeout(timer);
+    return failOf(error, signal);
   }
   if (!response.ok) return fail(await problemOf(response));
   return response;
@@ -117,6 +136,6 @@ export const request = async <T>(
   options?: RequestOptions,
 ): Promise<Reply<T>> => {
   const response = await send(method, path, options);
-  const text = await response.text();
+  const text = await response.text().catch((error) => failOf(error, options?.signal));
   return { body: (text === '' ? undefined : JSON.parse(text)) as T, etag: response.headers.get('etag') };
 };

@@ -16,6 +16,9 @@ export const discardUnsaved = (): void => {
   });
 };
 
+/** What was typed is another person's: nothing asks about it. */
+export const forgetUnsaved = (): void => forms.clear();
+
 /** Counts a form among those that are asked before the person leaves the page. */
 export const useUnsaved = (isUnsaved: () => boolean): void => {
   const ask = useEffectEvent(isUnsaved);

@@ -1,14 +1,19 @@
 import { Outlet } from '@tanstack/react-router';
+import { Suspense } from 'react';
 import { Notices } from '../ui/Notices.tsx';
+import { SignInDialog } from './overlays.ts';
 import { useRouteLinks } from './route-links.ts';
+import { signInHere, useSignInHere } from './session.ts';
 
 /** What is around every page, also sign-in. */
 export const Root = () => {
   useRouteLinks();
+  const signsIn = useSignInHere();
   return (
     <>
       <Outlet />
       <Notices />
+      <Suspense>{signsIn && <SignInDialog onClose={() => signInHere(false)} />}</Suspense>
     </>
   );
 };

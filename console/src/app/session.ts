@@ -1,6 +1,8 @@
+import { useSyncExternalStore } from 'react';
 import { mePath } from '../api/me.ts';
 import { queryClient } from '../api/query.ts';
 import { onFailure, request } from '../api/request.ts';
+import { hasUnsaved } from '../api/unsaved.ts';
 import { shell } from '../text/en/shell.ts';
 import { notify } from '../ui/notices.ts';
 import { to } from './addresses.ts';
@@ -16,20 +18,40 @@ export const returnAddress = (asked: string | undefined): string =>
 
 /** Forgets what was read, and goes to sign-in, which returns to the present page. */
 const toSignIn = (): void => {
-  if (location.pathname === '/sign-in') return;
+  if (location.pathname === '/sign-in' || asksHere) return;
   const here = `${location.pathname}${location.search}${location.hash}`;
-  // Who was signed in is told why they are asked again; who just came is not.
+  // A person who was signed in learns why they are asked again.
   if (queryClient.getQueryData([mePath, ''])) notify(shell.sessionEnded);
   queryClient.clear();
   router.history.replace(to.signIn(here === '/' ? {} : { return_to: here }));
 };
+
+let asksHere = false;
+const listeners = new Set<() => void>();
+
+/** Shows, or ends, the sign-in over the page. */
+export const signInHere = (shown: boolean): void => {
+  asksHere = shown;
+  for (const listener of listeners) listener();
+};
+
+/** Whether the session has ended while something was typed on the page that is not saved. */
+export const useSignInHere = (): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => asksHere,
+  );
 
 /** At most so often a refusal leads to the question what the role may do now. */
 const roleEveryMs = 5_000;
 let roleAskedAt = 0;
 
 onFailure((problem) => {
-  if (problem.status === 401) toSignIn();
+  // A form that was being sent counts as changed again when its failure has reached it.
+  if (problem.status === 401) setTimeout(() => (hasUnsaved() ? signInHere(true) : toSignIn()));
   // The role was lowered while the page was open: its buttons learn of it now, not within a minute.
   if (problem.status === 403 && Date.now() - roleAskedAt > roleEveryMs) {
     roleAskedAt = Date.now();

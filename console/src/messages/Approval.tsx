@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useUnsaved } from '../api/index.ts';
 import { common } from '../text/en/common.ts';
 import { messages as words } from '../text/en/messages.ts';
 import { ActionDialog, Bar, Button, OutcomeTag, Problem, Textarea } from '../ui/index.ts';
@@ -20,7 +21,9 @@ const EditArguments = ({
   open,
   onClose,
 }: OneProps & { open: boolean; onClose: () => void }) => {
-  const [text, setText] = useState(() => JSON.stringify(approval.arguments ?? {}, null, 2));
+  const given = JSON.stringify(approval.arguments ?? {}, null, 2);
+  const [text, setText] = useState(given);
+  useUnsaved(() => open && text !== given && !deciding.busy);
   const [fault, setFault] = useState(false);
   const confirm = async () => {
     const args = readObject(text);
@@ -57,6 +60,7 @@ const EditArguments = ({
 /** Says no to a call, with a reason for the agent. */
 const Deny = ({ approval, deciding, open, onClose }: OneProps & { open: boolean; onClose: () => void }) => {
   const [reason, setReason] = useState('');
+  useUnsaved(() => open && reason !== '' && !deciding.busy);
   const confirm = async () => {
     const { approval_id } = approval;
     const decision: Decision = { approval_id, decision: 'deny', ...(reason ? { reason } : {}) };

@@ -18,7 +18,7 @@ export interface ShownMessage {
   created_at: string;
   /** Who wrote it: a person, a schedule, the agent. */
   author: string;
-  /** Said beside the author: the model, "schedule". */
+  /** Next to the author: the model, "schedule". */
   note?: string | undefined;
   /** It is being written: its text is not folded while it grows. */
   live?: boolean | undefined;

@@ -15,6 +15,8 @@ export interface DialogProps {
   wide?: boolean;
   /** Only the button "Close" closes it: for values that are shown once. */
   onlyByButton?: boolean;
+  /** false: nothing closes it but what it asks for. */
+  closable?: boolean;
   /** The name of the closing button, if it is not "Close". */
   closeLabel?: string;
 }

@@ -18,6 +18,7 @@ export const DialogFrame = ({
   actions,
   wide,
   onlyByButton,
+  closable = true,
   closeLabel,
 }: DialogProps) => (
   <Modal.Root
@@ -37,9 +38,11 @@ export const DialogFrame = ({
     <Modal.Content>
       <div className={css.header}>
         <Modal.Title>{title}</Modal.Title>
-        <Button kind="quiet" small onClick={onClose}>
-          {closeLabel ?? common.close}
-        </Button>
+        {closable && (
+          <Button kind="quiet" small onClick={onClose}>
+            {closeLabel ?? common.close}
+          </Button>
+        )}
       </div>
       <Modal.Body>{children}</Modal.Body>
       {actions && (

@@ -70,6 +70,6 @@ export const Loaded = <T,>({ got, skeleton, list, audit, operation, children }: 
       </>
     );
   }
-  if (error) return <ErrorState error={error} onRetry={refetch} />;
+  if (error) return <ErrorState error={error} onRetry={refetch} list={list} />;
   return loading ? (skeleton ?? <Skeleton />) : null;
 };

@@ -72,7 +72,7 @@ export const Section = ({
   label,
 }: {
   title?: string;
-  /** Said beside the title, quieter. */
+  /** Next to the title, quieter. */
   note?: ReactNode;
   /** At the end of the line of the title: a legend, a button. */
   aside?: ReactNode;

@@ -18,6 +18,8 @@ export interface Column<R> {
   numeric?: boolean;
   /** On phones: at the right of the first line (`aside`, the default), below over the whole width, or not at all. */
   phone?: 'aside' | 'below' | 'hide';
+  /** On phones, where columns have no heads, the title stands before the value: "Open 3". */
+  titled?: boolean;
 }
 
 export interface TableProps<R> {
@@ -132,8 +134,12 @@ export const Table = <R,>(props: TableProps<R>) => {
                     <SelectRow selection={selection} rowKey={key} name={name(row)} />
                   </td>
                 )}
-                {columns.map(({ key: column, cell, numeric, phone }, index) => (
-                  <td key={column} className={cx(numeric && css.numeric, index > 0 && css[phone ?? 'aside'])}>
+                {columns.map(({ key: column, title, titled, cell, numeric, phone }, index) => (
+                  <td
+                    key={column}
+                    data-title={titled ? title : undefined}
+                    className={cx(numeric && css.numeric, index > 0 && css[phone ?? 'aside'])}
+                  >
                     {index === 0 ? rowLink(row, cell(row)) : cell(row)}
                   </td>
                 ))}

@@ -16,7 +16,7 @@ export const Tag = ({ kind = 'due', children }: { kind?: Outcome; children: Reac
   <span className={cx(css.tag, css[kind])}>{children}</span>
 );
 
-/** The outcomes that a drawing shows, below or beside it. */
+/** The outcomes that a drawing shows, below or next to it. */
 export const Legend = ({ kinds }: { kinds: readonly Outcome[] }) => (
   <ul className={css.legend}>
     {kinds.map((kind) => (

@@ -12,9 +12,16 @@ import { cx } from './cx.ts';
 import { useReportNothingMatches } from './nothing-matches.ts';
 import css from './states.module.css';
 
+/** The list of what a page shows one of. */
+interface List {
+  label: string;
+  href: string;
+}
+
 /** What a failed request says to a person. */
 const messageOf = (error: ApiProblem): string => {
   if (error.code === 'unreachable') return states.unreachable;
+  if (error.code === 'timeout') return states.timeout;
   if (error.status === 429) return states.tooMany;
   return error.message || states.failed;
 };
@@ -101,12 +108,40 @@ export const NothingMatches = ({
   );
 };
 
-/** The page can not be shown, and why. */
-export const ErrorState = ({ error, onRetry }: { error: ApiProblem; onRetry: () => void }) => (
-  <div className={css.state}>
-    <Problem error={error} onRetry={onRetry} />
-  </div>
-);
+/** The address asks for what the API refuses: the same again would be refused again. */
+const WrongAddress = ({ error, list }: { error: ApiProblem; list: List | undefined }) => {
+  useReportNothingMatches();
+  return (
+    <div className={css.state}>
+      <Problem error={error} />
+      <Bar>
+        {location.search !== '' ? (
+          <ButtonLink href={location.pathname}>{common.clearFilters}</ButtonLink>
+        ) : (
+          list && <ButtonLink href={list.href}>{list.label}</ButtonLink>
+        )}
+      </Bar>
+    </div>
+  );
+};
+
+/** The page can not be shown, and why. `list` is where it leads back to. */
+export const ErrorState = ({
+  error,
+  onRetry,
+  list,
+}: {
+  error: ApiProblem;
+  onRetry: () => void;
+  list?: List | undefined;
+}) =>
+  (error.status === 400 || error.status === 422) && (location.search !== '' || list) ? (
+    <WrongAddress error={error} list={list} />
+  ) : (
+    <div className={css.state}>
+      <Problem error={error} onRetry={onRetry} />
+    </div>
+  );
 
 /** The role does not allow to see this. */
 export const NoPermission = ({ role, requiredRole }: { role: Role; requiredRole: Role | null }) => (
@@ -118,13 +153,7 @@ export const NoPermission = ({ role, requiredRole }: { role: Role; requiredRole:
 );
 
 /** The thing does not exist any more, or never did. */
-export const Gone = ({
-  list,
-  audit,
-}: {
-  list: { label: string; href: string };
-  audit?: string | undefined;
-}) => (
+export const Gone = ({ list, audit }: { list: List; audit?: string | undefined }) => (
   <div className={css.state}>
     <Say title={states.gone}>
       <p>{states.goneMore}</p>

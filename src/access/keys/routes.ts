@@ -183,7 +183,7 @@ export const apiKeyRoutes = (
       path: '/api-keys',
       summary: 'Create an API key',
       description:
-        'The value is shown only once. A service account’s key has the given `role`, which must not be above your own. A key with `kind: personal` has your role. A key cannot have more scopes or a longer life than the key that creates it.',
+        'The value is shown only once; a repeated request with the same `Idempotency-Key` gets it again for 24 h. A service account’s key has the given `role`, which must not be above your own. A key with `kind: personal` has your role. A key cannot have more scopes or a longer life than the key that creates it.',
       body: createBody,
       checkBody: ({ kind, role }) => {
         if (kind !== 'personal' && (role === undefined || role === null)) {
@@ -192,9 +192,10 @@ export const apiKeyRoutes = (
       },
       status: 201,
       response: createdApiKey,
+      idempotent: true,
       noStore: true,
       handler: async ({ body, actor, transaction }) =>
-        toResponse(await transaction((tx) => createApiKey(tx, actor, body))),
+        transaction(async (tx) => toResponse(await createApiKey(tx, actor, body))),
     }),
     route({
       id: 'getApiKey',

@@ -108,6 +108,7 @@ export const roleMappingRoutes = (db: Database, parts: PeopleParts, onChange: ()
       body: createBody,
       response: roleMapping,
       otherStatuses: [412],
+      idempotent: true,
       noStore: true,
       handler: async ({ body, actor, transaction }) => {
         const mapping = await transaction(async (tx) => {

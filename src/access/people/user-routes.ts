@@ -49,14 +49,13 @@ export const userRoutes = (db: Database, parts: PeopleParts, onChange: () => voi
         'The person who signs in with this e-mail, verified by the identity provider, accepts the invitation. No message is sent.',
       body: inviteBody,
       response: publicUser,
+      idempotent: true,
       noStore: true,
       handler: async ({ body, actor, transaction }) =>
-        toUserResponse(
-          await transaction(async (tx) => {
-            await advisoryLock(tx, 'access');
-            return inviteUser(tx, actor, body);
-          }),
-        ),
+        transaction(async (tx) => {
+          await advisoryLock(tx, 'access');
+          return toUserResponse(await inviteUser(tx, actor, body));
+        }),
     }),
     route({
       id: 'getUser',

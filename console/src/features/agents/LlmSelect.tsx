@@ -4,7 +4,7 @@ import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { permissionReason, Select } from '../../ui/index.ts';
 
-/** The LLM configuration of an agent; none is the default. Who may not read them keeps what is set. */
+/** The LLM configuration of an agent; none is the default. A role that may not read them keeps what is set. */
 export const LlmSelect = ({
   value,
   onChange,

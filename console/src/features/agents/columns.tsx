@@ -28,6 +28,7 @@ export const columns: readonly Column<AgentSummary>[] = [
   {
     key: 'open',
     title: words.open,
+    titled: true,
     cell: (agent) => (
       <TwoLines below={words.openOf(agent.open.NEEDS_REVIEW + agent.open.INDETERMINATE)}>
         {number(openOf(agent))}

@@ -1,5 +1,12 @@
 import { useEffect, useRef, useState } from 'react';
-import { request, useAction, useIdempotencyKey, useInvalidate, usePermission } from '../../api/index.ts';
+import {
+  request,
+  useAction,
+  useIdempotencyKey,
+  useInvalidate,
+  usePermission,
+  useUnsaved,
+} from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { Bar, Button, Problem, permissionReason, Textarea } from '../../ui/index.ts';
@@ -21,6 +28,7 @@ export const Composer = ({
 }) => {
   const { agent, status, message_count } = conversation;
   const [text, setText] = useState('');
+  useUnsaved(() => text.trim() !== '');
   const field = useRef<HTMLTextAreaElement>(null);
   const invalidate = useInvalidate();
   const keyOf = useIdempotencyKey();

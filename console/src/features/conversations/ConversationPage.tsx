@@ -21,7 +21,7 @@ import {
   Tabs,
   Words,
 } from '../../ui/index.ts';
-import { DeleteDialog, RenameDialog } from './dialogs.tsx';
+import { DeleteConversationDialog, RenameDialog } from './dialogs.tsx';
 import type { Draft } from './drafts.ts';
 import { useLive } from './live.ts';
 import { detailPath, listPath, type Of } from './paths.ts';
@@ -56,7 +56,7 @@ const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetai
       </Button>
       {create.error && <Problem error={create.error} />}
       {open === 'rename' && <RenameDialog of={of} conversation={conversation} onClose={close} />}
-      {open === 'delete' && <DeleteDialog of={of} conversation={conversation} onClose={close} />}
+      {open === 'delete' && <DeleteConversationDialog of={of} conversation={conversation} onClose={close} />}
     </>
   );
 };

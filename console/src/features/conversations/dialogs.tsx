@@ -1,8 +1,8 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useForm } from '../../api/form.ts';
-import { request, useAction, useInvalidate } from '../../api/index.ts';
+import { request, useInvalidate } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
+import { DeleteDialog } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { ActionDialog, notify, TextField } from '../../ui/index.ts';
@@ -45,31 +45,17 @@ export const RenameDialog = ({ of, conversation, onClose }: DialogProps) => {
 };
 
 /** Asks before a conversation is deleted. */
-export const DeleteDialog = ({ of, conversation, onClose }: DialogProps) => {
-  const navigate = useNavigate();
-  const invalidate = useInvalidate();
-  const action = useAction(async () => {
-    await request('DELETE', publicPath(of));
-    notify(words.removed);
-    onClose();
-    await navigate({ to: to.agent(of.agentId, { tab: 'conversations' }) });
-    await invalidate(listPath(of.agentId), '/app/api/agents');
-  });
-  return (
-    <ActionDialog
-      open
-      onClose={onClose}
-      title={words.remove}
-      kind="danger"
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
-    >
-      <p>
-        <b>{conversation.name || words.untitled}</b>
-      </p>
-      <p>{words.removeText(conversation.message_count)}</p>
-      {conversation.status === 'running' && <p>{words.removeRunning}</p>}
-    </ActionDialog>
-  );
-};
+export const DeleteConversationDialog = ({ of, conversation, onClose }: DialogProps) => (
+  <DeleteDialog
+    path={publicPath(of)}
+    title={words.remove}
+    name={conversation.name || words.untitled}
+    deleted={words.removed}
+    opens={to.agent(of.agentId, { tab: 'conversations' })}
+    invalidates={[listPath(of.agentId), '/app/api/agents']}
+    onClose={onClose}
+  >
+    <p>{words.removeText(conversation.message_count)}</p>
+    {conversation.status === 'running' && <p>{words.removeRunning}</p>}
+  </DeleteDialog>
+);

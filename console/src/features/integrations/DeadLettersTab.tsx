@@ -65,7 +65,7 @@ export const DeadLettersTab = ({ integration }: { integration: ShownIntegration 
     <Loaded got={got} operation="listDeadLetters">
       {({ data, on_other_replicas }) => (
         <Section
-          label={words.tabs.deadLetters}
+          label={words.tabs['dead-letters']}
           note={words.lettersText}
           aside={
             data.length + on_other_replicas > 0 && (
@@ -86,7 +86,7 @@ export const DeadLettersTab = ({ integration }: { integration: ShownIntegration 
               <EmptyState sentence={words.noLetters} />
             ) : (
               <Table
-                label={words.tabs.deadLetters}
+                label={words.tabs['dead-letters']}
                 rows={data}
                 columns={columns}
                 rowKey={({ id }) => id}

@@ -42,7 +42,7 @@ export const noValues: IntegrationValues = {
   debug: false,
 };
 
-/** The fields of each provider besides its url. */
+/** The fields of each provider, without its URL. */
 const fieldsOf = {
   hosted_dashboard: ['api_token', 'dashboard_instance_id', 'stack_name', 'additional_headers'],
   llm_tracing: ['project_name', 'api_key'],

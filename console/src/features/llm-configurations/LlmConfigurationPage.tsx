@@ -1,5 +1,4 @@
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import {
   listPolling,
   path,
@@ -11,24 +10,21 @@ import {
 } from '../../api/index.ts';
 import type { LlmTestResult, UsedLlmConfiguration } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
+import { DeleteButton, DetailPage, UsedByAgents } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { llmConfigurations as words } from '../../text/en/llm-configurations.ts';
 import { pages } from '../../text/en/pages.ts';
 import {
   Button,
   Columns,
-  Loaded,
   notify,
-  Page,
   Problem,
   permissionReason,
   Quiet,
   Section,
   TestSteps,
 } from '../../ui/index.ts';
-import { DeleteLlmDialog } from './DeleteLlmDialog.tsx';
 import { SettingsForm } from './SettingsForm.tsx';
-import { UsedBy, usesOf } from './UsedBy.tsx';
 
 const TestResult = ({ result: { ok, steps, latency_ms } }: { result: LlmTestResult }) => (
   <TestSteps
@@ -40,6 +36,14 @@ const TestResult = ({ result: { ok, steps, latency_ms } }: { result: LlmTestResu
   />
 );
 
+/** How many agents use it, and whether it is the default, as sentences. */
+const usesOf = ({ is_default, used_by }: UsedLlmConfiguration): string => {
+  const using = used_by.total + used_by.by_default;
+  return [is_default && words.isDefault, using === 0 ? words.unused : words.uses(using)]
+    .filter(Boolean)
+    .join(' ');
+};
+
 /** The settings for those who may read them, and the agents that name the configuration. */
 const Content = ({ llm, etag }: { llm: UsedLlmConfiguration; etag: string | null }) => {
   const { used_by, is_default } = llm;
@@ -48,7 +52,11 @@ const Content = ({ llm, etag }: { llm: UsedLlmConfiguration; etag: string | null
     <Columns
       side={
         <Section title={words.usedBy} note={byDefault}>
-          {used_by.total > 0 ? <UsedBy used_by={used_by} /> : <Quiet small>{words.noAgents}</Quiet>}
+          {used_by.total > 0 ? (
+            <UsedByAgents used_by={used_by} tab="instructions" />
+          ) : (
+            <Quiet small>{words.noAgents}</Quiet>
+          )}
         </Section>
       }
     >
@@ -70,17 +78,11 @@ export const LlmConfigurationPage = () => {
   const got = useGet<UsedLlmConfiguration>(path`/app/api/llm-configurations/${llmId}`, {
     every: listPolling(false),
   });
-  const { data } = got;
+  const address = path`/api/v2/llm-configurations/${llmId}`;
   const mayTest = permissionReason(usePermission('testLlmConfiguration'));
   const mayChoose = permissionReason(usePermission('setLlmDefaults'));
   const mayDelete = permissionReason(usePermission('deleteLlmConfiguration'));
-  const [deleting, setDeleting] = useState(false);
-  const [result, setResult] = useState<LlmTestResult | null>(null);
-  const test = useAction(async () => {
-    setResult(null);
-    const { body } = await request<LlmTestResult>('POST', path`/api/v2/llm-configurations/${llmId}/test`);
-    setResult(body);
-  });
+  const test = useAction(async () => (await request<LlmTestResult>('POST', `${address}/test`)).body);
   const choose = useAction(async (name: string) => {
     await request('PUT', '/api/v2/llm-configurations/defaults', { body: { llm_id: llmId } });
     notify(words.madeDefault(name));
@@ -88,43 +90,53 @@ export const LlmConfigurationPage = () => {
   });
   const problem = test.error ?? choose.error;
   return (
-    <Page
-      title={data?.name ?? pages.llmConfiguration}
-      crumbs={[{ label: pages.llmConfigurations, href: to.llmConfigurations() }]}
-      lead={data && `${words.leadOf(words.kinds[data.kind], data.model)} ${usesOf(data)}`}
-      actions={
-        data && (
-          <>
-            <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setDeleting(true)}>
-              {common.delete}
-            </Button>
-            {!data.is_default && (
-              <Button
-                busy={choose.busy}
-                disabledReason={mayChoose}
-                onClick={() => void choose.run(data.name)}
-              >
-                {words.makeDefault}
-              </Button>
+    <DetailPage
+      got={got}
+      operation="getUsedLlmConfiguration"
+      kind={pages.llmConfiguration}
+      name={({ name }) => name}
+      list={{ label: pages.llmConfigurations, href: to.llmConfigurations() }}
+      id={llmId}
+      lead={(llm) => `${words.leadOf(words.kinds[llm.kind], llm.model)} ${usesOf(llm)}`}
+      actions={({ name, is_default, used_by }) => (
+        <>
+          <DeleteButton
+            path={address}
+            etag={got.etag}
+            title={words.deleteTitle}
+            name={name}
+            deleted={words.deleted}
+            opens={to.llmConfigurations()}
+            invalidates={['/app/api/llm-configurations', '/api/v2/llm-configurations']}
+            disabledReason={mayDelete}
+          >
+            <p>{words.deleteText}</p>
+            {is_default && <p>{words.deleteDefault}</p>}
+            {used_by.total > 0 && (
+              <>
+                <p>{words.deleteUsed(used_by.total)}</p>
+                <UsedByAgents used_by={used_by} tab="instructions" />
+              </>
             )}
-            <Button kind="primary" busy={test.busy} disabledReason={mayTest} onClick={() => void test.run()}>
-              {common.test}
+          </DeleteButton>
+          {!is_default && (
+            <Button busy={choose.busy} disabledReason={mayChoose} onClick={() => void choose.run(name)}>
+              {words.makeDefault}
             </Button>
-          </>
-        )
+          )}
+          <Button kind="primary" busy={test.busy} disabledReason={mayTest} onClick={() => void test.run()}>
+            {common.test}
+          </Button>
+        </>
+      )}
+      above={
+        <>
+          {problem && <Problem error={problem} />}
+          {test.result && <TestResult result={test.result} />}
+        </>
       }
     >
-      {problem && <Problem error={problem} />}
-      {result && <TestResult result={result} />}
-      <Loaded
-        got={got}
-        operation="getUsedLlmConfiguration"
-        list={{ label: pages.llmConfigurations, href: to.llmConfigurations() }}
-        audit={to.audit({ target_id: llmId })}
-      >
-        {(llm) => <Content llm={llm} etag={got.etag} />}
-      </Loaded>
-      {data && deleting && <DeleteLlmDialog llm={data} etag={got.etag} onClose={() => setDeleting(false)} />}
-    </Page>
+      {(llm) => <Content llm={llm} etag={got.etag} />}
+    </DetailPage>
   );
 };

@@ -69,7 +69,7 @@ const limits = [
 
 type Field = Exclude<keyof LlmValues, 'kind' | 'credentials'>;
 
-/** The fields of each kind besides those that all have. */
+/** The fields of each kind, without those that all have. */
 const fieldsOf = {
   openai_compatible: { required: ['base_url'], optional: ['api_key', 'headers'] },
   openai: { required: ['api_key'], optional: ['base_url', 'organization', 'project', 'api', 'headers'] },

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Attention } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
+import { common } from '../../text/en/common.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { Time } from '../../time/index.ts';
 import { Box, Button, ButtonLink, Mark, type Outcome, Section } from '../../ui/index.ts';
@@ -66,7 +67,7 @@ export const AttentionList = ({ lines }: { lines: readonly Attention[] }) => {
         )}
         {hidden > 0 && (
           <p className={css.calm}>
-            {words.more(hidden)}{' '}
+            {common.more(hidden)}{' '}
             <Button small kind="quiet" onClick={() => setAll(true)}>
               {words.all}
             </Button>

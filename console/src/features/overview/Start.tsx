@@ -47,7 +47,7 @@ const useExample = (mayReadLlms: boolean) => {
       ? (await request<LlmConfigurationPage>('GET', '/api/v2/llm-configurations', { query: { limit: 100 } }))
           .body.data
       : [];
-    // Never a model that costs something. Who may not see the configurations gets the default.
+    // Never a model that costs something. A role that may not see the configurations gets the default.
     const llm_id = llms.find(({ kind }) => kind === 'mock')?.id ?? null;
     const first = { name, description, instructions, mode: 'worker', llm_id };
     const { body: agent } = await request<PublicAgent>('POST', '/api/v2/agents', {

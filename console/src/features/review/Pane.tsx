@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { useGet } from '../../api/index.ts';
+import { discardUnsaved, useGet, useUnsaved } from '../../api/index.ts';
 import { to } from '../../app/addresses.ts';
 import { decidable, Messages, useDecisions } from '../../messages/index.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -64,6 +64,11 @@ const Head = ({ item, focus }: { item: WorkItemDetail; focus: boolean }) => {
 const Shown = ({ item, focus, onDone }: { item: WorkItemDetail; focus: boolean; onDone: () => void }) => {
   const [all, setAll] = useState(false);
   const [message, setMessage] = useState('');
+  useUnsaved(() => message.trim() !== '');
+  const done = () => {
+    discardUnsaved();
+    onDone();
+  };
   const act = useActOn();
   const reason = useDecisionReason(item);
   const text = message.trim();
@@ -73,7 +78,7 @@ const Shown = ({ item, focus, onDone }: { item: WorkItemDetail; focus: boolean; 
       // A reason reaches the agent with the denial; a message would tell it twice.
       const told = decisions.some((decision) => decision.reason === text);
       await act(item, 'continue', { decisions, ...(text === '' || told ? {} : { message: text }) });
-      onDone();
+      done();
     },
     reason,
   );
@@ -103,7 +108,7 @@ const Shown = ({ item, focus, onDone }: { item: WorkItemDetail; focus: boolean; 
         />
       </div>
       {waits ? (
-        <Decide item={item} deciding={deciding} message={message} onMessage={setMessage} onDone={onDone} />
+        <Decide item={item} deciding={deciding} message={message} onMessage={setMessage} onDone={done} />
       ) : (
         <div className={css.decide}>
           <Say title={<StatusTag status={item.status} />}>

@@ -71,7 +71,7 @@ const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
   );
 };
 
-/** What waits for a person: the list, and beside it the one to decide about. */
+/** What waits for a person: the list, and next to it the one to decide about. */
 export const ReviewPage = () => {
   const { workItemId } = useParams({ strict: false });
   const { search, clear } = useUrlState<Search>();

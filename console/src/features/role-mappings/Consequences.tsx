@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { type ApiProblem, request } from '../../api/index.ts';
 import type { RoleMapping, RoleMappingPreview } from '../../api/types.gen.ts';
+import { common } from '../../text/en/common.ts';
 import { people as words } from '../../text/en/people.ts';
 import { Say } from '../../ui/index.ts';
 
@@ -41,7 +42,7 @@ export const Consequences = ({ mappings }: { mappings: readonly Proposed[] }) =>
       {names.map(({ id, name, from, to }) => (
         <p key={id}>{words.change(name, words.roleOf(from), words.roleOf(to))}</p>
       ))}
-      {count > names.length && <p>{words.more(count - names.length)}</p>}
+      {count > names.length && <p>{common.more(count - names.length)}</p>}
       {leaves_no_admin && <p>{words.noAdmin}</p>}
     </Say>
   );

@@ -1,9 +1,9 @@
-import { path, request, useAction, useCreate, useForm, useInvalidate } from '../../api/index.ts';
+import { path, request, useCreate, useForm, useInvalidate } from '../../api/index.ts';
 import type { RoleMapping } from '../../api/types.gen.ts';
-import { SubmitForm } from '../../resource/index.ts';
+import { DeleteDialog, SubmitForm } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { people as words } from '../../text/en/people.ts';
-import { ActionDialog, Dialog, NumberField, notify, optionsOf, Select, TextField } from '../../ui/index.ts';
+import { Dialog, NumberField, notify, optionsOf, Select, TextField } from '../../ui/index.ts';
 import { Consequences, type Proposed } from './Consequences.tsx';
 
 type Role = RoleMapping['role'];
@@ -84,26 +84,15 @@ export const DeleteMappingDialog = ({
   mapping: RoleMapping;
   all: readonly RoleMapping[];
   onClose: () => void;
-}) => {
-  const invalidate = useInvalidate();
-  const action = useAction(async () => {
-    await request('DELETE', path`/api/v2/role-mappings/${mapping.id}`);
-    notify(words.mappingDeleted);
-    onClose();
-    await invalidate('/api/v2/role-mappings', '/api/v2/users');
-  });
-  return (
-    <ActionDialog
-      open
-      onClose={onClose}
-      title={words.deleteMapping}
-      kind="danger"
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
-    >
-      <p>{words.rule(mapping.claim, mapping.value)}</p>
-      <Consequences mappings={all.filter(({ id }) => id !== mapping.id).map(proposed)} />
-    </ActionDialog>
-  );
-};
+}) => (
+  <DeleteDialog
+    path={path`/api/v2/role-mappings/${mapping.id}`}
+    title={words.deleteMapping}
+    deleted={words.mappingDeleted}
+    invalidates={['/api/v2/role-mappings', '/api/v2/users']}
+    onClose={onClose}
+  >
+    <p>{words.rule(mapping.claim, mapping.value)}</p>
+    <Consequences mappings={all.filter(({ id }) => id !== mapping.id).map(proposed)} />
+  </DeleteDialog>
+);

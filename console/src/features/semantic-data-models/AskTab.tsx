@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { type ApiProblem, path, request, useAction, usePermission } from '../../api/index.ts';
+import { type ApiProblem, path, request, useAction, usePermission, useUnsaved } from '../../api/index.ts';
 import type { PublicSemanticDataModel, SemanticDataModelAnswer } from '../../api/types.gen.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
@@ -54,16 +54,21 @@ export const AskTab = ({
   const refused = permissionReason(usePermission('querySemanticDataModel'));
   const [kind, setKind] = useState<Kind>('question');
   const [texts, setTexts] = useState({ question: '', sql: '' });
+  const [sentSql, setSentSql] = useState('');
+  // A statement takes work; a question is a line.
+  useUnsaved(() => texts.sql !== sentSql);
   const [asked, setAsked] = useState('');
   const [answer, setAnswer] = useState<SemanticDataModelAnswer | null>(null);
   const [keeping, setKeeping] = useState(false);
   const ask = useAction(async (body: Asked) => {
     setAnswer(null);
     setAsked('question' in body ? body.question : '');
+    if ('sql' in body) setSentSql(body.sql);
     const reply = await request<SemanticDataModelAnswer>(
       'POST',
       path`/api/v2/semantic-data-models/${model.id}/query`,
-      { body: { ...body, limit: 1_000 } },
+      // A model writes the SQL, tries again after its errors, and the database runs it.
+      { body: { ...body, limit: 1_000 }, limit: 300_000 },
     );
     setAnswer(reply.body);
   });

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { path, request, useAction, useInvalidate } from '../../api/index.ts';
+import { path, request, useAction, useInvalidate, useUnsaved } from '../../api/index.ts';
 import type { PublicSemanticDataModel } from '../../api/types.gen.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { ActionDialog, Checkbox, CodeBlock, notify, Textarea, TextField } from '../../ui/index.ts';
@@ -35,6 +35,7 @@ export const KeepDialog = ({
     onClose();
     await invalidate('/api/v2/semantic-data-models');
   });
+  useUnsaved(() => (name !== '' || question !== asked) && !action.busy);
   return (
     <ActionDialog
       open

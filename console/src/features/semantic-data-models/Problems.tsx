@@ -5,7 +5,7 @@ import { list } from '../../text/index.ts';
 import { Box, OutcomeTag, Quiet, Section } from '../../ui/index.ts';
 import css from './ModelView.module.css';
 
-/** More make the page slow, and nobody reads them before the first are gone. */
+/** More of them make the page slow, and people fix the first ones before they read on. */
 const most = 100;
 
 /** What a validation found, errors first. `placeOf` makes the link to the place in the text. */

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { request } from '../../api/index.ts';
+import { request, useUnsaved } from '../../api/index.ts';
 import type { PublicDataConnection, Scaffold } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { SubmitForm } from '../../resource/index.ts';
@@ -33,6 +33,7 @@ export const ScaffoldForm = ({
     },
     disabledReason,
   );
+  useUnsaved(() => tablesOf(selection).length > 0 && !form.busy);
   const { name, describe, sample_values } = form.values;
   const body = {
     data_connection_id: connection?.id,

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import {
   listPolling,
   path,
@@ -9,30 +9,24 @@ import {
   useInvalidate,
   usePermission,
 } from '../../api/index.ts';
-import type { PublicSemanticDataModel, SemanticDataModelValidation } from '../../api/types.gen.ts';
+import type {
+  PublicAgent,
+  PublicSemanticDataModel,
+  SemanticDataModelValidation,
+} from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
-import { common } from '../../text/en/common.ts';
+import { DeleteButton, DetailPage, PageTabs } from '../../resource/index.ts';
 import { pages } from '../../text/en/pages.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import {
-  Button,
-  ButtonLink,
-  Loaded,
-  Page,
-  Problem,
-  permissionReason,
-  Say,
-  Skeleton,
-  Tabs,
-} from '../../ui/index.ts';
+import { Button, ButtonLink, Link, Problem, permissionReason, Say, Skeleton } from '../../ui/index.ts';
 import { AskTab } from './AskTab.tsx';
-import { DeleteModelDialog } from './DeleteModelDialog.tsx';
+import css from './ModelView.module.css';
 import { ModelView } from './ModelView.tsx';
 import { modelOf } from './model.ts';
 import { Problems } from './Problems.tsx';
 import { QueriesTab } from './QueriesTab.tsx';
-import { modelTabs, type semanticDataModelSearch } from './search.ts';
+import type { semanticDataModelSearch } from './search.ts';
 import { StateSentence } from './sentences.tsx';
 
 // The reader of YAML is as large as the rest of the page, and most visits do not need it.
@@ -58,96 +52,118 @@ const ModelTab = ({ model }: { model: PublicSemanticDataModel }) => {
   );
 };
 
+const AgentLink = ({ id }: { id: string }) => {
+  const { data } = useGet<PublicAgent>(path`/api/v2/agents/${id}`, { staleTime: 60_000 });
+  return <Link href={to.agent(id, { tab: 'tools' })}>{data?.name ?? id}</Link>;
+};
+
+/** The agents that a refusal to delete a model names. */
+const Users = ({ agentIds }: { agentIds: unknown }) => {
+  if (!Array.isArray(agentIds) || agentIds.length === 0) return null;
+  return (
+    <>
+      <p>{words.deleteUsed(agentIds.length)}</p>
+      <ul className={css.problems}>
+        {agentIds.map(String).map((id) => (
+          <li key={id}>
+            <AgentLink id={id} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+};
+
 /** One semantic data model: to read, as YAML, its verified queries, and to ask. */
 export const SemanticDataModelPage = () => {
   const { semanticDataModelId = '' } = useParams({ strict: false }) as { semanticDataModelId?: string };
-  const { search } = useUrlState<ReturnType<typeof semanticDataModelSearch>>();
-  const tab = search.tab ?? 'model';
   const invalidate = useInvalidate();
   const address = path`/api/v2/semantic-data-models/${semanticDataModelId}`;
   const got = useGet<PublicSemanticDataModel>(address, { every: listPolling(false) });
-  const { data } = got;
   const mayValidate = permissionReason(usePermission('validateSemanticDataModel'));
   const mayChange = permissionReason(usePermission('replaceSemanticDataModel'));
   const mayDelete = permissionReason(usePermission('deleteSemanticDataModel'));
-  const [deleting, setDeleting] = useState(false);
-  const [clean, setClean] = useState(false);
   const validate = useAction(async (deep: boolean) => {
-    setClean(false);
     const { body } = await request<SemanticDataModelValidation>('POST', `${address}/validate`, {
       body: { deep },
     });
-    setClean(body.issues.length === 0);
     await invalidate('/api/v2/semantic-data-models');
+    return body;
   });
   return (
-    <Page
-      title={data?.name ?? pages.semanticDataModel}
-      crumbs={[{ label: pages.semanticDataModels, href: to.semanticDataModels() }]}
-      lead={data && <StateSentence model={data} />}
-      actions={
-        data && (
-          <>
-            <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setDeleting(true)}>
-              {common.delete}
-            </Button>
-            <Button
-              title={words.deepHint}
-              busy={validate.busy}
-              disabledReason={mayValidate}
-              onClick={() => void validate.run(true)}
-            >
-              {words.deep}
-            </Button>
-            <Button
-              kind="primary"
-              busy={validate.busy}
-              disabledReason={mayValidate}
-              onClick={() => void validate.run(false)}
-            >
-              {words.validate}
-            </Button>
-          </>
-        )
+    <DetailPage
+      got={got}
+      operation="getSemanticDataModel"
+      kind={pages.semanticDataModel}
+      name={({ name }) => name}
+      list={{ label: pages.semanticDataModels, href: to.semanticDataModels() }}
+      id={semanticDataModelId}
+      lead={(model) => <StateSentence model={model} />}
+      actions={({ name }) => (
+        <>
+          <DeleteButton
+            path={address}
+            etag={got.etag}
+            title={words.deleteTitle}
+            name={name}
+            deleted={words.deleted}
+            opens={to.semanticDataModels()}
+            invalidates={['/api/v2/semantic-data-models']}
+            disabledReason={mayDelete}
+          >
+            {(refusal) => (
+              <>
+                <p>{words.deleteText}</p>
+                <Users agentIds={refusal?.fields.agent_ids} />
+              </>
+            )}
+          </DeleteButton>
+          <Button
+            title={words.deepHint}
+            busy={validate.busy}
+            disabledReason={mayValidate}
+            onClick={() => void validate.run(true)}
+          >
+            {words.deep}
+          </Button>
+          <Button
+            kind="primary"
+            busy={validate.busy}
+            disabledReason={mayValidate}
+            onClick={() => void validate.run(false)}
+          >
+            {words.validate}
+          </Button>
+        </>
+      )}
+      above={
+        <>
+          {validate.error && <Problem error={validate.error} />}
+          {validate.result?.issues.length === 0 && (
+            <div role="status">
+              <Say tone="good" title={words.noProblems} />
+            </div>
+          )}
+        </>
       }
     >
-      {validate.error && <Problem error={validate.error} />}
-      {clean && (
-        <div role="status">
-          <Say tone="good" title={words.noProblems} />
-        </div>
-      )}
-      <Loaded
-        got={got}
-        operation="getSemanticDataModel"
-        list={{ label: pages.semanticDataModels, href: to.semanticDataModels() }}
-        audit={to.audit({ target_id: semanticDataModelId })}
-      >
-        {(model) => (
-          <Tabs
-            label={pages.semanticDataModel}
-            value={tab}
-            tabs={modelTabs.map((value) => ({
-              value,
-              label: words.tabs[value],
-              href: to.semanticDataModel(semanticDataModelId, value === 'model' ? {} : { tab: value }),
-              count: value === 'queries' ? model.verified_queries.length : undefined,
-            }))}
-          >
-            {tab === 'model' && <ModelTab model={model} />}
-            {tab === 'document' && (
+      {(model) => (
+        <PageTabs
+          label={pages.semanticDataModel}
+          words={words.tabs}
+          counts={{ queries: model.verified_queries.length }}
+          tabs={{
+            model: () => <ModelTab model={model} />,
+            document: () => (
               <Suspense fallback={<Skeleton />}>
                 <TextTab model={model} etag={got.etag} disabledReason={mayChange} />
               </Suspense>
-            )}
-            {tab === 'queries' && <QueriesTab model={model} />}
-            {tab === 'ask' && <AskTab model={model} etag={got.etag} mayKeep={mayChange} />}
-          </Tabs>
-        )}
-      </Loaded>
-      {data && deleting && (
-        <DeleteModelDialog model={data} etag={got.etag} onClose={() => setDeleting(false)} />
+            ),
+            queries: () => <QueriesTab model={model} />,
+            ask: () => <AskTab model={model} etag={got.etag} mayKeep={mayChange} />,
+          }}
+        />
       )}
-    </Page>
+    </DetailPage>
   );
 };

@@ -1,11 +1,10 @@
 import { path, request, useEditForm } from '../../api/index.ts';
 import type { ToolServer, UsedToolServer } from '../../api/types.gen.ts';
-import { EditForm } from '../../resource/index.ts';
+import { EditForm, UsedByAgents } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import { Columns, notify, Quiet, Section } from '../../ui/index.ts';
 import { ToolServerFields } from './ToolServerFields.tsx';
-import { UsedBy } from './UsedBy.tsx';
 import { fieldOf, secrets, toChanges, toValues } from './values.ts';
 
 /** Changes a tool server. Secrets that are not replaced stay. */
@@ -38,7 +37,7 @@ export const SettingsTab = ({
       side={
         <Section title={words.usedBy}>
           {server.used_by.total > 0 ? (
-            <UsedBy used_by={server.used_by} />
+            <UsedByAgents used_by={server.used_by} tab="tools" />
           ) : (
             <Quiet small>{words.noAgents}</Quiet>
           )}

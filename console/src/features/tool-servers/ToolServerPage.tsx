@@ -1,5 +1,4 @@
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import {
   listPolling,
   path,
@@ -11,14 +10,12 @@ import {
 } from '../../api/index.ts';
 import type { ToolServerTestResult, UsedToolServer } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { DeleteButton, DetailPage, PageTabs, UsedByAgents } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
-import { Button, Loaded, Page, Problem, permissionReason, Quiet, Tabs, TestSteps } from '../../ui/index.ts';
-import { DeleteServerDialog } from './DeleteServerDialog.tsx';
+import { Button, Problem, permissionReason, Quiet, TestSteps } from '../../ui/index.ts';
 import { SettingsTab } from './SettingsTab.tsx';
-import { type toolServerSearch, toolServerTabs } from './search.ts';
 import { StateSentence, waitingOf } from './sentences.tsx';
 import { ToolsTab } from './ToolsTab.tsx';
 
@@ -35,83 +32,75 @@ const TestResult = ({ result: { ok, steps, latency_ms } }: { result: ToolServerT
 /** One tool server: how it is, its tools with their policies, and its settings. */
 export const ToolServerPage = () => {
   const { toolServerId = '' } = useParams({ strict: false }) as { toolServerId?: string };
-  const { search, href } = useUrlState<ReturnType<typeof toolServerSearch>>();
-  const tab = search.tab ?? 'tools';
   const invalidate = useInvalidate();
   const got = useGet<UsedToolServer>(path`/app/api/tool-servers/${toolServerId}`, {
     every: listPolling(false),
   });
-  const { data } = got;
+  const address = path`/api/v2/tool-servers/${toolServerId}`;
+  const lists = ['/app/api/tool-servers', '/api/v2/tool-servers'];
   // A local process is a program that runs on this machine.
-  const least = data?.transport === 'stdio' ? 'admin' : 'member';
+  const least = got.data?.transport === 'stdio' ? 'admin' : 'member';
   const mayTest = permissionReason(usePermission('testToolServer'));
   const mayChange = permissionReason(usePermission('updateToolServer', least));
   const mayDelete = permissionReason(usePermission('deleteToolServer', least));
   const mayUse = permissionReason(usePermission('updateTool'));
-  const [deleting, setDeleting] = useState(false);
-  const [result, setResult] = useState<ToolServerTestResult | null>(null);
   const test = useAction(async () => {
-    setResult(null);
-    const { body } = await request<ToolServerTestResult>(
-      'POST',
-      path`/api/v2/tool-servers/${toolServerId}/test`,
-    );
-    setResult(body);
-    await invalidate('/app/api/tool-servers', '/api/v2/tool-servers');
+    const { body } = await request<ToolServerTestResult>('POST', `${address}/test`);
+    void invalidate(...lists);
+    return body;
   });
   return (
-    <Page
-      title={data?.name ?? pages.toolServer}
-      crumbs={[{ label: pages.toolServers, href: to.toolServers() }]}
-      lead={data && <StateSentence server={data} />}
-      actions={
-        data && (
-          <>
-            <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setDeleting(true)}>
-              {common.delete}
-            </Button>
-            <Button kind="primary" busy={test.busy} disabledReason={mayTest} onClick={() => void test.run()}>
-              {common.test}
-            </Button>
-          </>
-        )
+    <DetailPage
+      got={got}
+      operation="getUsedToolServer"
+      kind={pages.toolServer}
+      name={({ name }) => name}
+      list={{ label: pages.toolServers, href: to.toolServers() }}
+      id={toolServerId}
+      lead={(server) => <StateSentence server={server} />}
+      actions={({ name, used_by }) => (
+        <>
+          <DeleteButton
+            path={address}
+            etag={got.etag}
+            title={words.deleteTitle}
+            name={name}
+            deleted={words.deleted}
+            opens={to.toolServers()}
+            invalidates={lists}
+            disabledReason={mayDelete}
+          >
+            <p>{words.deleteText}</p>
+            {used_by.total > 0 && (
+              <>
+                <p>{words.deleteUsed(used_by.total)}</p>
+                <UsedByAgents used_by={used_by} tab="tools" />
+              </>
+            )}
+          </DeleteButton>
+          <Button kind="primary" busy={test.busy} disabledReason={mayTest} onClick={() => void test.run()}>
+            {common.test}
+          </Button>
+        </>
+      )}
+      above={
+        <>
+          {test.error && <Problem error={test.error} />}
+          {test.result && <TestResult result={test.result} />}
+        </>
       }
     >
-      {test.error && <Problem error={test.error} />}
-      {result && <TestResult result={result} />}
-      <Loaded
-        got={got}
-        operation="getUsedToolServer"
-        list={{ label: pages.toolServers, href: to.toolServers() }}
-        audit={to.audit({ target_id: toolServerId })}
-      >
-        {(server) => (
-          <Tabs
-            label={pages.toolServer}
-            value={tab}
-            tabs={toolServerTabs.map((value) => ({
-              value,
-              label: words.tabs[value],
-              href: href({
-                tab: value === 'tools' ? undefined : value,
-                q: undefined,
-                state: undefined,
-                tool: undefined,
-              }),
-              count: value === 'tools' && waitingOf(server) > 0 ? waitingOf(server) : undefined,
-            }))}
-          >
-            {tab === 'tools' ? (
-              <ToolsTab server={server} disabledReason={mayUse} />
-            ) : (
-              <SettingsTab server={server} etag={got.etag} disabledReason={mayChange} />
-            )}
-          </Tabs>
-        )}
-      </Loaded>
-      {data && deleting && (
-        <DeleteServerDialog server={data} etag={got.etag} onClose={() => setDeleting(false)} />
+      {(server) => (
+        <PageTabs
+          label={pages.toolServer}
+          words={words.tabs}
+          counts={{ tools: waitingOf(server) }}
+          tabs={{
+            tools: () => <ToolsTab server={server} disabledReason={mayUse} />,
+            settings: () => <SettingsTab server={server} etag={got.etag} disabledReason={mayChange} />,
+          }}
+        />
       )}
-    </Page>
+    </DetailPage>
   );
 };

@@ -28,7 +28,7 @@ import type { WorkItemDetail } from './types.ts';
 
 type Tab = (typeof workItemTabs)[number];
 
-/** What a tab shows. The facts stand beside what was said. */
+/** What a tab shows. The facts are next to the messages. */
 const Content = ({
   item,
   tab,

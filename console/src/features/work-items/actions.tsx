@@ -1,5 +1,12 @@
 import { type ReactNode, useState } from 'react';
-import { type Action, request, useAction, useInvalidate, usePermission } from '../../api/index.ts';
+import {
+  type Action,
+  request,
+  useAction,
+  useInvalidate,
+  usePermission,
+  useUnsaved,
+} from '../../api/index.ts';
 import { decidable, type PendingApproval } from '../../messages/index.ts';
 import { workItems as words } from '../../text/en/work-items.ts';
 import {
@@ -66,6 +73,7 @@ interface DialogProps {
 
 const AskDialog = ({ item, action, act, onClose }: DialogProps) => {
   const [message, setMessage] = useState('');
+  useUnsaved(() => message.trim() !== '' && !act.busy);
   const waiting = decidable(item.pending_approvals ?? []).filter(({ kind }) => kind === 'tool_call').length;
   return (
     <ActionDialog

@@ -116,7 +116,7 @@ export const agents = catalog({
   pausedNow: 'paused',
 
   newConversation: 'New conversation',
-  noConversations: 'Nobody has talked to this agent yet.',
+  noConversations: 'No one has talked to this agent yet.',
   untitled: 'Conversation without a name',
   messages: (count: number) => plural(count, { one: '# message', other: '# messages' }),
   lastMessage: 'Last message',

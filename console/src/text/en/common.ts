@@ -1,4 +1,5 @@
 import { catalog } from '../catalog.ts';
+import { number } from '../format.ts';
 
 /** Words that several features use. The names of buttons are the same everywhere. */
 export const common = catalog({
@@ -29,4 +30,5 @@ export const common = catalog({
   edit: 'Edit',
   name: 'Name',
   reason: 'Reason',
+  more: (count: number) => `and ${number(count)} more`,
 });

@@ -47,7 +47,7 @@ export const integrations = catalog({
   resumes: 'A successful test or an edit of the settings resumes it at once.',
   reason: (error: string) => `It said: ${error}`,
 
-  tabs: { health: 'Health', settings: 'Settings', scopes: 'Scopes', deadLetters: 'Dead letters' },
+  tabs: { health: 'Health', settings: 'Settings', scopes: 'Scopes', 'dead-letters': 'Dead letters' },
   where: 'Where the spans are',
   sum: (count: number) => `${number(count)} accepted = the sum of the parts`,
   parts: {

@@ -1,5 +1,5 @@
 import { catalog } from '../catalog.ts';
-import { duration, number, plural } from '../format.ts';
+import { duration, plural } from '../format.ts';
 
 const agents = (count: number) => plural(count, { one: '# agent', other: '# agents' });
 
@@ -45,7 +45,6 @@ export const llmConfigurations = catalog({
   agents,
   noAgents: 'no agent',
   byDefault: (count: number) => `${agents(count)} that ${count === 1 ? 'names' : 'name'} none`,
-  more: (count: number) => `and ${number(count)} more`,
   secret: 'Secret',
   secretSet: 'set',
   secretUnset: 'not set',

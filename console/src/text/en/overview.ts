@@ -16,7 +16,6 @@ export const overview = catalog({
   run: 'Run an agent',
   newSchedule: 'New schedule',
   attention: 'Needs attention',
-  more: (count: number) => `and ${number(count)} more`,
   all: 'Show all',
   allWell: 'All schedules fire, all Work Items go on, all traces arrive.',
   open: 'Open',

@@ -1,5 +1,5 @@
 import { catalog } from '../catalog.ts';
-import { number, plural } from '../format.ts';
+import { plural } from '../format.ts';
 
 /** Words of the pages Users and Role mappings. */
 export const people = catalog({
@@ -8,7 +8,7 @@ export const people = catalog({
   invite: 'Invite user',
   inviteText:
     'The person who signs in with this address, verified by the identity provider, accepts the invitation. No message is sent.',
-  empty: 'Nobody has signed in with the identity provider yet, and nobody is invited.',
+  empty: 'No one has signed in with the identity provider yet, and no one is invited.',
   what: 'users',
   user: 'User',
   email: 'Email',
@@ -42,7 +42,7 @@ export const people = catalog({
     'The person becomes an invitation again, which the next sign-in with the verified address accepts. Sessions end.',
   remove: 'Delete user',
   removeText:
-    'Keys and sessions of the person end. This is not a ban: whoever is mapped comes back at the next sign-in. Suspend instead to keep someone out.',
+    'Keys and sessions of the person end. This is not a ban: a person with a role mapping comes back at the next sign-in. To keep someone out, suspend them instead.',
   invited: 'User invited',
   changed: 'User changed',
   removed: 'User deleted',
@@ -70,7 +70,6 @@ export const people = catalog({
   wouldChange: (count: number) =>
     plural(count, { one: '# user would get another role.', other: '# users would get another role.' }),
   change: (name: string, from: string, to: string) => `${name}: ${from} → ${to}`,
-  more: (count: number) => `and ${number(count)} more`,
   noAdmin: 'No active administrator would be left, so this is refused.',
   preview: 'Preview',
   previewLead: 'Which role would these claims give?',

@@ -60,5 +60,6 @@ export const shell = catalog({
   reloadNow: 'Reload',
   leave: 'Discard changes',
   sessionEnded: 'Your session has ended. Sign in to go on.',
+  sessionEndedUnsaved: 'Your session has ended. What you typed on this page is still here: sign in to go on.',
   leaveMore: 'What you changed on this page is not saved.',
 });

@@ -4,6 +4,7 @@ import { plural } from '../format.ts';
 /** What pages say when there is nothing to show, or not all. */
 export const states = catalog({
   unreachable: 'The platform can not be reached. Try again in a moment.',
+  timeout: 'The platform did not respond in time. Try again.',
   tooMany: 'There were too many requests in a short time. Try again in a few seconds.',
   failed: 'The request failed.',
   errorId: 'error_id',

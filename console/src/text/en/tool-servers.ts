@@ -29,7 +29,6 @@ export const toolServers = catalog({
   usedBy: 'Used by',
   agents,
   noAgents: 'no agent',
-  more: (count: number) => `and ${number(count)} more`,
 
   responds: 'It responds.',
   fails: (error: string) => `It fails: ${error}`,

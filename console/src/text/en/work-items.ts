@@ -20,7 +20,7 @@ export const workItems = catalog({
 
   // The header of a Work Item, a sentence for each status.
   isDraft: 'Draft:',
-  isDraftMore: 'nobody executes it until it is submitted.',
+  isDraftMore: 'no one executes it until it is submitted.',
   pending: 'Pending.',
   executing: 'Executing',
   executingFor: 'for {time}.',

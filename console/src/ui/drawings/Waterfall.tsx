@@ -15,7 +15,7 @@ export interface Step {
   /** null: it has not ended. It runs to the edge. */
   to: number | null;
   failed?: boolean;
-  /** Said beside the bar: "120 s, no reply". */
+  /** Next to the bar: "120 s, no reply". */
   note?: string;
   depth?: number;
   href?: string;

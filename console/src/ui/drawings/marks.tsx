@@ -90,7 +90,7 @@ export const Shape = ({ kind, x = 0, y = 0, height: h = 14 }: ShapeProps) => {
   }
 };
 
-/** The mark of an outcome beside its word. */
+/** The mark of an outcome, next to its word. */
 export const Mark = ({ kind }: { kind: Outcome }) => (
   <svg width="10" height="14" aria-hidden="true" style={{ verticalAlign: -2, flex: 'none' }}>
     <Shape kind={kind} />

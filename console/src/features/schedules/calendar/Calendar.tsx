@@ -16,6 +16,16 @@ const dayName = (day: string): string => {
   return shortDay(noon, 'UTC', noon);
 };
 
+/** On phones the day is below its weekday, without the month, so that it fits. */
+const DayHead = ({ day }: { day: string }) => {
+  const [weekday, number, month] = dayName(day).split(' ');
+  return (
+    <>
+      <span>{weekday}</span> <span>{number}</span> <span className={css.month}>{month}</span>
+    </>
+  );
+};
+
 const Hour = ({
   cell,
   day,
@@ -73,7 +83,7 @@ export const Calendar = ({
           <th scope="col">{words.hour}</th>
           {week.days.map((day) => (
             <th key={day} scope="col" className={cx(day === today && css.today)}>
-              {dayName(day)}
+              <DayHead day={day} />
             </th>
           ))}
         </tr>

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { request, useAction, useIdempotencyKey, usePermission } from '../../../api/index.ts';
+import { request, useAction, useIdempotencyKey, usePermission, useUnsaved } from '../../../api/index.ts';
 import type { PublicWorkItem, ScheduleDetail } from '../../../api/types.gen.ts';
 import { to } from '../../../app/addresses.ts';
 import { common } from '../../../text/en/common.ts';
@@ -52,6 +52,7 @@ const Pause = ({ schedule }: { schedule: ScheduleDetail }) => {
     notify(words.pausedDone(nameOf(schedule)));
     await changed(agent_id);
   });
+  useUnsaved(() => open && reason.trim() !== '' && !action.busy);
   return (
     <>
       <Button disabledReason={permissionReason(usePermission('pauseSchedule'))} onClick={() => setOpen(true)}>

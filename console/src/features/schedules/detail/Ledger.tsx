@@ -35,7 +35,7 @@ const Due = ({ at, timezone }: { at: string; timezone: string }) => {
   const own = useZone(timezone);
   return (
     <>
-      <Time at={at} form="day" zone={timezone} fixedZone />
+      <Time at={at} form="date" zone={timezone} fixedZone />
       {zoneLabel(own) !== zoneLabel(timezone) && (
         <span className={css.own}>
           <Time at={at} zone={own} fixedZone />
@@ -72,7 +72,7 @@ const columnsFor = (timezone: string): Column<LedgerRow>[] => [
   {
     key: 'due',
     title: words.due(zoneLabel(timezone)),
-    width: '104px',
+    width: '136px',
     cell: (row) => <Due at={row.scheduled_for} timezone={timezone} />,
   },
   {

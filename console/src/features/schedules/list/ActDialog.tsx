@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { type Query, request, useAction, usePermission } from '../../../api/index.ts';
+import { type Query, request, useAction, usePermission, useUnsaved } from '../../../api/index.ts';
 import type { ActOnSchedulesBody, ActOnSchedulesResult } from '../../../api/types.gen.ts';
 import { common } from '../../../text/en/common.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
@@ -39,6 +39,7 @@ export const ActDialog = ({
   onDone: () => void;
 }) => {
   const [reason, setReason] = useState('');
+  useUnsaved(() => reason.trim() !== '' && !perform.busy);
   const [counted, setCounted] = useState<ActOnSchedulesResult | null>(null);
   const [recounted, setRecounted] = useState(false);
   const changed = useSchedulesChanged();

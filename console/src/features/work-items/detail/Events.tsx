@@ -24,7 +24,7 @@ const wordOf = ({ action, to }: WorkItemEvent): string =>
     ? words.lastAttemptFailed
     : ((words.actions as Record<string, string>)[action] ?? action);
 
-/** What is known of an event besides its statuses. */
+/** What is known of an event, without its statuses. */
 const detailsOf = ({ details, to }: WorkItemEvent): string => {
   const { error, outcome, decisions, owner, ...more } = details as {
     error?: { code?: string; message?: string };

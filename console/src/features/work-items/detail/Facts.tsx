@@ -12,7 +12,7 @@ const executedMs = ({ attempts }: Pick<WorkItemDetail, 'attempts'>, now = Date.n
     0,
   );
 
-/** The facts beside the content. */
+/** The facts next to the content. */
 export const WorkItemFacts = ({ item }: { item: WorkItemDetail }) => {
   const { status, agent, model, usage, attempts, created_at, finished_at, id, error } = item;
   const trace = attempts.findLast(({ trace_id }) => trace_id)?.trace_id ?? null;

@@ -1,5 +1,13 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { path, type Query, request, useAction, useGet, useInvalidate } from '../../../api/index.ts';
+import {
+  path,
+  type Query,
+  request,
+  useAction,
+  useGet,
+  useInvalidate,
+  useUnsaved,
+} from '../../../api/index.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { workItems } from '../../../text/en/work-items.ts';
 import {
@@ -89,6 +97,7 @@ const Progress = ({ id, onDone, ...props }: { id: string } & BulkProps) => {
 /** What would change, exactly, before it is changed. */
 const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: (id: string) => void }) => {
   const [message, setMessage] = useState('');
+  useUnsaved(() => message.trim() !== '' && !perform.busy);
   const [dryRun, setDryRun] = useState<BulkAction | null>(null);
   const [recounted, setRecounted] = useState(false);
   const invalidate = useInvalidate();
