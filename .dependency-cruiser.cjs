@@ -316,7 +316,7 @@ module.exports = {
     {
       name: 'the-foundation-of-the-application-knows-no-page',
       severity: 'error',
-      from: { path: '^console/src/(ui|api|time|text|messages|resource)/' },
+      from: { path: '^console/src/(ui|api|time|text|files|messages|resource)/' },
       to: { path: '^console/src/features/' },
     },
     ...Object.entries(oneImporter).map(([library, importer]) => ({

@@ -363,10 +363,12 @@ create table extractions (
   alive_at timestamp(3) with time zone default platform_now() not null,
   created_at timestamp(3) with time zone default platform_now() not null,
   finished_at timestamp(3) with time zone,
+  summary text,
   constraint extractions_pkey PRIMARY KEY (id),
   constraint extractions_check CHECK (((finished_at IS NOT NULL) = (status = ANY (ARRAY['COMPLETED'::text, 'ERROR'::text])))),
   constraint extractions_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'ERROR'::text])))
 );
+CREATE INDEX extractions_created_by ON extractions USING btree (created_by, id DESC);
 CREATE INDEX extractions_finished ON extractions USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX extractions_open ON extractions USING btree (alive_at) WHERE (finished_at IS NULL);
 

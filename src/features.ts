@@ -91,7 +91,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const documentIntelligence = createDocumentIntelligence(services, {
     sandbox,
     bytes: files.bytes,
-    conversations: owners.find(({ name }) => name === 'Conversation')!,
+    owners,
     askModel,
     replica: () => telemetry.replicaId,
   });

@@ -17,7 +17,7 @@ import { print } from './demo/terminal.ts';
 /**
  * A demo of what the platform does, with the built-in mock model. A tool call waits until a person approves it. A
  * schedule is due every minute, each firing becomes one Work Item, and its trace reaches a trace receiver on this
- * machine. With `--data` an agent also answers from a database. Everything is set up through the API, as a user would do
+ * machine. With `--data` an agent also answers from a database, and an invoice is read. Everything is set up through the API, as a user would do
  * it. `--once` approves the call itself and ends after
  * the first trace. Ctrl-C ends the demo, and everything is deleted.
  */

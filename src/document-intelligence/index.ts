@@ -15,8 +15,8 @@ export type { AgentDocuments } from './agents.ts';
 interface Needs {
   sandbox: Sandbox;
   bytes: FileBytes;
-  /** Where conversations and their files are. */
-  conversations: OwnerKind;
+  /** What has files: conversations and Work Items. */
+  owners: readonly OwnerKind[];
   askModel: AskModel;
   /** The same after a restart. Known once the services are open. */
   replica: () => string;
@@ -29,7 +29,7 @@ export interface DocumentIntelligence extends Feature {
 /** Document intelligence: how documents are read, and the extraction of data from them. */
 export const createDocumentIntelligence = (services: Services, needs: Needs): DocumentIntelligence => {
   const { db, vault, egress, log, settings, config } = services;
-  const { sandbox, bytes, conversations, askModel, replica } = needs;
+  const { sandbox, bytes, owners, askModel, replica } = needs;
   const configurations = new Configurations({ db, vault, egress, sandbox });
   const extractions = new Extractions({ db, vault, log, replica });
   const upload = fileUpload(config.dataDir, settings, uploadFields);
@@ -43,7 +43,7 @@ export const createDocumentIntelligence = (services: Services, needs: Needs): Do
         db,
         settings,
         bytes,
-        conversations,
+        owners,
         configurations,
         extractions,
         upload,
@@ -51,7 +51,7 @@ export const createDocumentIntelligence = (services: Services, needs: Needs): Do
         askModel,
       }),
     ],
-    secrets: [configurations.sealed.column, extractions.sealed],
+    secrets: [configurations.sealed.column, extractions.sealed, extractions.sealedSummary],
     retention: [(tx, { EXTRACTION_RETENTION_HOURS: hours }, limit) => deleteOldExtractions(tx, hours, limit)],
     start: () => extractions.start(),
     loops: [

@@ -201,6 +201,45 @@ onPostgres((at) => {
     await until(async () => (await spooled(at())).length === 0);
   });
 
+  test('the pages that were read, when the result ends, and a list of one’s own, without results', async () => {
+    const client = at().as((await newKey(at(), 'member')).value);
+    const options = { include_pages: true };
+    const made = await ok(send(at(), textPdf(lines, ['Second']), { options }, client));
+    expect(made.pages).toMatchObject([
+      { page: 1, aspect: 0.75, lines: lines.map((text) => ({ text, bbox: { left: expect.any(Number) } })) },
+      { page: 2, aspect: 0.75, lines: [{ text: 'Second' }] },
+    ]);
+    expect(Object.keys(made.pages[0].lines[0])).toEqual(['text', 'bbox']);
+    expect(Date.parse(made.expires_at) - Date.parse(made.finished_at)).toBe(24 * 3_600_000);
+    const texts = [50, 300].map((x) => ({ x, y: 50, text: `At ${x}` }));
+    const table = await ok(send(at(), pdf([{ texts }]), { options }, client));
+    const [row] = table.pages[0].lines;
+    expect(row.parts.map(({ text }: { text: string }) => text)).toEqual(['At 50', 'At 300']);
+    expect(row.parts[1].bbox.left).toBeCloseTo(0.5, 2);
+    const plain = await ok(send(at(), 'Invoice number: 7', { name: 'b.txt', options }, client));
+    expect(plain.pages).toEqual([
+      { page: 1, aspect: null, lines: [{ text: 'Invoice number: 7', bbox: null }] },
+    ]);
+    const { data, has_more, next } = await ok(client.get('/extractions?limit=1'));
+    expect([data.length, data[0].id, has_more]).toEqual([1, plain.id, true]);
+    const rest = await ok(client.get(`/extractions?next=${next}`));
+    expect(rest.data.map(({ id }: { id: string }) => id)).toEqual([table.id, made.id]);
+    expect(rest.data[1]).toMatchObject({ file: { name: 'invoice.pdf', pages: 2 }, valid: true });
+    expect(rest.data[1]).not.toHaveProperty('data');
+    const all = await ok(at().api.get('/extractions?limit=100'));
+    expect(all.data.map(({ id }: { id: string }) => id)).not.toContain(made.id);
+  });
+
+  test('a file of a Work Item is read where it lies', async () => {
+    const agent = await ok(at().api.post('/agents', { name: 'Reader', mode: 'worker' }));
+    const item = await ok(at().api.post('/work-items', { agent_id: agent.id, draft: true }));
+    const file = await upload(at().api, `/work-items/${item.id}`, 'a.txt', 'Invoice number: W-1');
+    const found = { work_item_id: item.id, file_id: file.id };
+    const asked = (file: object) => at().api.post(path, { file, schema: invoice });
+    expect((await ok(asked(found))).data.invoice_number).toBe('W-1');
+    expectError(await asked({ ...found, work_item_id: unknownId }), 404);
+  });
+
   test('an extraction of a replica that died ends as interrupted', async () => {
     const made = await ok(send(at(), 'Invoice number: 1', { name: 'a.txt' }));
     await query(

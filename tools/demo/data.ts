@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeShop } from '../../examples/shop.ts';
+import { readInvoice } from './invoice.ts';
 import { type Body, type DemoContext, must, type Part } from './part.ts';
 import { print } from './terminal.ts';
 
@@ -35,9 +36,11 @@ const showRows = ({ columns, rows }: Body): void => {
 
 /**
  * Company data: a SQLite shop becomes a data connection, its tables a semantic data model, and an agent that has the model
- * answers "revenue per month" every minute. A person asks the same in words, and sees the SQL that was printed.
+ * answers "revenue per month" every minute. A person asks the same in words, and sees the SQL that was printed. An invoice
+ * is read, with the place of each value.
  */
-export const startData = async ({ api }: DemoContext, dataDir: string): Promise<Part> => {
+export const startData = async (context: DemoContext, dataDir: string): Promise<Part> => {
+  const { api } = context;
   const databases = join(dataDir, 'databases');
   mkdirSync(databases, { recursive: true });
   makeShop(join(databases, 'shop.db'));
@@ -81,6 +84,7 @@ export const startData = async ({ api }: DemoContext, dataDir: string): Promise<
   print('question', question);
   print('sql', answer.sql);
   showRows(answer);
+  await readInvoice(context);
 
   const shown = new Set<string>();
   return {

@@ -38,3 +38,4 @@ export {
   withQuery,
 } from './request.ts';
 export { discardUnsaved, useUnsaved } from './unsaved.ts';
+export { upload } from './upload.ts';

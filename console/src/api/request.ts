@@ -74,16 +74,17 @@ export const onFailure = (listener: (problem: ApiProblem) => void): (() => void)
   return () => failureListeners.delete(listener);
 };
 
+/** Reports a failed request to the listeners, and throws it. */
+export const fail = (problem: ApiProblem): never => {
+  for (const listener of failureListeners) listener(problem);
+  throw problem;
+};
+
 /** Reads the error of a response: the API's, or one made from the status if a proxy sent something else. */
 const problemOf = async (response: Response): Promise<ApiProblem> => {
   const body = (await response.json().catch(() => null)) as { error?: Record<string, unknown> } | null;
   const error = body?.error ?? { code: 'unknown', message: `${response.status} ${response.statusText}` };
   return new ApiProblem(response.status, error);
-};
-
-const fail = (problem: ApiProblem): never => {
-  for (const listener of failureListeners) listener(problem);
-  throw problem;
 };
 
 /** Throws why there was no response, or not all of it. */

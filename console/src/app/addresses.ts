@@ -28,6 +28,10 @@ export const to = {
   agent: (id: string, search?: Search) => address(at('agents', id), search),
   conversation: (agentId: string, id: string, search?: Search, hash?: string) =>
     address(at('agents', agentId, 'conversations', id), search, hash),
+  extractions: (search?: Search) => address('/extractions', search),
+  newExtraction: (search?: Search) => address('/extractions/new', search),
+  extraction: (id: string, search?: Search) => address(at('extractions', id), search),
+  documentIntelligence: () => '/document-intelligence',
   integrations: (search?: Search) => address('/integrations', search),
   newIntegration: () => '/integrations/new',
   integration: (id: string, search?: Search) => address(at('integrations', id), search),

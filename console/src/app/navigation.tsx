@@ -58,6 +58,13 @@ export const navigation: readonly Group[] = [
         operation: 'listAgents',
         create: { label: pages.newAgent, href: to.newAgent(), operation: 'createAgent' },
       },
+      {
+        label: pages.extractions,
+        href: to.extractions(),
+        letter: 'x',
+        operation: 'listExtractions',
+        create: { label: pages.newExtraction, href: to.newExtraction(), operation: 'createExtraction' },
+      },
     ],
   },
   {
@@ -113,6 +120,12 @@ export const navigation: readonly Group[] = [
           href: to.newSemanticDataModel(),
           operation: 'createSemanticDataModel',
         },
+      },
+      {
+        label: pages.documentIntelligence,
+        href: to.documentIntelligence(),
+        letter: 'y',
+        operation: 'getDocumentIntelligence',
       },
     ],
   },

@@ -4,6 +4,7 @@ import { apiKeysSearch } from '../features/api-keys/search.ts';
 import { auditSearch } from '../features/audit/search.ts';
 import { conversationSearch } from '../features/conversations/search.ts';
 import { dataConnectionSearch, dataConnectionsSearch } from '../features/data-connections/search.ts';
+import { extractionSearch, extractionsSearch, newExtractionSearch } from '../features/extractions/search.ts';
 import { integrationSearch, integrationsSearch } from '../features/integrations/search.ts';
 import { llmConfigurationsSearch } from '../features/llm-configurations/search.ts';
 import { overviewSearch } from '../features/overview/search.ts';
@@ -158,6 +159,33 @@ const pages = [
     lazyRouteComponent(() => import('../features/conversations/ConversationPage.tsx'), 'ConversationPage'),
     conversationSearch,
     'getConversation',
+  ),
+  page(
+    '/extractions',
+    lazyRouteComponent(() => import('../features/extractions/ExtractionsPage.tsx'), 'ExtractionsPage'),
+    extractionsSearch,
+    'listExtractions',
+  ),
+  page(
+    '/extractions/new',
+    lazyRouteComponent(() => import('../features/extractions/NewExtractionPage.tsx'), 'NewExtractionPage'),
+    newExtractionSearch,
+    'createExtraction',
+  ),
+  page(
+    '/extractions/$extractionId',
+    lazyRouteComponent(() => import('../features/extractions/ExtractionPage.tsx'), 'ExtractionPage'),
+    extractionSearch,
+    'getExtraction',
+  ),
+  page(
+    '/document-intelligence',
+    lazyRouteComponent(
+      () => import('../features/document-intelligence/DocumentIntelligencePage.tsx'),
+      'DocumentIntelligencePage',
+    ),
+    none,
+    'getDocumentIntelligence',
   ),
   page(
     '/integrations',

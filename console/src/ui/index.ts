@@ -39,7 +39,8 @@ export {
 } from './Page.tsx';
 export { Pager } from './Pager.tsx';
 export { permissionReason } from './permission.ts';
-export { type RowsColumn, RowsTable, type RowValue } from './RowsTable.tsx';
+export { type RowsColumn, RowsGrid, type RowValue } from './RowsGrid.tsx';
+export { RowsTable } from './RowsTable.tsx';
 export { type SecretEntry, SecretMap, StoredSecretMap, storedEntries } from './SecretMap.tsx';
 export { MultiSelect, type Option, Select } from './Select.tsx';
 export { type Selection, SelectionBar, useSelection } from './selection.tsx';

@@ -67,6 +67,8 @@ export const me = z
         max_schedules_per_agent: z.int(),
         schedule_misfire_grace_seconds: z.int(),
         max_api_key_days: z.int().describe('0: keys may never expire.'),
+        max_file_size_in_mb: z.int(),
+        extraction_retention_hours: z.int().describe('How long the result of an extraction is kept.'),
         stdio_tool_servers: z.boolean().describe('Whether tool servers may be commands of this machine.'),
       })
       .meta({ id: 'Limits' })
@@ -104,6 +106,8 @@ export const findMe = async (
       max_schedules_per_agent: limits.MAX_SCHEDULES_PER_AGENT,
       schedule_misfire_grace_seconds: limits.SCHEDULE_MISFIRE_GRACE_SECONDS,
       max_api_key_days: limits.MAX_API_KEY_DAYS,
+      max_file_size_in_mb: limits.MAX_FILE_SIZE_IN_MB,
+      extraction_retention_hours: limits.EXTRACTION_RETENTION_HOURS,
       stdio_tool_servers: parts.allowStdioToolServers,
     },
   };

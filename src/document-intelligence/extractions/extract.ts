@@ -14,6 +14,7 @@ import type { ExtractionSchema } from '../schema/schema.ts';
 import { ExtractionFailure } from './failure.ts';
 import { mergeAnswers } from './merge.ts';
 import { questionsFor } from './prompt.ts';
+import { type ShownPage, shownPages } from './shown-pages.ts';
 
 interface Warning {
   code: string;
@@ -23,12 +24,13 @@ interface Warning {
 }
 
 export interface Extracted {
-  pages: number;
+  pageCount: number;
   data: { [key: string]: DataValue };
   valid: boolean;
   fields: { [pointer: string]: { confidence: Confidence; citations: Citation[] } };
   warnings: Warning[];
   text?: string;
+  pages?: ShownPage[];
   usage: Usage;
 }
 
@@ -42,6 +44,7 @@ export interface ExtractionTask {
   schema: ExtractionSchema;
   instructions: string;
   includeText: boolean;
+  includePages: boolean;
   requireGrounding: boolean;
 }
 
@@ -67,7 +70,7 @@ export const extract = async (
       : [];
   const mismatched = coerced.warnings.some(({ code }) => code === 'type_mismatch');
   return {
-    pages: read.total,
+    pageCount: read.total,
     data: grounded.data,
     valid: !mismatched && hasRequired(grounded.data, root, coerced.warnings),
     fields: grounded.fields,
@@ -83,6 +86,7 @@ export const extract = async (
       ...grounded.warnings,
     ],
     ...(task.includeText && { text: textOf(read) }),
+    ...(task.includePages && { pages: shownPages(read) }),
     usage,
   };
 };

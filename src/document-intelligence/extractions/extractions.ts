@@ -16,11 +16,14 @@ import {
 } from './store.ts';
 
 /** What is sealed: all that says something of the document. */
-export interface ExtractionRecord extends Partial<Omit<Extracted, 'pages'>> {
+export interface ExtractionRecord extends Partial<Omit<Extracted, 'pageCount'>> {
   file: { name: string; content_type: string; size_bytes: number; sha256: string; pages: number | null };
   provider: string;
   error?: { code: string; message: string };
 }
+
+/** What a list shows of a record, which may be large. */
+export type ExtractionSummary = Pick<ExtractionRecord, 'file' | 'provider' | 'valid' | 'error'>;
 
 /** How often a replica writes that its extractions are alive, and when one that is silent counts as abandoned. */
 const aliveEveryMs = 3_000;
@@ -39,6 +42,11 @@ export class Extractions {
     table: 'extractions',
     column: 'record',
     boundTo: (id) => `extractions:${id}:record`,
+  };
+  readonly sealedSummary: SealedColumn = {
+    table: 'extractions',
+    column: 'summary',
+    boundTo: (id) => `extractions:${id}:summary`,
   };
   readonly loop: Loop;
   readonly #db: Database;
@@ -59,13 +67,22 @@ export class Extractions {
     return JSON.parse(this.#vault.open(record, this.sealed.boundTo(id)));
   }
 
-  #seal(id: string, record: ExtractionRecord): string {
-    return this.#vault.seal(JSON.stringify(record), this.sealed.boundTo(id));
+  openSummary({ id, summary }: Pick<ExtractionRow, 'id' | 'summary'>): ExtractionSummary {
+    return JSON.parse(this.#vault.open(summary!, this.sealedSummary.boundTo(id)));
+  }
+
+  #seal(id: string, record: ExtractionRecord): Pick<ExtractionRow, 'record' | 'summary'> {
+    const { file, provider, valid, error } = record;
+    const summary: ExtractionSummary = { file, provider, valid, error };
+    return {
+      record: this.#vault.seal(JSON.stringify(record), this.sealed.boundTo(id)),
+      summary: this.#vault.seal(JSON.stringify(summary), this.sealedSummary.boundTo(id)),
+    };
   }
 
   insert(tx: Tx, id: string, createdBy: string, record: ExtractionRecord): Promise<ExtractionRow> {
     const sealed = this.#seal(id, record);
-    return insertExtraction(tx, { id, record: sealed, created_by: createdBy, replica: this.#replica() });
+    return insertExtraction(tx, { id, ...sealed, created_by: createdBy, replica: this.#replica() });
   }
 
   /**
@@ -104,7 +121,7 @@ export class Extractions {
       );
     };
     try {
-      const { pages, ...result } = await work(controller.signal, onStart);
+      const { pageCount: pages, ...result } = await work(controller.signal, onStart);
       await marked;
       await this.#finish(id, 'COMPLETED', { ...record, ...result, file: { ...record.file, pages } });
     } catch (error) {
@@ -121,7 +138,7 @@ export class Extractions {
   }
 
   #finish(id: string, status: 'COMPLETED' | 'ERROR', record: ExtractionRecord): Promise<void> {
-    return this.#db.tx((tx) => finishExtraction(tx, { id, status, record: this.#seal(id, record) }));
+    return this.#db.tx((tx) => finishExtraction(tx, { id, status, ...this.#seal(id, record) }));
   }
 
   /** Deletes the row. What works on it ends: here at once, on another replica within seconds. */
@@ -163,8 +180,8 @@ export class Extractions {
   #endAbandoned(which: { seconds: number; replica: string | null }): Promise<void> {
     return this.#db.tx(async (tx) => {
       for (const row of await lockAbandoned(tx, which)) {
-        const record = this.#seal(row.id, { ...this.open(row), error: interrupted });
-        await finishExtraction(tx, { id: row.id, status: 'ERROR', record });
+        const sealed = this.#seal(row.id, { ...this.open(row), error: interrupted });
+        await finishExtraction(tx, { id: row.id, status: 'ERROR', ...sealed });
       }
     });
   }

@@ -17,6 +17,10 @@ const options = z
       .describe('How long the response may wait for the result.'),
     pages: text(1_000).optional().describe('`1-3,7`: the pages to read. Those beyond the last are ignored.'),
     include_text: z.boolean().default(false).describe('Whether the result has the text of the document.'),
+    include_pages: z
+      .boolean()
+      .default(false)
+      .describe('Whether the result has the lines of each page and where they stand.'),
     require_grounding: z
       .boolean()
       .default(false)
@@ -36,8 +40,11 @@ const formFields = z.object(fields);
 export const extractionBody = z
   .object({
     file: z
-      .object({ agent_id: z.string(), conversation_id: z.string(), file_id: z.string() })
-      .describe('A file of a conversation that the caller may use.'),
+      .union([
+        z.object({ agent_id: z.string(), conversation_id: z.string(), file_id: z.string() }),
+        z.object({ work_item_id: z.string(), file_id: z.string() }),
+      ])
+      .describe('A file of a conversation that the caller may use, or of a Work Item.'),
     ...fields,
   })
   .meta({ id: 'CreateExtractionBody' });
@@ -55,6 +62,7 @@ export interface ExtractionRequest {
   waitSeconds: number;
   ranges: [from: number, to: number][] | null;
   includeText: boolean;
+  includePages: boolean;
   requireGrounding: boolean;
 }
 
@@ -78,7 +86,7 @@ export const readRequest = ({
   }
   const schema = readSchema(given);
   if ('message' in schema) throw unprocessable([schema]);
-  const { wait_seconds, pages, include_text, require_grounding } = asked ?? options.parse({});
+  const { wait_seconds, pages, include_text, include_pages, require_grounding } = asked ?? options.parse({});
   const ranges = pages === undefined ? null : readRanges(pages);
   if (pages !== undefined && !ranges) {
     throw unprocessable([{ path: 'options.pages', message: 'must be a list such as 1-3,7' }]);
@@ -89,6 +97,7 @@ export const readRequest = ({
     waitSeconds: wait_seconds,
     ranges,
     includeText: include_text,
+    includePages: include_pages,
     requireGrounding: require_grounding,
   };
 };

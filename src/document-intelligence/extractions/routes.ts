@@ -9,6 +9,9 @@ import {
   finder,
   id,
   jsonObject,
+  listPage,
+  pageOf,
+  pageQuery,
   type Route,
   route,
   timestamp,
@@ -22,29 +25,39 @@ import type { CurrentSettings } from '../../settings/index.ts';
 import { type Configurations, llmOf, readingOf } from '../configuration/configuration.ts';
 import { kindOf, type readDocument } from '../readers/index.ts';
 import { extract } from './extract.ts';
-import type { ExtractionRecord, Extractions } from './extractions.ts';
+import type { ExtractionRecord, ExtractionSummary, Extractions } from './extractions.ts';
 import { maxDocumentCharacters } from './prompt.ts';
 import { type ExtractionRequest, extractionBody, readForm, readRequest } from './request.ts';
-import { type ExtractionRow, findExtraction } from './store.ts';
+import { type ExtractionRow, findExtraction, listExtractions } from './store.ts';
 import { copyOut, waitingPath } from './waiting.ts';
 
 const box = z.object({ left: z.number(), top: z.number(), width: z.number(), height: z.number() });
+const listed = {
+  id,
+  status: z.enum(['PENDING', 'RUNNING', 'COMPLETED', 'ERROR']),
+  file: z.object({
+    name: z.string(),
+    content_type: z.string(),
+    size_bytes: z.int(),
+    sha256: z.string(),
+    pages: z.int().nullable().describe('Of the whole document; null until it is read.'),
+  }),
+  valid: z
+    .boolean()
+    .nullable()
+    .describe('Whether each required key has a value and no value had the wrong type.'),
+  provider: z.string(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  created_at: timestamp,
+  finished_at: timestamp.nullable(),
+  expires_at: timestamp.nullable().describe('When it is deleted; null until it has ended.'),
+};
+const extractionSummary = z.object(listed).meta({ id: 'ExtractionSummary' });
+
 const extraction = z
   .object({
-    id,
-    status: z.enum(['PENDING', 'RUNNING', 'COMPLETED', 'ERROR']),
-    file: z.object({
-      name: z.string(),
-      content_type: z.string(),
-      size_bytes: z.int(),
-      sha256: z.string(),
-      pages: z.int().nullable().describe('Of the whole document; null until it is read.'),
-    }),
+    ...listed,
     data: jsonObject.nullable().describe('Has every key of the schema.'),
-    valid: z
-      .boolean()
-      .nullable()
-      .describe('Whether each required key has a value and no value had the wrong type.'),
     fields: z
       .custom<object>()
       .nullable()
@@ -69,11 +82,29 @@ const extraction = z
       .describe('How sure each value is and where it stands, by JSON Pointer.'),
     warnings: z.array(z.object({ code: z.string(), path: z.string().nullable(), message: z.string() })),
     text: z.string().optional(),
+    pages: z
+      .array(
+        z.object({
+          page: z.int(),
+          aspect: z
+            .number()
+            .nullable()
+            .describe('Width by height of the page; null if the document has no layout.'),
+          lines: z.array(
+            z.object({
+              text: z.string(),
+              bbox: box.nullable(),
+              parts: z
+                .array(z.object({ text: z.string(), bbox: box }))
+                .optional()
+                .describe('Where its parts stand, if there are gaps between them.'),
+            }),
+          ),
+        }),
+      )
+      .optional()
+      .describe('The pages as they were read, if `include_pages` was asked for.'),
     usage: z.object({ input_tokens: z.int(), output_tokens: z.int() }).nullable(),
-    provider: z.string(),
-    error: z.object({ code: z.string(), message: z.string() }).nullable(),
-    created_at: timestamp,
-    finished_at: timestamp.nullable(),
   })
   .meta({ id: 'Extraction' });
 
@@ -81,8 +112,8 @@ export interface ExtractionParts {
   db: Database;
   settings: CurrentSettings;
   bytes: FileBytes;
-  /** Where conversations and their files are. */
-  conversations: OwnerKind;
+  /** What has files: conversations and Work Items. */
+  owners: readonly OwnerKind[];
   configurations: Configurations;
   extractions: Extractions;
   upload: UploadSpec;
@@ -97,25 +128,34 @@ interface Waiting {
 }
 
 export const extractionRoutes = (parts: ExtractionParts): Route[] => {
-  const { db, settings, bytes, conversations, configurations, extractions, upload, readers, askModel } =
-    parts;
+  const { db, settings, bytes, owners, configurations, extractions, upload, readers, askModel } = parts;
+
+  const toListed = (
+    { id, status, created_at, finished_at }: Omit<ExtractionRow, 'record'>,
+    { file, valid, provider, error }: ExtractionSummary,
+  ) => ({
+    id,
+    status,
+    file,
+    valid: valid ?? null,
+    provider,
+    error: error ?? null,
+    created_at,
+    finished_at,
+    expires_at:
+      finished_at && new Date(finished_at.getTime() + settings.get().EXTRACTION_RETENTION_HOURS * 3_600_000),
+  });
 
   const toResponse = (row: ExtractionRow) => {
     const record = extractions.open(row);
     return {
-      id: row.id,
-      status: row.status,
-      file: record.file,
+      ...toListed(row, record),
       data: record.data ?? null,
-      valid: record.valid ?? null,
       fields: record.fields ?? null,
       warnings: record.warnings ?? [],
       ...(record.text === undefined ? {} : { text: record.text }),
+      ...(record.pages === undefined ? {} : { pages: record.pages }),
       usage: record.usage ?? null,
-      provider: record.provider,
-      error: record.error ?? null,
-      created_at: row.created_at,
-      finished_at: row.finished_at,
     };
   };
 
@@ -138,9 +178,9 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
       await rename(form.path, path);
       return { path, file: { name, content_type, size_bytes: form.size, sha256: form.sha256 } };
     }
-    const { agent_id, conversation_id, file_id } = context.body.file;
-    const { principal } = context;
-    const owner = await conversations.find({ params: { agent_id, conversation_id }, principal });
+    const { file_id, ...params } = context.body.file;
+    const kind = owners.find(({ name }) => (name === 'WorkItem') === 'work_item_id' in params)!;
+    const owner = await kind.find({ params, principal: context.principal });
     const file = isId(file_id)
       ? await db.run((executor) => findFile(executor, owner.ids, file_id))
       : undefined;
@@ -196,6 +236,7 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
           schema: request.schema,
           instructions: request.instructions,
           includeText: request.includeText,
+          includePages: request.includePages,
           requireGrounding: request.requireGrounding,
         },
       ),
@@ -212,7 +253,7 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
       path: '/document-intelligence/extract',
       summary: 'Extract data from a document',
       description:
-        'Takes a form with the document, or JSON that names a file of a conversation. The response is 202 if the result is not there in time: get the extraction later. The document is not kept.',
+        'Takes a form with the document, or JSON that names a file of a conversation or a Work Item. The response is 202 if the result is not there in time: get the extraction later. The document is not kept.',
       otherStatuses: [400, 404, 422],
       upload,
       body: extractionBody,
@@ -240,6 +281,23 @@ export const extractionRoutes = (parts: ExtractionParts): Route[] => {
         if (row.finished_at === null || request.waitSeconds === 0) accepted();
         return toResponse(row);
       },
+    }),
+    route({
+      id: 'listExtractions',
+      role: 'member',
+      scope: 'data:read',
+      method: 'GET',
+      path: '/extractions',
+      summary: 'List your extractions',
+      description: 'Without their results. Those of others are not listed, also for administrators.',
+      otherStatuses: [400],
+      query: pageQuery,
+      response: pageOf('ExtractionPage', extractionSummary),
+      handler: listPage(
+        db,
+        (executor, page, { principal }) => listExtractions(executor, principal.id, page),
+        (row) => toListed(row, extractions.openSummary(row)),
+      ),
     }),
     route({
       id: 'getExtraction',

@@ -1,4 +1,4 @@
-import { type Executor, sql, type Table, type Tx } from '../../database/index.ts';
+import { type Executor, type Page, sql, type Table, type Tx } from '../../database/index.ts';
 
 type ExtractionStatus = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'ERROR';
 
@@ -7,6 +7,8 @@ export interface ExtractionRow {
   status: ExtractionStatus;
   /** Sealed. */
   record: string;
+  /** Sealed: what a list shows. Null for rows of an earlier version. */
+  summary: string | null;
   created_by: string;
   replica: string;
   alive_at: Date;
@@ -24,6 +26,7 @@ const columns = [
   'id',
   'status',
   'record',
+  'summary',
   'created_by',
   'replica',
   'alive_at',
@@ -35,9 +38,25 @@ const now = sql<Date>`platform_now()`;
 export const findExtraction = (executor: Executor, id: string): Promise<ExtractionRow | undefined> =>
   executor.selectFrom('extractions').select(columns).where('id', '=', id).executeTakeFirst();
 
+/** Those that `createdBy` made, newest first, without their records. */
+export const listExtractions = (
+  executor: Executor,
+  createdBy: string,
+  { limit, next }: Page,
+): Promise<Omit<ExtractionRow, 'record'>[]> =>
+  executor
+    .selectFrom('extractions')
+    .select(columns.filter((column) => column !== 'record'))
+    .where('created_by', '=', createdBy)
+    .where('summary', 'is not', null)
+    .$if(next !== null, (query) => query.where('id', '<', next!))
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute();
+
 export const insertExtraction = (
   tx: Tx,
-  row: Pick<ExtractionRow, 'id' | 'record' | 'created_by' | 'replica'>,
+  row: Pick<ExtractionRow, 'id' | 'record' | 'summary' | 'created_by' | 'replica'>,
 ): Promise<ExtractionRow> =>
   tx
     .insertInto('extractions')
@@ -58,11 +77,11 @@ export const markRunning = async (tx: Tx, id: string): Promise<void> => {
 /** Ends one that is open. Nothing happens to one that has ended or was deleted. */
 export const finishExtraction = async (
   tx: Tx,
-  { id, status, record }: Pick<ExtractionRow, 'id' | 'status' | 'record'>,
+  { id, status, record, summary }: Pick<ExtractionRow, 'id' | 'status' | 'record' | 'summary'>,
 ): Promise<void> => {
   await tx
     .updateTable('extractions')
-    .set({ status, record, finished_at: now })
+    .set({ status, record, summary, finished_at: now })
     .where('id', '=', id)
     .where('finished_at', 'is', null)
     .execute();

@@ -73,7 +73,11 @@ export const azureReader =
       });
       const { status, analyzeResult } = readJson(answer, result);
       if (status === 'succeeded' && analyzeResult) {
-        return analyzeResult.pages.map((page) => ({ page: page.pageNumber, lines: linesOfPage(page) }));
+        return analyzeResult.pages.map((page) => ({
+          page: page.pageNumber,
+          lines: linesOfPage(page),
+          aspect: page.width / page.height,
+        }));
       }
       if (status !== 'running' && status !== 'notStarted') {
         throw new ReaderFailure(`the reader ended with the status ${status}`);

@@ -91,7 +91,12 @@ const pagesOf = (content: Content): Page[] => {
     if ('text' in item) add(item.text, at);
     else for (const row of rowsOf(item.data.table_cells)) add(row, at);
   }
-  return [...pages].sort(([a], [b]) => a - b).map(([page, lines]) => ({ page, lines }));
+  return [...pages]
+    .sort(([a], [b]) => a - b)
+    .map(([page, lines]) => {
+      const { width, height } = content.pages[String(page)]!.size;
+      return { page, lines, aspect: width / height };
+    });
 };
 
 /** The texts and tables in the order in which people read them, then those outside the body: headers and footers. */

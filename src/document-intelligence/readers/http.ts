@@ -43,6 +43,7 @@ export const httpReader =
     });
     return readJson(answer, response).pages.map(({ page, lines, ...pageSize }) => ({
       page,
+      aspect: pageSize.width / pageSize.height,
       lines: lines.flatMap(({ text, bbox, confidence }) =>
         linesOf(text, {
           bbox: bbox ? scaledBox(bbox, pageSize) : null,

@@ -12,9 +12,9 @@ const readPdf = async (input: DocumentReadInput): Promise<DocumentRead> => {
   if (input.countOnly) return reading.result;
   for (const page of asked) {
     // A page that is damaged has no text; OCR may still read it.
-    const lines = await readPdfPage(document, page).catch(() => []);
-    if (lines.length === 0) reading.result.without_text.push(page);
-    if (!reading.isFull) reading.add({ page, lines });
+    const read = await readPdfPage(document, page).catch(() => ({ page, lines: [] }));
+    if (read.lines.length === 0) reading.result.without_text.push(page);
+    if (!reading.isFull) reading.add(read);
   }
   return reading.result;
 };

@@ -28,7 +28,8 @@ export const pictureOcr = async ({ languages }: PictureOcrInput): Promise<Pictur
   }
   const pictures = countTiffPictures(picture);
   const ocr = await Ocr.open(languages);
-  return { page: { page: 1, lines: await ocr.read(picture, size) }, pictures };
+  const lines = await ocr.read(picture, size);
+  return { page: { page: 1, lines, aspect: size.width / size.height }, pictures };
 };
 
 /** In pixels, as the picture is shown: the orientation of a photo may turn it. */

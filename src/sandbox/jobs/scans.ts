@@ -24,11 +24,12 @@ export const scanOcr = async ({ languages, pages }: ScanOcrInput): Promise<Page[
     const viewport = page.getViewport({ scale });
     const size = { width: Math.ceil(viewport.width), height: Math.ceil(viewport.height) };
     const canvas = createCanvas(size.width, size.height);
+    const aspect = points.width / points.height;
     try {
       await page.render({ canvas: canvas as never, viewport }).promise;
-      read.push({ page: number, lines: await ocr.read(canvas.toBuffer('image/png'), size) });
+      read.push({ page: number, lines: await ocr.read(canvas.toBuffer('image/png'), size), aspect });
     } catch {
-      read.push({ page: number, lines: [] });
+      read.push({ page: number, lines: [], aspect });
     }
     page.cleanup();
   }

@@ -1,10 +1,13 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useAction, useCreate, useGet, usePermission } from '../../api/index.ts';
 import type { ConversationDetail, PublicConversation } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
+import { useUrlState } from '../../app/url-state.ts';
+import { conversationOwner, FilesTab } from '../../files/index.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
+import { files } from '../../text/en/files.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
 import {
@@ -15,12 +18,14 @@ import {
   Problem,
   permissionReason,
   Skeleton,
+  Tabs,
   Words,
 } from '../../ui/index.ts';
 import { DeleteConversationDialog, RenameDialog } from './dialogs.tsx';
 import type { Draft } from './drafts.ts';
 import { useLive } from './live.ts';
 import { detailPath, listPath, type Of } from './paths.ts';
+import type { conversationSearch } from './search.ts';
 import { Thread } from './Thread.tsx';
 
 /** What can be done with the whole conversation. */
@@ -72,6 +77,7 @@ const Shown = ({
   drafts: readonly Draft[];
 }) => {
   const { name, agent, status, created_at, created_by_name, run } = conversation;
+  const tab = useUrlState<ReturnType<typeof conversationSearch>>().search.tab ?? 'conversation';
   return (
     <Page
       title={name || words.untitled}
@@ -85,7 +91,22 @@ const Shown = ({
       }
       actions={<Actions of={of} conversation={conversation} />}
     >
-      <Thread of={of} conversation={conversation} drafts={drafts} />
+      <Tabs
+        label={files.tabsOf}
+        value={tab}
+        tabs={[
+          { value: 'conversation', label: files.conversationTab, href: to.conversation(of.agentId, of.id) },
+          { value: 'files', label: files.tab, href: to.conversation(of.agentId, of.id, { tab: 'files' }) },
+        ]}
+      >
+        {tab === 'files' ? (
+          <Suspense fallback={<Skeleton />}>
+            <FilesTab owner={conversationOwner(of.agentId, of.id)} />
+          </Suspense>
+        ) : (
+          <Thread of={of} conversation={conversation} drafts={drafts} />
+        )}
+      </Tabs>
     </Page>
   );
 };

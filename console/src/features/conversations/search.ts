@@ -1,3 +1,4 @@
-import { searchSchema, text } from '../../app/search.ts';
+import { oneOf, searchSchema } from '../../app/search.ts';
+import { filesReaders } from '../../files/search.ts';
 
-export const conversationSearch = searchSchema({ next: text });
+export const conversationSearch = searchSchema({ tab: oneOf(['files']), ...filesReaders });

@@ -1,9 +1,11 @@
 import { useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { useBaseUrl, useGet } from '../../api/index.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
+import { FilesTab, workItemOwner } from '../../files/index.ts';
 import { useDecisions } from '../../messages/index.ts';
+import { files } from '../../text/en/files.ts';
 import { pages } from '../../text/en/pages.ts';
 import { workItems as words } from '../../text/en/work-items.ts';
 import { Columns, CopyButton, curlOf, Loaded, Page, Skeleton, Tabs } from '../../ui/index.ts';
@@ -45,6 +47,14 @@ const Content = ({
   );
   const allowed = item.allowed_actions.includes('continue');
   switch (tab) {
+    case 'files':
+      return (
+        <Suspense fallback={<Skeleton />}>
+          <FilesTab
+            owner={workItemOwner(item.agent.id, item.id, item.status === 'DRAFT' ? null : files.onlyDraft)}
+          />
+        </Suspense>
+      );
     case 'events':
       return <Events id={item.id} every={every} />;
     case 'payload':
@@ -64,7 +74,7 @@ const Content = ({
 };
 
 const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefined }) => {
-  const { search, href } = useUrlState<ReturnType<typeof workItemSearch>>();
+  const { search } = useUrlState<ReturnType<typeof workItemSearch>>();
   const tab = search.tab ?? 'conversation';
   useKeptFocus(item.status);
   const curl = curlOf(useBaseUrl(), 'GET', publicPath(item.id));
@@ -94,7 +104,10 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
         tabs={workItemTabs.map((value) => ({
           value,
           label: words.tabs[value],
-          href: href({ tab: value === 'conversation' ? undefined : value }),
+          href: to.workItem(item.id, {
+            ...(value === 'conversation' ? {} : { tab: value }),
+            conversation: search.conversation,
+          }),
         }))}
       >
         <Content item={item} tab={tab} every={every} />

@@ -1,4 +1,5 @@
 import { flag, oneOf, searchSchema, text, texts } from '../../app/search.ts';
+import { filesReaders } from '../../files/search.ts';
 import { type Status, statuses } from './types.ts';
 
 export const workItemsSearch = searchSchema({
@@ -22,5 +23,5 @@ export const workItemsSearch = searchSchema({
 
 export const newWorkItemSearch = searchSchema({ agent: text, copy: text });
 
-export const workItemTabs = ['conversation', 'timeline', 'events', 'payload', 'traces'] as const;
-export const workItemSearch = searchSchema({ tab: oneOf(workItemTabs), conversation: text });
+export const workItemTabs = ['conversation', 'timeline', 'files', 'events', 'payload', 'traces'] as const;
+export const workItemSearch = searchSchema({ tab: oneOf(workItemTabs), conversation: text, ...filesReaders });

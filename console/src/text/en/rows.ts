@@ -13,4 +13,14 @@ export const rows = catalog({
   next: 'Next rows',
   isFirst: 'These are the first rows.',
   isLast: 'These are the last rows.',
+  row: 'Row',
+  cut: (text: string) => `${text}…`,
+  columns: (first: number, last: number, all: number) =>
+    `Columns ${number(first)} to ${number(last)} of ${number(all)}.`,
+  previousColumns: 'Previous columns',
+  nextColumns: 'Next columns',
+  isFirstColumn: 'These are the first columns.',
+  isLastColumn: 'These are the last columns.',
+  showValue: (column: string, row: number) => `Show the whole value of ${column}, row ${number(row)}`,
+  valueOf: (column: string, row: number) => `${column}, row ${number(row)}`,
 });

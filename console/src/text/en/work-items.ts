@@ -93,6 +93,7 @@ export const workItems = catalog({
   tabs: {
     conversation: 'Conversation',
     timeline: 'Timeline',
+    files: 'Files and data',
     events: 'Events',
     payload: 'Payload and result',
     traces: 'Traces',

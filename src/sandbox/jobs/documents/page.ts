@@ -27,6 +27,8 @@ export interface Page {
   /** From 1. */
   page: number;
   lines: Line[];
+  /** Width by height of the page as it is shown; absent if what was read has no layout. */
+  aspect?: number;
   /** The sign between the cells of its lines, which is no part of a number there. */
   separator?: string;
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { getDocument, type PDFDocumentProxy, type PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { JobFault } from '../fault.ts';
-import type { Line } from './page.ts';
+import type { Line, Page } from './page.ts';
 import { linesOfRuns, type TextRun } from './pdf-lines.ts';
 
 const library = dirname(
@@ -40,14 +40,14 @@ export const openPdf = async (source: string): Promise<PDFDocumentProxy> => {
 };
 
 /** The lines of the text layer and the form fields of a page. Boxes are those of the page as it is shown. */
-export const readPdfPage = async (document: PDFDocumentProxy, number: number): Promise<Line[]> => {
+export const readPdfPage = async (document: PDFDocumentProxy, number: number): Promise<Page> => {
   const page = await document.getPage(number);
   const { width, height } = page.getViewport({ scale: 1 });
   const runs = await runsOf(page);
   const lines = linesOfRuns(runs, { width, height });
   const fields = await fieldsOf(page);
   page.cleanup();
-  return [...lines, ...fields];
+  return { page: number, lines: [...lines, ...fields], aspect: width / height };
 };
 
 const runsOf = async (page: PDFPageProxy): Promise<TextRun[]> => {

@@ -1,0 +1,137 @@
+import { useState } from 'react';
+import { request, useAction, useEditForm, useGet, useInvalidate, usePermission } from '../../api/index.ts';
+import type { DocumentIntelligence, DocumentIntelligenceTest } from '../../api/types.gen.ts';
+import { EditForm, useSettingsTest } from '../../resource/index.ts';
+import { common } from '../../text/en/common.ts';
+import { documentIntelligence as words } from '../../text/en/document-intelligence.ts';
+import { pages } from '../../text/en/pages.ts';
+import { Time } from '../../time/index.ts';
+import {
+  ActionDialog,
+  Button,
+  Loaded,
+  notify,
+  Page,
+  Problem,
+  permissionReason,
+  TestSteps,
+  Words,
+} from '../../ui/index.ts';
+import { ReaderFields } from './ReaderFields.tsx';
+import { fieldOf, isMoved, secrets, toBody, toValues, type Values } from './values.ts';
+
+const address = '/api/v2/document-intelligence';
+
+const ResetDialog = ({ onClose }: { onClose: () => void }) => {
+  const invalidate = useInvalidate();
+  const action = useAction(async () => {
+    await request('DELETE', address);
+    notify(words.wasReset);
+    onClose();
+    await invalidate(address);
+  });
+  return (
+    <ActionDialog
+      open
+      onClose={onClose}
+      title={words.reset}
+      kind="danger"
+      onConfirm={() => void action.run()}
+      busy={action.busy}
+      error={action.error}
+    >
+      <p>{words.resetText}</p>
+    </ActionDialog>
+  );
+};
+
+const Settings = ({ configuration, etag }: { configuration: DocumentIntelligence; etag: string | null }) => {
+  const mayTest = permissionReason(usePermission('testDocumentIntelligence'));
+  const edit = useEditForm<DocumentIntelligence, Values>({
+    path: address,
+    loaded: { body: configuration, etag },
+    toValues,
+    secrets,
+    fieldOf,
+    save: (values) => request('PUT', address, { body: toBody(values) }),
+    disabledReason: permissionReason(usePermission('putDocumentIntelligence')),
+  });
+  const { form, saved } = edit;
+  const test = useSettingsTest<DocumentIntelligenceTest, Values>(form, `${address}/test`, toBody);
+  const moved = isMoved(form.values, toValues(saved));
+  const has = {
+    api_key: saved.settings.api_key_set === true,
+    headers: saved.settings.header_names ?? [],
+  };
+  return (
+    <EditForm
+      edit={edit}
+      labels={words}
+      texts={{ provider: (name) => words.providers[name], ocr: (ocr) => words.ocrs[ocr] }}
+      onSaved={() => notify(words.saved)}
+      kind="primary"
+      actions={
+        <Button busy={test.busy} disabledReason={mayTest} onClick={() => void test.run()}>
+          {common.test}
+        </Button>
+      }
+    >
+      <ReaderFields
+        form={form}
+        stored={moved ? { api_key: false, headers: [] } : has}
+        moved={moved && (has.api_key || has.headers.length > 0) && form.values.provider === saved.provider}
+      />
+      {test.error && <Problem error={test.error} />}
+      {test.result && (
+        <TestSteps
+          label={words.testTitle}
+          ok={test.result.ok}
+          title={test.result.ok ? words.testOk : words.testFailed}
+          steps={test.result.steps.map(({ step, ...result }) => ({ name: words.steps[step], ...result }))}
+        />
+      )}
+    </EditForm>
+  );
+};
+
+/** Who reads documents, and with which model their data are found. */
+export const DocumentIntelligencePage = () => {
+  const got = useGet<DocumentIntelligence>(address);
+  const mayDelete = permissionReason(usePermission('deleteDocumentIntelligence'));
+  const [resetting, setResetting] = useState(false);
+  const { data } = got;
+  return (
+    <Page
+      title={pages.documentIntelligence}
+      lead={
+        data && (
+          <>
+            {words.lead} {data.configured ? words.state(words.providers[data.provider]) : words.embeddedState}{' '}
+            {data.updated_at && (
+              <Words text={words.changed} at={<Time at={data.updated_at} form="relative" />} />
+            )}{' '}
+            {data.provider !== 'embedded' && words.readHere}
+          </>
+        )
+      }
+      actions={
+        data && (
+          <Button
+            kind="quiet-danger"
+            disabledReason={mayDelete ?? (data.configured ? null : words.notConfigured)}
+            onClick={() => setResetting(true)}
+          >
+            {words.reset}
+          </Button>
+        )
+      }
+    >
+      <Loaded got={got} operation="getDocumentIntelligence">
+        {(configuration) => (
+          <Settings key={configuration.updated_at ?? ''} configuration={configuration} etag={got.etag} />
+        )}
+      </Loaded>
+      {resetting && <ResetDialog onClose={() => setResetting(false)} />}
+    </Page>
+  );
+};

@@ -1,0 +1,140 @@
+import { type DragEvent, useRef, useState } from 'react';
+import { path, useGet } from '../../api/index.ts';
+import type { PublicFile } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { extractions as words } from '../../text/en/extractions.ts';
+import { bytes } from '../../text/index.ts';
+import { Button, ButtonLink, cx, Link, Loaded, Quiet, Words } from '../../ui/index.ts';
+import css from './extractions.module.css';
+
+/** The file of a conversation or a Work Item that the address names. */
+export interface Picked {
+  /** What the API takes as `file`. */
+  file: Record<string, string>;
+  address: string;
+  place: { label: string; href: string };
+}
+
+interface PickedSearch {
+  agent_id?: string | undefined;
+  conversation_id?: string | undefined;
+  work_item_id?: string | undefined;
+  file_id?: string | undefined;
+}
+
+export const pickedOf = (search: PickedSearch): Picked | null => {
+  const { agent_id, conversation_id, work_item_id, file_id } = search;
+  if (!file_id) return null;
+  if (work_item_id) {
+    return {
+      file: { work_item_id, file_id },
+      address: path`/api/v2/work-items/${work_item_id}/files/${file_id}`,
+      place: { label: words.workItem, href: to.workItem(work_item_id, { tab: 'files' }) },
+    };
+  }
+  if (!agent_id || !conversation_id) return null;
+  return {
+    file: { agent_id, conversation_id, file_id },
+    address: path`/api/v2/agents/${agent_id}/conversations/${conversation_id}/files/${file_id}`,
+    place: { label: words.conversation, href: to.conversation(agent_id, conversation_id, { tab: 'files' }) },
+  };
+};
+
+/** The file that was picked, with the way to upload another one instead. */
+export const PickedDocument = ({ picked }: { picked: Picked }) => {
+  const got = useGet<PublicFile>(picked.address);
+  return (
+    <fieldset className={css.document}>
+      <legend>{words.document}</legend>
+      {got.error?.status === 404 ? (
+        <p role="alert" className={css.error}>
+          {words.fileGone}
+        </p>
+      ) : (
+        <Loaded got={got} operation="createExtraction">
+          {({ name, size_bytes }) => (
+            <p className={css.name}>
+              <bdi>{name}</bdi> <Quiet>{bytes(size_bytes)}</Quiet>
+              <br />
+              <Quiet small>
+                <Words
+                  text={words.fileOf}
+                  place={<Link href={picked.place.href}>{picked.place.label}</Link>}
+                />
+              </Quiet>
+            </p>
+          )}
+        </Loaded>
+      )}
+      <ButtonLink small href={to.newExtraction()} keepScroll>
+        {words.uploadInstead}
+      </ButtonLink>
+    </fieldset>
+  );
+};
+
+/** A document of this machine: chosen or dropped. */
+export const DocumentField = ({
+  value: file,
+  onChange,
+  error,
+  disabledReason,
+}: {
+  value: File | null;
+  onChange: (file: File) => void;
+  error: string | undefined;
+  disabledReason: string | null | undefined;
+}) => {
+  const input = useRef<HTMLInputElement>(null);
+  const [over, setOver] = useState(false);
+  const take = (event: DragEvent) => {
+    if (!event.dataTransfer.types.includes('Files')) return;
+    event.preventDefault();
+    setOver(event.type === 'dragover');
+    const [dropped] = event.dataTransfer.files;
+    if (event.type === 'drop' && dropped) onChange(dropped);
+  };
+  return (
+    <fieldset
+      className={cx(css.document, css.dropHere, over && css.over)}
+      onDragOver={take}
+      onDrop={take}
+      onDragLeave={() => setOver(false)}
+    >
+      <legend>{words.document}</legend>
+      <p className={css.name}>
+        {file ? (
+          <>
+            <bdi>{file.name}</bdi> <Quiet>{bytes(file.size)}</Quiet>
+          </>
+        ) : (
+          <Quiet>{words.fileHint}</Quiet>
+        )}
+      </p>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        data-upload
+        onChange={({ currentTarget }) => {
+          const [chosen] = currentTarget.files ?? [];
+          if (chosen) onChange(chosen);
+          currentTarget.value = '';
+        }}
+      />
+      <Button
+        small
+        disabledReason={disabledReason}
+        data-invalid={error ? true : undefined}
+        onClick={() => input.current?.click()}
+      >
+        {file ? words.chooseAnother : words.chooseFile}
+      </Button>
+      {error && (
+        <p className={css.error} role="alert">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+};

@@ -1,0 +1,162 @@
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { path, request, useAction, useGet, useInvalidate, usePermission } from '../../api/index.ts';
+import type { Extraction } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { common } from '../../text/en/common.ts';
+import { extractions as words } from '../../text/en/extractions.ts';
+import { pages } from '../../text/en/pages.ts';
+import { Time } from '../../time/index.ts';
+import {
+  ActionDialog,
+  Button,
+  ButtonLink,
+  downloadText,
+  Emphasis,
+  Loaded,
+  notify,
+  Page,
+  permissionReason,
+  Say,
+  Skeleton,
+  Words,
+} from '../../ui/index.ts';
+import { Result } from './Result.tsx';
+import { StateTag } from './StateTag.tsx';
+import { isFound, leavesOf, treeOf } from './values.ts';
+
+const DeleteDialog = ({ extraction, onClose }: { extraction: Extraction; onClose: () => void }) => {
+  const navigate = useNavigate();
+  const invalidate = useInvalidate();
+  const action = useAction(async () => {
+    await request('DELETE', path`/api/v2/extractions/${extraction.id}`);
+    notify(words.deleted);
+    onClose();
+    await navigate({ to: to.extractions() });
+    await invalidate('/api/v2/extractions');
+  });
+  return (
+    <ActionDialog
+      open
+      onClose={onClose}
+      title={words.deleteTitle}
+      kind="danger"
+      onConfirm={() => void action.run()}
+      busy={action.busy}
+      error={action.error}
+    >
+      <p>
+        <b>
+          <bdi>{extraction.file.name}</bdi>
+        </b>
+      </p>
+      <p>{words.deleteText}</p>
+      {extraction.finished_at === null && <p>{words.cancelText}</p>}
+    </ActionDialog>
+  );
+};
+
+/** What was found, what was not, and how long the result is kept. */
+const Lead = ({ extraction }: { extraction: Extraction }) => {
+  const { status, file, provider, expires_at, valid } = extraction;
+  const leaves = leavesOf(treeOf(extraction));
+  const present = leaves.filter(({ state }) => state !== 'none');
+  const absent = present.filter((leaf) => !isFound(leaf)).length;
+  const missing = leaves.length - present.length;
+  const reader = words.providers[provider as keyof typeof words.providers] ?? provider;
+  return (
+    <>
+      <StateTag extraction={extraction} />{' '}
+      {[file.pages === null ? null : words.pages(file.pages), words.read(reader)].filter(Boolean).join(', ')}
+      {'. '}
+      {status === 'COMPLETED' && present.length > 0 && (
+        <>
+          {words.summary(present.length - absent, present.length)}{' '}
+          {absent > 0 && <Emphasis tone="missing">{words.notFoundCount(absent)} </Emphasis>}
+        </>
+      )}
+      {status === 'COMPLETED' && missing > 0 && `${words.missingCount(missing)} `}
+      {valid === false && <Emphasis tone="late">{words.invalid} </Emphasis>}
+      {expires_at && <Words text={words.expiresAt} at={<Time at={expires_at} form="relative" />} />}
+    </>
+  );
+};
+
+/** What can be done about a failure. */
+const adviceOf = (code: string): string =>
+  words.advice[code as keyof typeof words.advice] ?? words.advice.other;
+
+const Progress = ({ extraction }: { extraction: Extraction }) => (
+  <div role="status">
+    <Say title={extraction.status === 'PENDING' ? words.waiting : words.working}>
+      <Words text={words.since} at={<Time at={extraction.created_at} form="relative" />} />
+    </Say>
+    <Skeleton rows={6} height={44} />
+  </div>
+);
+
+const Content = ({ extraction }: { extraction: Extraction }) => {
+  const { status, error } = extraction;
+  if (status === 'PENDING' || status === 'RUNNING') return <Progress extraction={extraction} />;
+  if (error) {
+    return (
+      <Say tone="bad" title={error.message}>
+        {adviceOf(error.code)}
+      </Say>
+    );
+  }
+  return <Result extraction={extraction} />;
+};
+
+/** One extraction: its progress, then each value beside the place in the document where it stands. */
+export const ExtractionPage = () => {
+  const { extractionId = '' } = useParams({ strict: false }) as { extractionId?: string };
+  const address = path`/api/v2/extractions/${extractionId}`;
+  const got = useGet<Extraction>(address);
+  const open = got.data?.finished_at === null;
+  // The same data: it only makes them be read again while it works.
+  useGet<Extraction>(address, { every: 1_000, enabled: open });
+  const mayDelete = permissionReason(usePermission('deleteExtraction'));
+  const mayCreate = permissionReason(usePermission('createExtraction'));
+  const [deleting, setDeleting] = useState(false);
+  const { data } = got;
+  return (
+    <Page
+      title={data?.file.name ?? pages.extraction}
+      titlePrefix={data && data.status !== 'COMPLETED' ? words.states[data.status] : undefined}
+      crumbs={[{ label: pages.extractions, href: to.extractions() }]}
+      lead={data && <Lead extraction={data} />}
+      actions={
+        data && (
+          <>
+            <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setDeleting(true)}>
+              {common.delete}
+            </Button>
+            {data.data && (
+              <Button
+                kind="quiet"
+                onClick={() => downloadText(JSON.stringify(data.data, null, 2), `${data.file.name}.json`)}
+              >
+                {words.download}
+              </Button>
+            )}
+            <ButtonLink href={to.newExtraction()} disabledReason={mayCreate}>
+              {pages.newExtraction}
+            </ButtonLink>
+          </>
+        )
+      }
+    >
+      <Loaded
+        got={got}
+        operation="getExtraction"
+        list={{ label: pages.extractions, href: to.extractions() }}
+        audit={to.audit({ target_id: extractionId })}
+        skeleton={<Skeleton rows={8} height={44} />}
+      >
+        {(extraction) => <Content extraction={extraction} />}
+      </Loaded>
+      {data && deleting && <DeleteDialog extraction={data} onClose={() => setDeleting(false)} />}
+    </Page>
+  );
+};

@@ -1,0 +1,86 @@
+import { listPolling, useMe, usePermission } from '../../api/index.ts';
+import type { ExtractionSummary } from '../../api/types.gen.ts';
+import { to } from '../../app/addresses.ts';
+import { ListPage } from '../../resource/index.ts';
+import { extractions as words } from '../../text/en/extractions.ts';
+import { pages } from '../../text/en/pages.ts';
+import { bytes } from '../../text/index.ts';
+import { Time } from '../../time/index.ts';
+import { ButtonLink, type Column, TwoLines } from '../../ui/index.ts';
+import { StateTag } from './StateTag.tsx';
+
+const columns: readonly Column<ExtractionSummary>[] = [
+  {
+    key: 'document',
+    title: words.document,
+    width: '42%',
+    cell: ({ file }) => (
+      <TwoLines
+        below={[file.pages === null ? null : words.pages(file.pages), bytes(file.size_bytes)]
+          .filter(Boolean)
+          .join(', ')}
+      >
+        <bdi>{file.name}</bdi>
+      </TwoLines>
+    ),
+  },
+  {
+    key: 'status',
+    title: words.status,
+    cell: (row) => (
+      <TwoLines below={row.error?.message}>
+        <StateTag extraction={row} />
+      </TwoLines>
+    ),
+  },
+  {
+    key: 'provider',
+    title: words.readBy,
+    phone: 'hide',
+    cell: ({ provider }) => words.providers[provider as keyof typeof words.providers] ?? provider,
+  },
+  {
+    key: 'started',
+    title: words.started,
+    phone: 'below',
+    cell: ({ created_at }) => <Time at={created_at} form="relative" />,
+  },
+  {
+    key: 'expires',
+    title: words.expires,
+    phone: 'hide',
+    cell: ({ expires_at }) => expires_at && <Time at={expires_at} form="relative" />,
+  },
+];
+
+const example = {
+  file: { agent_id: 'AGENT_ID', conversation_id: 'CONVERSATION_ID', file_id: 'FILE_ID' },
+  schema: { type: 'object', properties: { total: { type: 'number' } } },
+};
+
+/** The extractions that the person made and that are still kept. */
+export const ExtractionsPage = () => {
+  const { extraction_retention_hours } = useMe().limits;
+  const { allowed: mayConfigure } = usePermission('getDocumentIntelligence');
+  return (
+    <ListPage<ExtractionSummary>
+      title={pages.extractions}
+      words={{ lead: `${words.lead} ${words.kept(extraction_retention_hours)}`, empty: words.empty }}
+      from="/api/v2/extractions"
+      operation="listExtractions"
+      every={listPolling(true)}
+      columns={columns}
+      name={({ file }) => file.name}
+      href={({ id }) => to.extraction(id)}
+      create={{ label: pages.newExtraction, operation: 'createExtraction', href: to.newExtraction() }}
+      example={['/document-intelligence/extract', example]}
+      actions={
+        mayConfigure && (
+          <ButtonLink kind="quiet" href={to.documentIntelligence()}>
+            {words.reader}
+          </ButtonLink>
+        )
+      }
+    />
+  );
+};

@@ -1,0 +1,212 @@
+import { type ReactNode, useState } from 'react';
+import {
+  listPolling,
+  request,
+  useAction,
+  useBaseUrl,
+  useGet,
+  useInvalidate,
+  usePermission,
+} from '../api/index.ts';
+import type { ConversationFilePage, PublicFile } from '../api/types.gen.ts';
+import { to } from '../app/addresses.ts';
+import { useCursor, useUrlState } from '../app/url-state.ts';
+import { common } from '../text/en/common.ts';
+import { files as words } from '../text/en/files.ts';
+import { bytes } from '../text/index.ts';
+import { Time } from '../time/index.ts';
+import {
+  ActionDialog,
+  Bar,
+  Box,
+  Button,
+  ButtonLink,
+  type Column,
+  EmptyState,
+  Loaded,
+  type MenuEntry,
+  notify,
+  Pager,
+  permissionReason,
+  Section,
+  Table,
+  TwoLines,
+} from '../ui/index.ts';
+import css from './files.module.css';
+import { MakeFrameDialog } from './MakeFrameDialog.tsx';
+import { type FileOwner, filePath, filesPath, isDocument, isPlainTable, isTable } from './owner.ts';
+import { UploadArea, UploadButton } from './UploadArea.tsx';
+import { useUploads } from './uploads.ts';
+import { Maker } from './who.tsx';
+
+const columnsOf = (
+  owner: FileOwner,
+  offers: (file: PublicFile) => ReactNode,
+): readonly Column<PublicFile>[] => [
+  {
+    key: 'name',
+    title: words.file,
+    width: '46%',
+    cell: ({ name, content_type }) => (
+      <TwoLines below={content_type}>
+        <bdi className={css.name}>{name}</bdi>
+      </TwoLines>
+    ),
+  },
+  { key: 'size', title: words.size, numeric: true, cell: ({ size_bytes }) => bytes(size_bytes) },
+  {
+    key: 'created',
+    title: words.created,
+    phone: 'below',
+    cell: ({ created_at, created_by }) => (
+      <TwoLines below={<Maker id={created_by} owner={owner} />}>
+        <Time at={created_at} form="relative" />
+      </TwoLines>
+    ),
+  },
+  { key: 'offers', title: words.offers, phone: 'below', cell: offers },
+];
+
+const DeleteFileDialog = ({
+  owner,
+  file,
+  onClose,
+}: {
+  owner: FileOwner;
+  file: PublicFile;
+  onClose: () => void;
+}) => {
+  const invalidate = useInvalidate();
+  const action = useAction(async () => {
+    await request('DELETE', filePath(owner, file.id));
+    notify(words.fileDeleted);
+    onClose();
+    await invalidate(filesPath(owner));
+  });
+  return (
+    <ActionDialog
+      open
+      onClose={onClose}
+      title={words.deleteFile}
+      kind="danger"
+      onConfirm={() => void action.run()}
+      busy={action.busy}
+      error={action.error}
+    >
+      <p>
+        <b>{file.name}</b>
+      </p>
+      <p>{words.deleteFileText}</p>
+    </ActionDialog>
+  );
+};
+
+/** Starts the download of what the platform sends as a file. */
+const download = (address: string) => {
+  const link = Object.assign(document.createElement('a'), { href: address, download: '' });
+  link.click();
+};
+
+/** The files of a conversation or a Work Item: uploaded by a button or by dropping them, and what can be made of them. */
+export const Files = ({ owner }: { owner: FileOwner }) => {
+  const { search } = useUrlState<{ next?: string }>();
+  const got = useGet<ConversationFilePage>(filesPath(owner), {
+    query: { next: search.next, limit: 100 },
+    every: listPolling(false),
+    keepPrevious: true,
+  });
+  const curl = `curl ${useBaseUrl()}${filesPath(owner).replace('/api/v2', '')} -H "Authorization: Bearer $KEY" \\\n  -F file=@invoice.pdf`;
+  const pager = useCursor(got.data?.next);
+  const uploads = useUploads(owner);
+  const mayRead = permissionReason(usePermission(`download${owner.kind}File`));
+  const mayUpload = permissionReason(usePermission(`create${owner.kind}File`)) ?? owner.fixed;
+  const mayDelete = permissionReason(usePermission(`delete${owner.kind}File`)) ?? owner.fixed;
+  const mayMake = permissionReason(usePermission(`create${owner.kind}DataFrame`));
+  const mayExtract = permissionReason(usePermission('createExtraction'));
+  const [open, setOpen] = useState<{ what: 'make' | 'delete'; file: PublicFile } | null>(null);
+  const button = <UploadButton uploads={uploads} disabledReason={mayUpload} />;
+  const actions = (file: PublicFile): MenuEntry[] => [
+    {
+      label: common.download,
+      onSelect: () => download(`${filePath(owner, file.id)}/content`),
+      disabledReason: mayRead,
+    },
+    {
+      label: words.makeFrame,
+      onSelect: () => setOpen({ what: 'make', file }),
+      disabledReason: mayMake ?? (isTable(file.name) ? null : words.noTable),
+    },
+    {
+      label: words.extract,
+      href: to.newExtraction({ ...owner.names, file_id: file.id }),
+      disabledReason: mayExtract ?? (isDocument(file) ? null : words.noDocument),
+    },
+    {
+      label: words.deleteFile,
+      danger: true,
+      group: true,
+      onSelect: () => setOpen({ what: 'delete', file }),
+      disabledReason: mayDelete,
+    },
+  ];
+  const offers = (file: PublicFile) => (
+    <Bar>
+      {isTable(file.name) && (
+        <Button
+          small
+          disabledReason={mayMake}
+          aria-label={words.makeFrameOf(file.name)}
+          onClick={() => setOpen({ what: 'make', file })}
+        >
+          {words.makeFrame}
+        </Button>
+      )}
+      {isDocument(file) && !isPlainTable(file.name) && (
+        <ButtonLink
+          small
+          href={to.newExtraction({ ...owner.names, file_id: file.id })}
+          disabledReason={mayExtract}
+          label={words.extractOf(file.name)}
+        >
+          {words.extract}
+        </ButtonLink>
+      )}
+    </Bar>
+  );
+  const empty = got.data?.data.length === 0;
+  return (
+    <Section title={words.title} note={words.note} aside={got.data && !empty && button}>
+      <UploadArea uploads={uploads} disabledReason={mayUpload}>
+        <Loaded got={got} operation={`list${owner.kind}Files`}>
+          {({ data }) => (
+            <Box>
+              {data.length === 0 ? (
+                <EmptyState
+                  sentence={owner.fixed ? words.emptyFixed : words.empty}
+                  action={owner.fixed ? undefined : button}
+                  {...(owner.fixed ? {} : { curl })}
+                />
+              ) : (
+                <Table
+                  label={words.title}
+                  rows={data}
+                  columns={columnsOf(owner, offers)}
+                  rowKey={({ id }) => id}
+                  name={({ name }) => name}
+                  actions={actions}
+                />
+              )}
+            </Box>
+          )}
+        </Loaded>
+        <Pager {...pager} />
+      </UploadArea>
+      {open?.what === 'make' && (
+        <MakeFrameDialog owner={owner} file={open.file} onClose={() => setOpen(null)} />
+      )}
+      {open?.what === 'delete' && (
+        <DeleteFileDialog owner={owner} file={open.file} onClose={() => setOpen(null)} />
+      )}
+    </Section>
+  );
+};

@@ -1,0 +1,202 @@
+import { useState } from 'react';
+import { path, useGet, usePermission } from '../api/index.ts';
+import type { DataFrameRows, PublicDataFrame } from '../api/types.gen.ts';
+import { useUrlState } from '../app/url-state.ts';
+import { files as words } from '../text/en/files.ts';
+import {
+  Bar,
+  Box,
+  Button,
+  ButtonLink,
+  EmptyState,
+  Link,
+  Loaded,
+  Menu,
+  permissionReason,
+  type RowsColumn,
+  RowsGrid,
+  Say,
+  Section,
+} from '../ui/index.ts';
+import { DeleteFrameDialog } from './Frames.tsx';
+import css from './files.module.css';
+import { type FileOwner, framePath } from './owner.ts';
+import type { filesReaders } from './search.ts';
+import { sourceOf } from './sources.ts';
+
+type FrameSearch = { [K in keyof typeof filesReaders]?: string | undefined };
+
+const perPage = 50;
+
+/** A list of columns is divided by commas, and `-` is descending. */
+const canSort = (name: string): boolean => !/^-|,/.test(name);
+
+/** Why values were read in another way than their column looks. */
+const Remarks = ({ frame }: { frame: PublicDataFrame }) =>
+  frame.truncated || frame.warnings.length > 0 ? (
+    <Say tone="look" title={frame.truncated ? words.truncated : words.warnings(frame.warnings.length)}>
+      <ul className={css.remarks}>
+        {frame.warnings.map(({ code, column, message }) => (
+          <li key={`${code} ${column}`}>
+            <bdi>{words.warningOf(column, message)}</bdi>
+          </li>
+        ))}
+      </ul>
+    </Say>
+  ) : null;
+
+const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) => {
+  const { search, href, set } = useUrlState<FrameSearch>();
+  const offset = Math.max(0, (Number(search.from) || 1) - 1);
+  const { order } = search;
+  const got = useGet<DataFrameRows>(`${framePath(owner, frame.id)}/rows`, {
+    query: { limit: perPage, offset, order },
+    keepPrevious: true,
+    staleTime: 60_000,
+    onFocus: false,
+  });
+  const sortOf = ({ name }: RowsColumn) =>
+    order === name ? 'ascending' : order === `-${name}` ? 'descending' : undefined;
+  const sort = (name: string) =>
+    set({
+      order: order === name ? `-${name}` : order === `-${name}` ? undefined : name,
+      from: undefined,
+    });
+  const head = (column: RowsColumn) => {
+    const { name, datatype } = column;
+    const content = (
+      <>
+        <span>
+          <bdi>{name}</bdi>
+          {words.arrows[sortOf(column) ?? 'none']}
+        </span>
+        <span className={css.datatype}>{datatype}</span>
+      </>
+    );
+    return canSort(name) ? (
+      <button type="button" className={css.head} title={words.sortBy(name)} onClick={() => sort(name)}>
+        {content}
+      </button>
+    ) : (
+      <span className={css.head} title={words.cannotSort}>
+        {content}
+      </span>
+    );
+  };
+  return (
+    <Loaded got={got} operation={`list${owner.kind}DataFrameRows`}>
+      {({ columns, rows, total_count, next_offset }) => (
+        <Box>
+          {rows.length === 0 ? (
+            <EmptyState
+              sentence={words.noRows}
+              action={
+                offset > 0 && <ButtonLink href={href({ from: undefined })}>{words.firstRows}</ButtonLink>
+              }
+            />
+          ) : (
+            <>
+              <RowsGrid
+                label={frame.name}
+                columns={columns}
+                rows={rows}
+                first={offset + 1}
+                head={head}
+                sortOf={sortOf}
+              />
+              <div className={css.foot}>
+                <span role="status">{words.rowsShown(offset + 1, offset + rows.length, total_count)}</span>
+                <Bar>
+                  {order !== undefined && (
+                    <Button small kind="quiet" onClick={() => set({ order: undefined, from: undefined })}>
+                      {words.fileOrder}
+                    </Button>
+                  )}
+                  <Button
+                    small
+                    disabledReason={offset === 0 ? words.isFirst : null}
+                    onClick={() => set({ from: offset > perPage ? String(offset - perPage + 1) : undefined })}
+                  >
+                    {words.previousRows}
+                  </Button>
+                  <Button
+                    small
+                    disabledReason={next_offset === null ? words.isLast : null}
+                    onClick={() => set({ from: String(next_offset! + 1) })}
+                  >
+                    {words.nextRows}
+                  </Button>
+                </Bar>
+              </div>
+            </>
+          )}
+        </Box>
+      )}
+    </Loaded>
+  );
+};
+
+const exportOf = (address: string) => {
+  const link = Object.assign(document.createElement('a'), { href: address, download: '' });
+  link.click();
+};
+
+/** A data frame as a table: 50 rows at once, ordered by a column, and its exports. */
+export const FrameView = ({ owner, name }: { owner: FileOwner; name: string }) => {
+  const { href, set } = useUrlState<FrameSearch>();
+  const address = framePath(owner, name);
+  const got = useGet<PublicDataFrame>(address);
+  const mayDelete = permissionReason(usePermission(`delete${owner.kind}DataFrame`));
+  const mayExport = permissionReason(usePermission(`download${owner.kind}DataFrame`));
+  const [deleting, setDeleting] = useState(false);
+  const list = href({ frame: undefined, from: undefined, order: undefined });
+  if (got.error?.status === 404) {
+    return (
+      <Section aside={<Link href={list}>{words.allFrames}</Link>} label={words.frame}>
+        <Say title={words.noSuchFrame} />
+      </Section>
+    );
+  }
+  const exports = (['csv', 'safe', 'json', 'ndjson', 'parquet'] as const).map((kind) => ({
+    label: words.exports[kind],
+    disabledReason: mayExport,
+    onSelect: () =>
+      exportOf(
+        `${address}/content${kind === 'safe' ? '?format=csv&spreadsheet_safe=true' : path`?format=${kind}`}`,
+      ),
+  }));
+  return (
+    <Loaded got={got} operation={`get${owner.kind}DataFrame`}>
+      {(frame) => (
+        <Section
+          title={frame.name}
+          note={`${words.facts(frame.row_count, frame.columns.length, frame.size_bytes)}. ${sourceOf(frame.source)}.`}
+          aside={
+            <Bar>
+              <ButtonLink href={list} keepScroll>
+                {words.allFrames}
+              </ButtonLink>
+              <Menu label={words.export} entries={exports}>
+                {words.export}
+              </Menu>
+              <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setDeleting(true)}>
+                {words.deleteFrame}
+              </Button>
+            </Bar>
+          }
+        >
+          <Remarks frame={frame} />
+          <Rows owner={owner} frame={frame} />
+          {deleting && (
+            <DeleteFrameDialog
+              owner={owner}
+              name={frame.name}
+              onClose={() => setDeleting(false)}
+              onDeleted={() => set({ frame: undefined, from: undefined, order: undefined })}
+            />
+          )}
+        </Section>
+      )}
+    </Loaded>
+  );
+};

@@ -1,0 +1,139 @@
+import { useState } from 'react';
+import { listPolling, request, useAction, useGet, useInvalidate, usePermission } from '../api/index.ts';
+import type { ConversationDataFramePage, PublicDataFrame } from '../api/types.gen.ts';
+import { useUrlState } from '../app/url-state.ts';
+import { files as words } from '../text/en/files.ts';
+import { Time } from '../time/index.ts';
+import {
+  ActionDialog,
+  Box,
+  type Column,
+  EmptyState,
+  Loaded,
+  notify,
+  permissionReason,
+  Quiet,
+  Section,
+  Table,
+  TwoLines,
+} from '../ui/index.ts';
+import { type FileOwner, framePath, framesPath } from './owner.ts';
+import { QueryBox } from './QueryBox.tsx';
+import { sourceOf } from './sources.ts';
+import { Maker } from './who.tsx';
+
+const columnsOf = (owner: FileOwner): readonly Column<PublicDataFrame>[] => [
+  {
+    key: 'name',
+    title: words.frame,
+    width: '34%',
+    cell: ({ name, description }) => <TwoLines below={description}>{name}</TwoLines>,
+  },
+  {
+    key: 'rows',
+    title: words.shape,
+    numeric: true,
+    cell: ({ row_count, columns }) => (
+      <TwoLines below={words.columnCount(columns.length)}>{words.rowCount(row_count)}</TwoLines>
+    ),
+  },
+  { key: 'source', title: words.source, phone: 'hide', cell: ({ source }) => sourceOf(source) },
+  {
+    key: 'created',
+    title: words.frameCreated,
+    phone: 'below',
+    cell: ({ created_at, created_by }) => (
+      <TwoLines below={<Maker id={created_by} owner={owner} />}>
+        <Time at={created_at} form="relative" />
+      </TwoLines>
+    ),
+  },
+];
+
+/** Asks before a data frame is deleted. */
+export const DeleteFrameDialog = ({
+  owner,
+  name,
+  onClose,
+  onDeleted,
+}: {
+  owner: FileOwner;
+  name: string;
+  onClose: () => void;
+  onDeleted?: () => void;
+}) => {
+  const invalidate = useInvalidate();
+  const action = useAction(async () => {
+    await request('DELETE', framePath(owner, name));
+    notify(words.frameDeleted);
+    onClose();
+    onDeleted?.();
+    await invalidate(framesPath(owner));
+  });
+  return (
+    <ActionDialog
+      open
+      onClose={onClose}
+      title={words.deleteFrame}
+      kind="danger"
+      onConfirm={() => void action.run()}
+      busy={action.busy}
+      error={action.error}
+    >
+      <p>
+        <b>{name}</b>
+      </p>
+      <p>{words.deleteFrameText}</p>
+    </ActionDialog>
+  );
+};
+
+/** The data frames of a conversation or a Work Item, and SQL over them. */
+export const Frames = ({ owner }: { owner: FileOwner }) => {
+  const { href } = useUrlState<{ frame?: string }>();
+  const got = useGet<ConversationDataFramePage>(framesPath(owner), {
+    query: { limit: 100 },
+    every: listPolling(false),
+  });
+  const mayDelete = permissionReason(usePermission(`delete${owner.kind}DataFrame`));
+  const [deleting, setDeleting] = useState<string | null>(null);
+  const first = got.data?.data[0];
+  return (
+    <>
+      <Section title={words.frames} note={words.framesNote}>
+        <Loaded got={got} operation={`list${owner.kind}DataFrames`}>
+          {({ data, has_more }) => (
+            <Box>
+              {data.length === 0 ? (
+                <EmptyState sentence={words.framesEmpty} />
+              ) : (
+                <Table
+                  label={words.frames}
+                  rows={data}
+                  columns={columnsOf(owner)}
+                  rowKey={({ id }) => id}
+                  name={({ name }) => name}
+                  href={({ name }) => href({ frame: name })}
+                  actions={({ name }) => [
+                    { label: words.openFrame, href: href({ frame: name }) },
+                    {
+                      label: words.deleteFrame,
+                      danger: true,
+                      onSelect: () => setDeleting(name),
+                      disabledReason: mayDelete,
+                    },
+                  ]}
+                />
+              )}
+              {has_more && <Quiet small>{words.framesMore}</Quiet>}
+            </Box>
+          )}
+        </Loaded>
+      </Section>
+      {first && <QueryBox owner={owner} example={first.name} />}
+      {deleting !== null && (
+        <DeleteFrameDialog owner={owner} name={deleting} onClose={() => setDeleting(null)} />
+      )}
+    </>
+  );
+};

@@ -1,0 +1,12 @@
+import { files as words } from '../text/en/files.ts';
+
+/** What a data frame was made of, in a few words. */
+export const sourceOf = (source: Record<string, unknown>): string => {
+  const { kind, name, file_name, sheet } = source;
+  const file = typeof file_name === 'string' ? file_name : name;
+  const what =
+    kind === 'file' && typeof file === 'string'
+      ? words.sourceFile(file)
+      : (words.sources[kind as keyof typeof words.sources] ?? String(kind));
+  return typeof sheet === 'string' ? `${what}, ${words.sourceSheet(sheet)}` : what;
+};
