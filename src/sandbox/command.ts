@@ -12,12 +12,14 @@ const jobProgram = join(import.meta.dirname, 'jobs', 'main.ts');
 
 /**
  * Limits that the kernel holds: no core dump (it would contain the document), no file over 2 GB, 600 s of processor
- * time. With `setpriv` (Linux) the kernel kills the child when the platform dies; without it a child notices that its
- * standard input has ended, which a job that never returns to the event loop does not. `env -i` removes what the shell
- * adds.
+ * time. With `setpriv` (Linux) the kernel kills the child when the platform dies; the second shell ends at once if it
+ * died before that was asked for. Without `setpriv` a child notices that its standard input has ended, which a job that
+ * never returns to the event loop does not. `env -i` removes what the shell adds.
  */
 const script = `ulimit -c 0; ulimit -f 4194304; ulimit -t 600
-if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL env -i "$@"; fi
+if setpriv --pdeathsig KILL true 2>/dev/null; then
+  exec setpriv --pdeathsig KILL /bin/sh -c '[ "$PPID" = "$0" ] && exec env -i "$@"' ${process.pid} "$@"
+fi
 exec env -i "$@"`;
 
 /**

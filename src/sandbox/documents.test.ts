@@ -190,7 +190,7 @@ test.each(['image/png', 'image/jpeg', 'image/webp'] as const)(
 );
 
 test('OCR reads the first picture of a TIFF and counts the others', async () => {
-  expect(await ocr(tiff(3))).toEqual({ page: { page: 1, lines: [] }, pictures: 3 });
+  expect(await ocr(tiff(3))).toEqual({ page: { page: 1, aspect: 1, lines: [] }, pictures: 3 });
 });
 
 test('a picture that is damaged, or too large by its header, is unreadable', async () => {

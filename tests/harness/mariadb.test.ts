@@ -10,8 +10,8 @@ describeWithMariaDb('the MariaDB of the tests', () => {
       await connection.query("insert into t values ('日本')");
       const [rows] = await connection.query('select name from t');
       expect(rows).toEqual([{ name: '日本' }]);
-      await connection.query("create user 'reader'@'%' identified by 'secret'");
-      await connection.query("drop user 'reader'@'%'");
+      await connection.query("create user 'harness_reader'@'%' identified by 'secret'");
+      await connection.query("drop user 'harness_reader'@'%'");
     } finally {
       connection.destroy();
     }

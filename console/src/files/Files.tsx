@@ -1,22 +1,14 @@
 import { type ReactNode, useState } from 'react';
-import {
-  listPolling,
-  request,
-  useAction,
-  useBaseUrl,
-  useGet,
-  useInvalidate,
-  usePermission,
-} from '../api/index.ts';
+import { listPolling, useBaseUrl, useGet, usePermission } from '../api/index.ts';
 import type { ConversationFilePage, PublicFile } from '../api/types.gen.ts';
 import { to } from '../app/addresses.ts';
 import { useCursor, useUrlState } from '../app/url-state.ts';
+import { DeleteDialog } from '../resource/index.ts';
 import { common } from '../text/en/common.ts';
 import { files as words } from '../text/en/files.ts';
 import { bytes } from '../text/index.ts';
 import { Time } from '../time/index.ts';
 import {
-  ActionDialog,
   Bar,
   Box,
   Button,
@@ -25,7 +17,6 @@ import {
   EmptyState,
   Loaded,
   type MenuEntry,
-  notify,
   Pager,
   permissionReason,
   Section,
@@ -75,31 +66,18 @@ const DeleteFileDialog = ({
   owner: FileOwner;
   file: PublicFile;
   onClose: () => void;
-}) => {
-  const invalidate = useInvalidate();
-  const action = useAction(async () => {
-    await request('DELETE', filePath(owner, file.id));
-    notify(words.fileDeleted);
-    onClose();
-    await invalidate(filesPath(owner));
-  });
-  return (
-    <ActionDialog
-      open
-      onClose={onClose}
-      title={words.deleteFile}
-      kind="danger"
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
-    >
-      <p>
-        <b>{file.name}</b>
-      </p>
-      <p>{words.deleteFileText}</p>
-    </ActionDialog>
-  );
-};
+}) => (
+  <DeleteDialog
+    path={filePath(owner, file.id)}
+    title={words.deleteFile}
+    name={file.name}
+    deleted={words.fileDeleted}
+    invalidates={[filesPath(owner)]}
+    onClose={onClose}
+  >
+    <p>{words.deleteFileText}</p>
+  </DeleteDialog>
+);
 
 /** Starts the download of what the platform sends as a file. */
 const download = (address: string) => {

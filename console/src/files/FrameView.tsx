@@ -143,7 +143,7 @@ const exportOf = (address: string) => {
 
 /** A data frame as a table: 50 rows at once, ordered by a column, and its exports. */
 export const FrameView = ({ owner, name }: { owner: FileOwner; name: string }) => {
-  const { href, set } = useUrlState<FrameSearch>();
+  const { href } = useUrlState<FrameSearch>();
   const address = framePath(owner, name);
   const got = useGet<PublicDataFrame>(address);
   const mayDelete = permissionReason(usePermission(`delete${owner.kind}DataFrame`));
@@ -192,7 +192,7 @@ export const FrameView = ({ owner, name }: { owner: FileOwner; name: string }) =
               owner={owner}
               name={frame.name}
               onClose={() => setDeleting(false)}
-              onDeleted={() => set({ frame: undefined, from: undefined, order: undefined })}
+              opens={list}
             />
           )}
         </Section>

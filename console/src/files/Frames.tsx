@@ -1,16 +1,15 @@
 import { useState } from 'react';
-import { listPolling, request, useAction, useGet, useInvalidate, usePermission } from '../api/index.ts';
+import { listPolling, useGet, usePermission } from '../api/index.ts';
 import type { ConversationDataFramePage, PublicDataFrame } from '../api/types.gen.ts';
 import { useUrlState } from '../app/url-state.ts';
+import { DeleteDialog } from '../resource/index.ts';
 import { files as words } from '../text/en/files.ts';
 import { Time } from '../time/index.ts';
 import {
-  ActionDialog,
   Box,
   type Column,
   EmptyState,
   Loaded,
-  notify,
   permissionReason,
   Quiet,
   Section,
@@ -54,39 +53,27 @@ const columnsOf = (owner: FileOwner): readonly Column<PublicDataFrame>[] => [
 export const DeleteFrameDialog = ({
   owner,
   name,
+  opens,
   onClose,
-  onDeleted,
 }: {
   owner: FileOwner;
   name: string;
+  /** The address that opens then, if the frame is what the page shows. */
+  opens?: string;
   onClose: () => void;
-  onDeleted?: () => void;
-}) => {
-  const invalidate = useInvalidate();
-  const action = useAction(async () => {
-    await request('DELETE', framePath(owner, name));
-    notify(words.frameDeleted);
-    onClose();
-    onDeleted?.();
-    await invalidate(framesPath(owner));
-  });
-  return (
-    <ActionDialog
-      open
-      onClose={onClose}
-      title={words.deleteFrame}
-      kind="danger"
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
-    >
-      <p>
-        <b>{name}</b>
-      </p>
-      <p>{words.deleteFrameText}</p>
-    </ActionDialog>
-  );
-};
+}) => (
+  <DeleteDialog
+    path={framePath(owner, name)}
+    title={words.deleteFrame}
+    name={name}
+    deleted={words.frameDeleted}
+    {...(opens !== undefined && { opens })}
+    invalidates={[framesPath(owner)]}
+    onClose={onClose}
+  >
+    <p>{words.deleteFrameText}</p>
+  </DeleteDialog>
+);
 
 /** The data frames of a conversation or a Work Item, and SQL over them. */
 export const Frames = ({ owner }: { owner: FileOwner }) => {

@@ -47,9 +47,11 @@ export const DeleteDialog = ({
     }
     notify(deleted);
     onClose();
-    // What was typed about it goes with it.
-    discardUnsaved();
-    if (opens) await navigate({ href: opens });
+    if (opens) {
+      // What was typed about it goes with it.
+      discardUnsaved();
+      await navigate({ href: opens });
+    }
     await invalidate(...invalidates);
   });
   return (

@@ -40,6 +40,7 @@ test('http: the bytes are sent as they are, and lines come with boxes in the uni
   expect(await read({ provider: 'http', url: `${server.url}/read?x=1`, headers: { 'X-Key': 'k' } })).toEqual([
     {
       page: 2,
+      aspect: 2,
       lines: [
         { text: 'a', bbox, confidence: 0.5 },
         { text: 'b', bbox, confidence: 0.5 },

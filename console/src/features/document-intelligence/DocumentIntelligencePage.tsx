@@ -1,49 +1,28 @@
 import { useState } from 'react';
-import { request, useAction, useEditForm, useGet, useInvalidate, usePermission } from '../../api/index.ts';
+import { request, useEditForm, useGet, usePermission } from '../../api/index.ts';
 import type { DocumentIntelligence, DocumentIntelligenceTest } from '../../api/types.gen.ts';
-import { EditForm, useSettingsTest } from '../../resource/index.ts';
+import { DeleteDialog, EditForm, useSettingsTest } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { documentIntelligence as words } from '../../text/en/document-intelligence.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
-import {
-  ActionDialog,
-  Button,
-  Loaded,
-  notify,
-  Page,
-  Problem,
-  permissionReason,
-  TestSteps,
-  Words,
-} from '../../ui/index.ts';
+import { Button, Loaded, notify, Page, Problem, permissionReason, TestSteps, Words } from '../../ui/index.ts';
 import { ReaderFields } from './ReaderFields.tsx';
 import { fieldOf, isMoved, secrets, toBody, toValues, type Values } from './values.ts';
 
 const address = '/api/v2/document-intelligence';
 
-const ResetDialog = ({ onClose }: { onClose: () => void }) => {
-  const invalidate = useInvalidate();
-  const action = useAction(async () => {
-    await request('DELETE', address);
-    notify(words.wasReset);
-    onClose();
-    await invalidate(address);
-  });
-  return (
-    <ActionDialog
-      open
-      onClose={onClose}
-      title={words.reset}
-      kind="danger"
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
-    >
-      <p>{words.resetText}</p>
-    </ActionDialog>
-  );
-};
+const ResetDialog = ({ onClose }: { onClose: () => void }) => (
+  <DeleteDialog
+    path={address}
+    title={words.reset}
+    deleted={words.wasReset}
+    invalidates={[address]}
+    onClose={onClose}
+  >
+    <p>{words.resetText}</p>
+  </DeleteDialog>
+);
 
 const Settings = ({ configuration, etag }: { configuration: DocumentIntelligence; etag: string | null }) => {
   const mayTest = permissionReason(usePermission('testDocumentIntelligence'));

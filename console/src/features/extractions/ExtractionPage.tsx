@@ -1,20 +1,19 @@
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { path, request, useAction, useGet, useInvalidate, usePermission } from '../../api/index.ts';
+import { path, useGet, usePermission } from '../../api/index.ts';
 import type { Extraction } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
+import { DeleteDialog } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
 import {
-  ActionDialog,
   Button,
   ButtonLink,
   downloadText,
   Emphasis,
   Loaded,
-  notify,
   Page,
   permissionReason,
   Say,
@@ -25,36 +24,20 @@ import { Result } from './Result.tsx';
 import { StateTag } from './StateTag.tsx';
 import { isFound, leavesOf, treeOf } from './values.ts';
 
-const DeleteDialog = ({ extraction, onClose }: { extraction: Extraction; onClose: () => void }) => {
-  const navigate = useNavigate();
-  const invalidate = useInvalidate();
-  const action = useAction(async () => {
-    await request('DELETE', path`/api/v2/extractions/${extraction.id}`);
-    notify(words.deleted);
-    onClose();
-    await navigate({ to: to.extractions() });
-    await invalidate('/api/v2/extractions');
-  });
-  return (
-    <ActionDialog
-      open
-      onClose={onClose}
-      title={words.deleteTitle}
-      kind="danger"
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
-    >
-      <p>
-        <b>
-          <bdi>{extraction.file.name}</bdi>
-        </b>
-      </p>
-      <p>{words.deleteText}</p>
-      {extraction.finished_at === null && <p>{words.cancelText}</p>}
-    </ActionDialog>
-  );
-};
+const DeleteExtractionDialog = ({ extraction, onClose }: { extraction: Extraction; onClose: () => void }) => (
+  <DeleteDialog
+    path={path`/api/v2/extractions/${extraction.id}`}
+    title={words.deleteTitle}
+    name={<bdi>{extraction.file.name}</bdi>}
+    deleted={words.deleted}
+    opens={to.extractions()}
+    invalidates={['/api/v2/extractions']}
+    onClose={onClose}
+  >
+    <p>{words.deleteText}</p>
+    {extraction.finished_at === null && <p>{words.cancelText}</p>}
+  </DeleteDialog>
+);
 
 /** What was found, what was not, and how long the result is kept. */
 const Lead = ({ extraction }: { extraction: Extraction }) => {
@@ -156,7 +139,7 @@ export const ExtractionPage = () => {
       >
         {(extraction) => <Content extraction={extraction} />}
       </Loaded>
-      {data && deleting && <DeleteDialog extraction={data} onClose={() => setDeleting(false)} />}
+      {data && deleting && <DeleteExtractionDialog extraction={data} onClose={() => setDeleting(false)} />}
     </Page>
   );
 };
