@@ -35,7 +35,7 @@ export default defineConfig({
           name: 'platform',
           include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'tests/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/*.long.test.ts', 'tests/browser/**'],
-          maxWorkers: 4,
+          maxWorkers: 3,
         },
       },
       {
@@ -44,8 +44,8 @@ export default defineConfig({
           name: 'browser',
           include: ['tests/browser/**/*.test.ts'],
           globalSetup: ['tests/browser/global-setup.ts'],
-          // After the others and three at a time: a page often waits, and with fewer files a part of two processors is unused.
-          maxWorkers: 3,
+          // After the others and two at a time: Chromium has processes of its own.
+          maxWorkers: 2,
           expect: { poll: { timeout: 20_000 } },
           sequence: { groupOrder: 1 },
         },

@@ -6,7 +6,7 @@ import { startToolServer, type TestToolServer } from '../harness/tool-server.ts'
 import { until } from '../harness/wait.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, visit } from './fixture.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const message = (page: Page) => page.getByLabel('Message', { exact: true });
@@ -71,7 +71,7 @@ describeInBrowser('conversations', (at) => {
     expect(await written.count()).toBe(0);
   });
 
-  test('a run is stopped, and what is written in the meantime stays', async () => {
+  detail('a run is stopped, and what is written in the meantime stays', async () => {
     const { page: path } = await talk();
     const page = await at().open(path);
     await say(page, scripted({ steps: [{ text: words(500), delta_ms: 50 }] }));
@@ -131,7 +131,7 @@ describeInBrowser('conversations', (at) => {
     );
   });
 
-  test('it is renamed and deleted, and what is gone leads to the list', async () => {
+  detail('it is renamed and deleted, and what is gone leads to the list', async () => {
     const { page: path, agentId, send } = await talk();
     await send({ content: 'Hello' });
     const page = await at().open(path);
@@ -158,7 +158,7 @@ describeInBrowser('conversations', (at) => {
     await page.getByRole('tab', { name: 'Conversations' }).waitFor();
   });
 
-  test('without the stream the page asks again, and says why a message was refused', async () => {
+  detail('without the stream the page asks again, and says why a message was refused', async () => {
     const { page: path, send } = await talk();
     const page = await at().open(path);
     expectFault(page, /412|503|console Failed|\/stream/);

@@ -9,7 +9,7 @@ import { foreignPostgres, runSql, shop } from '../harness/foreign.ts';
 import { dropDatabase } from '../harness/postgres.ts';
 import { expectAccessible } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, type InBrowser } from './fixture.ts';
+import { describeInBrowser, detail, type InBrowser } from './fixture.ts';
 
 const both = [
   { scheme: 'light', width: 1280 },
@@ -129,35 +129,38 @@ describeInBrowser(
       expect(await page.content()).not.toContain(secret);
     });
 
-    test('a file needs its path alone, and one that cannot be read says at which step, and is not created', async () => {
-      const page = await at().open('/data-connections/new');
-      expectFault(page, /422/);
-      await choose(page, 'Engine', 'SQLite');
-      await page.getByLabel('Name', { exact: true }).fill('A file');
-      await page.getByLabel('Path', { exact: true }).fill('missing.db');
-      await page.getByRole('button', { name: 'Create data connection' }).click();
-      const result = page.getByRole('region', { name: 'Test result' });
-      await result.getByText('The test failed.').waitFor();
-      await result.getByText('There is no such file in SQLITE_DIR.').waitFor();
-      await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('path');
-      await expectAccessible(page, phone);
-      await page.getByLabel('Path', { exact: true }).fill('shop.db');
-      await page.keyboard.press('Enter');
-      await page.getByRole('heading', { level: 1, name: 'A file' }).waitFor();
-      await page.getByRole('link', { name: /^orders/ }).click();
-      await page.getByRole('cell', { name: '12.5', exact: true }).waitFor();
-      await page.getByRole('link', { name: 'Data connections' }).first().click();
-      await page.getByRole('row', { name: /A file.*SQLite.*shop\.db.*Responds/ }).waitFor();
-      await expectAccessible(page, both);
-      await page.getByRole('button', { name: 'Engine' }).click();
-      await page.getByRole('option', { name: 'MySQL' }).click();
-      await page.getByText('No data connections match 1 filter.').waitFor();
-      await page.getByRole('button', { name: 'Clear filters' }).click();
-      await page.getByLabel('Filter').fill('a fi');
-      await page.getByRole('row', { name: /A file/ }).waitFor();
-    });
+    detail(
+      'a file needs its path alone, and one that cannot be read says at which step, and is not created',
+      async () => {
+        const page = await at().open('/data-connections/new');
+        expectFault(page, /422/);
+        await choose(page, 'Engine', 'SQLite');
+        await page.getByLabel('Name', { exact: true }).fill('A file');
+        await page.getByLabel('Path', { exact: true }).fill('missing.db');
+        await page.getByRole('button', { name: 'Create data connection' }).click();
+        const result = page.getByRole('region', { name: 'Test result' });
+        await result.getByText('The test failed.').waitFor();
+        await result.getByText('There is no such file in SQLITE_DIR.').waitFor();
+        await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('path');
+        await expectAccessible(page, phone);
+        await page.getByLabel('Path', { exact: true }).fill('shop.db');
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { level: 1, name: 'A file' }).waitFor();
+        await page.getByRole('link', { name: /^orders/ }).click();
+        await page.getByRole('cell', { name: '12.5', exact: true }).waitFor();
+        await page.getByRole('link', { name: 'Data connections' }).first().click();
+        await page.getByRole('row', { name: /A file.*SQLite.*shop\.db.*Responds/ }).waitFor();
+        await expectAccessible(page, both);
+        await page.getByRole('button', { name: 'Engine' }).click();
+        await page.getByRole('option', { name: 'MySQL' }).click();
+        await page.getByText('No data connections match 1 filter.').waitFor();
+        await page.getByRole('button', { name: 'Clear filters' }).click();
+        await page.getByLabel('Filter').fill('a fi');
+        await page.getByRole('row', { name: /A file/ }).waitFor();
+      },
+    );
 
-    test('the password goes to no other place, and two who edit see both versions', async () => {
+    detail('the password goes to no other place, and two who edit see both versions', async () => {
       const { id } = await create(at());
       const page = await at().open(`/data-connections/${id}?tab=settings`);
       expectFault(page, /422|412/);
@@ -211,7 +214,7 @@ describeInBrowser(
       await page.getByText('This does not exist.').waitFor();
     });
 
-    test('a member sees which role is needed, and a list that fails can be tried again', async () => {
+    detail('a member sees which role is needed, and a list that fails can be tried again', async () => {
       const member = await at().open(`/data-connections/${unknownId}`, { as: 'member' });
       await member.getByText(/It requires the role builder/).waitFor();
       const page = await at().open('/');

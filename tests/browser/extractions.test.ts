@@ -6,7 +6,7 @@ import { ReaderServer } from '../harness/document-readers.ts';
 import { pdf, textPdf } from '../harness/documents.ts';
 import { expectAccessible } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, type InBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, type InBrowser, visit } from './fixture.ts';
 
 const both = [
   { scheme: 'light', width: 1280 },
@@ -161,7 +161,7 @@ describeInBrowser('extractions', (at) => {
       .waitFor();
   });
 
-  test('one that works is followed and can be stopped, and a member sees no reader', async () => {
+  detail('one that works is followed and can be stopped, and a member sees no reader', async () => {
     const server = await ReaderServer.start(() => null);
     await ok(at().api.put('/document-intelligence', { provider: 'http', settings: { url: server.url } }));
     const agent = await newAgent(at(), { mode: 'conversational' });

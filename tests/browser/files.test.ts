@@ -5,7 +5,7 @@ import { upload } from '../contract/files-fixture.ts';
 import { newAgent, ok } from '../contract/fixture.ts';
 import { expectAccessible } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, type InBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, type InBrowser, visit } from './fixture.ts';
 
 const both = [
   { scheme: 'light', width: 1280 },
@@ -109,87 +109,93 @@ describeInBrowser('files and data frames', (at) => {
     expect(await page.getByRole('link', { name: 'totals' }).count()).toBe(0);
   });
 
-  test('300 columns, long texts and marks that turn text around neither break the page nor run', async () => {
-    const { path, page: address } = await conversation(at());
-    const names = Array.from({ length: 300 }, (_, i) => `column_${i}`);
-    const long = 'x'.repeat(5_000);
-    const content = [names, ...Array.from({ length: 60 }, () => names.map((_, i) => (i === 0 ? long : i)))];
-    await frameOf(at(), path, 'wide.csv', content.map((line) => line.join(',')).join('\n'));
-    await upload(at().api, path, `${'a long name '.repeat(18)}.csv`, 'a\n1');
-    const page = await at().open(`${address}&frame=wide`);
-    await page.getByText('Columns 1 to 40 of 300.').waitFor();
-    await page.getByText('Rows 1 to 50 of 60.').waitFor();
-    expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(5_000);
-    const overflow = 'document.documentElement.scrollWidth - innerWidth';
-    expect(await page.evaluate(overflow)).toBe(0);
-    // The head stays while the rows scroll in their own region.
-    const head = `(() => {
+  detail(
+    '300 columns, long texts and marks that turn text around neither break the page nor run',
+    async () => {
+      const { path, page: address } = await conversation(at());
+      const names = Array.from({ length: 300 }, (_, i) => `column_${i}`);
+      const long = 'x'.repeat(5_000);
+      const content = [names, ...Array.from({ length: 60 }, () => names.map((_, i) => (i === 0 ? long : i)))];
+      await frameOf(at(), path, 'wide.csv', content.map((line) => line.join(',')).join('\n'));
+      await upload(at().api, path, `${'a long name '.repeat(18)}.csv`, 'a\n1');
+      const page = await at().open(`${address}&frame=wide`);
+      await page.getByText('Columns 1 to 40 of 300.').waitFor();
+      await page.getByText('Rows 1 to 50 of 60.').waitFor();
+      expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(5_000);
+      const overflow = 'document.documentElement.scrollWidth - innerWidth';
+      expect(await page.evaluate(overflow)).toBe(0);
+      // The head stays while the rows scroll in their own region.
+      const head = `(() => {
       const region = document.querySelector('[role=group][aria-label=wide]');
       region.scrollTop = 300;
       region.scrollLeft = 200;
       return Math.round(region.querySelector('thead th').getBoundingClientRect().top - region.getBoundingClientRect().top);
     })()`;
-    expect(await page.evaluate(head)).toBeLessThan(2);
-    await page.getByRole('button', { name: 'Next columns' }).click();
-    await page.getByRole('button', { name: 'column_41 Integer' }).waitFor();
-    await page.getByRole('button', { name: 'Next rows' }).click();
-    await page.getByText('Rows 51 to 60 of 60.').waitFor();
-    await page.getByRole('button', { name: 'Previous columns' }).click();
-    await page.getByTitle('Show the whole value of column_0, row 51').click();
-    const dialog = page.getByRole('dialog', { name: 'column_0, row 51' });
-    await dialog.getByText(long).waitFor();
-    await expectAccessible(page, one);
-    await page.keyboard.press('Escape');
-    await dialog.waitFor({ state: 'hidden' });
-    await visit(page, address);
-    await page.getByRole('row', { name: /a long name/ }).waitFor();
-    await page.setViewportSize({ width: 360, height: 780 });
-    expect(await page.evaluate(overflow)).toBe(0);
-  });
+      expect(await page.evaluate(head)).toBeLessThan(2);
+      await page.getByRole('button', { name: 'Next columns' }).click();
+      await page.getByRole('button', { name: 'column_41 Integer' }).waitFor();
+      await page.getByRole('button', { name: 'Next rows' }).click();
+      await page.getByText('Rows 51 to 60 of 60.').waitFor();
+      await page.getByRole('button', { name: 'Previous columns' }).click();
+      await page.getByTitle('Show the whole value of column_0, row 51').click();
+      const dialog = page.getByRole('dialog', { name: 'column_0, row 51' });
+      await dialog.getByText(long).waitFor();
+      await expectAccessible(page, one);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'hidden' });
+      await visit(page, address);
+      await page.getByRole('row', { name: /a long name/ }).waitFor();
+      await page.setViewportSize({ width: 360, height: 780 });
+      expect(await page.evaluate(overflow)).toBe(0);
+    },
+  );
 
-  test('an upload shows its progress and can be stopped, one that fails says why, and a dropped file is taken', async () => {
-    const { path, page: address } = await conversation(at());
-    const page = await at().open(address);
-    await page.getByText('There are no files yet.').waitFor();
-    const cdp = await page.context().newCDPSession(page);
-    await cdp.send('Network.enable');
-    const slow = (uploadThroughput: number) =>
-      cdp.send('Network.emulateNetworkConditions', {
-        offline: false,
-        latency: 0,
-        downloadThroughput: -1,
-        uploadThroughput,
-      });
-    await slow(200_000);
-    await give(page, 'slow.bin', Buffer.alloc(3_000_000, 1));
-    await page.getByRole('progressbar', { name: 'Upload of slow.bin' }).waitFor();
-    await page.getByText(/% of 3 MB/).waitFor();
-    await expectAccessible(page, one);
-    await page.getByRole('button', { name: 'Stop the upload of slow.bin' }).click();
-    await page.getByRole('progressbar').waitFor({ state: 'hidden' });
-    await slow(-1);
-    expect((await ok(at().api.get(`${path}/files`))).data).toEqual([]);
-    await give(page, 'empty.txt', '');
-    expectFault(page, /400/);
-    await page.getByText('The file is empty.').waitFor();
-    await page.getByRole('button', { name: 'Dismiss empty.txt' }).click();
-    const drop = (type: string) =>
-      page.evaluate(`(() => {
+  detail(
+    'an upload shows its progress and can be stopped, one that fails says why, and a dropped file is taken',
+    async () => {
+      const { path, page: address } = await conversation(at());
+      const page = await at().open(address);
+      await page.getByText('There are no files yet.').waitFor();
+      const cdp = await page.context().newCDPSession(page);
+      await cdp.send('Network.enable');
+      const slow = (uploadThroughput: number) =>
+        cdp.send('Network.emulateNetworkConditions', {
+          offline: false,
+          latency: 0,
+          downloadThroughput: -1,
+          uploadThroughput,
+        });
+      await slow(200_000);
+      await give(page, 'slow.bin', Buffer.alloc(3_000_000, 1));
+      await page.getByRole('progressbar', { name: 'Upload of slow.bin' }).waitFor();
+      await page.getByText(/% of 3 MB/).waitFor();
+      await expectAccessible(page, one);
+      await page.getByRole('button', { name: 'Stop the upload of slow.bin' }).click();
+      await page.getByRole('progressbar').waitFor({ state: 'hidden' });
+      await slow(-1);
+      expect((await ok(at().api.get(`${path}/files`))).data).toEqual([]);
+      await give(page, 'empty.txt', '');
+      expectFault(page, /400/);
+      await page.getByText('The file is empty.').waitFor();
+      await page.getByRole('button', { name: 'Dismiss empty.txt' }).click();
+      const drop = (type: string) =>
+        page.evaluate(`(() => {
         const dataTransfer = new DataTransfer();
         dataTransfer.items.add(new File(['hello'], 'dropped.txt'));
         document.querySelector('[data-drop]')
           .dispatchEvent(new DragEvent('${type}', { dataTransfer, bubbles: true, cancelable: true }));
       })()`);
-    await drop('dragover');
-    await page.getByText('Drop the files here.').waitFor();
-    await drop('drop');
-    await page.getByRole('row', { name: /dropped\.txt/ }).waitFor();
-    await page.getByRole('button', { name: 'More actions for dropped.txt' }).click();
-    await page.getByRole('menuitem', { name: /Make data frame.*Tables are made of CSV/ }).waitFor();
-    await page.getByRole('menuitem', { name: 'Delete file' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete file' }).click();
-    await page.getByText('There are no files yet.').waitFor();
-  });
+      await drop('dragover');
+      await page.getByText('Drop the files here.').waitFor();
+      await drop('drop');
+      await page.getByRole('row', { name: /dropped\.txt/ }).waitFor();
+      await page.getByRole('button', { name: 'More actions for dropped.txt' }).click();
+      await page.getByRole('menuitem', { name: /Make data frame.*Tables are made of CSV/ }).waitFor();
+      await page.getByRole('menuitem', { name: 'Delete file' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete file' }).click();
+      await page.getByText('There are no files yet.').waitFor();
+    },
+  );
 
   test('files of a Work Item change only while it is a draft, and a frame that is gone says so', async () => {
     const agent = await newAgent(at(), { mode: 'worker' });

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BrowserContext, type Browser as Chromium, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Role } from '../../src/lib/principal.ts';
 import { type Fixture, newKey, startFixture } from '../contract/fixture.ts';
 import type { databases } from '../harness/platform.ts';
@@ -56,6 +56,9 @@ const savePictures = async (context: BrowserContext, testName: string): Promise<
     await page.screenshot({ path: join(folder, name), fullPage: true });
   }
 };
+
+/** A test of a detail of one page. `npm run test:browser` runs these, too; a browser is a third of the time of `npm test`. */
+export const detail = test.runIf(process.env.EVERY_BROWSER_TEST);
 
 /** Goes to `path` as a link does, which takes a tenth of the time of loading the application again. */
 export const visit = (page: Page, path: string): Promise<unknown> =>

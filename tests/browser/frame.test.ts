@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, detail } from './fixture.ts';
 
 describeInBrowser('the frame of the application', (at) => {
   test('finds pages by name: Enter opens, Ctrl+Enter in a new tab', async () => {
@@ -24,7 +24,7 @@ describeInBrowser('the frame of the application', (at) => {
     await palette.waitFor({ state: 'hidden' });
   });
 
-  test('goes where letters say, until single-letter keys are switched off', async () => {
+  detail('goes where letters say, until single-letter keys are switched off', async () => {
     const page = await at().open('/branding');
     await page.getByRole('heading', { level: 1, name: 'Branding' }).waitFor();
     await page.keyboard.press('?');
@@ -49,7 +49,7 @@ describeInBrowser('the frame of the application', (at) => {
     expect(new URL(page.url()).pathname).toBe('/agents');
   });
 
-  test('keeps theme and zone, and has the theme before it is loaded', async () => {
+  detail('keeps theme and zone, and has the theme before it is loaded', async () => {
     const page = await at().open('/branding', { zone: 'Europe/Berlin', scheme: 'light' });
     await page.getByRole('button', { name: 'Display: Berlin' }).click();
     await page.getByRole('radio', { name: 'Dark' }).check();
@@ -144,7 +144,7 @@ describeInBrowser('the frame of the application', (at) => {
     expect(page.url()).toBe(`${at().test.origin}/agents?mode=worker`);
   });
 
-  test('learns from a refusal that the role is another one by now', async () => {
+  detail('learns from a refusal that the role is another one by now', async () => {
     const page = await at().open('/agents/new');
     expectFault(page, /403/);
     await page.getByLabel('Name', { exact: true }).fill('Late');

@@ -3,7 +3,7 @@ import { ok } from '../contract/fixture.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, detail } from './fixture.ts';
 
 describeInBrowser('integrations', (at) => {
   test('a backend is tested before it is saved and afterwards, turned off and on, and never shows its secret', async () => {
@@ -63,7 +63,7 @@ describeInBrowser('integrations', (at) => {
     expect((await ok(at().app.get(`/integrations/${body.id}`))).description).toBe('Mine');
   });
 
-  test('a wrong address is an error at its field', async () => {
+  detail('a wrong address is an error at its field', async () => {
     const page = await at().open('/integrations/new');
     expectFault(page, /422|400/);
     await page.getByLabel('URL').fill('ftp://example.com');

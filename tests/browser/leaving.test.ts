@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import { newAgent, ok } from '../contract/fixture.ts';
 import { expectAccessible, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, visit } from './fixture.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 describeInBrowser('leaving a page', (at) => {
-  test('an address without a page has the frame of the others', async () => {
+  detail('an address without a page has the frame of the others', async () => {
     for (const path of ['/nowhere', '/agents/x/nowhere/y', '/%E0%A4%A']) {
       const page = await at().open(path);
       await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
@@ -50,7 +50,7 @@ describeInBrowser('leaving a page', (at) => {
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
   });
 
-  test('a message that was typed asks too', async () => {
+  detail('a message that was typed asks too', async () => {
     const agent = await newAgent(at(), { name: 'Helper', mode: 'conversational' });
     const { id } = await ok(at().api.post(`/agents/${agent.id}/conversations`, {}));
     const page = await at().open(`/agents/${agent.id}/conversations/${id}`);
@@ -82,7 +82,7 @@ describeInBrowser('leaving a page', (at) => {
     await page.getByRole('heading', { level: 1, name: 'Survivor' }).waitFor();
   });
 
-  test('an address that the API refuses offers to clear the filters, not to try again', async () => {
+  detail('an address that the API refuses offers to clear the filters, not to try again', async () => {
     const page = await at().open('/audit?from=nonsense');
     expectFault(page, /400|422/);
     await button(page, 'Clear filters')
@@ -92,21 +92,24 @@ describeInBrowser('leaving a page', (at) => {
     expect(await button(page, 'Try again').count()).toBe(0);
   });
 
-  test('a part of an older version is loaded again once, and then the page says that a newer one is here', async () => {
-    const page = await at().open('/status');
-    expectFault(page, /404|console |exception /);
-    await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();
-    let loads = 0;
-    page.on('load', () => loads++);
-    await page.route('**/assets/AgentsPage-*', (route) => route.fulfill({ status: 404, body: '' }));
-    await page.getByRole('link', { name: 'Agents', exact: true }).click();
-    await page.getByRole('heading', { level: 1, name: 'A newer version is here' }).waitFor();
-    await page.getByRole('navigation', { name: 'Main' }).waitFor();
-    expect(loads).toBeGreaterThanOrEqual(1);
-    expect(loads).toBeLessThanOrEqual(2);
-    await expectAccessible(page, wide);
-    await page.unroute('**/assets/AgentsPage-*');
-    await button(page, 'Reload').click();
-    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
-  });
+  detail(
+    'a part of an older version is loaded again once, and then the page says that a newer one is here',
+    async () => {
+      const page = await at().open('/status');
+      expectFault(page, /404|console |exception /);
+      await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor();
+      let loads = 0;
+      page.on('load', () => loads++);
+      await page.route('**/assets/AgentsPage-*', (route) => route.fulfill({ status: 404, body: '' }));
+      await page.getByRole('link', { name: 'Agents', exact: true }).click();
+      await page.getByRole('heading', { level: 1, name: 'A newer version is here' }).waitFor();
+      await page.getByRole('navigation', { name: 'Main' }).waitFor();
+      expect(loads).toBeGreaterThanOrEqual(1);
+      expect(loads).toBeLessThanOrEqual(2);
+      await expectAccessible(page, wide);
+      await page.unroute('**/assets/AgentsPage-*');
+      await button(page, 'Reload').click();
+      await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
+    },
+  );
 });

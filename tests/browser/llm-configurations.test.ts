@@ -3,7 +3,7 @@ import { newAgent, ok, unknownId } from '../contract/fixture.ts';
 import { completion, startEndpoint, wireCall } from '../harness/llm-endpoint.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, type InBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, type InBrowser, visit } from './fixture.ts';
 
 const secret = 'sk-a-secret-value';
 
@@ -65,7 +65,7 @@ describeInBrowser('LLM configurations', (at) => {
     await page.getByRole('row', { name: /House model/ }).waitFor();
   });
 
-  test('each kind has its own fields, and what is missing is an error at its field', async () => {
+  detail('each kind has its own fields, and what is missing is an error at its field', async () => {
     const page = await at().open('/llm-configurations/new');
     expectFault(page, /4\d\d/);
     const labels = () => page.locator('form label').allTextContents();
@@ -117,7 +117,7 @@ describeInBrowser('LLM configurations', (at) => {
     await page.getByText('LLM configuration saved').waitFor();
   });
 
-  test('two people who edit at once see both versions, and the second decides', async () => {
+  detail('two people who edit at once see both versions, and the second decides', async () => {
     const { id } = await create(at(), { name: 'Shared' });
     const page = await at().open(`/llm-configurations/${id}`);
     expectFault(page, /412/);
@@ -134,7 +134,7 @@ describeInBrowser('LLM configurations', (at) => {
     });
   });
 
-  test('one that agents use is not deleted: the refusal names them; afterwards it is gone', async () => {
+  detail('one that agents use is not deleted: the refusal names them; afterwards it is gone', async () => {
     const { id } = await create(at());
     const page = await at().open(`/llm-configurations/${id}`);
     expectFault(page, /412|404/);
@@ -153,28 +153,31 @@ describeInBrowser('LLM configurations', (at) => {
     await page.getByText('This does not exist.').waitFor();
   });
 
-  test('a builder sees the models and not their settings, a member which role is needed, and an error can be tried again', async () => {
-    const { id } = await create(at(), { name: 'Known' });
-    const page = await at().open('/llm-configurations', { as: 'builder' });
-    await page.getByRole('row', { name: /Known.*not shown to your role/ }).waitFor();
-    const add = page.getByRole('button', { name: 'New LLM configuration' });
-    expect(await add.getAttribute('aria-disabled')).toBe('true');
-    await visit(page, `/llm-configurations/${id}`);
-    await page.getByText('The settings are shown to administrators.').waitFor();
-    expect(await page.getByRole('button', { name: 'Test' }).getAttribute('aria-disabled')).toBe('true');
-    await expectAccessible(page, wide);
-    const member = await at().open(`/llm-configurations/${unknownId}`, { as: 'member' });
-    await member.getByText(/It requires the role builder/).waitFor();
-    const failing = await at().open('/status');
-    expectFault(failing, /500/);
-    await failing.route('**/app/api/llm-configurations?*', (route) =>
-      route.fulfill({ status: 500, json: { error: { message: 'Broken', error_id: 'e1' } } }),
-    );
-    await failing.getByRole('link', { name: 'LLM configurations' }).click();
-    await failing.getByRole('button', { name: 'Try again' }).waitFor();
-    await expectAccessible(failing, wide);
-    await failing.unroute('**/app/api/llm-configurations?*');
-    await failing.getByRole('button', { name: 'Try again' }).click();
-    await failing.getByRole('row', { name: /Known/ }).waitFor();
-  });
+  detail(
+    'a builder sees the models and not their settings, a member which role is needed, and an error can be tried again',
+    async () => {
+      const { id } = await create(at(), { name: 'Known' });
+      const page = await at().open('/llm-configurations', { as: 'builder' });
+      await page.getByRole('row', { name: /Known.*not shown to your role/ }).waitFor();
+      const add = page.getByRole('button', { name: 'New LLM configuration' });
+      expect(await add.getAttribute('aria-disabled')).toBe('true');
+      await visit(page, `/llm-configurations/${id}`);
+      await page.getByText('The settings are shown to administrators.').waitFor();
+      expect(await page.getByRole('button', { name: 'Test' }).getAttribute('aria-disabled')).toBe('true');
+      await expectAccessible(page, wide);
+      const member = await at().open(`/llm-configurations/${unknownId}`, { as: 'member' });
+      await member.getByText(/It requires the role builder/).waitFor();
+      const failing = await at().open('/status');
+      expectFault(failing, /500/);
+      await failing.route('**/app/api/llm-configurations?*', (route) =>
+        route.fulfill({ status: 500, json: { error: { message: 'Broken', error_id: 'e1' } } }),
+      );
+      await failing.getByRole('link', { name: 'LLM configurations' }).click();
+      await failing.getByRole('button', { name: 'Try again' }).waitFor();
+      await expectAccessible(failing, wide);
+      await failing.unroute('**/app/api/llm-configurations?*');
+      await failing.getByRole('button', { name: 'Try again' }).click();
+      await failing.getByRole('row', { name: /Known/ }).waitFor();
+    },
+  );
 });

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newConversation, newTalker, scripted } from '../contract/conversations-fixture.ts';
 import { ok, query } from '../contract/fixture.ts';
 import { until } from '../harness/wait.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, detail } from './fixture.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const message = (page: Page) => page.getByLabel('Message', { exact: true });
@@ -24,7 +24,7 @@ describeInBrowser('long conversations', (at) => {
     return { ...conversation, page: conversation.path };
   };
 
-  test('a long one is read from its end, and stays where it is while the reader is above', async () => {
+  detail('a long one is read from its end, and stays where it is while the reader is above', async () => {
     const { page: path, send, id } = await talk();
     const { messages } = await send({ content: 'The first of all' });
     const [{ run_id }] = messages;
@@ -70,7 +70,7 @@ describeInBrowser('long conversations', (at) => {
     await until(() => page.evaluate<boolean>(`document.activeElement?.id === 'message-${first}'`));
   });
 
-  test('a message of 5 MB is shown by its beginning, and downloaded whole', async () => {
+  detail('a message of 5 MB is shown by its beginning, and downloaded whole', async () => {
     const { page: path, send, id } = await talk();
     await send({ content: 'Hello' });
     const text = 'All work and no play. '.repeat(240_000);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { until } from '../harness/wait.ts';
 import { expectAccessible, phone } from './accessibility.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, detail } from './fixture.ts';
 import { call, playedAgent, text } from './work-items-fixture.ts';
 
 describeInBrowser('Review', (at) => {
@@ -54,7 +54,7 @@ describeInBrowser('Review', (at) => {
     expect(await played.statusOf(two)).toBe('PENDING');
   });
 
-  test('on a phone the list and the open one are two pages', async () => {
+  detail('on a phone the list and the open one are two pages', async () => {
     const played = await playedAgent(at(), 'Phone');
     await played.asking({ work_item_name: 'Nightly close' }, { reason: 'Close it?' }, [
       { role: 'assistant', content: [call('c1', 'W'.repeat(60), { day: 'x'.repeat(100) })] },

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newAgent, newSchedule, ok } from '../contract/fixture.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, detail } from './fixture.ts';
 
 describeInBrowser('the form of a schedule', (at) => {
   const scheduleIn = (url: string) => new URL(url).pathname;
@@ -66,7 +66,7 @@ describeInBrowser('the form of a schedule', (at) => {
     await page.getByText('Choose the agent that runs.').waitFor();
   });
 
-  test('a change of someone else is shown next to one’s own, and either can stay', async () => {
+  detail('a change of someone else is shown next to one’s own, and either can stay', async () => {
     const agent = await newAgent(at());
     const metadata = { team: 'night', picker: { v: 1, kind: 'daily', time: '02:00' } };
     const definition = { cron_expression: '0 2 * * *', work_item_name: 'Backup', metadata };
@@ -96,7 +96,7 @@ describeInBrowser('the form of a schedule', (at) => {
     });
   });
 
-  test('it is made and run at once, like another one', async () => {
+  detail('it is made and run at once, like another one', async () => {
     const agent = await newAgent(at());
     const { id } = await newSchedule(at(), agent.id, {
       cron_expression: '0 2 1 * *',
@@ -114,7 +114,7 @@ describeInBrowser('the form of a schedule', (at) => {
     ]);
   });
 
-  test('a member is told which role it needs', async () => {
+  detail('a member is told which role it needs', async () => {
     const page = await at().open('/schedules/new', { as: 'member' });
     await page.getByText(/requires the role builder/).waitFor();
   });

@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { newAgent, newSchedule, ok, query } from '../contract/fixture.ts';
 import { expectAccessible } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, type InBrowser } from './fixture.ts';
+import { describeInBrowser, detail, type InBrowser } from './fixture.ts';
 
 /** The time of each page: a Sunday, in the middle of the day. */
 const now = new Date('2026-11-22T13:36:00Z');
@@ -110,26 +110,29 @@ describeInBrowser('the page of a schedule', (at) => {
     await page.getByText('This does not exist.').waitFor();
   });
 
-  test('a failure leaves the rest of the page, and can be tried again; a short address leads to it', async () => {
-    const { id, path } = await nightly(at());
-    await record(at(), id, '2026-11-20T01:30:00Z', 'fired');
-    const page = await at().open(`/schedules/${id}?tab=history`, { as: 'member' });
-    await page.waitForURL(`${at().test.origin}${path}?tab=history`);
-    expect(await page.getByRole('button', { name: 'Run now' }).getAttribute('aria-disabled')).toBe('true');
-    expectFault(page, /500/);
-    const failing = '**/occurrences**';
-    const error = { code: 'internal_error', message: 'It failed.', error_id: 'an-id' };
-    await page.route(failing, (route) => route.fulfill({ status: 500, json: { error } }));
-    await page.getByRole('tab', { name: 'Occurrences' }).click();
-    await page.getByText('It failed.').waitFor();
-    await page.getByText('an-id').waitFor();
-    await page.unroute(failing);
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('row', { name: /Fri 20 Nov/ }).waitFor();
-    await page.getByRole('button', { name: 'Outcome' }).click();
-    await page.getByRole('option', { name: 'Late' }).click();
-    await page.getByText('No occurrences match 1 filter.').waitFor();
-    await page.getByRole('button', { name: 'Clear filters' }).click();
-    await page.getByRole('row', { name: /Fri 20 Nov/ }).waitFor();
-  });
+  detail(
+    'a failure leaves the rest of the page, and can be tried again; a short address leads to it',
+    async () => {
+      const { id, path } = await nightly(at());
+      await record(at(), id, '2026-11-20T01:30:00Z', 'fired');
+      const page = await at().open(`/schedules/${id}?tab=history`, { as: 'member' });
+      await page.waitForURL(`${at().test.origin}${path}?tab=history`);
+      expect(await page.getByRole('button', { name: 'Run now' }).getAttribute('aria-disabled')).toBe('true');
+      expectFault(page, /500/);
+      const failing = '**/occurrences**';
+      const error = { code: 'internal_error', message: 'It failed.', error_id: 'an-id' };
+      await page.route(failing, (route) => route.fulfill({ status: 500, json: { error } }));
+      await page.getByRole('tab', { name: 'Occurrences' }).click();
+      await page.getByText('It failed.').waitFor();
+      await page.getByText('an-id').waitFor();
+      await page.unroute(failing);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('row', { name: /Fri 20 Nov/ }).waitFor();
+      await page.getByRole('button', { name: 'Outcome' }).click();
+      await page.getByRole('option', { name: 'Late' }).click();
+      await page.getByText('No occurrences match 1 filter.').waitFor();
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+      await page.getByRole('row', { name: /Fri 20 Nov/ }).waitFor();
+    },
+  );
 });

@@ -4,7 +4,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { newAgent, newSchedule, ok, query, setSettings } from '../contract/fixture.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, visit } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -151,7 +151,7 @@ describeInBrowser('schedules', (at) => {
     await page.getByRole('region', { name: 'Timeline' }).waitFor();
   });
 
-  test('a list that fails says so, and tries again', async () => {
+  detail('a list that fails says so, and tries again', async () => {
     const page = await at().open('/');
     expectFault(page, /500/);
     await page.route('**/app/api/schedules?*', (route) =>

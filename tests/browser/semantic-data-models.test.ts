@@ -5,7 +5,7 @@ import { foreignPostgres, runSql, shop } from '../harness/foreign.ts';
 import { dropDatabase } from '../harness/postgres.ts';
 import { expectAccessible } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, type InBrowser } from './fixture.ts';
+import { describeInBrowser, detail, type InBrowser } from './fixture.ts';
 
 const [one, phone] = [[{ scheme: 'light', width: 1280 }], [{ scheme: 'dark', width: 360 }]] as const;
 
@@ -185,37 +185,40 @@ describeInBrowser('semantic data models', (at) => {
     await page.getByRole('region', { name: 'amount_by_name' }).getByText('total_amount by name').waitFor();
   });
 
-  test('one that agents use is not deleted: the refusal names them; the form of an agent attaches it', async () => {
-    const { id } = await create(at(), 'Attached');
-    const agent = await newAgent(at(), { name: 'Night clerk' });
-    const page = await at().open(`/agents/${agent.id}?tab=tools`);
-    expectFault(page, /412|404/);
-    await page.getByRole('heading', { level: 1, name: 'Night clerk' }).waitFor();
-    await page.getByRole('combobox', { name: 'Data models' }).press('ArrowDown');
-    await page.getByRole('option', { name: 'Attached', exact: true }).click();
-    await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page
-      .getByText(/Agent saved|Saved/)
-      .first()
-      .waitFor();
-    expect((await ok(at().api.get(`/agents/${agent.id}`))).semantic_data_model_ids).toEqual([id]);
-    await page.goto(`${at().test.origin}/semantic-data-models/${id}`);
-    await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Delete semantic data model' });
-    await dialog.getByRole('button', { name: 'Delete semantic data model' }).click();
-    await dialog.getByRole('link', { name: 'Night clerk' }).waitFor();
-    await expectAccessible(page, one);
-    await ok(at().api.patch(`/agents/${agent.id}`, { semantic_data_model_ids: [] }));
-    await dialog.getByRole('button', { name: 'Delete semantic data model' }).click();
-    await page.getByText('Semantic data model deleted').waitFor();
-    await page.goto(`${at().test.origin}/semantic-data-models/${id}`);
-    await page.getByText('This does not exist.').waitFor();
-    const member = await at().open(`/semantic-data-models/${unknownId}`, { as: 'member' });
-    await member.getByText(/It requires the role builder/).waitFor();
-  });
+  detail(
+    'one that agents use is not deleted: the refusal names them; the form of an agent attaches it',
+    async () => {
+      const { id } = await create(at(), 'Attached');
+      const agent = await newAgent(at(), { name: 'Night clerk' });
+      const page = await at().open(`/agents/${agent.id}?tab=tools`);
+      expectFault(page, /412|404/);
+      await page.getByRole('heading', { level: 1, name: 'Night clerk' }).waitFor();
+      await page.getByRole('combobox', { name: 'Data models' }).press('ArrowDown');
+      await page.getByRole('option', { name: 'Attached', exact: true }).click();
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page
+        .getByText(/Agent saved|Saved/)
+        .first()
+        .waitFor();
+      expect((await ok(at().api.get(`/agents/${agent.id}`))).semantic_data_model_ids).toEqual([id]);
+      await page.goto(`${at().test.origin}/semantic-data-models/${id}`);
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: 'Delete semantic data model' });
+      await dialog.getByRole('button', { name: 'Delete semantic data model' }).click();
+      await dialog.getByRole('link', { name: 'Night clerk' }).waitFor();
+      await expectAccessible(page, one);
+      await ok(at().api.patch(`/agents/${agent.id}`, { semantic_data_model_ids: [] }));
+      await dialog.getByRole('button', { name: 'Delete semantic data model' }).click();
+      await page.getByText('Semantic data model deleted').waitFor();
+      await page.goto(`${at().test.origin}/semantic-data-models/${id}`);
+      await page.getByText('This does not exist.').waitFor();
+      const member = await at().open(`/semantic-data-models/${unknownId}`, { as: 'member' });
+      await member.getByText(/It requires the role builder/).waitFor();
+    },
+  );
 
-  test('the refusal to delete a data connection names the models that use it', async () => {
+  detail('the refusal to delete a data connection names the models that use it', async () => {
     const { name } = await create(at(), 'Keeps its connection');
     const page = await at().open(`/data-connections/${await connect(at())}`);
     expectFault(page, /412/);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newAgent, ok } from '../contract/fixture.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, visit } from './fixture.ts';
 
 describeInBrowser('settings, status, audit log and branding', (at) => {
   test('several are changed at once after a look at what changes, and one is reset', async () => {
@@ -23,7 +23,7 @@ describeInBrowser('settings, status, audit log and branding', (at) => {
       .toBe(20);
   });
 
-  test('a value out of bounds is an error at its field, and nothing is saved', async () => {
+  detail('a value out of bounds is an error at its field, and nothing is saved', async () => {
     const page = await at().open('/settings?q=lease');
     expectFault(page, /422/);
     await page.getByLabel('WORK_ITEM_LEASE_SECONDS', { exact: true }).fill('1');
@@ -80,7 +80,7 @@ describeInBrowser('settings, status, audit log and branding', (at) => {
     expect(await page.getByText('must be a color such as #1f6feb').count()).toBe(0);
   });
 
-  test('shows both versions when someone else was first', async () => {
+  detail('shows both versions when someone else was first', async () => {
     const page = await at().open('/branding');
     expectFault(page, /412/);
     const name = page.getByLabel('Workspace name');
@@ -103,7 +103,7 @@ describeInBrowser('settings, status, audit log and branding', (at) => {
     expect((await ok(at().api.get('/branding'))).workspace_name).toBe('Mine again');
   });
 
-  test('can be read by those who may not change it, with the reason', async () => {
+  detail('can be read by those who may not change it, with the reason', async () => {
     const page = await at().open('/branding', { as: 'member' });
     const save = page.getByRole('button', { name: 'Save' });
     await save.focus();
@@ -116,7 +116,7 @@ describeInBrowser('settings, status, audit log and branding', (at) => {
     await expectAccessible(page, wide);
   });
 
-  test('stays on the page when a refresh fails', async () => {
+  detail('stays on the page when a refresh fails', async () => {
     const page = await at().open('/branding');
     await page.getByLabel('Workspace name').fill('Kept');
     await page.route('**/api/v2/branding', (route) => route.abort());

@@ -4,7 +4,7 @@ import { newAgent, ok, unknownId } from '../contract/fixture.ts';
 import { startToolServer, type TestTool } from '../harness/tool-server.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, type InBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, type InBrowser, visit } from './fixture.ts';
 
 const secret = 'a-secret-header-value';
 
@@ -131,36 +131,39 @@ describeInBrowser('tool servers', (at) => {
     await page.getByRole('row', { name: /pay_invoice/ }).waitFor();
   });
 
-  test('secrets go to no other address, a server that fails says why, and two who edit see both versions', async () => {
-    await using server = await startToolServer({ tools: [list] });
-    const { id } = await create(at(), server.url, { headers: { 'X-Key': secret } });
-    const page = await at().open(`/tool-servers/${id}?tab=settings`);
-    expectFault(page, /422|412/);
-    await page.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:2/mcp');
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('must be given again, because url changes').waitFor();
-    await expectAccessible(page, wide);
-    await page.keyboard.press('Enter');
-    expect(await page.getByLabel('Name 1').inputValue()).toBe('X-Key');
-    await page.getByLabel('Value 1').fill('another-secret');
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('It was not tested at this address.').waitFor();
-    await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await page.getByText('The test failed.').waitFor();
-    await page.getByText(/It fails: /).waitFor();
-    await expectAccessible(page, phone);
-    await page.getByLabel('Name', { exact: true }).fill('Mine');
-    await ok(at().api.patch(`/tool-servers/${id}`, { name: 'Theirs', max_concurrency: 3 }));
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByText('Theirs', { exact: true }).waitFor();
-    await expectAccessible(page, wide);
-    await dialog.getByRole('button', { name: 'Keep theirs' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Theirs' }).waitFor();
-    expect(await page.getByLabel('Calls at once').inputValue()).toBe('3');
-  });
+  detail(
+    'secrets go to no other address, a server that fails says why, and two who edit see both versions',
+    async () => {
+      await using server = await startToolServer({ tools: [list] });
+      const { id } = await create(at(), server.url, { headers: { 'X-Key': secret } });
+      const page = await at().open(`/tool-servers/${id}?tab=settings`);
+      expectFault(page, /422|412/);
+      await page.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:2/mcp');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('must be given again, because url changes').waitFor();
+      await expectAccessible(page, wide);
+      await page.keyboard.press('Enter');
+      expect(await page.getByLabel('Name 1').inputValue()).toBe('X-Key');
+      await page.getByLabel('Value 1').fill('another-secret');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('It was not tested at this address.').waitFor();
+      await page.getByRole('button', { name: 'Test', exact: true }).click();
+      await page.getByText('The test failed.').waitFor();
+      await page.getByText(/It fails: /).waitFor();
+      await expectAccessible(page, phone);
+      await page.getByLabel('Name', { exact: true }).fill('Mine');
+      await ok(at().api.patch(`/tool-servers/${id}`, { name: 'Theirs', max_concurrency: 3 }));
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('Theirs', { exact: true }).waitFor();
+      await expectAccessible(page, wide);
+      await dialog.getByRole('button', { name: 'Keep theirs' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Theirs' }).waitFor();
+      expect(await page.getByLabel('Calls at once').inputValue()).toBe('3');
+    },
+  );
 
-  test('one that agents use is not deleted: the refusal names them; afterwards it is gone', async () => {
+  detail('one that agents use is not deleted: the refusal names them; afterwards it is gone', async () => {
     const { id } = await create(at(), 'http://127.0.0.1:2/mcp', { name: 'Used' });
     const page = await at().open(`/tool-servers/${id}`);
     expectFault(page, /412|404/);
@@ -179,32 +182,35 @@ describeInBrowser('tool servers', (at) => {
     await page.getByText('This does not exist.').waitFor();
   });
 
-  test('a refused value is at its field, a member sees which role is needed, and an error can be tried again', async () => {
-    const page = await at().open('/tool-servers/new');
-    expectFault(page, /4\d\d|500/);
-    await page.getByLabel('Sign in with OAuth client credentials').check();
-    await page.getByLabel('Name', { exact: true }).fill('Signed in');
-    await page.getByLabel('URL', { exact: true }).fill('https://tools.example/mcp');
-    await page.getByLabel('Client ID').fill('the client');
-    await page.getByLabel('Client secret', { exact: true }).fill('value');
-    await page.getByRole('button', { name: 'Create tool server' }).click();
-    await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('issuer');
-    await page.getByLabel('Transport').click();
-    await page.getByRole('option', { name: 'Local process' }).click();
-    await page.getByLabel('Command').fill('ledger-tools');
-    await page.getByRole('button', { name: 'Create tool server' }).click();
-    await page.getByText(/stdio is not permitted here/).waitFor();
-    await expectAccessible(page, wide);
-    const member = await at().open(`/tool-servers/${unknownId}`, { as: 'member' });
-    await member.getByText(/It requires the role builder/).waitFor();
-    await page.route('**/app/api/tool-servers?*', (route) =>
-      route.fulfill({ status: 500, json: { error: { message: 'Broken', error_id: 'e1' } } }),
-    );
-    await page.getByRole('link', { name: 'Tool servers' }).first().click();
-    await page
-      .getByRole('dialog', { name: 'Discard changes' })
-      .getByRole('button', { name: 'Discard' })
-      .click();
-    await page.getByRole('button', { name: 'Try again' }).waitFor();
-  });
+  detail(
+    'a refused value is at its field, a member sees which role is needed, and an error can be tried again',
+    async () => {
+      const page = await at().open('/tool-servers/new');
+      expectFault(page, /4\d\d|500/);
+      await page.getByLabel('Sign in with OAuth client credentials').check();
+      await page.getByLabel('Name', { exact: true }).fill('Signed in');
+      await page.getByLabel('URL', { exact: true }).fill('https://tools.example/mcp');
+      await page.getByLabel('Client ID').fill('the client');
+      await page.getByLabel('Client secret', { exact: true }).fill('value');
+      await page.getByRole('button', { name: 'Create tool server' }).click();
+      await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('issuer');
+      await page.getByLabel('Transport').click();
+      await page.getByRole('option', { name: 'Local process' }).click();
+      await page.getByLabel('Command').fill('ledger-tools');
+      await page.getByRole('button', { name: 'Create tool server' }).click();
+      await page.getByText(/stdio is not permitted here/).waitFor();
+      await expectAccessible(page, wide);
+      const member = await at().open(`/tool-servers/${unknownId}`, { as: 'member' });
+      await member.getByText(/It requires the role builder/).waitFor();
+      await page.route('**/app/api/tool-servers?*', (route) =>
+        route.fulfill({ status: 500, json: { error: { message: 'Broken', error_id: 'e1' } } }),
+      );
+      await page.getByRole('link', { name: 'Tool servers' }).first().click();
+      await page
+        .getByRole('dialog', { name: 'Discard changes' })
+        .getByRole('button', { name: 'Discard' })
+        .click();
+      await page.getByRole('button', { name: 'Try again' }).waitFor();
+    },
+  );
 });

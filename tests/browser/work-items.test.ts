@@ -4,7 +4,7 @@ import { newAgent, ok } from '../contract/fixture.ts';
 import { until } from '../harness/wait.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, visit } from './fixture.ts';
 import { call, playedAgent, text } from './work-items-fixture.ts';
 
 /** Counts the requests of `page` to the API from now on, without the stream. */
@@ -100,7 +100,7 @@ describeInBrowser('Work Items', (at) => {
     await until(async () => (await played.statusOf(run.id)) === 'PENDING', 5_000);
   });
 
-  test('a message of 5 MB is shown by its beginning, and downloaded whole', async () => {
+  detail('a message of 5 MB is shown by its beginning, and downloaded whole', async () => {
     const played = await playedAgent(at(), 'Writer');
     await played.create({ work_item_name: 'Long' });
     const run = await played.claim();
@@ -147,7 +147,7 @@ describeInBrowser('Work Items', (at) => {
     await page.getByRole('row', { name: /Report 1/ }).waitFor();
   });
 
-  test('what is new is counted, and rows are refreshed in place; live shows both', async () => {
+  detail('what is new is counted, and rows are refreshed in place; live shows both', async () => {
     const played = await playedAgent(at(), 'Lively');
     await played.create({ work_item_name: 'Lively 1' });
     const page = await at().open(`/work-items?agent_id=${played.agent.id}`);
@@ -202,7 +202,7 @@ describeInBrowser('Work Items', (at) => {
     await page.getByText('Draft:', { exact: true }).waitFor();
   });
 
-  test('a list that fails says so and is tried again; one that is gone leads to the list', async () => {
+  detail('a list that fails says so and is tried again; one that is gone leads to the list', async () => {
     const page = await at().open('/work-items?q=broken');
     expectFault(page, /500|404|console Failed/);
     let fails = true;

@@ -144,6 +144,8 @@ describe('a key that is deleted while it makes another', () =>
     test('is gone only after the other is there, so that a list after the deletion shows it', async () => {
       const { id, value } = await newKey(at(), 'admin');
       await ok(at().as(value).get('/agents'));
+      // The entry of the bootstrap key's use is written afterwards, and would wait for the table, too.
+      await until(async () => (await ok(at().api.get('/audits?action=bootstrap.use'))).data.length === 1);
       const [making, deleting] = await at().db.tx(async (tx) => {
         // Both requests write an entry last. What else the second one waits for is the key.
         await sql`lock table audits in exclusive mode`.execute(tx);

@@ -66,5 +66,5 @@ export const readInvoice = async ({ api, url }: DemoContext): Promise<void> => {
   for (const [name, value] of Object.entries(read.data)) {
     print('invoice', `  ${name} = ${value} (${placeOf(read.fields[`/${name}`])})`);
   }
-  print('invoice', `see the page beside its values: ${url}/extractions/${read.id}`);
+  print('invoice', `see the page next to its values: ${url}/extractions/${read.id}`);
 };
