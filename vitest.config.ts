@@ -35,7 +35,8 @@ export default defineConfig({
           name: 'platform',
           include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'tests/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/*.long.test.ts', 'tests/browser/**'],
-          maxWorkers: 3,
+          // Platforms and databases are processes of their own, and a test often waits for them.
+          maxWorkers: 4,
         },
       },
       {

@@ -45,7 +45,7 @@ describeInBrowser('API keys, users and role mappings', (at) => {
     const dialog = page.getByRole('dialog', { name: 'Revoke key' });
     expect(await dialog.textContent()).toMatch(/It was last used .+\. Requests/);
     await dialog.getByRole('button', { name: 'Revoke key' }).click();
-    await page.getByText('Old pod').waitFor({ state: 'hidden' });
+    await page.getByRole('row', { name: /Old pod/ }).waitFor({ state: 'hidden' });
     expect((await at().test.as(value, '/api/v2').get('/agents')).status).toBe(401);
   });
 

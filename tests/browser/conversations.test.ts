@@ -110,7 +110,7 @@ describeInBrowser('conversations', (at) => {
     expect(paid).toEqual([{ amount: 5 }]);
   });
 
-  test('a question is replied to, and a run that failed is tried again', async () => {
+  detail('a question is replied to, and a run that failed is tried again', async () => {
     const { page: path } = await talk({ settings: { max_attempts: 1 } });
     const page = await at().open(path);
     await say(page, scripted({ steps: [{ tool: 'request_review', args: { reason: 'Which month?' } }] }));

@@ -115,7 +115,7 @@ describeInBrowser('extractions', (at) => {
     await page.getByText('There are no extractions yet.').waitFor();
   });
 
-  test('values that are not in the document are marked, and so is what has no value', async () => {
+  detail('values that are not in the document are marked, and so is what has no value', async () => {
     const schema = {
       type: 'object',
       properties: {

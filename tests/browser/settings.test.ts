@@ -67,7 +67,7 @@ describeInBrowser('settings, status, audit log and branding', (at) => {
     await other.getByText('to the agents of Night shift').waitFor();
   });
 
-  test('shows what is wrong at its field, which gets the focus', async () => {
+  detail('shows what is wrong at its field, which gets the focus', async () => {
     const page = await at().open('/branding');
     expectFault(page, /422/);
     const color = page.getByLabel('Color', { exact: true });

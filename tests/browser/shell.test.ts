@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { adminKey } from '../harness/process.ts';
 import { expectAccessible, phone } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, detail } from './fixture.ts';
 
 const dist = join(import.meta.dirname, '..', '..', 'console', 'dist');
 
@@ -90,7 +90,7 @@ describeInBrowser('the application', (at) => {
     }
   });
 
-  test('has a page for an address that it does not know, from which it goes on', async () => {
+  detail('has a page for an address that it does not know, from which it goes on', async () => {
     const page = await at().open('/nothing/here');
     await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
     await expectAccessible(page);
