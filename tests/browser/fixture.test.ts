@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { expectAccessible } from './accessibility.ts';
 import { expectFault, unexpectedFaults } from './faults.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, detail } from './fixture.ts';
 
 const append = (page: Page, html: string): Promise<unknown> =>
   page.evaluate(
@@ -36,7 +36,7 @@ describeInBrowser('a browser test', (at) => {
     expect(found()).toEqual([]);
   });
 
-  test('fails for what a person cannot use: a button without a name, a page that is too wide', async () => {
+  detail('fails for what a person cannot use: a button without a name, a page that is too wide', async () => {
     const page = await at().open('/');
     await append(page, '<div id="wide">x</div>');
     await page.evaluate(`document.getElementById('wide').style.width = '500px'`);
@@ -46,7 +46,7 @@ describeInBrowser('a browser test', (at) => {
     await expect(expectAccessible(page)).rejects.toThrow(/button-name/);
   });
 
-  test('has the time, zone, width and scheme that it chooses', async () => {
+  detail('has the time, zone, width and scheme that it chooses', async () => {
     const now = new Date('2026-11-22T02:30:00Z');
     const page = await at().open('/', { now, zone: 'Europe/Berlin', scheme: 'dark', width: 360 });
     await page.clock.setFixedTime(new Date('2026-11-22T03:00:00Z'));
