@@ -23,8 +23,8 @@ const inSource = (error: unknown): unknown => {
 };
 
 /**
- * Makes a frame of what a model answers. The model must be one of the agent, so that whoever may use the conversation
- * gets no more than the agent would answer. A question is translated by the LLM of the agent.
+ * Makes a frame of what a model answers. The model must be one of the agent, so that a person who may use the
+ * conversation gets no more than the agent would answer. A question is translated by the LLM of the agent.
  */
 export const makeOfModel = async (
   parts: FrameParts,

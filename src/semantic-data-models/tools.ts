@@ -4,7 +4,7 @@ import type { Database } from '../database/index.ts';
 import { fence } from '../lib/fence.ts';
 import { mostShownRows, orRefusal, type ShownResult, showRows } from '../lib/tool-results.ts';
 import { nearest } from '../sql/index.ts';
-import { type Answer, limitOf, type OpenedModel, type RunOptions } from './answer.ts';
+import { type Answer, limitOf, openModel, type RunOptions } from './answer.ts';
 import { describeDataset, describeModel } from './describe.ts';
 import type { SemanticModel } from './ossie.ts';
 import { runQuery } from './query.ts';
@@ -105,9 +105,6 @@ const summaryOf = ({ name, description, semantic_model, verified_queries }: Sema
  * lines that they cannot forge.
  */
 export const createModelTools = ({ db, connections, maxRows }: ToolParts) => {
-  const open = (row: SemanticDataModelRow): Promise<OpenedModel> =>
-    connections.dialectOf(row.data_connection_id).then((dialect) => ({ row, dialect: dialect! }));
-
   return (modelIds: readonly string[]): ModelTool[] => {
     if (modelIds.length === 0) return [];
     const list = () => db.run((executor) => findSemanticDataModels(executor, modelIds));
@@ -171,7 +168,7 @@ export const createModelTools = ({ db, connections, maxRows }: ToolParts) => {
             orRefusal(async () => {
               const most = Math.min(limitOf(limit, maxRows()), mostShownRows);
               const noQuestions = () => Promise.reject(new Error('a tool asks no question'));
-              const opened = await open(row);
+              const opened = await openModel(connections, row);
               const rows: Answer['rows'] = [];
               const source = { kind: 'semantic_data_model', semantic_data_model_id: row.id, ...asked };
               const { answer, frame } = await keep({ saveAs: save_as, source }, (taking) => {

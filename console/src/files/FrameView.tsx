@@ -13,6 +13,7 @@ import {
   Loaded,
   Menu,
   permissionReason,
+  RowsBar,
   type RowsColumn,
   RowsGrid,
   Say,
@@ -104,7 +105,7 @@ const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) =>
                 head={head}
                 sortOf={sortOf}
               />
-              <div className={css.foot}>
+              <RowsBar at="below">
                 <span role="status">{words.rowsShown(offset + 1, offset + rows.length, total_count)}</span>
                 <Bar>
                   {order !== undefined && (
@@ -127,7 +128,7 @@ const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) =>
                     {words.nextRows}
                   </Button>
                 </Bar>
-              </div>
+              </RowsBar>
             </>
           )}
         </Box>

@@ -6,6 +6,7 @@ import { Bar, Button } from './Button.tsx';
 import { CopyButton } from './CopyValue.tsx';
 import { cx } from './cx.ts';
 import { Dialog } from './Dialog.tsx';
+import { RowsBar } from './RowsBar.tsx';
 import css from './RowsGrid.module.css';
 
 /** A value of a row: numbers that a double cannot hold come as texts. */
@@ -70,7 +71,7 @@ export const RowsGrid = ({ label, columns, rows, first, head, sortOf }: RowsGrid
   return (
     <>
       {columns.length > columnsAtOnce && (
-        <div className={css.columns}>
+        <RowsBar at="above">
           <span role="status">{words.columns(from + 1, from + visible.length, columns.length)}</span>
           <Bar>
             <Button
@@ -88,7 +89,7 @@ export const RowsGrid = ({ label, columns, rows, first, head, sortOf }: RowsGrid
               {words.nextColumns}
             </Button>
           </Bar>
-        </div>
+        </RowsBar>
       )}
       <div className={css.scroll} role="group" tabIndex={0} aria-label={label}>
         <table className={css.table} aria-label={label}>

@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { rows as words } from '../text/en/rows.ts';
 import { Bar, Button } from './Button.tsx';
+import { RowsBar } from './RowsBar.tsx';
 import { type RowsColumn, RowsGrid, type RowValue } from './RowsGrid.tsx';
-import css from './RowsTable.module.css';
 
 /** More rows at once make the page slow to show and hard to read. */
 const perPage = 20;
@@ -28,7 +28,7 @@ export const RowsTable = ({
   return (
     <>
       <RowsGrid label={label} columns={columns} rows={visible} />
-      <div className={css.foot}>
+      <RowsBar at="below">
         <span>
           {last > 0 ? words.range(first + 1, first + visible.length, rows.length) : words.count(rows.length)}{' '}
           {note}
@@ -51,7 +51,7 @@ export const RowsTable = ({
             </Button>
           </Bar>
         )}
-      </div>
+      </RowsBar>
     </>
   );
 };

@@ -39,6 +39,7 @@ export {
 } from './Page.tsx';
 export { Pager } from './Pager.tsx';
 export { permissionReason } from './permission.ts';
+export { RowsBar } from './RowsBar.tsx';
 export { type RowsColumn, RowsGrid, type RowValue } from './RowsGrid.tsx';
 export { RowsTable } from './RowsTable.tsx';
 export { type SecretEntry, SecretMap, StoredSecretMap, storedEntries } from './SecretMap.tsx';

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { FileBytes } from '../../files/index.ts';
 import { newId } from '../../lib/ids.ts';
 
-/** A path at which a document can wait until it is read. Whoever puts it there removes it. */
+/** A path at which a document can wait until it is read. Who puts it there removes it. */
 export const waitingPath = async (folder: string): Promise<string> => {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   return join(folder, `extraction-${newId()}`);

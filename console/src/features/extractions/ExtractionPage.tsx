@@ -91,7 +91,7 @@ const Content = ({ extraction }: { extraction: Extraction }) => {
   return <Result extraction={extraction} />;
 };
 
-/** One extraction: its progress, then each value beside the place in the document where it stands. */
+/** One extraction: its progress, then each value with its place in the document. */
 export const ExtractionPage = () => {
   const { extractionId = '' } = useParams({ strict: false }) as { extractionId?: string };
   const address = path`/api/v2/extractions/${extractionId}`;

@@ -73,7 +73,7 @@ const Nodes = ({ nodes, row }: { nodes: readonly Node[]; row: (leaf: Leaf) => Re
   </ul>
 );
 
-/** The values beside the document: the chosen one is shown at its place, with the words that stand there. */
+/** The values next to the document: the chosen one is shown at its place, with the words that stand there. */
 export const Result = ({ extraction }: { extraction: Extraction }) => {
   const { search, href } = useUrlState<ReturnType<typeof extractionSearch>>();
   const place = useRef<HTMLDivElement>(null);
