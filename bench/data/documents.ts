@@ -13,7 +13,10 @@ const document = textPdf(
   ...Array.from({ length: pages }, (_, page) =>
     page === 0
       ? ['Invoice number: 2026-0117', 'Date: 17 January 2026', 'Total: 1.234,50 EUR']
-      : Array.from({ length: 35 }, (_, line) => `Page ${page + 1}, line ${line + 1}: what was delivered in the night`),
+      : Array.from(
+          { length: 35 },
+          (_, line) => `Page ${page + 1}, line ${line + 1}: what was delivered in the night`,
+        ),
   ),
 );
 const schema = {

@@ -18,7 +18,8 @@ const csvOf = (): Buffer => {
   return Buffer.from(lines.join('\n'));
 };
 
-const aggregate = 'select region, sum(amount) as total, count(*) as n from big group by region order by total desc';
+const aggregate =
+  'select region, sum(amount) as total, count(*) as n from big group by region order by total desc';
 
 /** What a person takes to look at a page, at the least. */
 const readingMs = 1_000;
@@ -54,14 +55,18 @@ export const measureFrames = async (rig: Rig): Promise<Figure[]> => {
 
   const begunMake = performance.now();
   const waitsMake = await waitsDuring(rig, () =>
-    body(api.post(`${path}/data-frames`, { name: 'big', source: { kind: 'file', file_id: file.id } }, limits)),
+    body(
+      api.post(`${path}/data-frames`, { name: 'big', source: { kind: 'file', file_id: file.id } }, limits),
+    ),
   );
   const makeMs = performance.now() - begunMake;
 
   const page = () => body(api.get(`${path}/data-frames/big/rows?limit=100`));
   const pageMs = await medianMs(10, page, readingMs);
   const nextPageMs = await medianMs(10, page);
-  const aggregateMs = await medianMs(5, () => body(api.post(`${path}/data-frames/query`, { sql: aggregate })));
+  const aggregateMs = await medianMs(5, () =>
+    body(api.post(`${path}/data-frames/query`, { sql: aggregate })),
+  );
 
   const exportOnce = async () => {
     const begun = performance.now();
@@ -81,10 +86,21 @@ export const measureFrames = async (rig: Rig): Promise<Figure[]> => {
   );
 
   const bare = await measureBare(csv);
-  const perSecond = (bytes: number, took: number) => `${(bytes / 1_048_576 / (took / 1_000)).toFixed(0)} MB/s`;
+  const perSecond = (bytes: number, took: number) =>
+    `${(bytes / 1_048_576 / (took / 1_000)).toFixed(0)} MB/s`;
   return [
-    { what: `upload ${(csv.length / 1_048_576).toFixed(0)} MB of CSV`, goal: '', here: ms(uploadMs), bare: '' },
-    { what: `make a data frame of its ${rows} rows`, goal: '', here: ms(makeMs), bare: `DuckDB ${ms(bare.makeMs)}` },
+    {
+      what: `upload ${(csv.length / 1_048_576).toFixed(0)} MB of CSV`,
+      goal: '',
+      here: ms(uploadMs),
+      bare: '',
+    },
+    {
+      what: `make a data frame of its ${rows} rows`,
+      goal: '',
+      here: ms(makeMs),
+      bare: `DuckDB ${ms(bare.makeMs)}`,
+    },
     {
       what: 'its first page',
       goal: '100 ms',
@@ -92,8 +108,18 @@ export const measureFrames = async (rig: Rig): Promise<Figure[]> => {
       bare: `DuckDB ${ms(bare.pageMs)}`,
     },
     { what: 'an aggregate', goal: '1 s', here: ms(aggregateMs), bare: `DuckDB ${ms(bare.aggregateMs)}` },
-    { what: 'export as CSV', goal: '50 MB/s', here: perSecond(exported.bytes, exported.ms), bare: `DuckDB ${perSecond(exported.bytes, bare.exportMs)}` },
-    { what: 'memory of the platform while it exports', goal: 'flat', here: `${idleMb.toFixed(0)} → ${peak.toFixed(0)} MB`, bare: '' },
+    {
+      what: 'export as CSV',
+      goal: '50 MB/s',
+      here: perSecond(exported.bytes, exported.ms),
+      bare: `DuckDB ${perSecond(exported.bytes, bare.exportMs)}`,
+    },
+    {
+      what: 'memory of the platform while it exports',
+      goal: 'flat',
+      here: `${idleMb.toFixed(0)} → ${peak.toFixed(0)} MB`,
+      bare: '',
+    },
     waitFigure('make a data frame', waitsMake),
     waitFigure('export', waitsExport),
   ];

@@ -39,9 +39,15 @@ export const measureQueries = async (rig: Rig): Promise<Figure[]> => {
   const ask = () => body(api.post(`/semantic-data-models/${scaffold.id}/query`, { query }));
   const { sql, parameters } = await ask();
 
-  const dialect: Dialect = { engine: 'postgres', database: foreign.settings.database, defaultSchema: 'public' };
+  const dialect: Dialect = {
+    engine: 'postgres',
+    database: foreign.settings.database,
+    defaultSchema: 'public',
+  };
   const options = { limit: 1_000, now: Temporal.Now.instant() };
-  const compileMs = await medianMs(1_000, () => compile(scaffold.semantic_model, dialect, { query }, options));
+  const compileMs = await medianMs(1_000, () =>
+    compile(scaffold.semantic_model, dialect, { query }, options),
+  );
 
   // The first thousand compile the code.
   for (let i = 0; i < 1_000; i++) await ask();
@@ -62,11 +68,25 @@ export const measureQueries = async (rig: Rig): Promise<Figure[]> => {
   await bare.end();
 
   const waits = await waitsDuring(rig, () =>
-    Promise.all(Array.from({ length: 4 }, async () => { for (let i = 0; i < 100; i++) await ask(); })),
+    Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (let i = 0; i < 100; i++) await ask();
+      }),
+    ),
   );
   return [
-    { what: 'a structured query, CPU of the platform', goal: '3 ms', here: ms(cpuMs), bare: `pg ${ms((user + system) / requests / 1_000)}` },
-    { what: 'a structured query, from request to response', goal: '', here: ms(here), bare: `pg ${ms(bareMs)}` },
+    {
+      what: 'a structured query, CPU of the platform',
+      goal: '3 ms',
+      here: ms(cpuMs),
+      bare: `pg ${ms((user + system) / requests / 1_000)}`,
+    },
+    {
+      what: 'a structured query, from request to response',
+      goal: '',
+      here: ms(here),
+      bare: `pg ${ms(bareMs)}`,
+    },
     { what: 'compile it', goal: '1 ms', here: ms(compileMs), bare: '' },
     waitFigure('400 queries, 4 at a time', waits),
   ];
