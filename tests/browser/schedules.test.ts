@@ -166,4 +166,35 @@ describeInBrowser('schedules', (at) => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('table', { name: 'Schedules' }).waitFor();
   });
+
+  detail('a dialog gives the focus back to the button, also to that of a menu', async () => {
+    const page = await at().open('/schedules?sort=name');
+    const more = page.getByRole('button', { name: 'More actions for Backup check' });
+    const hasFocus = () => more.evaluate((button) => button === document.activeElement);
+    for (const close of ['Escape', 'Close']) {
+      await more.click();
+      await page.getByRole('menuitem', { name: 'Delete' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Delete schedule' });
+      await dialog.getByLabel('Reason').waitFor();
+      if (close === 'Escape') await page.keyboard.press('Escape');
+      else await dialog.getByRole('button', { name: 'Close' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await expect.poll(hasFocus).toBe(true);
+    }
+  });
+
+  detail('rows that could not be refreshed say how old they are', async () => {
+    const page = await at().open('/schedules?sort=name', { now: new Date() });
+    await page.getByRole('row', { name: /Backup check/ }).waitFor();
+    expectFault(page, /500/);
+    await page.route('**/app/api/schedules?*ids=*', (route) =>
+      route.fulfill({
+        status: 500,
+        json: { error: { error_id: newId(), code: 'internal_error', message: 'The request failed.' } },
+      }),
+    );
+    await page.clock.runFor(20_000);
+    await page.getByText(/^updated \d+ s ago, and the refresh failed$/).waitFor();
+    await page.getByRole('row', { name: /Backup check/ }).waitFor();
+  });
 });

@@ -27,6 +27,7 @@ export const DialogFrame = ({
     size={wide ? 860 : 480}
     closeOnClickOutside={!onlyByButton}
     closeOnEscape={!onlyByButton}
+    returnFocus={false}
     classNames={{
       overlay: css.shade,
       content: css.content,

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { listPolling, type Query, useGet } from '../../../api/index.ts';
+import { listPolling, type Query, useGet, withRefresh } from '../../../api/index.ts';
 import type { ListedSchedule, ListedSchedulePage } from '../../../api/types.gen.ts';
 import { useClock } from '../../../time/index.ts';
 import type { SchedulesSearch } from '../search.ts';
@@ -53,5 +53,5 @@ export const useListing = (search: SchedulesSearch) => {
   if (nowCalm !== calm) setCalm(nowCalm);
   const nowEmpty = list.data !== undefined && rows.length === 0;
   if (nowEmpty !== empty) setEmpty(nowEmpty);
-  return { list, rows: shown };
+  return { list: withRefresh(list, later ? refreshed : null), rows: shown };
 };
