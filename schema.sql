@@ -336,6 +336,7 @@ create table document_intelligence (
   ocr text not null,
   ocr_languages jsonb not null,
   updated_at timestamp(3) with time zone default platform_now() not null,
+  revision integer default nextval('document_intelligence_revisions'::regclass) not null,
   constraint document_intelligence_pkey PRIMARY KEY (id),
   constraint document_intelligence_id_check CHECK ((id = 'configuration'::text)),
   constraint document_intelligence_llm_id_fkey FOREIGN KEY (llm_id) REFERENCES llm_configurations(id) ON DELETE SET NULL,
