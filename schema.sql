@@ -502,8 +502,8 @@ create table occurrences (
   constraint occurrences_outcome_check CHECK ((outcome = ANY (ARRAY['fired'::text, 'caught_up'::text, 'skipped'::text, 'manual'::text])))
 );
 CREATE INDEX occurrences_at ON occurrences USING btree (at);
+CREATE INDEX occurrences_missed ON occurrences USING btree (at) INCLUDE (schedule_id, scheduled_for, count) WHERE ((outcome = 'skipped'::text) AND (reason = 'missed'::text));
 CREATE INDEX occurrences_scheduled_for ON occurrences USING btree (schedule_id, scheduled_for);
-CREATE INDEX occurrences_skipped ON occurrences USING btree (at) WHERE (outcome = 'skipped'::text);
 CREATE INDEX occurrences_together ON occurrences USING btree (schedule_id, scheduled_for) WHERE (count > 1);
 
 create table removed_files (

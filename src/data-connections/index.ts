@@ -1,7 +1,7 @@
 import type { Feature, Services } from '../feature.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { changedChannel } from './data-connections.ts';
-import type { ReadQuery, TableInfo } from './engines/engine.ts';
+import type { ReadQuery, Session, TableInfo } from './engines/engine.ts';
 import { ConnectionFailure } from './engines/failures.ts';
 import { createEngines, type OpenSession } from './engines/index.ts';
 import type { ConnectionSettings, EngineName } from './engines/settings.ts';
@@ -45,6 +45,17 @@ export interface DataConnections extends Feature {
   sample(id: string, table: TableInfo, limit: number): Promise<Rows>;
   /** What the database of a connection speaks; undefined for an unknown connection. Its database is not asked. */
   dialectOf(id: string): Promise<Dialect | undefined>;
+  /**
+   * A connection whose dialect decides what is run on it at once: `dialectOf` and `run` with one reading of its row.
+   * Undefined for an unknown connection.
+   */
+  open(id: string): Promise<OpenDataConnection | undefined>;
+}
+
+/** A data connection as it was when it was opened: for one request, because a later edit does not change it. */
+export interface OpenDataConnection {
+  dialect: Dialect;
+  run: (query: ForeignQuery) => Promise<Rows>;
 }
 
 export interface Dialect {
@@ -90,6 +101,24 @@ export const createDataConnections = (
     else pools.close(id);
   };
 
+  const read = (session: Session, query: ForeignQuery): Promise<Rows> =>
+    session.read({ ...query, timeoutMs: timeoutMs() });
+
+  const open = async (id: string): Promise<OpenDataConnection | undefined> => {
+    const row = await db.run((executor) => findDataConnection(executor, id));
+    if (!row) return undefined;
+    const connection = store.open(row);
+    const { settings: given } = connection;
+    return {
+      dialect: {
+        engine: given.engine,
+        database: given.engine === 'sqlite' ? null : given.database,
+        defaultSchema: engines.defaultSchema(given),
+      },
+      run: (query) => reading.withSession(connection, (session) => read(session, query)),
+    };
+  };
+
   return {
     tag: { name: 'Data connections', description: 'Databases that semantic data models read.' },
     routes: [
@@ -105,22 +134,13 @@ export const createDataConnections = (
     secrets: store.secrets,
     start: async () => db.listen(changedChannel, closeChanged),
     stop: async () => pools.closeAll(),
-    run: (id, query) =>
-      reading.withSessionOf(id, (session) => session.read({ ...query, timeoutMs: timeoutMs() })),
+    run: (id, query) => reading.withSessionOf(id, (session) => read(session, query)),
     sample: (id, table, limit) =>
       reading.withSessionOf(id, (session, { settings: given }) =>
         session.read(selectOf(engines, given.engine, table, limit, timeoutMs())),
       ),
-    dialectOf: async (id) => {
-      const row = await db.run((executor) => findDataConnection(executor, id));
-      if (!row) return undefined;
-      const { settings: given } = store.open(row);
-      return {
-        engine: given.engine,
-        database: given.engine === 'sqlite' ? null : given.database,
-        defaultSchema: engines.defaultSchema(given),
-      };
-    },
+    open,
+    dialectOf: async (id) => (await open(id))?.dialect,
     describeTables: (id, tables) =>
       reading.withSessionOf(id, async (session, { settings: given }) => {
         const wanted = tables.map(({ schema = engines.defaultSchema(given), name }) => ({ schema, name }));
