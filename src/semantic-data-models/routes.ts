@@ -1,10 +1,11 @@
 import type { DataConnections } from '../data-connections/index.ts';
 import { type Database, databaseNow } from '../database/index.ts';
 import { finder, listPage, type Route, route, validate } from '../http/index.ts';
-import { unprocessable } from '../lib/errors.ts';
+import { type Fault, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { documentOf, readDocument, toYaml } from './exchange.ts';
-import { checkModel } from './language.ts';
+import type { Issue } from './issues.ts';
+import { checkModel, faultsOfForm } from './language.ts';
 import {
   type Body,
   body,
@@ -46,6 +47,26 @@ export const toResponse = (row: SemanticDataModelRow) => ({
 
 const mostBytes = 1_048_576;
 
+const toFault = ({ path, message }: Issue): Fault => ({ path, message });
+
+/** The faults and warnings of a body. Throws 422 if its data connection is unknown. */
+export const checkStatic = async (connections: Pick<DataConnections, 'dialectOf'>, given: Body) => {
+  const { data_connection_id: id } = given;
+  const dialect = requireConnection(isId(id) ? await connections.dialectOf(id) : undefined, () =>
+    faultsOfForm(given.semantic_model).map(toFault),
+  );
+  const checked = checkModel(given, dialect);
+  if (Buffer.byteLength(JSON.stringify(given.semantic_model)) <= mostBytes) return { dialect, ...checked };
+  const tooLong: Issue = {
+    severity: 'error',
+    code: 'static_rule',
+    path: 'semantic_model',
+    message: 'must have at most 1 MB as JSON',
+    suggestions: [],
+  };
+  return { dialect, ...checked, faults: [tooLong, ...checked.faults] };
+};
+
 /**
  * Returns the body with the warnings of its document. Throws 422 with every fault that the static rules find, and for an
  * unknown data connection.
@@ -54,14 +75,8 @@ export const checkBody = async (
   connections: Pick<DataConnections, 'dialectOf'>,
   given: Body,
 ): Promise<CheckedBody> => {
-  const dialect = requireConnection(
-    isId(given.data_connection_id) ? await connections.dialectOf(given.data_connection_id) : undefined,
-  );
-  if (Buffer.byteLength(JSON.stringify(given.semantic_model)) > mostBytes) {
-    throw unprocessable([{ path: 'semantic_model', message: 'must have at most 1 MB as JSON' }]);
-  }
-  const { model, faults, warnings } = checkModel(given, dialect);
-  if (faults.length > 0) throw unprocessable(faults);
+  const { model, faults, warnings } = await checkStatic(connections, given);
+  if (faults.length > 0) throw unprocessable(faults.map(toFault));
   return {
     ...given,
     semantic_model: model as CheckedBody['semantic_model'],
