@@ -170,7 +170,7 @@ describeInBrowser('schedules', (at) => {
   detail('a dialog gives the focus back to the button, also to that of a menu', async () => {
     const page = await at().open('/schedules?sort=name');
     const more = page.getByRole('button', { name: 'More actions for Backup check' });
-    const hasFocus = () => more.evaluate((button) => button === document.activeElement);
+    const hasFocus = () => more.evaluate((button) => button.matches(':focus'));
     for (const close of ['Escape', 'Close']) {
       await more.click();
       await page.getByRole('menuitem', { name: 'Delete' }).click();
