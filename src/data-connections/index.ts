@@ -150,8 +150,11 @@ export const createDataConnections = (
           const filter = { schema, names, limit: names.length };
           found.push(...(await engines.listTables(given.engine, session, filter)).tables);
         }
+        // SQLite tells the case of no name.
+        const key = (name: string) => (given.engine === 'sqlite' ? name.toLowerCase() : name);
         return wanted.map(
-          ({ schema, name }) => found.find((one) => one.schema === schema && one.name === name) ?? null,
+          ({ schema, name }) =>
+            found.find((one) => one.schema === schema && key(one.name) === key(name)) ?? null,
         );
       }),
   };

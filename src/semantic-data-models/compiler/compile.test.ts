@@ -115,6 +115,24 @@ describe('structured queries', () => {
     }
   });
 
+  it('groups moments that the model calls a Date by days', async () => {
+    const model = structuredClone(salesModel);
+    const field = model.datasets[0]!.fields!.find(({ name }) => name === 'created_at')!;
+    field.datatype = 'Date';
+    const query = {
+      metrics: ['order_count'],
+      dimensions: ['orders.created_at'],
+      filters: [{ field: 'orders.id', operator: 'in', values: [1, 2] }],
+    };
+    for (const engine of engines) {
+      // Both orders are of one day now.
+      await engine.execute("update orders set created_at = '2024-01-31 10:00:00' where id = 2");
+      const { rows } = await run(engine, { query }, model);
+      await engine.execute("update orders set created_at = '2024-02-01 00:10:00' where id = 2");
+      expect(rows, engineNames[engine.engine]).toEqual([['2024-01-31', 2]]);
+    }
+  });
+
   it('says of each column what it is', async () => {
     const query = {
       metrics: ['revenue'],
