@@ -1,4 +1,4 @@
-import type { DataConnections } from '../data-connections/index.ts';
+import type { DataConnections, Dialect } from '../data-connections/index.ts';
 import { type Database, databaseNow } from '../database/index.ts';
 import { finder, listPage, type Route, route, validate } from '../http/index.ts';
 import { unprocessable } from '../lib/errors.ts';
@@ -46,17 +46,8 @@ export const toResponse = (row: SemanticDataModelRow) => ({
 
 const mostBytes = 1_048_576;
 
-/**
- * Returns the body with the warnings of its document. Throws 422 with every fault that the static rules find, and for an
- * unknown data connection.
- */
-export const checkBody = async (
-  connections: Pick<DataConnections, 'dialectOf'>,
-  given: Body,
-): Promise<CheckedBody> => {
-  const dialect = requireConnection(
-    isId(given.data_connection_id) ? await connections.dialectOf(given.data_connection_id) : undefined,
-  );
+/** Returns the body with the warnings of its document. Throws 422 with every fault that the static rules find. */
+export const checkDocument = (dialect: Dialect, given: Body): CheckedBody => {
   if (Buffer.byteLength(JSON.stringify(given.semantic_model)) > mostBytes) {
     throw unprocessable([{ path: 'semantic_model', message: 'must have at most 1 MB as JSON' }]);
   }
@@ -68,6 +59,18 @@ export const checkBody = async (
     validation: { valid: true, checked_at: null, errors: [], warnings },
   };
 };
+
+/** Like `checkDocument`, for the data connection of the body. Throws 422 for an unknown one. */
+export const checkBody = async (
+  connections: Pick<DataConnections, 'dialectOf'>,
+  given: Body,
+): Promise<CheckedBody> =>
+  checkDocument(
+    requireConnection(
+      isId(given.data_connection_id) ? await connections.dialectOf(given.data_connection_id) : undefined,
+    ),
+    given,
+  );
 
 /** The time of the database, in ISO 8601. */
 export const timeNow = async (db: Database): Promise<string> =>

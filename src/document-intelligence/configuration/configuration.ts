@@ -1,5 +1,5 @@
 import { audit } from '../../audit/index.ts';
-import type { Database, Tx } from '../../database/index.ts';
+import type { Database, Executor, Tx } from '../../database/index.ts';
 import type { Vault } from '../../lib/crypto.ts';
 import { type Egress, EgressError } from '../../lib/egress.ts';
 import { notFound, unprocessable } from '../../lib/errors.ts';
@@ -78,8 +78,12 @@ export class Configurations {
     this.sealed = new SealedSettings(parts.vault, 'document_intelligence', plainFields);
   }
 
-  async read(): Promise<Configuration> {
-    const row = await this.#db.run(findConfiguration);
+  read(): Promise<Configuration> {
+    return this.#db.run((executor) => this.readBy(executor));
+  }
+
+  async readBy(executor: Executor): Promise<Configuration> {
+    const row = await findConfiguration(executor);
     return row ? { ...row, settings: this.sealed.open(row) } : defaults;
   }
 
