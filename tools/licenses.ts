@@ -36,7 +36,8 @@ const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta
 const all = Object.entries<Locked>(lock.packages).filter(([path, { link }]) => path !== '' && !link);
 
 const unknown = all.filter(([, { license }]) => !permitted.has(license));
-for (const [path, { license }] of unknown) console.error(`${path}: is ${license} compatible with Apache-2.0?`);
+for (const [path, { license }] of unknown)
+  console.error(`${path}: is ${license} compatible with Apache-2.0?`);
 
 const rows = (dev: boolean): string =>
   [
@@ -44,7 +45,8 @@ const rows = (dev: boolean): string =>
       all
         .filter(([, one]) => (one.dev ?? false) === dev)
         .map(
-          ([path, { version, license }]) => `| ${path.split('node_modules/').at(-1)} | ${version} | ${license} |`,
+          ([path, { version, license }]) =>
+            `| ${path.split('node_modules/').at(-1)} | ${version} | ${license} |`,
         ),
     ),
   ]
