@@ -110,3 +110,38 @@ describe('a number is right or refused', () => {
     }
   });
 });
+
+/** Text as SQL may write it, and what it is. Nothing of it may end the literal, or be a comment, on any engine. */
+const texts: [literal: string, value: string][] = [
+  ["$$a'b$$", "a'b"],
+  ["$tag$ '; DROP TABLE t; $tag$", " '; DROP TABLE t; "],
+  ["E'\\'; DROP TABLE t; --'", "'; DROP TABLE t; --"],
+  ["E'\\x41\\u0042'", 'AB'],
+  ["U&'\\0027; DROP TABLE t; --'", "'; DROP TABLE t; --"],
+  ["U&'!0027' UESCAPE '!'", "'"],
+  ["'a'\n'b'", 'ab'],
+  ["'\\'", '\\'],
+  ["'a\\''b'", "a\\'b"],
+  ["'/*! sleep(1) */ -- #'", '/*! sleep(1) */ -- #'],
+  ["'\u02bc; DROP TABLE t; --'", '\u02bc; DROP TABLE t; --'],
+  ["'\u202e\u0000'".replace('\u0000', ''), '\u202e'],
+  ["'? $1 :name ??'", '? $1 :name ??'],
+  ["'\u{1d4b3}'", '\u{1d4b3}'],
+  ["/* ' */ 'x' -- '", 'x'],
+  ["/*!50000 'y' */ 'x'", 'x'],
+  ["concat('a', '''', '\\', '\"')", `a'\\"`],
+];
+
+describe('text', () => {
+  it('is what it was written as on every engine, whatever quotes it', async () => {
+    for (const engine of engines)
+      for (const [literal, value] of texts)
+        expect(await firstOf(engine, `SELECT ${literal}\n FROM t WHERE id = 1`, {}), literal).toBe(value);
+  });
+
+  it('may be a name of a column, with quotes and of any length', async () => {
+    for (const engine of engines)
+      for (const name of ['a""b;--', 'x'.repeat(65), 'ä'.repeat(40), '$1', '\\', '?', "'"])
+        expect(Number(await firstOf(engine, `SELECT q AS "${name}" FROM t WHERE id = 1`, {})), name).toBe(7);
+  });
+});

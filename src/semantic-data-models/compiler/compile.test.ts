@@ -133,6 +133,36 @@ describe('structured queries', () => {
     }
   });
 
+  it('tells fields apart whose names begin with the same 63 characters', async () => {
+    const model = structuredClone(salesModel);
+    const [one, two] = ['id', 'quantity'].map((last) => `${'a'.repeat(70)}_${last}`) as [string, string];
+    const { fields } = model.datasets[1]!;
+    const write = (expression: string) => ({ dialects: [{ dialect: 'ANSI_SQL', expression }] });
+    fields!.push(
+      { name: one, datatype: 'Integer', expression: write('order_id') },
+      { name: two, datatype: 'Integer', expression: write('quantity') },
+    );
+    const query = {
+      dimensions: [`lines.${two}`],
+      filters: [{ field: `lines.${one}`, operator: 'equals', values: [1] }],
+    };
+    for (const engine of engines) {
+      expect(sorted((await run(engine, { query }, model)).rows)).toEqual([[1], [2]]);
+      for (const name of [two, `lines.${two}`])
+        await expect(run(engine, { sql: `SELECT ${name} FROM lines` }, model)).rejects.toThrow(
+          'Several columns',
+        );
+    }
+    fields!.pop();
+    const metrics = [{ name: 'long', expression: write(`sum(lines.${one})`) }];
+    const alone = { ...model, metrics };
+    expect(
+      checkModel({ semantic_model: alone, verified_queries: [] }, dialectOf(engines[0]!)).faults,
+    ).toEqual([]);
+    expect((await run(engines[0]!, { query: { metrics: ['long'] } }, alone)).rows).toEqual([[11]]);
+    expect((await run(engines[0]!, { sql: `SELECT max(${one}) FROM lines` }, alone)).rows).toEqual([[4]]);
+  });
+
   it('says of each column what it is', async () => {
     const query = {
       metrics: ['revenue'],
