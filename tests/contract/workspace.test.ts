@@ -1,142 +1,18 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { sql } from '../../src/database/index.ts';
-import { type Fixture, ok, query, startFixture, withPlatform } from './fixture.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
-type Json = any;
-
-const apiKey = 'sk-secret-of-the-house-model-0123456789';
-const headerKey = 'secret-of-the-ledger-0123456789';
-const token = 'secret-of-the-collector-0123456789';
-const secrets = { HOUSE_MODEL_KEY: apiKey, TOOLS_KEY: headerKey, TRACES: token };
-const secret = (name: string) => `\${secret:${name}}`;
-/** No one listens there. */
-const nowhere = 'http://127.0.0.1:2';
-
-const field = (name: string) => ({
-  name,
-  expression: { dialects: [{ dialect: 'ANSI_SQL', expression: name }] },
-  datatype: 'String',
-});
-const salesModel = {
-  name: 'sales',
-  datasets: [{ name: 'orders', source: 'orders', fields: [field('status')] }],
-};
-
-/** Something of every kind. */
-const everything = () => ({
-  version: 1,
-  settings: { MAX_SCHEDULES_PER_AGENT: 30 },
-  branding: { workspace_name: 'Night shift' },
-  llm_configurations: [
-    {
-      name: 'House model',
-      kind: 'openai_compatible',
-      model: 'house-1',
-      base_url: `${nowhere}/v1`,
-      api_key: secret('HOUSE_MODEL_KEY'),
-    },
-  ],
-  default_llm: 'House model',
-  tool_servers: [
-    {
-      name: 'Ledger',
-      url: `${nowhere}/mcp`,
-      headers: { 'x-key': secret('TOOLS_KEY') },
-      tools: { pay: 'require_approval', read: { policy: 'allow', idempotent: true } },
-    },
-  ],
-  data_connections: [{ name: 'Shop', engine: 'sqlite', configuration: { path: 'shop.db' } }],
-  semantic_data_models: [
-    {
-      name: 'Sales',
-      data_connection: 'Shop',
-      semantic_model: salesModel,
-      verified_queries: [{ name: 'All', question: 'Which?', sql: 'select status from orders' }],
-    },
-  ],
-  agents: [
-    {
-      name: 'Night clerk',
-      mode: 'worker',
-      instructions: 'Count.\n\nThe text $${secret:X} is no reference.',
-      llm: 'House model',
-      fallback_llms: ['Built-in mock'],
-      tool_servers: ['Ledger'],
-      tool_policies: [{ tool_server: 'Ledger', tool: 'Pay', policy: 'deny' }],
-      semantic_data_models: ['Sales'],
-      callbacks: [{ url: `${nowhere}/hook`, headers: { authorization: `Bearer ${secret('TRACES')}` } }],
-      settings: { max_steps: 5 },
-      schedules: [
-        {
-          key: 'nightly',
-          cron_expression: '30 2 * * *',
-          timezone: 'Europe/Berlin',
-          message: 'Close the books.',
-          payload: { ledger: 1, ids: [12345678901234567890n] },
-          enabled: true,
-        },
-        { key: 'weekly', cron_expression: '0 9 * * 1', enabled: false, metadata: { picker: 'week' } },
-      ],
-    },
-    { name: 'Porter', mode: 'conversational', llm: null },
-  ],
-  integrations: [
-    {
-      name: 'local collector',
-      version: '1',
-      debug: false,
-      settings: {
-        provider: 'otlp_custom_headers',
-        url: `${nowhere}/v1/traces`,
-        headers: { 'x-key': secret('TRACES') },
-      },
-      scopes: { global: true, agents: ['Porter', 'Night clerk'] },
-    },
-  ],
-  role_mappings: [{ claim: 'groups', value: 'night', role: 'builder', priority: 3 }],
-  document_intelligence: { provider: 'embedded', settings: {}, llm: 'House model', ocr: 'off' },
-});
-
-const prepare = ({ dataDir }: Fixture): void => {
-  const folder = join(dataDir, 'databases');
-  mkdirSync(folder, { recursive: true });
-  const shop = new DatabaseSync(join(folder, 'shop.db'));
-  shop.exec('create table if not exists orders (status text)');
-  shop.close();
-};
-
-const plan = (at: Fixture, document: unknown, more: object = {}) =>
-  at.app.post('/workspace/plan', { document, ...more });
-const apply = (at: Fixture, document: unknown, more: object = {}) =>
-  at.app.post('/workspace/apply', { document, secrets, ...more });
-const exported = async (at: Fixture, format = 'yaml'): Promise<string> => {
-  const response = await at.app.get(`/workspace?format=${format}`);
-  expect(response.status, response.text).toBe(200);
-  return response.text;
-};
-/** The changes that are none of `unchanged`, as `action kind name`. */
-const changed = ({ changes }: Json): string[] =>
-  changes
-    .filter(({ action }: Json) => action !== 'unchanged')
-    .map(({ action, kind, name }: Json) => `${action} ${kind} ${name}`);
-const audits = async (at: Fixture): Promise<string[]> =>
-  (await query(at, sql`select action from audits order by id`)).map(({ action }) => action);
-
-/** The secrets that an export refers to, with what they were. */
-const exportedSecrets = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    [...text.matchAll(/(?<!\$)\$\{secret:(\w+)\}/g)].map(([, name]) => {
-      if (name!.includes('API_KEY')) return [name, apiKey];
-      if (name!.startsWith('TOOL_SERVER')) return [name, headerKey];
-      if (name!.endsWith('_SECRET')) return [name, `whsec_${Buffer.alloc(32, 1).toString('base64')}`];
-      return [name, name!.includes('AUTHORIZATION') ? `Bearer ${token}` : token];
-    }),
-  );
+import { ok, query, startFixture, withPlatform } from './fixture.ts';
+import {
+  apply,
+  audits,
+  changed,
+  everything,
+  exported,
+  exportedSecrets,
+  plan,
+  prepare,
+  secrets,
+} from './workspace-fixture.ts';
 
 describe('a whole workspace', () =>
   withPlatform('postgres', (at) => {
@@ -145,6 +21,7 @@ describe('a whole workspace', () =>
       const document = everything();
       const planned = await ok(plan(at(), document));
       expect(planned.secrets_needed).toEqual(['HOUSE_MODEL_KEY', 'TOOLS_KEY', 'TRACES']);
+      expect(await audits(at())).not.toContain('agent.create');
       const applied = await ok(apply(at(), document, { fingerprint: planned.fingerprint }));
       expect(applied.changes).toEqual(planned.changes);
       expect(changed(applied)).toEqual([
@@ -180,22 +57,18 @@ describe('a whole workspace', () =>
       expect(changed(self)).toEqual([]);
       expect(await audits(at())).toEqual(before);
       expect(parse(await exported(at(), 'json'))).toEqual(parse(text));
-      for (const secret of Object.values(secrets)) expect(text).not.toContain(secret);
-
-      await withCopy(text);
-    });
-
-    const withCopy = async (text: string): Promise<void> => {
-      const copy = await startFixture('embedded');
-      try {
-        prepare(copy);
-        const needed = (await ok(plan(copy, text))).secrets_needed;
-        expect(needed).toEqual(Object.keys(exportedSecrets(text)).sort());
-        await ok(apply(copy, text, { secrets: exportedSecrets(text), prune: true }));
-        expect(await exported(copy)).toBe(text);
-        expect(changed(await ok(apply(copy, text, { secrets: {}, prune: true })))).toEqual([]);
-      } finally {
-        await copy.test.stop();
+      for (const value of Object.values(secrets)) {
+        expect(text + JSON.stringify([planned, applied])).not.toContain(value);
       }
-    };
+      expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-7|_at:/);
+
+      await using copy = (await startFixture('embedded')).test;
+      const there = { ...at(), app: copy.app, dataDir: copy.dataDir };
+      prepare(there);
+      const needed = (await ok(plan(there, text))).secrets_needed;
+      expect(needed).toEqual(Object.keys(exportedSecrets(text)).sort());
+      await ok(apply(there, text, { secrets: exportedSecrets(text), prune: true }));
+      expect(await exported(there)).toBe(text);
+      expect(changed(await ok(apply(there, text, { secrets: {}, prune: true })))).toEqual([]);
+    });
   }));
