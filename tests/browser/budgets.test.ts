@@ -90,6 +90,9 @@ describeInBrowser('the requests of a complete page', (at) => {
         if (/^\/(app\/)?api\//.test(pathname)) asked.push(pathname + search);
       });
       await page.goto(at().test.origin + path, { waitUntil: 'networkidle' });
+      // On a slow machine the code of the page takes longer than the network counts as idle.
+      await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+      await page.waitForLoadState('networkidle');
       await page.close();
       return asked;
     };
