@@ -1,3 +1,4 @@
+export { useAgentExample } from './agent-example.ts';
 export { useCreateForm } from './create-form.ts';
 export { DeleteButton, DeleteDialog } from './DeleteDialog.tsx';
 export { DetailPage, PageTabs } from './DetailPage.tsx';
