@@ -78,6 +78,11 @@ describeInBrowser('schedules', (at) => {
     const page = await at().open('/schedules?sort=name&q=Ledger', { zone: 'Europe/Berlin' });
     const backup = page.getByRole('row', { name: /Backup check/ });
     await backup.getByText('Missing', { exact: true }).waitFor();
+    // `k` and `x` are the letters of places, too, but only after `g`.
+    for (const key of ['j', 'j', 'k', 'x']) await page.keyboard.press(key);
+    await page.getByRole('checkbox', { name: 'Select Backup check', checked: true }).waitFor();
+    await page.keyboard.press('x');
+    await page.getByRole('toolbar').waitFor({ state: 'detached' });
     await expectAccessible(page);
 
     await page.getByRole('button', { name: 'More actions for Backup check' }).click();

@@ -126,7 +126,7 @@ export const Shell = ({ children }: { children?: ReactNode }) => {
     '?': () => setOverlay('help'),
     g: keys.start,
     ...Object.fromEntries(
-      navigation.flatMap((group) => group.places.map(({ letter }) => [letter!, () => void keys.go(letter!)])),
+      navigation.flatMap((group) => group.places.map(({ letter }) => [letter!, () => keys.go(letter!)])),
     ),
   });
   useEffect(() => {

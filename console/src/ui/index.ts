@@ -18,6 +18,7 @@ export { FilterBar, FilterChoice, FilterText } from './FilterBar.tsx';
 export { NumberField, PasswordField, SecretField, SecretTextarea, Textarea, TextField } from './fields.tsx';
 export { useHash, useHashTarget } from './hash-target.ts';
 export { JsonView } from './JsonView.tsx';
+export { useKeptFocus } from './kept-focus.ts';
 export { useKeys } from './keys.ts';
 export { Link } from './Link.tsx';
 export { LinkList } from './LinkList.tsx';

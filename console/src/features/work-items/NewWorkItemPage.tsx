@@ -5,6 +5,7 @@ import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { readObject } from '../../messages/index.ts';
 import { AgentSelect, SubmitForm, useAgents, useCreateForm } from '../../resource/index.ts';
+import { common } from '../../text/en/common.ts';
 import { newWorkItem as words } from '../../text/en/new-work-item.ts';
 import { pages } from '../../text/en/pages.ts';
 import { workItems } from '../../text/en/work-items.ts';
@@ -141,6 +142,8 @@ const copyOf = ({ agent, work_item_name, message, payload }: WorkItemDetail): Va
 export const NewWorkItemPage = () => {
   const { search } = useUrlState<ReturnType<typeof newWorkItemSearch>>();
   const agents = useAgents({ mode: 'worker' });
+  const mayCreateAgent = permissionReason(usePermission('createAgent'));
+  const baseUrl = useBaseUrl();
   const { copy } = search;
   const original = useGet<WorkItemDetail>(detailPath(copy ?? ''), { enabled: copy !== undefined });
   const got = copy === undefined || !agents.data ? agents : original;
@@ -151,7 +154,12 @@ export const NewWorkItemPage = () => {
         <Box>
           <EmptyState
             sentence={words.noAgents}
-            action={<ButtonLink href={to.newAgent()}>{words.newAgent}</ButtonLink>}
+            action={
+              <ButtonLink kind="primary" href={to.newAgent()} disabledReason={mayCreateAgent}>
+                {words.newAgent}
+              </ButtonLink>
+            }
+            curl={curlOf(baseUrl, 'POST', '/agents', { name: common.exampleAgent, mode: 'worker' })}
           />
         </Box>
       );

@@ -28,6 +28,7 @@ export const common = catalog({
   saved: 'Saved',
   download: 'Download',
   edit: 'Edit',
+  exampleAgent: 'Reporter',
   name: 'Name',
   reason: 'Reason',
   more: (count: number) => `and ${number(count)} more`,

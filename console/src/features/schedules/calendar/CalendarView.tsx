@@ -10,7 +10,6 @@ import {
   Box,
   Button,
   CopyButton,
-  EmptyState,
   FilterBar,
   Loaded,
   NothingMatches,
@@ -20,7 +19,7 @@ import {
   Words,
 } from '../../../ui/index.ts';
 import { AgentFilter } from '../list/AgentFilter.tsx';
-import { NewSchedule, SchedulesFrame } from '../SchedulesFrame.tsx';
+import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
 import { schedulesPath } from '../search.ts';
 import { paramsOf } from '../timeline/span.ts';
@@ -146,7 +145,7 @@ export const CalendarView = () => {
           nothing ? (
             <Box>
               {empty ? (
-                <EmptyState sentence={schedules.empty} action={<NewSchedule />} />
+                <NoSchedules />
               ) : (
                 <NothingMatches what={schedules.what} filters={1} onClear={() => clear(['agent_id'])} />
               )}

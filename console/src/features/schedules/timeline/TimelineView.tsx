@@ -8,7 +8,6 @@ import { Time, useClock, useZone } from '../../../time/index.ts';
 import {
   Band,
   Box,
-  EmptyState,
   Legend,
   Link,
   Loaded,
@@ -19,7 +18,7 @@ import {
   Skeleton,
   Words,
 } from '../../../ui/index.ts';
-import { NewSchedule, SchedulesFrame } from '../SchedulesFrame.tsx';
+import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
 import { schedulesPath } from '../search.ts';
 import { kindOf, occurrenceStatuses } from '../shared/outcomes.ts';
@@ -157,7 +156,7 @@ export const TimelineView = () => {
                     onClear={() => clear(timelineFilters)}
                   />
                 ) : (
-                  <EmptyState sentence={schedules.empty} action={<NewSchedule />} />
+                  <NoSchedules />
                 )}
               </Box>
             </Section>
