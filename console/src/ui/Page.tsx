@@ -17,7 +17,7 @@ export interface PageProps {
   /** What is before the title in the title of the window: a status. */
   titlePrefix?: string | undefined;
   crumbs?: readonly Crumb[];
-  /** One or two sentences that say how things are. */
+  /** One or two sentences that say how things are. '' keeps the place of one that is not known yet. */
   lead?: ReactNode;
   /** Buttons. One is primary. */
   actions?: ReactNode;
@@ -47,7 +47,7 @@ export const Page = ({ title, titlePrefix, crumbs, lead, actions, wide, children
             </div>
           )}
           <h1 tabIndex={-1}>{title}</h1>
-          {lead && <div className={css.lead}>{lead}</div>}
+          {(lead || lead === '') && <div className={css.lead}>{lead}</div>}
         </div>
         {actions && <div className={css.actions}>{actions}</div>}
       </header>

@@ -82,16 +82,16 @@ export class Configurations {
   }
 
   read(): Promise<Configuration> {
-    return this.#db.run((executor) => this.#find(executor));
+    return this.#db.run((executor) => this.readBy(executor));
   }
 
   /** The configuration as it stays until the transaction ends, also if there is none. */
   async lock(tx: Tx): Promise<Configuration> {
     await advisoryLock(tx, 'document intelligence');
-    return this.#find(tx);
+    return this.readBy(tx);
   }
 
-  async #find(executor: Executor): Promise<Configuration> {
+  async readBy(executor: Executor): Promise<Configuration> {
     const row = await findConfiguration(executor);
     return row ? { ...row, settings: this.sealed.open(row) } : defaults;
   }

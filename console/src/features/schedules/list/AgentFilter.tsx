@@ -2,7 +2,7 @@ import { useAgentOptions } from '../../../resource/index.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
 import { FilterChoice } from '../../../ui/index.ts';
 
-/** The schedules of one agent. */
+/** The schedules of one agent. The agents are read when someone opens it, or to name the one that is chosen. */
 export const AgentFilter = ({
   value,
   onChange,
