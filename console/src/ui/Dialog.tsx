@@ -92,6 +92,8 @@ export const ActionDialog = ({
       className={css.form}
       onSubmit={(event) => {
         event.preventDefault();
+        // React hands it to a form around the button that opened the dialog, which would save as well.
+        event.stopPropagation();
         if (!busy && !disabledReason) onConfirm();
       }}
     >

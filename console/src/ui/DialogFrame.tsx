@@ -9,6 +9,7 @@ import { Bar, Button } from './Button.tsx';
 import css from './Dialog.module.css';
 import type { DialogProps } from './Dialog.tsx';
 import { useEscape } from './escape.ts';
+import { useReturnFocus } from './return-focus.ts';
 
 /** The dialog itself, which `Dialog` loads when it is first opened. */
 export const DialogFrame = ({
@@ -22,6 +23,7 @@ export const DialogFrame = ({
   closable = true,
   closeLabel,
 }: DialogProps) => {
+  useReturnFocus(open);
   useEscape(open, () => !onlyByButton && onClose());
   return (
     <Modal.Root

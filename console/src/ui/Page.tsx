@@ -158,6 +158,7 @@ export const Form = ({
     noValidate
     onSubmit={(event) => {
       event.preventDefault();
+      event.stopPropagation();
       onSubmit();
     }}
   >
