@@ -212,7 +212,7 @@ export const serveRoute = async (
           parts.vault,
           request,
           () => fn(tx),
-          (body) => ({ body, etag }),
+          (body) => ({ status, body, etag }),
         );
       }),
   };
@@ -223,6 +223,7 @@ export const serveRoute = async (
     if (!(error instanceof IdempotentReplay)) throw lost ?? error;
     result = error.response.body;
     etag = error.response.etag;
+    status = error.response.status ?? status;
     reply.header('idempotency-replayed', 'true');
   } finally {
     endWatch();

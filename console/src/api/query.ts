@@ -127,6 +127,19 @@ export const useGet = <T>(path: string, options: GetOptions = {}): Got<T> => {
 };
 
 /**
+ * The state of a list whose rows are refreshed in place by another request: as old as the later of the two, and stale if
+ * either failed. `refreshed` is null while the list itself is fresh: an older failure says nothing then.
+ */
+export const withRefresh = <T>(list: Got<T>, refreshed: Got<T> | null): Got<T> =>
+  refreshed === null
+    ? list
+    : {
+        ...list,
+        error: list.error ?? refreshed.error,
+        updatedAt: Math.max(list.updatedAt, refreshed.updatedAt),
+      };
+
+/**
  * Asks `path` with a POST that changes nothing, such as a preview. `body` null: there is nothing to ask. The response
  * to the same body is kept for a minute; until the one to a new body is there, the previous one is shown.
  */

@@ -39,7 +39,9 @@ export const Page = ({ title, titlePrefix, crumbs, lead, actions, wide, children
               {crumbs.map((crumb, index) => (
                 <Fragment key={crumb.href}>
                   {index > 0 && <span aria-hidden="true">/</span>}
-                  <Link href={crumb.href}>{crumb.label}</Link>
+                  <Link href={crumb.href} className={crumb.label.length > 24 ? css.long : undefined}>
+                    {crumb.label}
+                  </Link>
                 </Fragment>
               ))}
             </div>

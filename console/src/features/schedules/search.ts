@@ -1,5 +1,5 @@
 import type { Query } from '../../api/request.ts';
-import { oneOf, searchSchema, text } from '../../app/search.ts';
+import { moment, oneOf, searchSchema, text } from '../../app/search.ts';
 
 export const scheduleViews = ['list', 'timeline', 'calendar'] as const;
 export const schedulesSearch = searchSchema({
@@ -12,8 +12,8 @@ export const schedulesSearch = searchSchema({
   zone: text,
   sort: oneOf(['next', 'last', 'name']),
   /** What the timeline and the calendar show: two moments, or else a span around now. */
-  from: text,
-  to: text,
+  from: moment,
+  to: moment,
   span: oneOf(['1h', '6h', '1d', '3d', '7d', '14d']),
   next: text,
 });
@@ -48,9 +48,9 @@ export const scheduleTabs = ['occurrences', 'upcoming', 'history', 'definition']
 export const scheduleSearch = searchSchema({
   tab: oneOf(scheduleTabs),
   outcome: text,
-  from: text,
-  to: text,
+  from: moment,
+  to: moment,
   /** The time that "Why?" explains. */
-  at: text,
+  at: moment,
   next: text,
 });

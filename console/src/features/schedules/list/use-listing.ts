@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { listPolling, useGet } from '../../../api/index.ts';
+import { listPolling, useGet, withRefresh } from '../../../api/index.ts';
 import type { ListedSchedule, ListedSchedulePage } from '../../../api/types.gen.ts';
 import { useClock } from '../../../time/index.ts';
 import { listRequest, pageSize, type SchedulesSearch, schedulesPath } from '../search.ts';
@@ -36,5 +36,5 @@ export const useListing = (search: SchedulesSearch) => {
   if (nowCalm !== calm) setCalm(nowCalm);
   const nowEmpty = list.data !== undefined && rows.length === 0;
   if (nowEmpty !== empty) setEmpty(nowEmpty);
-  return { list, rows: shown };
+  return { list: withRefresh(list, later ? refreshed : null), rows: shown };
 };

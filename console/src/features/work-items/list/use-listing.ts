@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { listPolling, useGet } from '../../../api/index.ts';
+import { listPolling, useGet, withRefresh } from '../../../api/index.ts';
 import { workItemsPath } from '../paths.ts';
 import type { ListedWorkItem, ListedWorkItemPage, NewerWorkItems } from '../types.ts';
 import { filterOf, listRequest, type Search } from './filters.ts';
@@ -53,8 +53,7 @@ export const useListing = (search: Search) => {
   const nowEmpty = list.data !== undefined && rows.length === 0;
   if (nowEmpty !== empty) setEmpty(nowEmpty);
   return {
-    // The rows are old when they could not be refreshed, though the list itself was read.
-    list: refreshed.error && !list.error ? { ...list, error: refreshed.error } : list,
+    list: withRefresh(list, later ? refreshed : null),
     rows: shown,
     counts: list.data?.counts,
     newer: newer.updatedAt > list.updatedAt && newer.data ? newer.data : { count: 0, more: false },
