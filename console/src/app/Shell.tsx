@@ -1,5 +1,14 @@
 import { Outlet, useMatches, useNavigate, useRouterState } from '@tanstack/react-router';
-import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  type ReactNode,
+  Suspense,
+  startTransition,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useOfflineSince } from '../api/connection.ts';
 import { type Me, roleOf, useMeQuery } from '../api/me.ts';
 import { common } from '../text/en/common.ts';
@@ -42,6 +51,16 @@ const Guarded = ({ me }: { me: Me }) => {
       />
     </Page>
   );
+};
+
+/**
+ * Whether the frame is painted. The first page is rendered after it, as a transition: in parts of 5 ms, where frame and
+ * page together are one task of half a second on a slow device.
+ */
+const useFramed = (): boolean => {
+  const [framed, setFramed] = useState(false);
+  useEffect(() => startTransition(() => setFramed(true)), []);
+  return framed;
 };
 
 /** Says since when the platform is out of reach. */
@@ -87,6 +106,7 @@ export const Shell = ({ children }: { children?: ReactNode }) => {
   // Overview knows the count of Review itself.
   const me = useMeQuery({ every: pathname === '/' ? undefined : 60_000 });
   const offline = useOfflineSince();
+  const framed = useFramed();
   const [overlay, setOverlay] = useState<Overlay | null>(null);
   const [opened, setOpened] = useState<ReadonlySet<Overlay>>(new Set());
   if (overlay !== null && !opened.has(overlay)) setOpened(new Set([...opened, overlay]));
@@ -172,7 +192,7 @@ export const Shell = ({ children }: { children?: ReactNode }) => {
         <div className={css.column}>
           {offline !== null && <Offline since={offline} />}
           <main id="content" tabIndex={-1} ref={main} className={css.main}>
-            {children ?? <Guarded me={me.data} />}
+            {framed && (children ?? <Guarded me={me.data} />)}
           </main>
         </div>
         <PhoneBar me={me.data} pathname={pathname} onMore={() => setOverlay('more')} />

@@ -45,8 +45,8 @@ export interface TableProps<R> {
   nothing?: ReactNode;
 }
 
-/** As many rows as a tall window shows; the others come when these are painted. */
-const firstRows = 20;
+/** As many rows as a window of 800 px shows; the others come when these are painted. */
+const firstRows = 12;
 
 /**
  * Returns the rows that are shown now: the first ones, and a moment later all. So a long list is there sooner, and the
