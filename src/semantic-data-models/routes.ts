@@ -1,4 +1,4 @@
-import type { DataConnections } from '../data-connections/index.ts';
+import type { DataConnections, Dialect } from '../data-connections/index.ts';
 import { type Database, databaseNow } from '../database/index.ts';
 import { finder, listPage, type Route, route, validate } from '../http/index.ts';
 import { type Fault, unprocessable } from '../lib/errors.ts';
@@ -49,14 +49,9 @@ const mostBytes = 1_048_576;
 
 const toFault = ({ path, message }: Issue): Fault => ({ path, message });
 
-/** The faults and warnings of a body. Throws 422 if its data connection is unknown. */
-export const checkStatic = async (connections: Pick<DataConnections, 'dialectOf'>, given: Body) => {
-  const { data_connection_id: id } = given;
-  const dialect = requireConnection(isId(id) ? await connections.dialectOf(id) : undefined, () =>
-    faultsOfForm(given.semantic_model).map(toFault),
-  );
+const checkAll = (dialect: Dialect, given: Body) => {
   const checked = checkModel(given, dialect);
-  if (Buffer.byteLength(JSON.stringify(given.semantic_model)) <= mostBytes) return { dialect, ...checked };
+  if (Buffer.byteLength(JSON.stringify(given.semantic_model)) <= mostBytes) return checked;
   const tooLong: Issue = {
     severity: 'error',
     code: 'static_rule',
@@ -64,18 +59,12 @@ export const checkStatic = async (connections: Pick<DataConnections, 'dialectOf'
     message: 'must have at most 1 MB as JSON',
     suggestions: [],
   };
-  return { dialect, ...checked, faults: [tooLong, ...checked.faults] };
+  return { ...checked, faults: [tooLong, ...checked.faults] };
 };
 
-/**
- * Returns the body with the warnings of its document. Throws 422 with every fault that the static rules find, and for an
- * unknown data connection.
- */
-export const checkBody = async (
-  connections: Pick<DataConnections, 'dialectOf'>,
-  given: Body,
-): Promise<CheckedBody> => {
-  const { model, faults, warnings } = await checkStatic(connections, given);
+/** Returns the body with the warnings of its document. Throws 422 with every fault that the static rules find. */
+export const checkDocument = (dialect: Dialect, given: Body): CheckedBody => {
+  const { model, faults, warnings } = checkAll(dialect, given);
   if (faults.length > 0) throw unprocessable(faults.map(toFault));
   return {
     ...given,
@@ -83,6 +72,26 @@ export const checkBody = async (
     validation: { valid: true, checked_at: null, errors: [], warnings },
   };
 };
+
+const requireDialect = async (
+  connections: Pick<DataConnections, 'dialectOf'>,
+  { data_connection_id: id, semantic_model }: Body,
+): Promise<Dialect> =>
+  requireConnection(isId(id) ? await connections.dialectOf(id) : undefined, () =>
+    faultsOfForm(semantic_model).map(toFault),
+  );
+
+/** The faults and warnings of a body. Throws 422 if its data connection is unknown. */
+export const checkStatic = async (connections: Pick<DataConnections, 'dialectOf'>, given: Body) => {
+  const dialect = await requireDialect(connections, given);
+  return { dialect, ...checkAll(dialect, given) };
+};
+
+/** Like `checkDocument`, for the data connection of the body. Throws 422 for an unknown one. */
+export const checkBody = async (
+  connections: Pick<DataConnections, 'dialectOf'>,
+  given: Body,
+): Promise<CheckedBody> => checkDocument(await requireDialect(connections, given), given);
 
 /** The time of the database, in ISO 8601. */
 export const timeNow = async (db: Database): Promise<string> =>

@@ -84,17 +84,21 @@ const summary = ({ name, data_connection_id, semantic_model, verified_queries }:
   verified_queries: verified_queries.length,
 });
 
-/** Creates a model. Throws 400 if there are as many as there may be. */
+/**
+ * Creates a model. Throws 400 if there are as many as there may be. `leaving`: how many others the transaction deletes
+ * afterwards.
+ */
 export const createSemanticDataModel = async (
   tx: Tx,
   actor: Actor,
   body: CheckedBody,
   now: string,
+  leaving = 0,
 ): Promise<SemanticDataModelRow> => {
   // Otherwise several creates at once would each count too few.
   await advisoryLock(tx, 'semantic data models');
   const { MAX_SEMANTIC_DATA_MODELS: max } = await readSettings(tx);
-  if ((await countSemanticDataModels(tx)) >= max) {
+  if ((await countSemanticDataModels(tx)) - leaving >= max) {
     throw badRequest(`There are ${max} semantic data models, the maximum. Delete one first.`, {
       setting: 'MAX_SEMANTIC_DATA_MODELS',
     });

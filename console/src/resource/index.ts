@@ -1,3 +1,5 @@
+export { AgentSelect } from './AgentSelect.tsx';
+export { useAgentOptions, useAgents } from './agents.ts';
 export { useCreateForm } from './create-form.ts';
 export { DeleteButton, DeleteDialog } from './DeleteDialog.tsx';
 export { DetailPage, PageTabs } from './DetailPage.tsx';

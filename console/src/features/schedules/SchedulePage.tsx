@@ -90,7 +90,13 @@ export const SchedulePage = () => {
   if (!data || error?.status === 404) {
     return (
       <Page title={pages.schedule} crumbs={[list]}>
-        <Loaded got={got} operation="findSchedule" list={list} skeleton={<Skeleton rows={10} height={55} />}>
+        <Loaded
+          got={got}
+          operation="findSchedule"
+          list={list}
+          audit={to.audit({ target_id: scheduleId })}
+          skeleton={<Skeleton rows={10} height={55} />}
+        >
           {() => null}
         </Loaded>
       </Page>

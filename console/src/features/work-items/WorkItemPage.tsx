@@ -124,17 +124,24 @@ export const WorkItemPage = () => {
   // The same data: it only makes them be read again while the stream does not work.
   useGet<WorkItemDetail>(detailPath(workItemId), { every, enabled: every !== undefined });
   const list = { label: pages.workItems, href: to.workItems() };
+  const audit = to.audit({ target_id: workItemId });
   if (!got.data) {
     return (
       <Page title={pages.workItem} crumbs={[list]}>
-        <Loaded got={got} operation="getWorkItem" list={list} skeleton={<Skeleton rows={10} height={44} />}>
+        <Loaded
+          got={got}
+          operation="getWorkItem"
+          list={list}
+          audit={audit}
+          skeleton={<Skeleton rows={10} height={44} />}
+        >
           {() => null}
         </Loaded>
       </Page>
     );
   }
   return (
-    <Loaded got={got} operation="getWorkItem" list={list}>
+    <Loaded got={got} operation="getWorkItem" list={list} audit={audit}>
       {(item) => <Shown key={item.id} item={item} every={every} />}
     </Loaded>
   );

@@ -32,3 +32,6 @@ export const common = catalog({
   reason: 'Reason',
   more: (count: number) => `and ${number(count)} more`,
 });
+
+/** The name of a copy, which is stored. */
+export const copyName = (name: string): string => `${name} (copy)`;
