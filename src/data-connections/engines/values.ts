@@ -70,6 +70,9 @@ const dateTime = (text: string, zone: '' | 'Z'): string => {
   return `${date}T${time!.length === 5 ? `${time}:00` : time}${fraction === '.' ? '' : fraction}${zone}`;
 };
 
+/** MySQL keeps `0000-00-00` and `2026-01-00` where its mode allows them. */
+const isNoDay = (text: string): boolean => /^(?:0000-|\d{4}-00-|\d{4}-\d\d-00)/.test(text);
+
 const boolean = (value: unknown): Value => {
   if (value === 't' || value === 'true' || value === true) return true;
   if (value === 'f' || value === 'false' || value === false) return false;
@@ -190,16 +193,26 @@ export class RowCollector {
       case 'Float':
         return float(raw);
       case 'Date':
+        if (isNoDay(text)) return this.#noDay(name);
         return /^\d{4}-\d\d-\d\d[ T]/.test(text) ? text.slice(0, 10) : text;
       case 'DateTime':
-        return dateTime(text, '');
+        return isNoDay(text) ? this.#noDay(name) : dateTime(text, '');
       case 'DateTimeTz':
-        return dateTime(text, 'Z');
+        return isNoDay(text) ? this.#noDay(name) : dateTime(text, 'Z');
       case 'Time':
         return text;
       default:
         return typeof raw === 'number' ? float(raw) : this.#text(text, name);
     }
+  }
+
+  #noDay(name: string): null {
+    this.#warn(
+      'invalid_date',
+      name,
+      `${name} holds dates without a year, month or day, which are shown as null.`,
+    );
+    return null;
   }
 
   #text(text: string, name: string): string {
