@@ -1,8 +1,10 @@
-import { parseAllDocuments, visit, Document as YamlDocument } from 'yaml';
+import { Worker } from 'node:worker_threads';
+import { visit, Document as YamlDocument } from 'yaml';
 import { type ApiError, type Fault, unprocessable } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { isObject } from '../lib/objects.ts';
 import { nestsDeeperThan, storageFaults } from '../lib/text.ts';
+import { mostNesting, type Parsed, parseYaml } from './yaml.ts';
 
 /** A document of the workspace as text: YAML 1.2 or JSON. */
 
@@ -26,62 +28,20 @@ export type DocumentKey = (typeof documentKeys)[number];
 export type WorkspaceDocument = Partial<Record<DocumentKey, unknown>>;
 
 const mostBytes = 5 * 1_048_576;
-/** As deep as the body of a request may be. */
-const mostNesting = 200;
+/** Longer YAML is read on a thread of its own, in characters: 5 MB take up to 8 s. */
+const longText = 262_144;
 
 const fault = (message: string): ApiError => unprocessable([{ path: 'document', message }]);
 
-/** Integers as numbers if they keep their digits, as in bodies of requests. */
-const withNumbers = (value: unknown, depth = 0): unknown => {
-  if (depth > mostNesting) throw fault(`nests deeper than ${mostNesting} levels`);
-  if (typeof value === 'bigint') return (parseJson(`[${value}]`) as unknown[])[0];
-  if (Array.isArray(value)) return value.map((one) => withNumbers(one, depth + 1));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => [key, withNumbers(field, depth + 1)]),
-  );
-};
-
-const parseYaml = (text: string): unknown => {
-  let documents: ReturnType<typeof parseAllDocuments>;
-  try {
-    documents = parseAllDocuments(text, {
-      version: '1.2',
-      schema: 'core',
-      uniqueKeys: true,
-      merge: false,
-      intAsBigInt: true,
-    });
-  } catch {
-    throw fault('is neither YAML nor JSON');
-  }
-  const [only, ...others] = Array.isArray(documents) ? documents : [];
-  if (!only) throw fault('is empty');
-  if (others.length > 0) throw fault('has several YAML documents');
-  const [error] = only.errors;
-  if (error) {
-    const line = error.linePos?.[0].line;
-    throw fault(`is neither YAML nor JSON${line === undefined ? '' : ` (line ${line})`}`);
-  }
-  // A few aliases can stand for any amount of text.
-  let hasAlias = false;
-  visit(only, {
-    Alias: () => {
-      hasAlias = true;
-      return visit.BREAK;
-    },
+const parseOnThread = (text: string): Promise<Parsed> =>
+  new Promise((resolve, reject) => {
+    const thread = new Worker(new URL('./yaml-worker.ts', import.meta.url), { workerData: text });
+    thread.once('message', resolve);
+    thread.once('error', reject);
   });
-  if (hasAlias) throw fault('has aliases, which are not supported');
-  try {
-    return withNumbers(only.toJS({ maxAliasCount: 0 }));
-  } catch (error) {
-    if (error instanceof RangeError) throw fault(`nests deeper than ${mostNesting} levels`);
-    throw error;
-  }
-};
 
 /** JSON is read by its own parser, which is a hundred times faster. What it cannot read may still be YAML. */
-const parse = (text: string): unknown => {
+const parse = async (text: string): Promise<unknown> => {
   if (/^\s*\{/.test(text)) {
     if (nestsDeeperThan(text, mostNesting)) throw fault(`nests deeper than ${mostNesting} levels`);
     try {
@@ -90,7 +50,9 @@ const parse = (text: string): unknown => {
       // A flow mapping of YAML begins like JSON.
     }
   }
-  return parseYaml(text);
+  const parsed = await (text.length > longText ? parseOnThread(text) : parseYaml(text));
+  if ('fault' in parsed) throw fault(parsed.fault);
+  return parsed.value;
 };
 
 const versionFault = (version: unknown): Fault[] => {
@@ -103,10 +65,12 @@ const versionFault = (version: unknown): Fault[] => {
  * Reads a document, an object or text of YAML or JSON. Throws 422 for one that cannot be read, and returns the faults of
  * its outer shape; what is inside its lists is not checked yet.
  */
-export const readDocument = (given: unknown): { document: WorkspaceDocument; faults: Fault[] } => {
+export const readDocument = async (
+  given: unknown,
+): Promise<{ document: WorkspaceDocument; faults: Fault[] }> => {
   const text = typeof given === 'string' ? given : JSON.stringify(given);
   if (Buffer.byteLength(text) > mostBytes) throw fault('must have at most 5 MB');
-  const document = typeof given === 'string' ? parse(given) : given;
+  const document = typeof given === 'string' ? await parse(given) : given;
   if (!isObject(document)) throw fault('must be an object, or text of YAML or JSON that is one');
   const stored = storageFaults(document).map(({ path, message }) => ({ path: `document.${path}`, message }));
   if (stored.length > 0) throw unprocessable(stored);

@@ -8,7 +8,7 @@ import type { Found, Item, Kind, KindName } from './kinds/kind.ts';
 import { inside } from './kinds/read.ts';
 import type { Path } from './paths.ts';
 import { at, type MissingSecret, readItem, type Secrets } from './read.ts';
-import { mapSecrets } from './secrets.ts';
+import { mapSecrets, unescapeText } from './secrets.ts';
 import { ambiguities, keyOf, type State } from './state.ts';
 
 export type Action = 'create' | 'update' | 'delete' | 'unchanged';
@@ -28,6 +28,8 @@ export interface Entry {
   changed: ReadonlySet<string>;
   /** It is deleted with what it belongs to. */
   cascades?: boolean;
+  /** It is used, which is reported: its deletion is not tried. */
+  isUsed?: boolean;
 }
 
 export interface Read {
@@ -102,6 +104,15 @@ const merge = (reads: readonly Read[]): Read => ({
   missing: reads.flatMap(({ missing }) => missing),
 });
 
+/** What a thing is found by; undefined if the document has no name for it, which is a fault. */
+const keyIn = (kind: Kind, value: unknown): string | undefined => {
+  if (!isObject(value)) return undefined;
+  const names = (kind.namedBy ?? ['name']).map((field) => [field, value[field]] as const);
+  if (!names.every(([, name]) => typeof name === 'string')) return undefined;
+  const unescaped = names.map(([field, name]) => [field, unescapeText(String(name))] as const);
+  return keyOf(kind, Object.fromEntries(unescaped));
+};
+
 /** The items of a list, with the faults of a value that is none. */
 const itemsOf = (
   value: unknown,
@@ -137,7 +148,7 @@ export const readEntries = (
     const byKey = new Map(candidates.map((found) => [keyOf(kind, found.item), found]));
     const seen = new Set<string>();
     for (const one of given) {
-      const key = isObject(one.value) ? keyOf(kind, one.value) : undefined;
+      const key = keyIn(kind, one.value);
       if (key !== undefined && seen.has(key)) {
         const message = `"${kind.nameOf(one.value as Item)}" is in the document twice`;
         faults.push({ path: one.path, message });
@@ -166,7 +177,9 @@ export const readEntries = (
     readAll(
       kind,
       given,
-      state.get('schedule')!.filter(({ item }) => item.agent === name),
+      state
+        .get('schedule')!
+        .filter(({ item }) => typeof name === 'string' && item.agent === unescapeText(name)),
     );
   };
 

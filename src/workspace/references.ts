@@ -62,10 +62,13 @@ const deletionFaults = (kinds: readonly Kind[], state: State, after: After): Fau
       return kind
         .references(item)
         .filter((reference) => !reference.weak && after.isDeleted(reference.kind, reference.name))
-        .map((reference) => ({
-          path: `document.${after.entry(reference.kind, reference.name)!.kind.key}`,
-          message: `"${reference.name}" cannot be deleted: ${kind.single ? kind.kind : `${kind.kind} "${name}"`} uses it`,
-        }));
+        .map((reference) => {
+          const entry = after.entry(reference.kind, reference.name)!;
+          entry.isUsed = true;
+          const user = kind.single ? kind.kind : `${kind.kind} "${name}"`;
+          const message = `"${reference.name}" cannot be deleted: ${user} uses it`;
+          return { path: `document.${entry.kind.key}`, message };
+        });
     }),
   );
 

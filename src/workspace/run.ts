@@ -87,7 +87,10 @@ export const runPlan = async (
   };
 
   const of = (kind: KindName, ...actions: Entry['action'][]): Entry[] =>
-    entries.filter((entry) => entry.kind.kind === kind && actions.includes(entry.action) && !entry.cascades);
+    entries.filter(
+      (entry) =>
+        entry.kind.kind === kind && actions.includes(entry.action) && !entry.cascades && !entry.isUsed,
+    );
 
   const write = async (entry: Entry): Promise<void> => {
     const { kind, found, item, changed, name } = entry;

@@ -89,8 +89,8 @@ const missingFaults = ({ missing }: Plan): Fault[] =>
   }));
 
 export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts) => {
-  const questionOf = ({ document: given, prune, secrets }: Request) => {
-    const { document, faults } = readDocument(given);
+  const questionOf = async ({ document: given, prune, secrets }: Request) => {
+    const { document, faults } = await readDocument(given);
     const question: Question = { document, prune, secrets: new Map(Object.entries(secrets)) };
     return { question, faults };
   };
@@ -152,7 +152,7 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
      * counts. Throws 422 with every fault.
      */
     plan: async (actor: Actor, request: Request): Promise<ShownPlan> => {
-      const { question, faults } = questionOf(request);
+      const { question, faults } = await questionOf(request);
       let shown: ShownPlan | undefined;
       const outcome = await db
         .tx(async (tx): Promise<never> => {
@@ -178,7 +178,7 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
       { actor, transaction }: Pick<Context, 'actor' | 'transaction'>,
       request: Request,
     ): Promise<{ changes: Change[] }> => {
-      const { question, faults } = questionOf(request);
+      const { question, faults } = await questionOf(request);
       let afterwards: Outcome['afterwards'] = new Map();
 
       const applyOnce = async (): Promise<{ changes: Change[] }> => {

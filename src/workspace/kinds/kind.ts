@@ -86,6 +86,8 @@ export interface Kind {
   secrets: Readonly<Record<string, string>>;
   /** An export leaves these fields out if they have these values. */
   defaults: Item;
+  /** The fields that name an item; default: `name`. */
+  namedBy?: readonly string[];
   /** What tells things of the kind apart; default: the name. */
   keyOf?(item: Item): string;
   nameOf(item: Item): string;

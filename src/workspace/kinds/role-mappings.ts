@@ -11,6 +11,7 @@ export const roleMappingKind = (rules: RoleMappingRules): Kind => ({
   key: 'role_mappings',
   secrets: {},
   defaults: {},
+  namedBy: ['claim', 'value'],
   nameOf: ({ claim, value }) => `${claim}=${value}`,
   keyOf: ({ claim, value }) => JSON.stringify([claim, value]),
   list: async (executor) =>

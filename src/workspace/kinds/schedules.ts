@@ -82,6 +82,7 @@ export const scheduleKind = ({ rules }: Schedules): Kind => ({
     payload: {},
     metadata: {},
   },
+  namedBy: ['agent', 'key'],
   nameOf: ({ agent, key }) => `${agent}/${key}`,
   keyOf: ({ agent, key }) => JSON.stringify([agent, key]),
   list: async (executor, names) => {
