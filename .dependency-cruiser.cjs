@@ -48,6 +48,19 @@ const arrows = {
   ],
   conversations: ['runtime', 'work-items', 'agents', 'event-streams'],
   application: ['schedules', 'work-items', 'agents', 'observability', 'telemetry', 'replicas'],
+  workspace: [
+    'branding',
+    'llm-configurations',
+    'tool-servers',
+    'data-connections',
+    'semantic-data-models',
+    'agents',
+    'callbacks',
+    'schedules',
+    'observability',
+    'document-intelligence',
+  ],
+  command: [],
 };
 /** The base, from the bottom up: each may import those before it. */
 const base = ['lib', 'database', 'http'];
@@ -130,6 +143,22 @@ const modules = {
     'sql/index\\.ts',
     'data-connections/index\\.ts',
     'semantic-data-models/(ossie|issues|language)\\.ts',
+  ],
+  'workspace/kinds': [
+    'http/index\\.ts',
+    'access/index\\.ts',
+    'settings/index\\.ts',
+    'branding/index\\.ts',
+    'llm-configurations/index\\.ts',
+    'tool-servers/index\\.ts',
+    'data-connections/index\\.ts',
+    'semantic-data-models/index\\.ts',
+    'agents/index\\.ts',
+    'callbacks/index\\.ts',
+    'schedules/index\\.ts',
+    'observability/index\\.ts',
+    'document-intelligence/index\\.ts',
+    'workspace/(diff|paths|strict|document)\\.ts',
   ],
   'schedules/cron': [],
   'schedules/explain': [

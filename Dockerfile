@@ -24,6 +24,7 @@ FROM base
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=console /app/console/dist ./console/dist
 COPY migrations ./migrations
+COPY bin ./bin
 COPY src ./src
 RUN install -d -o node -g node /data
 USER node

@@ -95,6 +95,8 @@ export default defineConfig({
   plugins: [react(), head(), operations()],
   build: {
     manifest: true,
+    // The texts of the packages that are built in.
+    license: { fileName: 'licenses.md' },
     // No data: addresses; the policy forbids them for fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

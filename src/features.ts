@@ -33,6 +33,7 @@ import {
   findWorkItem,
   wakeWorkers,
 } from './work-items/index.ts';
+import { createWorkspace } from './workspace/index.ts';
 
 export interface Features extends Pick<Access, 'authenticate' | 'createFirstKey'> {
   /** In the order in which they start, and in which the documents show them. */
@@ -107,6 +108,19 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   });
   const conversations = createConversations(services, { runtime, openStreams });
 
+  const workspace = createWorkspace(services, {
+    settings: services.settings,
+    llms,
+    toolServers,
+    dataConnections,
+    semanticDataModels,
+    agents,
+    callbacks: callbacks.store,
+    schedules,
+    observability,
+    roleMappings: access.roleMappings,
+    documentIntelligence,
+  });
   const toolProtocol = createToolProtocol(services, { conversations: conversations.asking });
   const application = createApplication(services, { audit, traceLinks: observability.traceLinks });
   const replicas = createReplicas(services, {
@@ -144,6 +158,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     ...access.features,
     services.settings,
     branding,
+    workspace,
     audit,
     createConsole(services),
   ];

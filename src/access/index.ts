@@ -7,7 +7,7 @@ import { Cookies } from './cookies.ts';
 import { createFirstKey } from './keys/first-key.ts';
 import { newKeyValue } from './keys/key-format.ts';
 import { apiKeyRoutes } from './keys/routes.ts';
-import { createPeople } from './people/index.ts';
+import { createPeople, type RoleMappingRules } from './people/index.ts';
 import type { MeParts } from './sessions/me.ts';
 import { Revalidation } from './sessions/revalidation.ts';
 import { sessionRoutes } from './sessions/routes.ts';
@@ -16,8 +16,10 @@ import { deleteEndedSessions } from './sessions/store.ts';
 import { createProvider, createSignIn } from './sign-in/index.ts';
 
 export { principalNames } from './keys/names.ts';
+export { createRoleMappingBody, type RoleMappingRules } from './people/index.ts';
 
 export interface Access {
+  roleMappings: RoleMappingRules;
   /** Users, role mappings, API keys, sign-in and sessions. */
   features: readonly Feature[];
   /** Resolves to the principal of the bearer token or the session's cookie; throws 401, or 403 for another site. */
@@ -51,6 +53,7 @@ export const createAccess = (
       provider && new Revalidation({ ...services, sessions, identities, provider: provider.client }),
   });
   return {
+    roleMappings: people.roleMappings,
     features: [
       ...people.features,
       {

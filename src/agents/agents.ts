@@ -175,7 +175,7 @@ export type AgentChanges = Partial<Omit<AgentFields, 'settings'>> & {
 };
 
 /** Throws 400 or 422 if the locked agent cannot have these changes. */
-export const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promise<void> => {
+const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promise<void> => {
   checkWorkerFields(before.mode, changes);
   if (changes.mode !== undefined && changes.mode !== before.mode) {
     throw unprocessable([{ path: 'mode', message: `cannot be changed; this agent's is ${before.mode}` }]);
@@ -185,16 +185,21 @@ export const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges)
 };
 
 /**
- * Changes the fields that `changes` has. `before` is locked, and `changes` are checked. Returns the agent as the
- * response shows it.
+ * Changes the fields that `changes` has. Throws 400 or 422 for what the agent cannot have. `ifMatch` is called for the
+ * locked row, after these checks. Returns the agent as the response shows it.
  */
 export const updateAgent = async (
   tx: Tx,
   actor: Actor,
   hooks: AgentHooks,
-  before: Agent,
-  { mode: _, settings, callbacks: given, ...fields }: AgentChanges,
+  id: string,
+  changes: AgentChanges,
+  ifMatch: (revision: number) => void = () => {},
 ): Promise<Agent> => {
+  const before = await lockAgent(tx, id);
+  await checkChanges(tx, before, changes);
+  ifMatch(before.revision);
+  const { mode: _, settings, callbacks: given, ...fields } = changes;
   const { stored, shown } = given
     ? await hooks.callbacks.replace(tx, before.id, before.callbacks, given)
     : { stored: before.callbacks, shown: before.callbacks };
@@ -225,11 +230,19 @@ export const updateAgent = async (
 };
 
 /**
- * Deletes the agent, which is locked; the database deletes its schedules and scopes with it. `onDelete` is called after
+ * Deletes the agent. `ifMatch` is called for the locked row. The database deletes its schedules and scopes with it. `onDelete` is called after
  * that: a firing in progress holds the row of its schedule, so once that row is deleted no Work Item can be created
  * unnoticed. Its callbacks go last, so that they are notified of the Work Items that `onDelete` cancels.
  */
-export const deleteAgent = async (tx: Tx, actor: Actor, hooks: AgentHooks, agent: Agent): Promise<void> => {
+export const deleteAgent = async (
+  tx: Tx,
+  actor: Actor,
+  hooks: AgentHooks,
+  id: string,
+  ifMatch: (revision: number) => void = () => {},
+): Promise<void> => {
+  const agent = await lockAgent(tx, id, 'delete');
+  ifMatch(agent.revision);
   await hooks.beforeDelete(tx, agent.id);
   await deleteAgentRow(tx, agent.id);
   await hooks.onDelete(tx, agent.id, actor);

@@ -1,15 +1,48 @@
+import { type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
-import type { AgentHooks } from './agents.ts';
+import type { Actor } from '../lib/principal.ts';
+import { type AgentChanges, type AgentHooks, createAgent, deleteAgent, updateAgent } from './agents.ts';
 import { agentRoutes } from './routes.ts';
+import { type Agent, listAgents } from './store.ts';
 
-export { checkUnused, getAgent, getAgents, lockAgent, lockAgentForShare, requireWorker } from './agents.ts';
-export { type Agent, findAgent } from './store.ts';
+export {
+  checkUnused,
+  checkWorkerFields,
+  defaultAgentSettings,
+  getAgent,
+  getAgents,
+  lockAgent,
+  lockAgentForShare,
+  requireWorker,
+} from './agents.ts';
+export { createBody as createAgentBody } from './routes.ts';
+export { type Agent, defaultApprovalRole, findAgent } from './store.ts';
+
+/** What the routes do, for other features that change agents. */
+interface AgentRules {
+  list(executor: Executor): Promise<Agent[]>;
+  /** Throws 422 that names each unknown reference. */
+  create(tx: Tx, actor: Actor, fields: Parameters<typeof createAgent>[3]): Promise<Agent>;
+  update(tx: Tx, actor: Actor, id: string, changes: AgentChanges): Promise<Agent>;
+  /** Its schedules and scopes are deleted as well, and its open Work Items are cancelled. */
+  delete(tx: Tx, actor: Actor, id: string): Promise<void>;
+}
+
+export interface Agents extends Feature {
+  rules: AgentRules;
+}
 
 /** Agents: Worker agents and conversational agents. */
-export const createAgents = ({ db }: Services, hooks: AgentHooks): Feature => ({
+export const createAgents = ({ db }: Services, hooks: AgentHooks): Agents => ({
   tag: {
     name: 'Agents',
     description: 'Worker agents execute Work Items; conversational agents talk.',
   },
   routes: agentRoutes(db, hooks),
+  rules: {
+    list: (executor) => listAgents(executor, everything),
+    create: (tx, actor, fields) => createAgent(tx, actor, hooks, fields),
+    update: (tx, actor, id, changes) => updateAgent(tx, actor, hooks, id, changes),
+    delete: (tx, actor, id) => deleteAgent(tx, actor, hooks, id),
+  },
 });

@@ -17,12 +17,10 @@ import {
 } from '../http/index.ts';
 import {
   type AgentHooks,
-  checkChanges,
   checkWorkerFields,
   createAgent,
   defaultAgentSettings,
   deleteAgent,
-  lockAgent,
   mergeSettings,
   updateAgent,
 } from './agents.ts';
@@ -86,7 +84,7 @@ const instructions = text(100_000);
 const description = text(10_000);
 const model = text(200, 1);
 
-const createBody = z
+export const createBody = z
   .object({
     name,
     description: optional(description, null),
@@ -212,10 +210,7 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       etag: true,
       handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
         transaction(async (tx) => {
-          const before = await lockAgent(tx, found.id);
-          await checkChanges(tx, before, body);
-          ifMatch(before.revision);
-          const agent = await updateAgent(tx, actor, hooks, before, body);
+          const agent = await updateAgent(tx, actor, hooks, found.id, body, ifMatch);
           etag(agent.revision);
           return agent;
         }),
@@ -233,11 +228,7 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       status: 204,
       etag: true,
       handler: ({ found, transaction, ifMatch, actor }) =>
-        transaction(async (tx) => {
-          const agent = await lockAgent(tx, found.id, 'delete');
-          ifMatch(agent.revision);
-          await deleteAgent(tx, actor, hooks, agent);
-        }),
+        transaction((tx) => deleteAgent(tx, actor, hooks, found.id, ifMatch)),
     }),
   ];
 };

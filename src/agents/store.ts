@@ -106,7 +106,7 @@ const columns = [
   'updated_at',
 ] as const;
 
-const defaultApprovalRole: Record<AgentMode, Role> = { worker: 'builder', conversational: 'member' };
+export const defaultApprovalRole: Record<AgentMode, Role> = { worker: 'builder', conversational: 'member' };
 
 const toAgent = ({
   callbacks,

@@ -1,11 +1,12 @@
 import { imageSize } from 'image-size';
 import { z } from 'zod';
 import { audit } from '../audit/index.ts';
-import type { Database } from '../database/index.ts';
+import type { Database, Tx } from '../database/index.ts';
 import { type Route, route, text, timestamp } from '../http/index.ts';
 import { fingerprint } from '../lib/crypto.ts';
 import { withoutUndefined } from '../lib/objects.ts';
-import { type BrandingFields, findBranding, lockBranding, updateBranding } from './store.ts';
+import type { Actor } from '../lib/principal.ts';
+import { type Branding, type BrandingFields, findBranding, lockBranding, updateBranding } from './store.ts';
 
 const maxLogoBytes = 256 * 1024;
 /** The limit of each side. */
@@ -64,7 +65,7 @@ const logo = clearable(
   `A PNG, JPEG or WebP image as a data URL, at most 256 KiB and 2,048 pixels a side. Empty or null clears it.`,
 );
 
-const updateBody = z
+export const updateBody = z
   .object({
     workspace_name: clearable(
       withCheck(text(40), (value) => (/[\p{Cc}\u2028\u2029]/u.test(value) ? 'must be one line' : null)),
@@ -100,6 +101,21 @@ const forAudit = (fields: Partial<BrandingFields>) =>
     ]),
   );
 
+/** Changes the fields that `fields` has. `ifMatch` is called for the locked row. */
+export const changeBranding = async (
+  tx: Tx,
+  actor: Actor,
+  fields: Partial<BrandingFields>,
+  ifMatch: (revision: number) => void = () => {},
+): Promise<Branding> => {
+  const before = await lockBranding(tx);
+  ifMatch(before.revision);
+  if (Object.keys(fields).length === 0) return before;
+  const after = await updateBranding(tx, fields);
+  await audit(tx, actor, 'branding.update', null, forAudit(fields));
+  return after;
+};
+
 export const brandingRoutes = (db: Database): Route[] => [
   route({
     id: 'getBranding',
@@ -128,12 +144,7 @@ export const brandingRoutes = (db: Database): Route[] => [
     etag: true,
     handler: ({ body, transaction, ifMatch, etag, actor }) =>
       transaction(async (tx) => {
-        const before = await lockBranding(tx);
-        ifMatch(before.revision);
-        const fields: Partial<BrandingFields> = withoutUndefined(body);
-        const changes = Object.keys(fields).length > 0;
-        const after = changes ? await updateBranding(tx, fields) : before;
-        if (changes) await audit(tx, actor, 'branding.update', null, forAudit(fields));
+        const after = await changeBranding(tx, actor, withoutUndefined(body), ifMatch);
         etag(after.revision);
         return after;
       }),

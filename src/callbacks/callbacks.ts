@@ -1,4 +1,4 @@
-import type { Tx } from '../database/index.ts';
+import type { Executor, Tx } from '../database/index.ts';
 import type { Vault } from '../lib/crypto.ts';
 import { type Fault, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
@@ -28,7 +28,7 @@ export interface CallbackSettings {
   headers: Record<string, string>;
 }
 
-const defaultEvents: CallbackEvent[] = [
+export const defaultEvents: CallbackEvent[] = [
   'work_item.needs_review',
   'work_item.indeterminate',
   'work_item.completed',
@@ -46,6 +46,8 @@ interface StoredCallbacks {
 
 /** The callbacks of agents and Work Items. */
 export interface CallbackStore {
+  /** What of each callback is secret, in their order. */
+  settingsOf(executor: Executor, callbacks: readonly Callback[]): Promise<CallbackSettings[]>;
   sealed: SealedSettings<CallbackSettings>;
   /** Adds callbacks to their new owner. */
   add(tx: Tx, owner: Owner, given: readonly NewCallback[]): Promise<StoredCallbacks>;
@@ -141,6 +143,11 @@ export const createCallbackStore = (vault: Vault): CallbackStore => {
 
   return {
     sealed,
+    settingsOf: async (executor, callbacks) => {
+      const found = [];
+      for (const one of callbacks) found.push(sealed.open((await findCallback(executor, rowIdOf(one)))!));
+      return found;
+    },
     add: async (tx, owner, given) => {
       const made = [];
       for (const one of given) made.push(await insert(tx, owner, one));

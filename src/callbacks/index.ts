@@ -5,7 +5,7 @@ import { CallbackDelivery } from './delivery.ts';
 import { type CallbackNeeds, callbackRoutes } from './routes.ts';
 import { countOverdueDeliveries, deleteRemovedCallbacks } from './store.ts';
 
-export { type Callback, type CallbackStore, checkChangedCallbacks } from './callbacks.ts';
+export { type Callback, type CallbackStore, checkChangedCallbacks, defaultEvents } from './callbacks.ts';
 export {
   type ChangedCallback,
   changedCallbacks,

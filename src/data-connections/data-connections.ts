@@ -54,17 +54,18 @@ export const checkVerified = ({ failure, steps }: Verification, { engine }: Conn
   );
 };
 
-/** Creates a connection whose settings were verified. */
+/** Creates a connection whose settings were verified. `leaving`: how many others the transaction deletes afterwards. */
 export const createDataConnection = async (
   tx: Tx,
   actor: Actor,
   store: ConnectionSettingsStore,
   fields: Fields,
   settings: ConnectionSettings,
+  leaving = 0,
 ): Promise<DataConnectionRow> => {
   // Otherwise several creates at once would each count too few.
   await advisoryLock(tx, 'data connections');
-  checkCount(await countDataConnections(tx), (await readSettings(tx)).MAX_DATA_CONNECTIONS);
+  checkCount((await countDataConnections(tx)) - leaving, (await readSettings(tx)).MAX_DATA_CONNECTIONS);
   const id = newId();
   const { engine } = settings;
   const row = await insertDataConnection(tx, {

@@ -1,7 +1,19 @@
+import { type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import { unprocessable } from '../lib/errors.ts';
+import type { Actor } from '../lib/principal.ts';
 import type { Sandbox } from '../sandbox/index.ts';
-import { changedChannel } from './data-connections.ts';
-import type { ReadQuery, TableInfo } from './engines/engine.ts';
+import { tlsFaults } from './configuration.ts';
+import {
+  changedChannel,
+  checkVerified,
+  createDataConnection,
+  deleteDataConnection,
+  type Fields,
+  lockDataConnection,
+  updateDataConnection,
+} from './data-connections.ts';
+import type { ReadQuery, Session, TableInfo } from './engines/engine.ts';
 import { ConnectionFailure } from './engines/failures.ts';
 import { createEngines, type OpenSession } from './engines/index.ts';
 import type { ConnectionSettings, EngineName } from './engines/settings.ts';
@@ -11,13 +23,15 @@ import { createOwnDatabase } from './own-database.ts';
 import { Pools } from './pools.ts';
 import { createReading } from './reading.ts';
 import { dataConnectionRoutes } from './routes.ts';
-import { createSettingsStore } from './settings.ts';
-import { findDataConnection } from './store.ts';
+import { createSettingsStore, type OpenedConnection } from './settings.ts';
+import { type DataConnectionRow, findDataConnection, listDataConnections } from './store.ts';
 import { selectOf, useRoutes } from './use-routes.ts';
 import { verify } from './verify.ts';
 
 export type { TableInfo } from './engines/engine.ts';
+export type { ConnectionSettings } from './engines/settings.ts';
 export type { Value, Warning } from './engines/values.ts';
+export { createBody as createDataConnectionBody } from './schemas.ts';
 export { lockDataConnectionForShare } from './store.ts';
 
 /** A foreign query, without its time limit, which is DATA_QUERY_TIMEOUT_SECONDS. */
@@ -28,7 +42,37 @@ interface TableName {
   name: string;
 }
 
+/** What the routes do, for other features that change connections. */
+interface DataConnectionRules {
+  /** All connections with their settings and secrets. */
+  list(executor: Executor): Promise<OpenedConnection[]>;
+  /** Tries settings, without a transaction. Throws 422 with `details` and `steps` if they cannot be used. */
+  check(settings: ConnectionSettings): Promise<void>;
+  dialectOf(settings: ConnectionSettings): Dialect;
+  /** Creates a connection whose settings were checked. `leaving`: how many the transaction deletes afterwards. */
+  create(
+    tx: Tx,
+    actor: Actor,
+    fields: Fields,
+    settings: ConnectionSettings,
+    leaving: number,
+  ): Promise<DataConnectionRow>;
+  /** `settings`: other ones, which were checked. */
+  update(
+    tx: Tx,
+    actor: Actor,
+    id: string,
+    changes: Partial<Fields>,
+    settings: ConnectionSettings | null,
+  ): Promise<DataConnectionRow>;
+  /** Throws 412 while semantic data models use it. */
+  delete(tx: Tx, actor: Actor, id: string): Promise<void>;
+  /** Closes the sessions of this replica after the transaction; the others are notified. */
+  closeSessions(id: string): void;
+}
+
 export interface DataConnections extends Feature {
+  rules: DataConnectionRules;
   /**
    * Runs one read-only statement, which a printer of ours wrote, on the database of a connection. Throws 404 for an
    * unknown connection, 412 with `data_connection_id` and `reason` if its database cannot be used, 422 with `reason`
@@ -45,6 +89,17 @@ export interface DataConnections extends Feature {
   sample(id: string, table: TableInfo, limit: number): Promise<Rows>;
   /** What the database of a connection speaks; undefined for an unknown connection. Its database is not asked. */
   dialectOf(id: string): Promise<Dialect | undefined>;
+  /**
+   * A connection whose dialect decides what is run on it at once: `dialectOf` and `run` with one reading of its row.
+   * Undefined for an unknown connection.
+   */
+  open(id: string): Promise<OpenDataConnection | undefined>;
+}
+
+/** A data connection as it was when it was opened: for one request, because a later edit does not change it. */
+export interface OpenDataConnection {
+  dialect: Dialect;
+  run: (query: ForeignQuery) => Promise<Rows>;
 }
 
 export interface Dialect {
@@ -85,9 +140,32 @@ export const createDataConnections = (
   const pools = new Pools(openForQueries, () => settings.get().DATA_CONNECTION_POOL_SIZE);
   const reading = createReading({ db, log, settings: store, pools });
   const verifySettings = (given: ConnectionSettings) => verify(engines.open, given, requireReadOnly());
+  const check = async (given: ConnectionSettings): Promise<void> => {
+    const faults = tlsFaults(given);
+    if (faults.length > 0) throw unprocessable(faults);
+    checkVerified(await verifySettings(given), given);
+  };
+  const dialectOf = (given: ConnectionSettings): Dialect => ({
+    engine: given.engine,
+    database: given.engine === 'sqlite' ? null : given.database,
+    defaultSchema: engines.defaultSchema(given),
+  });
   const closeChanged = (id: string | null): void => {
     if (id === null) pools.closeAll();
     else pools.close(id);
+  };
+
+  const read = (session: Session, query: ForeignQuery): Promise<Rows> =>
+    session.read({ ...query, timeoutMs: timeoutMs() });
+
+  const open = async (id: string): Promise<OpenDataConnection | undefined> => {
+    const row = await db.run((executor) => findDataConnection(executor, id));
+    if (!row) return undefined;
+    const connection = store.open(row);
+    return {
+      dialect: dialectOf(connection.settings),
+      run: (query) => reading.withSession(connection, (session) => read(session, query)),
+    };
   };
 
   return {
@@ -97,30 +175,36 @@ export const createDataConnections = (
         db,
         store,
         settings,
-        verify: verifySettings,
+        check,
         closeSessions: (id) => pools.close(id),
       }),
       ...useRoutes({ db, store, engines, reading, verify: verifySettings, timeoutMs }),
     ],
+    rules: {
+      list: async (executor) =>
+        (await listDataConnections(executor, everything)).map((row) => store.open(row)),
+      check,
+      dialectOf,
+      create: (tx, actor, fields, given, leaving) =>
+        createDataConnection(tx, actor, store, fields, given, leaving),
+      update: async (tx, actor, id, changes, given) =>
+        updateDataConnection(tx, actor, store, await lockDataConnection(tx, id), {
+          changes,
+          settings: given,
+        }),
+      delete: (tx, actor, id) => deleteDataConnection(tx, actor, id, () => {}),
+      closeSessions: (id) => pools.close(id),
+    },
     secrets: store.secrets,
     start: async () => db.listen(changedChannel, closeChanged),
     stop: async () => pools.closeAll(),
-    run: (id, query) =>
-      reading.withSessionOf(id, (session) => session.read({ ...query, timeoutMs: timeoutMs() })),
+    run: (id, query) => reading.withSessionOf(id, (session) => read(session, query)),
     sample: (id, table, limit) =>
       reading.withSessionOf(id, (session, { settings: given }) =>
         session.read(selectOf(engines, given.engine, table, limit, timeoutMs())),
       ),
-    dialectOf: async (id) => {
-      const row = await db.run((executor) => findDataConnection(executor, id));
-      if (!row) return undefined;
-      const { settings: given } = store.open(row);
-      return {
-        engine: given.engine,
-        database: given.engine === 'sqlite' ? null : given.database,
-        defaultSchema: engines.defaultSchema(given),
-      };
-    },
+    open,
+    dialectOf: async (id) => (await open(id))?.dialect,
     describeTables: (id, tables) =>
       reading.withSessionOf(id, async (session, { settings: given }) => {
         const wanted = tables.map(({ schema = engines.defaultSchema(given), name }) => ({ schema, name }));
@@ -130,8 +214,11 @@ export const createDataConnections = (
           const filter = { schema, names, limit: names.length };
           found.push(...(await engines.listTables(given.engine, session, filter)).tables);
         }
+        // SQLite tells the case of no name.
+        const key = (name: string) => (given.engine === 'sqlite' ? name.toLowerCase() : name);
         return wanted.map(
-          ({ schema, name }) => found.find((one) => one.schema === schema && one.name === name) ?? null,
+          ({ schema, name }) =>
+            found.find((one) => one.schema === schema && key(one.name) === key(name)) ?? null,
         );
       }),
   };

@@ -4,10 +4,9 @@ import { finder, listPage, type Route, route } from '../http/index.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import { withoutUndefined } from '../lib/objects.ts';
 import type { CurrentSettings } from '../settings/index.ts';
-import { mergeConfiguration, sameConfiguration, tlsFaults } from './configuration.ts';
+import { mergeConfiguration, sameConfiguration } from './configuration.ts';
 import {
   checkCount,
-  checkVerified,
   createDataConnection,
   deleteDataConnection,
   lockDataConnection,
@@ -22,7 +21,6 @@ import {
   findDataConnection,
   listDataConnections,
 } from './store.ts';
-import type { Verification } from './verify.ts';
 
 export const dataConnectionPath = '/data-connections';
 export const oneDataConnectionPath = `${dataConnectionPath}/{data_connection_id}`;
@@ -34,7 +32,8 @@ export interface DataConnectionRouteParts {
   db: Database;
   store: ConnectionSettingsStore;
   settings: CurrentSettings;
-  verify: (settings: ConnectionSettings) => Promise<Verification>;
+  /** Verifies settings before they are stored, without a transaction. Throws 422 if they cannot be used. */
+  check: (settings: ConnectionSettings) => Promise<void>;
   /** Closes the sessions of this replica; the others are notified. */
   closeSessions: (id: string) => void;
 }
@@ -43,7 +42,7 @@ export interface DataConnectionRouteParts {
 const mostAttempts = 3;
 
 export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] => {
-  const { db, store, settings, verify, closeSessions } = parts;
+  const { db, store, settings, check, closeSessions } = parts;
   const find = dataConnectionFinder(db);
 
   const toResponse = (row: DataConnectionRow) => ({
@@ -58,13 +57,6 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
     created_at: row.created_at,
     updated_at: row.updated_at,
   });
-
-  /** Verifies settings before they are stored, without a transaction. Throws 422 if they cannot be used. */
-  const check = async (given: ConnectionSettings): Promise<void> => {
-    const faults = tlsFaults(given);
-    if (faults.length > 0) throw unprocessable(faults);
-    checkVerified(await verify(given), given);
-  };
 
   /** The settings after an update, or null if they stay. They are not verified yet. */
   const changedSettings = (row: DataConnectionRow, body: { engine?: string; configuration?: unknown }) => {

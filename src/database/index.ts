@@ -16,5 +16,5 @@ export { openEmbedded } from './embedded.ts';
 export { lockFolder } from './folder-lock.ts';
 export { migrate } from './migrations.ts';
 export { offlineDatabase } from './offline.ts';
-export { type Page, selectPage } from './pages.ts';
+export { everything, type Page, selectPage } from './pages.ts';
 export { openPostgres } from './postgres.ts';

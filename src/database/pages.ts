@@ -6,6 +6,9 @@ export interface Page {
   next: string | null;
 }
 
+/** The page with all rows of a list that is short by nature. */
+export const everything: Page = { limit: 1_000_000, next: null };
+
 /** Selects a page of `query` and one row more, newest first. Ids are UUIDv7, so they sort by time. */
 // biome-ignore-start lint/suspicious/noExplicitAny: any table, any columns
 export const selectPage = <O>(

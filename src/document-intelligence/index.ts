@@ -11,6 +11,7 @@ import { extractionRoutes } from './extractions/routes.ts';
 import { deleteOldExtractions } from './extractions/store.ts';
 
 export type { AgentDocuments } from './agents.ts';
+export { configurationBody as documentIntelligenceBody } from './configuration/settings.ts';
 
 interface Needs {
   sandbox: Sandbox;
@@ -23,6 +24,8 @@ interface Needs {
 }
 
 export interface DocumentIntelligence extends Feature {
+  /** What the routes do, for other features that change the configuration. */
+  rules: Pick<Configurations, 'readBy' | 'check' | 'put'>;
   forAgents: AgentDocuments;
 }
 
@@ -35,6 +38,7 @@ export const createDocumentIntelligence = (services: Services, needs: Needs): Do
   const upload = fileUpload(config.dataDir, settings, uploadFields);
   const readers = { sandbox, egress };
   return {
+    rules: configurations,
     forAgents: agentDocuments({ bytes, settings, configurations, readers, askModel, folder: upload.folder }),
     tag: { name: 'Document intelligence', description: 'Data from documents, with where each value stands.' },
     routes: [

@@ -22,6 +22,7 @@ const scopeGroups = [
   'settings',
   'access',
   'audit',
+  'workspace',
 ] as const;
 type ScopeGroup = (typeof scopeGroups)[number];
 

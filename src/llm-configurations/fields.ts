@@ -99,7 +99,8 @@ const kindFields = {
   mock: { required: {}, optional: { headers: headers() } },
 } satisfies Record<LlmKind, { required: z.ZodRawShape; optional: z.ZodRawShape }>;
 
-const defaults: Record<string, unknown> = {
+/** The defaults of settings that have one. */
+export const defaults: Record<string, unknown> = {
   ...defaultLimits,
   api: 'responses',
   api_version: 'v1',

@@ -1,7 +1,18 @@
+import { type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
-import { resolveLlm } from './llm-configurations.ts';
+import type { Actor } from '../lib/principal.ts';
+import type { LlmSettings } from './kinds.ts';
+import {
+  createLlm,
+  deleteLlm,
+  type NewLlm,
+  resolveLlm,
+  updateDefaultLlm,
+  updateLlm,
+} from './llm-configurations.ts';
 import { llmRoutes, type ProbeLlm } from './routes.ts';
 import { createLlmSettings, type ResolvedLlm } from './settings.ts';
+import { findDefaultLlm, type LlmRow, listLlms } from './store.ts';
 
 export {
   type AskedModel,
@@ -10,12 +21,28 @@ export {
   type ObjectReply,
   type ObjectRequest,
 } from './asking.ts';
+export { defaults as llmDefaults } from './fields.ts';
 export type { ProbeLlm } from './routes.ts';
+export { createBody as createLlmBody } from './schemas.ts';
 export type { ResolvedLlm } from './settings.ts';
 export { lockLlmForShare } from './store.ts';
 export { addUsage, noUsage, type Usage } from './usage.ts';
 
+/** What the routes do, for other features that change configurations. */
+interface LlmRules {
+  /** All configurations with their settings and secrets. */
+  list(executor: Executor): Promise<{ row: LlmRow; settings: LlmSettings }[]>;
+  create(tx: Tx, actor: Actor, body: NewLlm): Promise<LlmRow>;
+  /** Changes what `body` names; null resets a setting. Throws 422 for another address without every stored secret. */
+  update(tx: Tx, actor: Actor, id: string, body: object): Promise<LlmRow>;
+  /** Throws 412 for the default and for one that agents use. */
+  delete(tx: Tx, actor: Actor, id: string): Promise<void>;
+  findDefault(executor: Executor): Promise<LlmRow>;
+  setDefault(tx: Tx, actor: Actor, id: string): Promise<void>;
+}
+
 export interface LlmConfigurations extends Feature {
+  rules: LlmRules;
   /**
    * Resolves to the configuration `llmId` with its secrets, or to the default if it is null. Throws 404 if there is
    * none.
@@ -33,6 +60,15 @@ export const createLlmConfigurations = (
     tag: { name: 'LLM configurations', description: 'The language models that agents use.' },
     routes: llmRoutes(db, settings, probe),
     secrets: settings.secrets,
+    rules: {
+      list: async (executor) =>
+        (await listLlms(executor, everything)).map((row) => ({ row, settings: settings.open(row) })),
+      create: (tx, actor, body) => createLlm(tx, actor, settings, body),
+      update: (tx, actor, id, body) => updateLlm(tx, actor, settings, id, body),
+      delete: (tx, actor, id) => deleteLlm(tx, actor, id),
+      findDefault: findDefaultLlm,
+      setDefault: updateDefaultLlm,
+    },
     resolve: (llmId) => db.run((executor) => resolveLlm(executor, settings, llmId)),
   };
 };

@@ -4,7 +4,7 @@ import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { effectiveBaseUrl, type LlmSettings, secretFields } from './kinds.ts';
-import { bedrockFault } from './schemas.ts';
+import { bedrockFault, readChanges } from './schemas.ts';
 import type { LlmSettingsStore, ResolvedLlm } from './settings.ts';
 import {
   deleteLlmRow,
@@ -36,7 +36,7 @@ export const resolveLlm = async (
 };
 
 /** Returns the row, locked until the transaction ends. Throws 404 if there is none. */
-export const lockLlm = async (tx: Tx, id: string): Promise<LlmRow> => {
+const lockLlm = async (tx: Tx, id: string): Promise<LlmRow> => {
   const row = await findLockedLlm(tx, id);
   if (!row) throw notFound('LLM configuration');
   return row;
@@ -64,7 +64,7 @@ export const createLlm = async (
  * Returns `before` with `changes`. Throws 422 for Bedrock credentials that do not fit together, and for another address
  * without every stored secret: a secret is never sent to a host that it was not given for.
  */
-export const changedSettings = (before: LlmSettings, changes: SettingChanges): LlmSettings => {
+const changedSettings = (before: LlmSettings, changes: SettingChanges): LlmSettings => {
   const merged = Object.entries({ ...before, ...changes }).filter(([, value]) => value != null);
   const after = Object.fromEntries(merged) as LlmSettings;
   const fault = after.kind === 'bedrock' ? bedrockFault(after) : null;
@@ -85,7 +85,7 @@ export const hasSecret = (settings: LlmSettings, field: (typeof secretFields)[nu
 };
 
 /** Changes the row, which is locked, to `settings`; `changes` are those that the audit log names. */
-export const updateLlm = async (
+const writeLlm = async (
   tx: Tx,
   actor: Actor,
   store: LlmSettingsStore,
@@ -106,21 +106,49 @@ export const updateLlm = async (
 };
 
 interface LlmUpdate {
-  name?: string;
-  model?: string;
+  name: string | undefined;
+  model: string | undefined;
   changes: SettingChanges;
   settings: LlmSettings;
 }
 
 /** Throws 422 for another kind: a configuration keeps the kind that it was created with. */
-export const checkKind = (before: LlmRow, { kind }: { kind?: string }): void => {
+const checkKind = (before: LlmRow, { kind }: { kind?: string }): void => {
   if (kind !== undefined && kind !== before.kind) {
     throw unprocessable([{ path: 'kind', message: `cannot be changed; it is ${before.kind}` }]);
   }
 };
 
-/** Deletes the configuration; `row` is locked. Throws 412 for the default and for one that agents use. */
-export const deleteLlm = async (tx: Tx, actor: Actor, row: LlmRow): Promise<void> => {
+/**
+ * Changes what `body` names. Its settings are validated for the kind of the row: 422 for wrong ones. `ifMatch` is called
+ * for the locked row, after the checks of the body.
+ */
+export const updateLlm = async (
+  tx: Tx,
+  actor: Actor,
+  store: LlmSettingsStore,
+  id: string,
+  body: { kind?: string; name?: string; model?: string },
+  ifMatch: (revision: number) => void = () => {},
+): Promise<LlmRow> => {
+  const before = await lockLlm(tx, id);
+  checkKind(before, body);
+  const changes = readChanges(before.kind, body);
+  const settings = changedSettings(store.open(before), changes);
+  ifMatch(before.revision);
+  const { name, model } = body;
+  return writeLlm(tx, actor, store, before, { name, model, changes, settings });
+};
+
+/** Deletes the configuration. Throws 412 for the default and for one that agents use. */
+export const deleteLlm = async (
+  tx: Tx,
+  actor: Actor,
+  id: string,
+  ifMatch: (revision: number) => void = () => {},
+): Promise<void> => {
+  const row = await lockLlm(tx, id);
+  ifMatch(row.revision);
   const use = await deleteLlmRow(tx, row.id);
   if (use !== null) {
     throw new ApiError(

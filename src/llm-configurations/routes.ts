@@ -1,16 +1,7 @@
 import type { Database } from '../database/index.ts';
 import { type Context, finder, listPage, pageQuery, type Route, route } from '../http/index.ts';
 import { effectiveBaseUrl, plainFields } from './kinds.ts';
-import {
-  changedSettings,
-  checkKind,
-  createLlm,
-  deleteLlm,
-  hasSecret,
-  lockLlm,
-  updateDefaultLlm,
-  updateLlm,
-} from './llm-configurations.ts';
+import { createLlm, deleteLlm, hasSecret, updateDefaultLlm, updateLlm } from './llm-configurations.ts';
 import {
   createBody,
   defaultsBody,
@@ -18,7 +9,6 @@ import {
   llmDefaults,
   llmPage,
   llmTest,
-  readChanges,
   type testSteps,
   updateBody,
 } from './schemas.ts';
@@ -150,18 +140,8 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       etag: true,
       handler: (context) =>
         context.transaction(async (tx) => {
-          const before = await lockLlm(tx, context.found.id);
-          checkKind(before, context.body);
-          const changes = readChanges(before.kind, context.body);
-          const changed = changedSettings(settings.open(before), changes);
-          context.ifMatch(before.revision);
-          const { name, model } = context.body;
-          const row = await updateLlm(tx, context.actor, settings, before, {
-            name,
-            model,
-            changes,
-            settings: changed,
-          });
+          const { actor, found, body, ifMatch } = context;
+          const row = await updateLlm(tx, actor, settings, found.id, body, ifMatch);
           context.etag(row.revision);
           return toResponse(row, context);
         }),
@@ -179,11 +159,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       otherStatuses: [412],
       etag: true,
       handler: ({ found, transaction, ifMatch, actor }) =>
-        transaction(async (tx) => {
-          const row = await lockLlm(tx, found.id);
-          ifMatch(row.revision);
-          await deleteLlm(tx, actor, row);
-        }),
+        transaction((tx) => deleteLlm(tx, actor, found.id, ifMatch)),
     }),
     route({
       id: 'testLlmConfiguration',

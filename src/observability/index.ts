@@ -1,5 +1,6 @@
-import type { Executor } from '../database/index.ts';
+import type { Executor, Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import type { Actor } from '../lib/principal.ts';
 import type { Health } from '../telemetry/index.ts';
 import { appRoutes } from './app-routes.ts';
 import { testConnection } from './connection-test.ts';
@@ -10,14 +11,16 @@ import {
   deadLetterRoutes,
 } from './dead-letter-routes.ts';
 import { IntegrationDestinations } from './destinations.ts';
-import { createIntegrations } from './integrations.ts';
+import { createIntegrations, type Integrations, type UpdateBody } from './integrations.ts';
 import { integrationRoutes } from './routes.ts';
 import { scopeRoutes } from './scope-routes.ts';
-import type { ProviderSettings } from './settings.ts';
-import { reserveNumbersAbove } from './store.ts';
+import { createScope, deleteScope, scopeName } from './scopes.ts';
+import type { ProviderSettings, Settings } from './settings.ts';
+import { type IntegrationRow, listIntegrations, listNamedScopes, reserveNumbersAbove } from './store.ts';
 import { testedChannel, testRoutes } from './test-routes.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 
+export { createBody as createIntegrationBody } from './schemas.ts';
 export type { IntegrationDestinations };
 
 const requestsOf = ({ config }: Services) => ({
@@ -41,7 +44,27 @@ export interface ObservabilityTelemetry extends DeadLetterTelemetry {
   integrations(): readonly { number: number }[];
 }
 
+/** An integration with its settings, credentials included, and the agents that it applies to. */
+interface ListedIntegration {
+  row: IntegrationRow;
+  settings: Settings;
+  scopes: readonly { agent_id: string | null }[];
+}
+
+/** What the routes do, for other features that change integrations. Listing is no read of credentials. */
+interface IntegrationRules extends Pick<Integrations, 'checkAddress' | 'create'> {
+  list(executor: Executor): Promise<ListedIntegration[]>;
+  update(tx: Tx, actor: Actor, id: string, body: UpdateBody): Promise<IntegrationRow>;
+  delete(tx: Tx, actor: Actor, id: string): Promise<void>;
+  /** `agentId` null: the global scope. */
+  addScope(tx: Tx, actor: Actor, id: string, agentId: string | null): Promise<unknown>;
+  removeScope(tx: Tx, actor: Actor, id: string, agentId: string | null): Promise<void>;
+  /** Call it after the transaction. Resolves when the changes are in effect on this replica. */
+  changed(): Promise<void>;
+}
+
 export interface Observability extends Feature {
+  rules: IntegrationRules;
   /**
    * Returns links to a trace (32 hex digits) of an agent: one for each enabled integration in scope for the agent that
    * can build one. `agentId` null: the agent was deleted, so only global integrations.
@@ -80,6 +103,32 @@ export const createObservability = (
       ...appRoutes(tested),
       ...deadLetterRoutes({ ...parts, telemetry }),
     ],
+    rules: {
+      checkAddress: integrations.checkAddress,
+      create: integrations.create,
+      list: async (executor) => {
+        const rows = await listIntegrations(executor, {}, '');
+        const ids = rows.map(({ id }) => id);
+        const scopes = Map.groupBy(await listNamedScopes(executor, ids), (scope) => scope.integration_id);
+        return rows.map((row) => ({
+          row,
+          settings: { ...integrations.open(row), is_enabled: row.is_enabled },
+          scopes: scopes.get(row.id) ?? [],
+        }));
+      },
+      update: async (tx, actor, id, body) =>
+        integrations.update(tx, actor, await integrations.lock(tx, id), body, { shown: false }),
+      delete: async (tx, actor, id) => integrations.delete(tx, actor, await integrations.lock(tx, id)),
+      addScope: async (tx, actor, id, agentId) => {
+        await integrations.lock(tx, id);
+        return createScope(tx, actor, id, scopeName(agentId));
+      },
+      removeScope: async (tx, actor, id, agentId) => {
+        await integrations.lock(tx, id);
+        await deleteScope(tx, actor, id, scopeName(agentId));
+      },
+      changed: parts.changed,
+    },
     secrets: integrations.secrets,
     start: async () => {
       db.listen(testedChannel, resumeTested);

@@ -14,6 +14,10 @@ export interface ScopeName {
 
 const agentOf = ({ scope, agent_id }: ScopeName): string | null => (scope === 'agent' ? agent_id! : null);
 
+/** `agentId` null: the global scope. */
+export const scopeName = (agentId: string | null): ScopeName =>
+  agentId === null ? { scope: 'global' } : { scope: 'agent', agent_id: agentId };
+
 /** Creates a scope, or returns the existing one. `integrationId` is locked. Throws 404 for an unknown agent. */
 export const createScope = async (
   tx: Tx,

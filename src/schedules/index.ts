@@ -1,9 +1,14 @@
+import type { Executor, Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import type { Actor } from '../lib/principal.ts';
 import { deleteReplacedVersions } from './definition-store.ts';
 import { type BatchAttributes, Firing } from './firing/firing.ts';
 import { createFiringMetrics } from './firing/metrics.ts';
 import { deleteOldOccurrences } from './occurrence-store.ts';
+import { deleteSchedule, pauseSchedule, resumeSchedule } from './pauses.ts';
 import { scheduleRoutes } from './routes.ts';
+import { createSchedule, lockSchedule, replaceSchedule } from './schedules.ts';
+import { type Definition, listAllSchedules, type ScheduleRow } from './store.ts';
 
 export { compileSchedule, type Occurrences } from './cron/occurrences.ts';
 export { describeCron } from './cron/preview.ts';
@@ -17,7 +22,14 @@ export { historyText } from './explain/verdicts.ts';
 export { matchesFilter, type ScheduleFilter } from './filter.ts';
 export type { OccurrenceRow } from './occurrence-store.ts';
 export { occurrencesOfVersion } from './reconciliation.ts';
-export { ledgerStatuses, occurrence, scheduleFilter, skipCause } from './schemas.ts';
+export { checkTimes } from './schedules.ts';
+export {
+  definition as scheduleDefinition,
+  ledgerStatuses,
+  occurrence,
+  scheduleFilter,
+  skipCause,
+} from './schemas.ts';
 
 interface Needs {
   tracing: {
@@ -29,7 +41,20 @@ interface Needs {
   };
 }
 
+/** What the routes do, for other features that change schedules. */
+interface ScheduleRules {
+  /** Those of all agents, the oldest first. */
+  list(executor: Executor): Promise<ScheduleRow[]>;
+  /** Throws 400 for refused times, and for one more than an agent may have. */
+  create(tx: Tx, actor: Actor, agentId: string, definition: Definition): Promise<ScheduleRow>;
+  replace(tx: Tx, actor: Actor, id: string, definition: Definition): Promise<ScheduleRow>;
+  pause(tx: Tx, actor: Actor, id: string): Promise<ScheduleRow>;
+  resume(tx: Tx, actor: Actor, id: string): Promise<ScheduleRow>;
+  delete(tx: Tx, actor: Actor, id: string): Promise<void>;
+}
+
 export interface Schedules extends Feature {
+  rules: ScheduleRules;
   /** For tests that move the database's clock. */
   firing: Firing;
 }
@@ -53,6 +78,15 @@ export const createSchedules = ({ db, log }: Services, { tracing }: Needs): Sche
         'A schedule creates Work Items for a Worker agent on a cron cadence, exactly one an occurrence.',
     },
     routes: scheduleRoutes(db),
+    rules: {
+      list: listAllSchedules,
+      create: createSchedule,
+      replace: async (tx, actor, id, definition) =>
+        replaceSchedule(tx, actor, await lockSchedule(tx, id), definition),
+      pause: async (tx, actor, id) => pauseSchedule(tx, actor, await lockSchedule(tx, id), undefined),
+      resume: async (tx, actor, id) => resumeSchedule(tx, actor, await lockSchedule(tx, id)),
+      delete: async (tx, actor, id) => deleteSchedule(tx, actor, await lockSchedule(tx, id)),
+    },
     retention: [
       (tx, settings, limit) => deleteOldOccurrences(tx, settings.OCCURRENCE_RETENTION_DAYS, limit),
       (tx, settings, limit) => deleteReplacedVersions(tx, settings.OCCURRENCE_RETENTION_DAYS, limit),

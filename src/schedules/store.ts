@@ -101,6 +101,10 @@ export const listSchedules = (executor: Executor, agentId: string): Promise<Sche
     .orderBy('id', 'desc')
     .execute();
 
+/** The schedules of all agents, the oldest first. */
+export const listAllSchedules = (executor: Executor): Promise<ScheduleRow[]> =>
+  executor.selectFrom('schedules').select(columns).orderBy('id').execute();
+
 export const countSchedules = async (tx: Tx, agentId: string): Promise<number> =>
   (
     await tx

@@ -1,22 +1,49 @@
 import type { DataConnections } from '../data-connections/index.ts';
+import { databaseNow, type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import { notFound } from '../lib/errors.ts';
+import type { Actor } from '../lib/principal.ts';
 import type { AskModel } from '../llm-configurations/index.ts';
 import { type Answer, openModel, type RunOptions } from './answer.ts';
 import { type Asked, runQuery } from './query.ts';
-import { semanticDataModelRoutes } from './routes.ts';
-import type { CheckUnused } from './semantic-data-models.ts';
-import { findSemanticDataModel, isGivenTo } from './store.ts';
+import { checkDocument, semanticDataModelRoutes } from './routes.ts';
+import {
+  type CheckedBody,
+  type CheckUnused,
+  createSemanticDataModel,
+  deleteSemanticDataModel,
+  replaceSemanticDataModel,
+} from './semantic-data-models.ts';
+import {
+  findSemanticDataModel,
+  isGivenTo,
+  listSemanticDataModels,
+  type SemanticDataModelRow,
+} from './store.ts';
 import { createModelTools, type ModelTools } from './tools.ts';
 import { useRoutes } from './use-routes.ts';
 
 export type { Answer, RunOptions } from './answer.ts';
 export { askedFields, requireAsked, requireOneAsked } from './asked.ts';
 export type { Asked } from './query.ts';
+export { body as semanticDataModelBody } from './schemas.ts';
 export { lockSemanticDataModelsForShare } from './store.ts';
 export type { KeepAnswer, ModelTool, ModelTools } from './tools.ts';
 
+/** What the routes do, for other features that change models. */
+interface SemanticDataModelRules {
+  list(executor: Executor): Promise<SemanticDataModelRow[]>;
+  /** Throws 422 with every fault of the document. The database is not asked. */
+  check: typeof checkDocument;
+  /** `leaving`: how many the transaction deletes afterwards. */
+  create(tx: Tx, actor: Actor, body: CheckedBody, leaving: number): Promise<SemanticDataModelRow>;
+  replace(tx: Tx, actor: Actor, id: string, body: CheckedBody): Promise<SemanticDataModelRow>;
+  /** Throws 412 while agents use it. */
+  delete(tx: Tx, actor: Actor, id: string): Promise<void>;
+}
+
 export interface SemanticDataModels extends Feature {
+  rules: SemanticDataModelRules;
   /** The tools of an agent for these models, for the runtime. */
   tools: ModelTools;
   /**
@@ -27,6 +54,9 @@ export interface SemanticDataModels extends Feature {
   /** Whether the agent was given the model: members may ask what their agents may. */
   isGivenTo(id: string, agentId: string): Promise<boolean>;
 }
+
+/** The time of the database, in ISO 8601. */
+const isoNow = async (tx: Tx): Promise<string> => new Date(await databaseNow(tx)).toISOString();
 
 /** Semantic data models: what the tables of a data connection mean, and how they are asked. */
 export const createSemanticDataModels = (
@@ -45,6 +75,15 @@ export const createSemanticDataModels = (
     ...semanticDataModelRoutes({ db, connections, checkUnused }),
     ...useRoutes({ db, settings, connections, askModel }),
   ],
+  rules: {
+    list: (executor) => listSemanticDataModels(executor, everything),
+    check: checkDocument,
+    create: async (tx, actor, checked, leaving) =>
+      createSemanticDataModel(tx, actor, checked, await isoNow(tx), leaving),
+    replace: async (tx, actor, id, checked) =>
+      replaceSemanticDataModel(tx, actor, id, { body: checked, now: await isoNow(tx), ifMatch: () => {} }),
+    delete: (tx, actor, id) => deleteSemanticDataModel(tx, actor, checkUnused, id, () => {}),
+  },
   ask: async (id, asked, options) => {
     const row = await db.run((executor) => findSemanticDataModel(executor, id));
     if (!row) throw notFound('semantic data model');

@@ -1,7 +1,7 @@
 import { audit } from '../audit/index.ts';
 import { lockDataConnectionForShare } from '../data-connections/index.ts';
 import { advisoryLock, type Tx } from '../database/index.ts';
-import { type ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
+import { type ApiError, badRequest, type Fault, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
@@ -61,17 +61,17 @@ const fieldsOf = (
   validation,
 });
 
-const unknownConnection = (): ApiError =>
-  unprocessable([{ path: 'data_connection_id', message: 'is not a data connection' }]);
+const unknownConnection = (others: Fault[] = []): ApiError =>
+  unprocessable([{ path: 'data_connection_id', message: 'is not a data connection' }, ...others]);
 
 /** Locks the data connection, so that it is not deleted before the transaction ends. Throws 422 if there is none. */
 const lockConnection = async (tx: Tx, id: string): Promise<void> => {
   if (!isId(id) || !(await lockDataConnectionForShare(tx, id))) throw unknownConnection();
 };
 
-/** Throws 422 unless `engine` was found for the data connection of a body. */
-export const requireConnection = <E>(engine: E | undefined): E => {
-  if (engine === undefined) throw unknownConnection();
+/** Throws 422 unless `engine` was found for the data connection of a body; `others` are more faults of it. */
+export const requireConnection = <E>(engine: E | undefined, others?: () => Fault[]): E => {
+  if (engine === undefined) throw unknownConnection(others?.());
   return engine;
 };
 
@@ -84,17 +84,21 @@ const summary = ({ name, data_connection_id, semantic_model, verified_queries }:
   verified_queries: verified_queries.length,
 });
 
-/** Creates a model. Throws 400 if there are as many as there may be. */
+/**
+ * Creates a model. Throws 400 if there are as many as there may be. `leaving`: how many others the transaction deletes
+ * afterwards.
+ */
 export const createSemanticDataModel = async (
   tx: Tx,
   actor: Actor,
   body: CheckedBody,
   now: string,
+  leaving = 0,
 ): Promise<SemanticDataModelRow> => {
   // Otherwise several creates at once would each count too few.
   await advisoryLock(tx, 'semantic data models');
   const { MAX_SEMANTIC_DATA_MODELS: max } = await readSettings(tx);
-  if ((await countSemanticDataModels(tx)) >= max) {
+  if ((await countSemanticDataModels(tx)) - leaving >= max) {
     throw badRequest(`There are ${max} semantic data models, the maximum. Delete one first.`, {
       setting: 'MAX_SEMANTIC_DATA_MODELS',
     });

@@ -1,14 +1,21 @@
-import type { Database } from '../database/index.ts';
+import type { Database, Tx } from '../database/index.ts';
 import type { Feature } from '../feature.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Actor } from '../lib/principal.ts';
 import { Mutex } from '../lib/semaphore.ts';
-import { type SettingsHook, settingsChannel } from './change.ts';
+import { changeSettings, type SettingsHook, settingsChannel } from './change.ts';
 import { settingsRoutes } from './routes.ts';
-import { defaultSettings, type Settings, settingDefinitions } from './settings.ts';
+import {
+  defaultSettings,
+  type SettingName,
+  type Settings,
+  settingDefinitions,
+  settingNames,
+} from './settings.ts';
 import { readSettings } from './store.ts';
 
-export { readSettings, type Settings, settingDefinitions };
+export { defaultSettings, readSettings, type SettingName, type Settings, settingDefinitions, settingNames };
 
 /**
  * The settings as this replica last read them, for what uses them too often for a query (rate limit, retention). A
@@ -24,6 +31,10 @@ export interface CurrentSettings {
 }
 
 export interface SettingsFeature extends Feature, CurrentSettings {
+  /** Changes the settings that `body` names, as the route does. Call `refresh` after the transaction. */
+  change(tx: Tx, actor: Actor, body: Record<string, unknown>): Promise<Settings>;
+  /** Resolves when the changes are in effect on this replica. */
+  refresh(): Promise<void>;
   /** Reads the settings, and reads them again whenever one changes. */
   start(): Promise<void>;
 }
@@ -53,6 +64,8 @@ export const createSettings = (db: Database, log: Logger): SettingsFeature => {
       db.listen(settingsChannel, refreshOnChange);
       await refresh();
     },
+    change: (tx, actor, body) => changeSettings(tx, actor, body, hooks),
+    refresh,
     get: () => current,
     onChange: (listener) => void listeners.push(listener),
     inTransaction: (hook) => void hooks.push(hook),

@@ -7,6 +7,7 @@ import { definitionFault, definitionHash, definitionOf, type ToolDefinition } fr
 import { otherToolNameOf, toolNameOf } from './names.ts';
 import { findLockedToolServer, type ToolServerRow, updateDiscovery } from './store.ts';
 import { insertTools, listToolHashes, type NewTool, updateDefinitions, updateMissing } from './tool-store.ts';
+import { useExpectedTools } from './tool-uses.ts';
 
 const maxTools = 2_000;
 /** How many tools of a server are kept that it no longer lists. */
@@ -63,7 +64,8 @@ const storeTools = async (tx: Tx, server: ToolServerRow, tools: readonly Listed[
     });
   const inserted = await insertTools(tx, server.id, added.map(withName(toolNameOf)), !server.discovered);
   const others = added.filter(({ name }) => !inserted.has(name));
-  await insertTools(tx, server.id, others.map(withName(otherToolNameOf)), !server.discovered);
+  const renamed = await insertTools(tx, server.id, others.map(withName(otherToolNameOf)), !server.discovered);
+  await useExpectedTools(tx, server.id, server.expected_tools, [...inserted, ...renamed]);
   const changed = tools.filter(({ name, definition_hash }) => {
     const before = known.get(name);
     return before !== undefined && (!before.present || before.definition_hash !== definition_hash);

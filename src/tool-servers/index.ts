@@ -1,19 +1,29 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { databaseNow } from '../database/index.ts';
+import { databaseNow, type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import { counter } from '../lib/metrics.ts';
+import type { Actor } from '../lib/principal.ts';
 import { createToolServerTools, type ToolServerTools } from './attempt.ts';
 import { callOutcomes } from './call.ts';
 import { Connection } from './client/connection.ts';
 import { ServerMemory } from './client/memory.ts';
 import { testToolServer } from './connection-test.ts';
 import { type DiscoveryResult, discover } from './discovery.ts';
-import { toolServerRoutes } from './routes.ts';
+import { createWithinMs, toolServerRoutes } from './routes.ts';
 import { createSettingsStore, type OpenedToolServer } from './settings.ts';
-import type { ToolServerRow } from './store.ts';
+import { listToolServers, type ToolServerRow, type ToolUse } from './store.ts';
 import { toolRoutes } from './tool-routes.ts';
-import type { CheckUnused } from './tool-servers.ts';
+import {
+  type CheckUnused,
+  createToolServer,
+  deleteToolServer,
+  type NewToolServer,
+  type ToolServerChanges,
+  updateToolServer,
+} from './tool-servers.ts';
+import { listToolUses } from './tool-store.ts';
+import { setToolUses } from './tool-uses.ts';
 import { usedToolServerRoutes } from './used-routes.ts';
 
 export {
@@ -22,10 +32,32 @@ export {
   ToolServerError,
   type ToolServerTools,
 } from './attempt.ts';
-export { lockToolServersForShare } from './store.ts';
+export { createBody as createToolServerBody } from './schemas.ts';
+export { lockToolServersForShare, policies, type ToolUse } from './store.ts';
 export type { ToolPolicy } from './tools.ts';
 
+/** A server with its settings and secrets, and how its tools may be used where it does not say so itself. */
+interface ListedToolServer extends OpenedToolServer {
+  tools: Record<string, ToolUse>;
+}
+
+/** What the routes do, for other features that change tool servers. */
+interface ToolServerRules {
+  list(executor: Executor): Promise<ListedToolServer[]>;
+  create(tx: Tx, actor: Actor, body: NewToolServer): Promise<ToolServerRow>;
+  /** Throws 422 for another address without every stored secret. */
+  update(tx: Tx, actor: Actor, id: string, changes: ToolServerChanges): Promise<ToolServerRow>;
+  setToolUses: typeof setToolUses;
+  /** Does not check whether agents use it: its caller does, at the end of the transaction (`checkUnused`). */
+  delete(tx: Tx, actor: Actor, id: string): Promise<void>;
+  /** Throws 412 with `agent_ids` while agents use it. */
+  checkUnused: CheckUnused;
+  /** Discovers the tools of a server that was created, as its route does. Never rejects because of the server. */
+  discover(row: ToolServerRow): Promise<unknown>;
+}
+
 export interface ToolServers extends Feature {
+  rules: ToolServerRules;
   /** For the runtime. */
   tools: ToolServerTools;
 }
@@ -106,6 +138,28 @@ export const createToolServers = (
       ...toolRoutes(db),
       ...usedToolServerRoutes(db, settings),
     ],
+    rules: {
+      list: async (executor) => {
+        const rows = await listToolServers(executor, everything);
+        const ids = rows.map(({ id }) => id);
+        const uses = Map.groupBy(await listToolUses(executor, ids), (use) => use.tool_server_id);
+        return rows.map((row) => ({
+          ...settings.open(row),
+          tools: {
+            ...row.expected_tools,
+            ...Object.fromEntries(
+              (uses.get(row.id) ?? []).map(({ name, policy, idempotent }) => [name, { policy, idempotent }]),
+            ),
+          },
+        }));
+      },
+      create: (tx, actor, body) => createToolServer(tx, actor, settings, config.allowStdioToolServers, body),
+      update: (tx, actor, id, changes) => updateToolServer(tx, actor, settings, id, changes),
+      setToolUses,
+      delete: (tx, actor, id) => deleteToolServer(tx, actor, async () => {}, id),
+      checkUnused,
+      discover: (row) => discoverOnce(settings.open(row), createWithinMs),
+    },
     secrets: settings.secrets,
     metrics: [calls, discoveries],
     tools: createToolServerTools({

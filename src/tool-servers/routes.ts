@@ -10,12 +10,9 @@ import type { ToolServerSettingsStore } from './settings.ts';
 import { findToolServer, listToolServers, type ToolServerRow } from './store.ts';
 import {
   type CheckUnused,
-  checkChanges,
   checkMayRunPrograms,
   createToolServer,
   deleteToolServer,
-  lockForDelete,
-  lockToolServer,
   updateToolServer,
 } from './tool-servers.ts';
 import { countTools } from './tool-store.ts';
@@ -34,7 +31,7 @@ const path = '/tool-servers';
 const onePath = `${path}/{tool_server_id}`;
 
 /** How long a server may take to be discovered when it is created, and when a person asks for it, in milliseconds. */
-const createWithinMs = 8_000;
+export const createWithinMs = 8_000;
 const discoverWithinMs = 20_000;
 
 export const toolServerRoutes = ({
@@ -144,10 +141,7 @@ export const toolServerRoutes = ({
       etag: true,
       handler: ({ found, body, actor, transaction, ifMatch, etag }) =>
         transaction(async (tx) => {
-          const before = settings.open(await lockToolServer(tx, found.id));
-          checkChanges(before, body);
-          ifMatch(before.row.revision);
-          const row = await updateToolServer(tx, actor, settings, before, body);
+          const row = await updateToolServer(tx, actor, settings, found.id, body, ifMatch);
           etag(row.revision);
           return toolServerResponse(settings.open(row), (await countTools(tx, [row.id])).get(row.id));
         }),
@@ -166,11 +160,7 @@ export const toolServerRoutes = ({
       otherStatuses: [403, 412],
       etag: true,
       handler: ({ found, actor, transaction, ifMatch }) =>
-        transaction(async (tx) => {
-          const row = await lockForDelete(tx, found.id);
-          ifMatch(row.revision);
-          await deleteToolServer(tx, actor, checkUnused, row);
-        }),
+        transaction((tx) => deleteToolServer(tx, actor, checkUnused, found.id, ifMatch)),
     }),
     route({
       id: 'testToolServer',

@@ -1,7 +1,22 @@
-import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
+import {
+  type Executor,
+  type Json,
+  json,
+  type Page,
+  selectPage,
+  sql,
+  type Table,
+  type Tx,
+} from '../database/index.ts';
 
 export const policies = ['allow', 'deny', 'require_approval'] as const;
 export type Policy = (typeof policies)[number];
+
+/** How agents may use a tool: null, as its server says. */
+export interface ToolUse {
+  policy: Policy | null;
+  idempotent: boolean | null;
+}
 
 export interface ToolServerRow {
   id: string;
@@ -21,6 +36,8 @@ export interface ToolServerRow {
   discovery_began_at: Date | null;
   last_success_at: Date | null;
   last_error: string | null;
+  /** How tools may be used that the server has not listed yet, by their names. */
+  expected_tools: Record<string, ToolUse>;
   revision: number;
   created_at: Date;
   updated_at: Date;
@@ -39,7 +56,9 @@ type Defaults =
 
 declare module '../database/database.ts' {
   interface Schema {
-    tool_servers: Table<ToolServerRow, Defaults>;
+    tool_servers: Table<Omit<ToolServerRow, 'expected_tools'>, Defaults> & {
+      expected_tools: Json<Record<string, ToolUse>>;
+    };
   }
 }
 
@@ -59,6 +78,7 @@ const columns = [
   'discovery_began_at',
   'last_success_at',
   'last_error',
+  'expected_tools',
   'revision',
   'created_at',
   'updated_at',
@@ -120,7 +140,7 @@ export const insertToolServer = (
 ): Promise<ToolServerRow | undefined> =>
   tx
     .insertInto('tool_servers')
-    .values(row)
+    .values({ ...row, expected_tools: json({}) })
     .onConflict((conflict) => conflict.column('prefix').doNothing())
     .returning(columns)
     .executeTakeFirst();
@@ -142,6 +162,19 @@ export const resetToolServerState = (tx: Tx, id: string): Promise<ToolServerRow>
     .where('id', '=', id)
     .returning(columns)
     .executeTakeFirstOrThrow();
+
+/** Writes how tools may be used that the locked server has not listed yet. It is no change of the resource. */
+export const updateExpectedTools = async (
+  tx: Tx,
+  id: string,
+  expected: Record<string, ToolUse>,
+): Promise<void> => {
+  await tx
+    .updateTable('tool_servers')
+    .set({ expected_tools: json(expected) })
+    .where('id', '=', id)
+    .execute();
+};
 
 export const deleteToolServerRow = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('tool_servers').where('id', '=', id).execute();

@@ -99,7 +99,7 @@ export const createToolServer = async (
 };
 
 /** Returns the row, locked until the transaction ends. Throws 404 if there is none. */
-export const lockToolServer = async (tx: Tx, id: string): Promise<ToolServerRow> => {
+const lockToolServer = async (tx: Tx, id: string): Promise<ToolServerRow> => {
   const row = await findLockedToolServer(tx, id);
   if (!row) throw notFound('tool server');
   return row;
@@ -150,7 +150,7 @@ const secretFaults = (before: ToolServerSettings, changes: ToolServerChanges): F
 };
 
 /** Throws if the locked server cannot have these changes: 400 for what is missing, 422 for what is wrong. */
-export const checkChanges = ({ row, settings }: OpenedToolServer, changes: ToolServerChanges): void => {
+const checkChanges = ({ row, settings }: OpenedToolServer, changes: ToolServerChanges): void => {
   const faults: Fault[] = [];
   const fixed = (path: 'transport' | 'prefix') => {
     if (changes[path] !== undefined && changes[path] !== row[path]) {
@@ -185,14 +185,19 @@ const isElsewhere = (before: ToolServerSettings, after: ToolServerSettings): boo
   return JSON.stringify(addressOf(before)) !== JSON.stringify(addressOf(after));
 };
 
-/** Changes the fields that `changes` has. The row is locked, and the changes are checked. */
+/** Changes the fields that `changes` has. `ifMatch` is called for the locked row, after the checks of the changes. */
 export const updateToolServer = async (
   tx: Tx,
   actor: Actor,
   store: ToolServerSettingsStore,
-  { row: before, settings }: OpenedToolServer,
+  id: string,
   changes: ToolServerChanges,
+  ifMatch: (revision: number) => void = () => {},
 ): Promise<ToolServerRow> => {
+  const opened = store.open(await lockToolServer(tx, id));
+  checkChanges(opened, changes);
+  const { row: before, settings } = opened;
+  ifMatch(before.revision);
   const after = merged(settings, changes);
   const { name, enabled, default_policy, call_timeout_seconds, max_concurrency } = changes;
   const fields = withoutUndefined({ name, enabled, default_policy, call_timeout_seconds, max_concurrency });
@@ -222,22 +227,25 @@ export const updateToolServer = async (
 export type CheckUnused = (tx: Tx, id: string) => Promise<void>;
 
 /** Locks the server so that no agent begins to name it. Throws 404 if there is none. */
-export const lockForDelete = async (tx: Tx, id: string): Promise<ToolServerRow> => {
+const lockForDelete = async (tx: Tx, id: string): Promise<ToolServerRow> => {
   const row = await lockToolServerForDelete(tx, id);
   if (!row) throw notFound('tool server');
   return row;
 };
 
 /**
- * Deletes the server, which is locked for that, and the policies for its tools that agents have left. Throws 412 while
- * agents use it.
+ * Deletes the server, and the policies for its tools that agents have left. Throws 412 while agents use it. `ifMatch` is
+ * called for the locked row.
  */
 export const deleteToolServer = async (
   tx: Tx,
   actor: Actor,
   checkUnused: CheckUnused,
-  row: ToolServerRow,
+  id: string,
+  ifMatch: (revision: number) => void = () => {},
 ): Promise<void> => {
+  const row = await lockForDelete(tx, id);
+  ifMatch(row.revision);
   await checkUnused(tx, row.id);
   const changedAgents = await deletePoliciesOf(tx, row.id);
   await deleteToolServerRow(tx, row.id);

@@ -123,6 +123,20 @@ export const countTools = async (
   return new Map(rows.map(({ id, ...counts }) => [id, counts]));
 };
 
+/** How tools of these servers may be used, where that is not as their server says. */
+export const listToolUses = async (
+  executor: Executor,
+  serverIds: readonly string[],
+): Promise<Pick<ToolRow, 'tool_server_id' | 'name' | 'policy' | 'idempotent'>[]> => {
+  if (serverIds.length === 0) return [];
+  return executor
+    .selectFrom('tool_server_tools')
+    .select(['tool_server_id', 'name', 'policy', 'idempotent'])
+    .where('tool_server_id', 'in', serverIds)
+    .where((eb) => eb.or([eb('policy', 'is not', null), eb('idempotent', 'is not', null)]))
+    .execute();
+};
+
 /** The names of the server's tools with what a discovery compares. */
 export const listToolHashes = (
   tx: Tx,
@@ -200,7 +214,7 @@ export const distrustTools = async (tx: Tx, serverId: string): Promise<void> => 
 /** Writes how the locked tool may be used. */
 export const updateToolRow = (
   tx: Tx,
-  { tool_server_id, name }: ToolRow,
+  { tool_server_id, name }: Pick<ToolRow, 'tool_server_id' | 'name'>,
   fields: Pick<ToolRow, 'policy' | 'idempotent'>,
 ): Promise<ToolRow> =>
   tx

@@ -195,7 +195,7 @@ describe('the OpenAPI document', () =>
       );
       await using tools = await startToolServer();
       const toolServer = await ok(at().api.post('/tool-servers', { name: 'known', url: tools.url }));
-      const talker = await newAgent(at(), { mode: 'conversational' });
+      const talker = await newAgent(at(), { name: 'talker', mode: 'conversational' });
       const conversation = await ok(at().api.post(`/agents/${talker.id}/conversations`, {}));
       // Both kinds of messages have the same id here, because paths have the same name for it.
       await query(

@@ -1,15 +1,29 @@
-import { advisoryLock } from '../../database/index.ts';
+import { advisoryLock, type Executor, type Tx } from '../../database/index.ts';
 import type { Feature, Services } from '../../feature.ts';
+import type { Actor } from '../../lib/principal.ts';
 import { createIdentities } from './identities.ts';
 import type { Identities } from './identity.ts';
 import { previewRoutes } from './preview-route.ts';
 import { roleMappingRoutes } from './role-mapping-routes.ts';
+import { listAllRoleMappings, type RoleMappingRow } from './role-mapping-store.ts';
+import { changeRoleMappings, type RoleMappingChanges } from './role-mappings.ts';
 import { applyPolicy, keepingAnAdmin, type PeopleParts } from './roles.ts';
 import { userRoutes } from './user-routes.ts';
 
+export { createBody as createRoleMappingBody } from './role-mapping-routes.ts';
 export { publicUser, toUserResponse } from './user-schemas.ts';
 
+/** What the routes do, for other features that change role mappings. */
+export interface RoleMappingRules {
+  list(executor: Executor): Promise<RoleMappingRow[]>;
+  /** Makes all changes and evaluates once. Throws 412 if that leaves no active administrator. */
+  change(tx: Tx, actor: Actor, changes: RoleMappingChanges, reason: string): Promise<void>;
+  /** Call it after the transaction, so that nothing old is cached on this replica. */
+  changed(): void;
+}
+
 export interface People {
+  roleMappings: RoleMappingRules;
   features: readonly Feature[];
   identities: Identities;
 }
@@ -38,6 +52,11 @@ export const createPeople = (
         routes: [...roleMappingRoutes(db, parts, onChange), ...previewRoutes(db, parts)],
       },
     ],
+    roleMappings: {
+      list: listAllRoleMappings,
+      change: (tx, actor, changes, reason) => changeRoleMappings(tx, actor, parts, changes, reason),
+      changed: onChange,
+    },
     identities: createIdentities(parts),
   };
 };

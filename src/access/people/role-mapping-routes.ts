@@ -48,7 +48,7 @@ const roleMapping = z
   })
   .meta({ id: 'RoleMapping' });
 
-const createBody = z
+export const createBody = z
   .object({ claim, value, role, priority: optional(priority, 0) })
   .meta({ id: 'CreateRoleMappingBody' });
 

@@ -1,5 +1,5 @@
 import { audit } from '../../audit/index.ts';
-import type { Tx } from '../../database/index.ts';
+import { advisoryLock, type Tx } from '../../database/index.ts';
 import { unprocessable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Actor } from '../../lib/principal.ts';
@@ -7,6 +7,7 @@ import {
   deleteRoleMappingRow,
   findPair,
   insertRoleMapping,
+  listAllRoleMappings,
   type RoleMappingRow,
   updateRoleMappingRow,
 } from './role-mapping-store.ts';
@@ -26,13 +27,8 @@ const fieldsOf = ({ claim, value, role, priority }: MappingFields): MappingField
 const pairExists = () =>
   unprocessable([{ path: 'value', message: 'has a role mapping already for this claim' }]);
 
-/** Creates the mapping and gives everyone the role that follows. Throws 422 for a second of a pair and for the 501st. */
-export const createRoleMapping = async (
-  tx: Tx,
-  actor: Actor,
-  parts: PeopleParts,
-  fields: MappingFields,
-): Promise<RoleMappingRow> => {
+/** Creates the mapping. Throws 422 for a second of a pair and for the 501st. */
+const addMapping = async (tx: Tx, actor: Actor, fields: MappingFields): Promise<RoleMappingRow> => {
   const { count, id: other } = await findPair(tx, fields);
   if (other) throw pairExists();
   if (count >= maxRoleMappings) {
@@ -42,15 +38,13 @@ export const createRoleMapping = async (
   }
   const mapping = await insertRoleMapping(tx, newId(), fields);
   await audit(tx, actor, 'role_mapping.create', mapping.id, { before: null, after: fieldsOf(mapping) });
-  await keepingAnAdmin(tx, () => applyPolicy(tx, actor, parts, 'role_mapping.create'));
   return mapping;
 };
 
-/** Changes the mapping, and gives everyone the role that follows. Throws 422 if another has the claim and value. */
-export const updateRoleMapping = async (
+/** Changes the mapping. Returns `row` itself if nothing changes. Throws 422 if another has the claim and value. */
+const changeMapping = async (
   tx: Tx,
   actor: Actor,
-  parts: PeopleParts,
   row: RoleMappingRow,
   changes: Partial<MappingFields>,
 ): Promise<RoleMappingRow> => {
@@ -63,7 +57,40 @@ export const updateRoleMapping = async (
   }
   const mapping = await updateRoleMappingRow(tx, row.id, after);
   await audit(tx, actor, 'role_mapping.update', row.id, { before, after });
-  await keepingAnAdmin(tx, () => applyPolicy(tx, actor, parts, 'role_mapping.update'));
+  return mapping;
+};
+
+const removeMapping = async (tx: Tx, actor: Actor, row: RoleMappingRow): Promise<void> => {
+  await deleteRoleMappingRow(tx, row.id);
+  await audit(tx, actor, 'role_mapping.delete', row.id, { before: fieldsOf(row), after: null });
+};
+
+/** Gives everyone the role that follows. Throws 412 if that leaves no active administrator. */
+const evaluate = (tx: Tx, actor: Actor, parts: PeopleParts, reason: string): Promise<number> =>
+  keepingAnAdmin(tx, () => applyPolicy(tx, actor, parts, reason));
+
+/** Creates the mapping and gives everyone the role that follows. Throws 422 for a second of a pair and for the 501st. */
+export const createRoleMapping = async (
+  tx: Tx,
+  actor: Actor,
+  parts: PeopleParts,
+  fields: MappingFields,
+): Promise<RoleMappingRow> => {
+  const mapping = await addMapping(tx, actor, fields);
+  await evaluate(tx, actor, parts, 'role_mapping.create');
+  return mapping;
+};
+
+/** Changes the mapping, and gives everyone the role that follows. Throws 422 if another has the claim and value. */
+export const updateRoleMapping = async (
+  tx: Tx,
+  actor: Actor,
+  parts: PeopleParts,
+  row: RoleMappingRow,
+  changes: Partial<MappingFields>,
+): Promise<RoleMappingRow> => {
+  const mapping = await changeMapping(tx, actor, row, changes);
+  if (mapping !== row) await evaluate(tx, actor, parts, 'role_mapping.update');
   return mapping;
 };
 
@@ -74,7 +101,32 @@ export const deleteRoleMapping = async (
   parts: PeopleParts,
   row: RoleMappingRow,
 ): Promise<void> => {
-  await deleteRoleMappingRow(tx, row.id);
-  await audit(tx, actor, 'role_mapping.delete', row.id, { before: fieldsOf(row), after: null });
-  await keepingAnAdmin(tx, () => applyPolicy(tx, actor, parts, 'role_mapping.delete'));
+  await removeMapping(tx, actor, row);
+  await evaluate(tx, actor, parts, 'role_mapping.delete');
+};
+
+/** Changes of many mappings at once. Those that are deleted make room for those that are created. */
+export interface RoleMappingChanges {
+  create: readonly MappingFields[];
+  update: readonly { id: string; fields: MappingFields }[];
+  delete: readonly string[];
+  /** Changes in the same transaction on which roles depend as well (DEFAULT_ROLE). */
+  also: () => Promise<unknown>;
+}
+
+/** Makes all changes, and then gives everyone the role that follows, once: no step between counts. */
+export const changeRoleMappings = async (
+  tx: Tx,
+  actor: Actor,
+  parts: PeopleParts,
+  changes: RoleMappingChanges,
+  reason: string,
+): Promise<void> => {
+  await advisoryLock(tx, 'access');
+  const rows = new Map((await listAllRoleMappings(tx)).map((row) => [row.id, row]));
+  for (const id of changes.delete) await removeMapping(tx, actor, rows.get(id)!);
+  for (const { id, fields } of changes.update) await changeMapping(tx, actor, rows.get(id)!, fields);
+  for (const fields of changes.create) await addMapping(tx, actor, fields);
+  await changes.also();
+  await evaluate(tx, actor, parts, reason);
 };

@@ -1,5 +1,5 @@
 import type { Datatype } from '../../sql/index.ts';
-import { NotTaken } from './failures.ts';
+import { NotTaken, QueryFailure } from './failures.ts';
 
 export type { Datatype };
 
@@ -88,6 +88,8 @@ const cut = (text: string, max: number): string => {
 /** Collects rows as an answer has them, until there are enough. */
 export class RowCollector {
   readonly #columns: Column[];
+  /** What the query says of its columns; the others are as the database says. */
+  readonly #declared: readonly (Datatype | null)[];
   readonly #limit: number;
   readonly #maxCharacters: number;
   readonly #onRows: OnRows | undefined;
@@ -107,6 +109,7 @@ export class RowCollector {
     },
   ) {
     this.#onRows = given.onRows;
+    this.#declared = given.datatypes ?? [];
     this.#columns = columns.map(({ name, datatype }, i) => ({
       name,
       datatype: given.datatypes?.[i] ?? datatype,
@@ -174,6 +177,13 @@ export class RowCollector {
     const text = String(raw);
     switch (datatype) {
       case 'Integer':
+        // SQLite goes on with doubles where whole numbers are too large for it.
+        if (this.#declared[column] === 'Integer' && Number.isInteger(raw) && !Number.isSafeInteger(raw)) {
+          throw new QueryFailure(
+            'query_failed',
+            `${name} is a whole number that is too large for the database.`,
+          );
+        }
         return /^-?\d+$/.test(text) ? integer(text) : this.#text(text, name);
       case 'Decimal':
         return typeof raw === 'number' ? float(raw) : decimal(text);

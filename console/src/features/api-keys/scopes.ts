@@ -26,4 +26,6 @@ export const scopes = [
   'access:read',
   'audit',
   'audit:read',
+  'workspace',
+  'workspace:read',
 ] as const satisfies readonly Scope[];

@@ -1,3 +1,4 @@
+import type { Query } from '../../api/request.ts';
 import { moment, oneOf, searchSchema, text } from '../../app/search.ts';
 
 export const scheduleViews = ['list', 'timeline', 'calendar'] as const;
@@ -18,6 +19,28 @@ export const schedulesSearch = searchSchema({
 });
 
 export type SchedulesSearch = ReturnType<typeof schedulesSearch>;
+
+export const schedulesPath = '/app/api/schedules';
+export const pageSize = 50;
+
+/** The parameters that narrow the list. */
+export const filterNames = [
+  'q',
+  'agent_id',
+  'state',
+  'outcome',
+  'zone',
+] as const satisfies readonly (keyof SchedulesSearch)[];
+
+/** The filters of an address as the API takes them. */
+export const filterOf = (search: SchedulesSearch): Query =>
+  Object.fromEntries(filterNames.map((name) => [name, search[name]]));
+
+/** What the list asks for. */
+export const listRequest = (search: SchedulesSearch) => ({
+  path: schedulesPath,
+  query: { ...filterOf(search), sort: search.sort, next: search.next, limit: pageSize } as Query,
+});
 
 export const newScheduleSearch = searchSchema({ agent: text, copy: text });
 

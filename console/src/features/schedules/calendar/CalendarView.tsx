@@ -19,9 +19,9 @@ import {
   Words,
 } from '../../../ui/index.ts';
 import { AgentFilter } from '../list/AgentFilter.tsx';
-import { schedulesPath } from '../list/use-listing.ts';
 import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
+import { schedulesPath } from '../search.ts';
 import { paramsOf } from '../timeline/span.ts';
 import css from './Calendar.module.css';
 import { Calendar } from './Calendar.tsx';

@@ -24,12 +24,12 @@ import {
   Words,
 } from '../../../ui/index.ts';
 import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
-import type { SchedulesSearch } from '../search.ts';
+import { filterNames, filterOf, type SchedulesSearch } from '../search.ts';
 import { nameOf } from '../shared/name.ts';
 import { ActDialog, type ActionName, type Target } from './ActDialog.tsx';
 import { columns } from './columns.tsx';
 import { Filters } from './Filters.tsx';
-import { filterNames, filterOf, useListing } from './use-listing.ts';
+import { useListing } from './use-listing.ts';
 import { useRowActions } from './use-row-actions.ts';
 
 const mostCounted = 10_000;
@@ -105,8 +105,9 @@ export const ListView = () => {
     <SchedulesFrame
       empty={empty}
       lead={
-        list.data &&
-        !empty && (
+        !list.data ? (
+          ''
+        ) : empty ? null : (
           <Lead
             total={total}
             filtered={filters > 0}

@@ -18,9 +18,9 @@ import {
   Skeleton,
   Words,
 } from '../../../ui/index.ts';
-import { schedulesPath } from '../list/use-listing.ts';
 import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
+import { schedulesPath } from '../search.ts';
 import { kindOf, occurrenceStatuses } from '../shared/outcomes.ts';
 import { toBandRow } from './rows.ts';
 import { bucketCount, paramsOf, type Span, useSpan } from './span.ts';

@@ -1,0 +1,76 @@
+import type { Options } from './options.ts';
+import type { ShownChange } from './show.ts';
+
+/** A failure as the command reports it: what is wrong, and where. */
+export class CommandFailure extends Error {
+  readonly details: readonly { path: string; message: string }[];
+  /** The plan of now, if the workspace is not what was planned. */
+  readonly plan: Plan | undefined;
+
+  constructor(message: string, details: CommandFailure['details'] = [], plan?: Plan) {
+    super(message);
+    this.details = details;
+    this.plan = plan;
+  }
+}
+
+export interface Plan {
+  fingerprint: string;
+  changes: ShownChange[];
+  secrets_needed: string[];
+}
+
+interface ErrorBody {
+  error?: { message?: string; details?: { path: string; message: string }[]; plan?: Plan };
+}
+
+const hints: Record<number, string> = {
+  401: 'The API key is not accepted: ',
+  403: 'The API key may not do this: ',
+};
+
+const failureOf = (status: number, text: string): CommandFailure => {
+  let body: ErrorBody = {};
+  try {
+    body = JSON.parse(text) as ErrorBody;
+  } catch {
+    // Something else than the platform responded.
+  }
+  const { message, details = [], plan } = body.error ?? {};
+  if (message === undefined)
+    return new CommandFailure(`The address responded with ${status}, not as Agent Platform does.`);
+  const shown = details.map((one) => ({ ...one, path: one.path.replace(/^document\./, '') }));
+  const said = details.length > 0 ? 'The document has faults:' : message;
+  return new CommandFailure((hints[status] ?? '') + said, shown, plan);
+};
+
+/** Sends a request to the platform and returns the text of its response. Throws CommandFailure. */
+const send = async ({ url, key }: Options, path: string, body?: object): Promise<string> => {
+  const init = body
+    ? { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    : { headers: {} };
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(`${url}/app/api${path}`, {
+      ...init,
+      redirect: 'manual',
+      headers: { ...init.headers, authorization: `Bearer ${key}` },
+    });
+    text = await response.text();
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as { code?: string };
+    throw new CommandFailure(`No connection to ${new URL(url).origin}${code ? ` (${code})` : ''}.`);
+  }
+  if (!response.ok) throw failureOf(response.status, text);
+  return text;
+};
+
+export const exportWorkspace = (options: Options, format: 'yaml' | 'json'): Promise<string> =>
+  send(options, `/workspace?format=${format}`);
+
+export const planWorkspace = async (options: Options, body: object): Promise<Plan> =>
+  JSON.parse(await send(options, '/workspace/plan', body)) as Plan;
+
+export const applyWorkspace = async (options: Options, body: object): Promise<ShownChange[]> =>
+  (JSON.parse(await send(options, '/workspace/apply', body)) as Plan).changes;

@@ -1,0 +1,83 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { applyWorkspace, CommandFailure, exportWorkspace, type Plan, planWorkspace } from './client.ts';
+import { type Options, readOptions, secretsFor, UsageError, usage } from './options.ts';
+import { isUnchanged, showChanges, summary } from './show.ts';
+
+/** The command `agent-platform`: exports, plans and applies the workspace as a document. */
+
+const print = (line: string): void => void process.stdout.write(line);
+
+const readText = async (file: string): Promise<string> => {
+  try {
+    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CommandFailure(`${file} cannot be read (${(error as { code?: string }).code ?? 'error'}).`);
+  }
+};
+
+const runExport = async (options: Options): Promise<number> => {
+  const { file } = options;
+  const exported = await exportWorkspace(options, file.endsWith('.json') ? 'json' : 'yaml');
+  if (file === '-') {
+    print(exported);
+    return 0;
+  }
+  try {
+    await writeFile(file, exported);
+  } catch (error) {
+    throw new CommandFailure(`${file} cannot be written (${(error as { code?: string }).code ?? 'error'}).`);
+  }
+  process.stderr.write(`The workspace is in ${file}. Its secrets are references: it holds none.\n`);
+  return 0;
+};
+
+const showPlan = ({ changes, secrets_needed }: Plan): void => {
+  print(showChanges(changes));
+  print(`${isUnchanged(changes) ? 'Nothing to change' : 'Plan'}: ${summary(changes)}.\n`);
+  if (secrets_needed.length > 0) {
+    print(
+      `Secrets that are needed (--secret NAME=VALUE, --secrets-from-env): ${secrets_needed.join(', ')}.\n`,
+    );
+  }
+};
+
+const runPlanOrApply = async (options: Options): Promise<number> => {
+  const document = await readText(options.file);
+  const body = { document, prune: options.prune, secrets: secretsFor(document, options, process.env) };
+  const plan = await planWorkspace(options, body);
+  showPlan(plan);
+  const nothing = isUnchanged(plan.changes);
+  if (options.command === 'plan') return nothing ? 0 : 2;
+  if (nothing) return 0;
+  const changes = await applyWorkspace(options, { ...body, fingerprint: plan.fingerprint });
+  const done = changes.filter(({ action }) => action !== 'unchanged').length;
+  print(`Applied: ${done} ${done === 1 ? 'change' : 'changes'}.\n`);
+  return 0;
+};
+
+const report = (error: unknown): number => {
+  if (error instanceof UsageError) process.stderr.write(`${error.message}\n\n${usage}`);
+  else if (error instanceof CommandFailure) {
+    if (error.plan) {
+      print('\nThe plan of now:\n');
+      showPlan(error.plan);
+    }
+    process.stderr.write(`Error: ${error.message}\n`);
+    for (const { path, message } of error.details) process.stderr.write(`  ${path}: ${message}\n`);
+  } else throw error;
+  return 1;
+};
+
+const run = async (): Promise<number> => {
+  try {
+    const options = readOptions(process.argv.slice(2), process.env);
+    if (options) return await (options.command === 'export' ? runExport(options) : runPlanOrApply(options));
+    print(usage);
+    return 0;
+  } catch (error) {
+    return report(error);
+  }
+};
+
+process.exitCode = await run();

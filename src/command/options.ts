@@ -1,0 +1,116 @@
+import { parseArgs } from 'node:util';
+
+/** What the command was asked for. */
+export interface Options {
+  command: 'export' | 'plan' | 'apply';
+  /** `-`: standard input or output. */
+  file: string;
+  /** Without a slash at its end. */
+  url: string;
+  key: string;
+  prune: boolean;
+  secrets: ReadonlyMap<string, string>;
+  secretsFromEnv: boolean;
+}
+
+/** A mistake of the caller, in words. It never contains the value of a secret. */
+export class UsageError extends Error {}
+
+export const usage = `Usage: agent-platform export|plan|apply -f FILE [options]
+
+  export   write the workspace as a document to FILE, in JSON if it ends in .json, else in YAML
+  plan     show what applying FILE would change
+  apply    show it, and do just that
+
+  -f, --file FILE        the document; - is standard input or output
+  --url URL              the address of the platform (AGENT_PLATFORM_URL, else http://127.0.0.1:8080)
+  --key KEY              an administrator's API key (AGENT_PLATFORM_KEY)
+  --prune                delete what FILE does not name, within the kinds that it names
+  --secret NAME=VALUE    a value for \${secret:NAME}; can be repeated
+  --secrets-from-env     take values from environment variables of the names that FILE refers to
+  -h, --help             show this text
+
+Exit status: 0 nothing to change, exported or applied; 2 changes planned; 1 an error.
+`;
+
+const commands = ['export', 'plan', 'apply'] as const;
+
+const readSecrets = (given: readonly string[]): Map<string, string> => {
+  const secrets = new Map<string, string>();
+  for (const one of given) {
+    const at = one.indexOf('=');
+    if (at < 1) throw new UsageError('--secret must be NAME=VALUE.');
+    secrets.set(one.slice(0, at), one.slice(at + 1));
+  }
+  return secrets;
+};
+
+const readUrl = (given: string): string => {
+  if (!URL.canParse(given) || !/^https?:/.test(given)) {
+    throw new UsageError('The address (--url, AGENT_PLATFORM_URL) must be an http or https address.');
+  }
+  return given.replace(/\/+$/, '');
+};
+
+const parse = (args: readonly string[]) => {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        file: { type: 'string', short: 'f' },
+        url: { type: 'string' },
+        key: { type: 'string' },
+        prune: { type: 'boolean', default: false },
+        secret: { type: 'string', multiple: true, default: [] },
+        'secrets-from-env': { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    });
+  } catch (error) {
+    // Node quotes the option, never its value.
+    throw new UsageError((error as Error).message.split('. ')[0] ?? '');
+  }
+};
+
+/** Reads the arguments; null if help is asked for. Throws UsageError. */
+export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv): Options | null => {
+  const { values, positionals } = parse(args);
+  if (values.help) return null;
+  const [given, ...rest] = positionals;
+  const command = commands.find((one) => one === given);
+  if (!command) throw new UsageError('Say what to do: export, plan or apply.');
+  // It may be a secret that was meant for an option, so it is not repeated.
+  if (rest.length > 0) throw new UsageError('There is an argument too many after the command.');
+  const file = values.file ?? (command === 'export' ? '-' : undefined);
+  if (file === undefined || file === '') throw new UsageError('Name the document with -f FILE.');
+  const key = values.key ?? env.AGENT_PLATFORM_KEY;
+  if (!key) throw new UsageError('Give an API key of an administrator with --key or AGENT_PLATFORM_KEY.');
+  return {
+    command,
+    file,
+    url: readUrl(values.url ?? env.AGENT_PLATFORM_URL ?? `http://127.0.0.1:${env.PORT || 8080}`),
+    key,
+    prune: values.prune,
+    secrets: readSecrets(values.secret),
+    secretsFromEnv: values['secrets-from-env'],
+  };
+};
+
+/**
+ * The values for the references of a document: those given, then, if asked for, those of environment variables of the
+ * names that it refers to, and of no others.
+ */
+export const secretsFor = (
+  document: string,
+  { secrets, secretsFromEnv }: Options,
+  env: NodeJS.ProcessEnv,
+): Record<string, string> => {
+  if (!secretsFromEnv) return Object.fromEntries(secrets);
+  const referred = [...document.matchAll(/(?<!\$)\$\{secret:(\w+)\}/g)].map(([, name]) => name!);
+  const found = referred.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : ([[name, value]] as const);
+  });
+  return Object.fromEntries([...found, ...secrets]);
+};

@@ -1,0 +1,210 @@
+import type { Fault } from '../lib/errors.ts';
+import { isObject } from '../lib/objects.ts';
+import { showPath } from '../lib/text.ts';
+import { differences, type FieldChange, isSame } from './diff.ts';
+import type { WorkspaceDocument } from './document.ts';
+import { withoutDefaults } from './export.ts';
+import type { Found, Item, Kind, KindName } from './kinds/kind.ts';
+import { inside } from './kinds/read.ts';
+import type { Path } from './paths.ts';
+import { at, type MissingSecret, readItem, type Secrets } from './read.ts';
+import { mapSecrets } from './secrets.ts';
+import { ambiguities, keyOf, type State } from './state.ts';
+
+export type Action = 'create' | 'update' | 'delete' | 'unchanged';
+
+/** One thing that the document or the workspace has, and what becomes of it. */
+export interface Entry {
+  kind: Kind;
+  name: string;
+  action: Action;
+  /** In the document; of what is deleted the list. */
+  path: string;
+  found: Found | undefined;
+  /** As it will be; undefined for what is deleted, and if the document has a fault there. */
+  item: Item | undefined;
+  fields: FieldChange[];
+  /** The fields of the item that differ. */
+  changed: ReadonlySet<string>;
+  /** It is deleted with what it belongs to. */
+  cascades?: boolean;
+}
+
+export interface Read {
+  entries: Entry[];
+  faults: Fault[];
+  missing: MissingSecret[];
+}
+
+interface Given {
+  kind: Kind;
+  value: unknown;
+  path: string;
+}
+
+const hidden = '(secret)';
+
+const fieldsOf = (
+  kind: Kind,
+  found: Found | undefined,
+  item: Item,
+  references: ReadonlyMap<string, string>,
+) => {
+  const show = (value: unknown, path: Path, side: 'from' | 'to') =>
+    value === undefined
+      ? null
+      : mapSecrets(
+          value,
+          kind.secrets,
+          (_secret, secretPath) =>
+            side === 'from' ? hidden : (references.get(showPath(secretPath, '')) ?? hidden),
+          path,
+        );
+  const shown = (one: Item) => {
+    const document = kind.toDocument ? kind.toDocument(one) : one;
+    return isObject(document) ? document : { [kind.kind]: document };
+  };
+  return found
+    ? differences(shown(found.item), shown(item), show)
+    : differences({}, shown(withoutDefaults(item, kind.defaults)), show);
+};
+
+const changedFields = (before: Item, after: Item): Set<string> =>
+  new Set(
+    [...Object.keys(before), ...Object.keys(after)].filter((field) => !isSame(before[field], after[field])),
+  );
+
+const readEntry = ({ kind, value, path }: Given, found: Found | undefined, secrets: Secrets): Read => {
+  const { item, faults, missing, references } = readItem(kind, value, found, secrets);
+  const changed = item && found ? changedFields(found.item, item) : new Set<string>();
+  const action = !found ? 'create' : changed.size > 0 ? 'update' : 'unchanged';
+  const given = isObject(value) ? value : {};
+  const entry: Entry = {
+    kind,
+    name: kind.single ? kind.kind : kind.nameOf(item ?? given),
+    action,
+    path,
+    found,
+    item,
+    fields: item && action !== 'unchanged' ? fieldsOf(kind, found, item, references) : [],
+    changed,
+  };
+  return {
+    entries: [entry],
+    faults: at(path, faults),
+    missing: missing.map((one) => ({ ...one, path: inside(path, one.path) })),
+  };
+};
+
+const merge = (reads: readonly Read[]): Read => ({
+  entries: reads.flatMap(({ entries }) => entries),
+  faults: reads.flatMap(({ faults }) => faults),
+  missing: reads.flatMap(({ missing }) => missing),
+});
+
+/** The items of a list, with the faults of a value that is none. */
+const itemsOf = (
+  value: unknown,
+  path: string,
+): { items: readonly unknown[] | undefined; faults: Fault[] } => {
+  if (value === undefined || value === null) return { items: undefined, faults: [] };
+  if (Array.isArray(value)) return { items: value, faults: [] };
+  return { items: undefined, faults: [{ path, message: 'expected an array' }] };
+};
+
+/** Reads all things that a document names, and finds each in the workspace. */
+export const readEntries = (
+  kinds: readonly Kind[],
+  document: WorkspaceDocument,
+  state: State,
+  secrets: Secrets,
+  prune: boolean,
+): Read => {
+  const faults: Fault[] = [];
+  const reads: Read[] = [];
+  const deleted: Entry[] = [];
+  const kindOf = (name: KindName) => kinds.find(({ kind }) => kind === name)!;
+
+  const remove = (kind: Kind, found: Found, cascades = false): void => {
+    const path = `document.${kind.key}`;
+    const rest = { item: undefined, fields: [], changed: new Set<string>(), cascades };
+    deleted.push({ kind, name: found.name, action: 'delete', path, found, ...rest });
+  };
+
+  /** Reads the items of one kind, among the things that `candidates` are. */
+  const readAll = (kind: Kind, given: readonly Given[], candidates: readonly Found[]): void => {
+    faults.push(...ambiguities(kind, candidates));
+    const byKey = new Map(candidates.map((found) => [keyOf(kind, found.item), found]));
+    const seen = new Set<string>();
+    for (const one of given) {
+      const key = isObject(one.value) ? keyOf(kind, one.value) : undefined;
+      if (key !== undefined && seen.has(key)) {
+        const message = `"${kind.nameOf(one.value as Item)}" is in the document twice`;
+        faults.push({ path: one.path, message });
+        continue;
+      }
+      if (key !== undefined) seen.add(key);
+      reads.push(readEntry(one, key === undefined ? undefined : byKey.get(key), secrets));
+    }
+    if (!prune) return;
+    for (const found of candidates) {
+      if (!found.builtIn && !seen.has(keyOf(kind, found.item))) remove(kind, found);
+    }
+  };
+
+  const readSchedules = (agent: Item, path: string): void => {
+    const kind = kindOf('schedule');
+    const { items, faults: wrong } = itemsOf(agent.schedules, `${path}.schedules`);
+    faults.push(...wrong);
+    if (!items) return;
+    const { name } = agent;
+    const given = items.map((value, i) => ({
+      kind,
+      value: isObject(value) ? { ...value, agent: name } : value,
+      path: `${path}.schedules[${i}]`,
+    }));
+    readAll(
+      kind,
+      given,
+      state.get('schedule')!.filter(({ item }) => item.agent === name),
+    );
+  };
+
+  for (const kind of kinds) {
+    const value = document[kind.key];
+    const path = `document.${kind.key}`;
+    if (value === undefined || value === null || kind.kind === 'schedule') continue;
+    if (kind.single) {
+      const isText = kind.kind === 'default_llm';
+      if (isText && typeof value !== 'string') {
+        faults.push({ path, message: 'must be the name of an LLM configuration' });
+        continue;
+      }
+      const given = { kind, value: isText ? { default_llm: value } : value, path };
+      reads.push(readEntry(given, state.get(kind.kind)![0], secrets));
+      continue;
+    }
+    const { items, faults: wrong } = itemsOf(value, path);
+    faults.push(...wrong);
+    if (!items) continue;
+    const given = items.map((one, i) => {
+      const { schedules: _, ...rest } = isObject(one) ? one : {};
+      return { kind, value: isObject(one) && kind.kind === 'agent' ? rest : one, path: `${path}[${i}]` };
+    });
+    readAll(kind, given, state.get(kind.kind)!);
+    if (kind.kind !== 'agent') continue;
+    for (const [i, one] of items.entries()) if (isObject(one)) readSchedules(one, `${path}[${i}]`);
+  }
+
+  // The schedules of an agent go with it.
+  const gone = new Set(deleted.filter(({ kind }) => kind.kind === 'agent').map(({ name }) => name));
+  for (const found of state.get('schedule')!) {
+    if (gone.has(String(found.item.agent))) remove(kindOf('schedule'), found, true);
+  }
+  const all = merge(reads);
+  return {
+    entries: [...all.entries, ...deleted],
+    faults: [...faults, ...all.faults],
+    missing: all.missing,
+  };
+};

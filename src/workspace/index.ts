@@ -1,0 +1,60 @@
+import type { RoleMappingRules } from '../access/index.ts';
+import type { Agents } from '../agents/index.ts';
+import type { CallbackStore } from '../callbacks/index.ts';
+import type { DataConnections } from '../data-connections/index.ts';
+import type { DocumentIntelligence } from '../document-intelligence/index.ts';
+import type { Feature, Services } from '../feature.ts';
+import type { LlmConfigurations } from '../llm-configurations/index.ts';
+import type { Observability } from '../observability/index.ts';
+import type { Schedules } from '../schedules/index.ts';
+import type { SemanticDataModels } from '../semantic-data-models/index.ts';
+import type { SettingsFeature } from '../settings/index.ts';
+import type { ToolServers } from '../tool-servers/index.ts';
+import { agentKind } from './kinds/agents.ts';
+import { dataConnectionKind, semanticDataModelKind } from './kinds/data.ts';
+import { integrationKind } from './kinds/integrations.ts';
+import { defaultLlmKind, llmKind } from './kinds/llm-configurations.ts';
+import { roleMappingKind } from './kinds/role-mappings.ts';
+import { scheduleKind } from './kinds/schedules.ts';
+import { brandingKind, documentIntelligenceKind, settingsKind } from './kinds/singles.ts';
+import { toolServerKind } from './kinds/tool-servers.ts';
+import { workspaceRoutes } from './routes.ts';
+import { createWorkspaceRules } from './workspace.ts';
+
+/** The features whose things a document can describe. */
+interface Needs {
+  settings: SettingsFeature;
+  llms: LlmConfigurations;
+  toolServers: ToolServers;
+  dataConnections: DataConnections;
+  semanticDataModels: SemanticDataModels;
+  agents: Agents;
+  callbacks: CallbackStore;
+  schedules: Schedules;
+  observability: Observability;
+  roleMappings: RoleMappingRules;
+  documentIntelligence: DocumentIntelligence;
+}
+
+/** Workspace as code: what the workspace holds as one document, which is exported, planned and applied. */
+export const createWorkspace = ({ db }: Pick<Services, 'db'>, needs: Needs): Feature => {
+  const { roleMappings } = needs;
+  const kinds = [
+    settingsKind(needs.settings),
+    brandingKind,
+    llmKind(needs.llms),
+    defaultLlmKind(needs.llms),
+    toolServerKind(needs.toolServers),
+    dataConnectionKind(needs.dataConnections),
+    semanticDataModelKind(needs.semanticDataModels, needs.dataConnections.rules),
+    agentKind(needs.agents, needs.callbacks),
+    scheduleKind(needs.schedules),
+    integrationKind(needs.observability),
+    roleMappingKind(roleMappings),
+    documentIntelligenceKind(needs.documentIntelligence),
+  ];
+  return {
+    tag: { name: 'Workspace', description: 'What the workspace holds as one document.' },
+    routes: workspaceRoutes(createWorkspaceRules({ db, kinds, roleMappings })),
+  };
+};

@@ -1,0 +1,93 @@
+import type { Fault } from '../lib/errors.ts';
+import { defaultSettings, type Settings } from '../settings/index.ts';
+import type { Entry } from './entries.ts';
+import type { Item, Kind, KindName, Outlook } from './kinds/kind.ts';
+import { inside } from './kinds/read.ts';
+import { at } from './read.ts';
+import type { State } from './state.ts';
+
+const id = (kind: KindName, name: string): string => JSON.stringify([kind, name]);
+
+/** The workspace after the change. */
+export class After implements Outlook {
+  readonly #entries = new Map<string, Entry>();
+  readonly #state: State;
+  readonly settings: Settings;
+
+  constructor(entries: readonly Entry[], state: State) {
+    this.#state = state;
+    for (const entry of entries) this.#entries.set(id(entry.kind.kind, entry.name), entry);
+    const settings = this.item('settings', 'settings') ?? state.get('settings')?.[0]?.item;
+    this.settings = { ...defaultSettings, ...settings };
+  }
+
+  entry(kind: KindName, name: string): Entry | undefined {
+    return this.#entries.get(id(kind, name));
+  }
+
+  isDeleted(kind: KindName, name: string): boolean {
+    return this.entry(kind, name)?.action === 'delete';
+  }
+
+  item(kind: KindName, name: string): Item | undefined {
+    const entry = this.entry(kind, name);
+    return entry ? entry.item : this.#state.get(kind)?.find((found) => found.name === name)?.item;
+  }
+
+  /** Why nothing can refer to the thing; null if it can. */
+  fault(kind: KindName, name: string): string | null {
+    const entry = this.entry(kind, name);
+    if (entry?.action === 'delete') return `"${name}" is not in the document, and prune deletes it`;
+    if (entry) return null;
+    const count = this.#state.get(kind)!.filter((found) => found.name === name).length;
+    if (count === 1) return null;
+    return count === 0
+      ? `there is no ${kind} "${name}" in the document or the workspace`
+      : `the workspace has ${count} of the kind ${kind} with the name "${name}"; rename all but one`;
+  }
+}
+
+const referenceFaults = ({ kind, item, path }: Entry, after: After): Fault[] =>
+  (item ? kind.references(item) : []).flatMap((reference) => {
+    if (kind.kind === 'schedule') return [];
+    const message = after.fault(reference.kind, reference.name);
+    return message === null ? [] : [{ path: inside(path, reference.path), message }];
+  });
+
+/** What the document does not name and prune does not delete still needs what it refers to. */
+const deletionFaults = (kinds: readonly Kind[], state: State, after: After): Fault[] =>
+  kinds.flatMap((kind) =>
+    state.get(kind.kind)!.flatMap(({ name, item }) => {
+      if (after.entry(kind.kind, name)) return [];
+      return kind
+        .references(item)
+        .filter((reference) => !reference.weak && after.isDeleted(reference.kind, reference.name))
+        .map((reference) => ({
+          path: `document.${after.entry(reference.kind, reference.name)!.kind.key}`,
+          message: `"${reference.name}" cannot be deleted: ${kind.single ? kind.kind : `${kind.kind} "${name}"`} uses it`,
+        }));
+    }),
+  );
+
+/** The faults between things: names that do not exist, deletions of what is used, rules that need other things. */
+export const faultsBetween = (
+  kinds: readonly Kind[],
+  entries: readonly Entry[],
+  state: State,
+  after: After,
+): Fault[] => {
+  const between = [
+    ...entries.flatMap((entry) => referenceFaults(entry, after)),
+    ...deletionFaults(kinds, state, after),
+  ];
+  const checks = entries.flatMap(({ kind, item, path, action }) =>
+    item && action !== 'unchanged' ? at(path, kind.check?.(item, after) ?? []) : [],
+  );
+  const seen = new Set<string>();
+  return [...between, ...checks].filter(({ path, message }) => {
+    const key = `${path} ${message}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+};

@@ -1,0 +1,91 @@
+import { isObject } from '../lib/objects.ts';
+import { matchesPattern, type Path } from './paths.ts';
+
+/** References to secrets (`${secret:NAME}`) in a document, and the names that an export gives them. */
+
+const reference = /\$\{secret:([^}]*)\}/;
+const references = /\$\{secret:([^}]*)\}/g;
+const nameRule = /^[A-Za-z0-9_]{1,200}$/;
+/** `$${secret:` stands for `${secret:` in text that is no reference, and so on. */
+const escaped = /\$(\$+\{secret:)/g;
+const marks = /\$+\{secret:/g;
+
+/** How text that merely looks like a reference is written. */
+export const escapeText = (text: string): string => text.replaceAll(marks, (mark) => `$${mark}`);
+
+/** The text that `escapeText` wrote. */
+export const unescapeText = (text: string): string => text.replaceAll(escaped, '$1');
+
+const withoutEscaped = (text: string): string => text.replaceAll(/\$\$+\{secret:/g, '');
+
+/** Whether the text refers to a secret. */
+export const hasReference = (text: string): boolean => reference.test(withoutEscaped(text));
+
+/** The names that a text refers to, and whether each can be a name. */
+export const namesIn = (text: string): { name: string; ok: boolean }[] =>
+  [...withoutEscaped(text).matchAll(references)].map(([, name]) => ({
+    name: name!,
+    ok: nameRule.test(name!),
+  }));
+
+/** The text with its references replaced. A name without a value in `values` stays as it is. */
+export const withValues = (text: string, values: ReadonlyMap<string, string>): string => {
+  const parts = text.split(/(\$+\{secret:[^}]*\})/);
+  return parts
+    .map((part) => {
+      const name = /^\$\{secret:([^}]*)\}$/.exec(part)?.[1];
+      return name === undefined ? unescapeText(part) : (values.get(name) ?? part);
+    })
+    .join('');
+};
+
+/** Letters of the base alphabet, digits and `_`, in capitals. */
+const wordOf = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '');
+
+/** Gives secrets their names: KIND_NAME_FIELD; the second of one name gets `_2`. */
+export class SecretNames {
+  readonly #taken = new Set<string>();
+
+  /** A reference to the secret at `path` of the thing `name`. */
+  referTo(kind: string, name: string, path: Path): string {
+    // `settings` and `configuration` say nothing: every secret of their kinds is in them.
+    const field = path
+      .filter((key) => key !== 'settings' && key !== 'configuration')
+      .map((key) => (typeof key === 'number' ? String(key + 1) : key));
+    const words = [kind, name, ...field].map(wordOf).filter((word) => word !== '');
+    const start = words.join('_').slice(0, 190);
+    let found = start;
+    for (let n = 2; this.#taken.has(found); n++) found = `${start}_${n}`;
+    this.#taken.add(found);
+    return `\${secret:${found}}`;
+  }
+}
+
+/** Whether `path` is that of a secret, by the patterns of its kind. */
+export const isSecret = (patterns: Readonly<Record<string, string>>, path: Path): boolean =>
+  Object.keys(patterns).some((pattern) => matchesPattern(pattern, path));
+
+/** What stands for a secret that is not known yet, so that the rest can be checked. */
+export const placeholderFor = (patterns: Readonly<Record<string, string>>, path: Path): string =>
+  Object.entries(patterns).find(([pattern]) => matchesPattern(pattern, path))![1];
+
+/** `value` with what `change` returns in place of each secret. */
+export const mapSecrets = (
+  value: unknown,
+  patterns: Readonly<Record<string, string>>,
+  change: (secret: string, path: Path) => unknown,
+  path: Path = [],
+): unknown => {
+  if (typeof value === 'string') return isSecret(patterns, path) ? change(value, path) : value;
+  if (Array.isArray(value)) return value.map((one, i) => mapSecrets(one, patterns, change, [...path, i]));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, mapSecrets(field, patterns, change, [...path, key])]),
+  );
+};

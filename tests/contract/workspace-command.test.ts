@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { adminKey } from '../harness/process.ts';
+import { withPlatform } from './fixture.ts';
+import {
+  apply,
+  everything,
+  exported,
+  exportedSecrets,
+  prepare,
+  secret,
+  secrets,
+} from './workspace-fixture.ts';
+
+const bin = fileURLToPath(new URL('../../bin/agent-platform.js', import.meta.url));
+
+interface Result {
+  status: number;
+  out: string;
+  err: string;
+}
+
+describe('the command agent-platform', () =>
+  withPlatform('postgres', (at) => {
+    let folder: string;
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'ap-command-'));
+      prepare(at());
+    });
+    afterAll(() => rm(folder, { recursive: true, force: true }));
+
+    const run = async (
+      args: readonly string[],
+      { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
+    ): Promise<Result> => {
+      const { PATH, HOME } = process.env;
+      const child = spawn(process.execPath, [bin, ...args], {
+        cwd: folder,
+        env: { PATH, HOME, AGENT_PLATFORM_URL: at().test.origin, AGENT_PLATFORM_KEY: adminKey, ...env },
+      });
+      child.stdin.end(input);
+      const [out, err, status] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1))),
+      ]);
+      for (const value of [...Object.values(secrets), adminKey]) expect(out + err).not.toContain(value);
+      return { status, out, err };
+    };
+
+    const given = Object.entries(secrets).flatMap(([name, value]) => ['--secret', `${name}=${value}`]);
+
+    test('plans with 2, applies what it showed, then plans with 0, and exports what can be applied', async () => {
+      const document = JSON.stringify(everything());
+      await writeFile(join(folder, 'workspace.json'), document);
+      const planned = await run(['plan', '-f', 'workspace.json']);
+      expect(planned.status, planned.err).toBe(2);
+      expect(planned.out).toContain('  + agent "Night clerk"\n      name: "Night clerk"\n');
+      expect(planned.out).toContain(`      api_key: ${secret('HOUSE_MODEL_KEY')}\n`);
+      expect(planned.out).toContain('  ~ settings\n      MAX_SCHEDULES_PER_AGENT: 20 → 30\n');
+      expect(planned.out).toContain('Plan: 11 to create, 3 to update, 0 to delete, 0 unchanged.\n');
+      expect(planned.out).toContain('--secrets-from-env): HOUSE_MODEL_KEY, TOOLS_KEY, TRACES.\n');
+
+      const missing = await run(['apply', '-f', 'workspace.json']);
+      expect(missing.status).toBe(1);
+      expect(missing.err).toContain(
+        '  llm_configurations[0].api_key: the secret HOUSE_MODEL_KEY is missing; send it in `secrets`\n',
+      );
+      const applied = await run(['apply', '-f', '-', ...given.slice(2), '--secrets-from-env'], {
+        input: document,
+        env: { HOUSE_MODEL_KEY: secrets.HOUSE_MODEL_KEY, TRACES: 'another' },
+      });
+      expect(applied.status, applied.err).toBe(0);
+      expect(applied.out).toMatch(/Applied: 14 changes\.\n$/);
+      const again = await run(['apply', '-f', 'workspace.json']);
+      expect([again.status, again.out]).toEqual([
+        0,
+        'Nothing to change: 0 to create, 0 to update, 0 to delete, 14 unchanged.\n',
+      ]);
+
+      expect((await run(['export', '-f', 'exported.yaml'])).status).toBe(0);
+      const yaml = await readFile(join(folder, 'exported.yaml'), 'utf8');
+      expect(yaml).toBe(await exported(at()));
+      expect((await run(['export'])).out).toBe(yaml);
+      const self = await run(['plan', '-f', 'exported.yaml', '--prune', '--secrets-from-env'], {
+        env: exportedSecrets(yaml),
+      });
+      // The signing secret of the callback was generated, so the one that is given is another.
+      expect([self.status, self.out]).toEqual([
+        2,
+        expect.stringContaining('callbacks[0].secret: (secret) → ${secret:'),
+      ]);
+      expect((await run(['plan', '-f', 'exported.yaml', '--prune'])).status).toBe(0);
+      await run(['export', '-f', 'exported.json']);
+      expect(JSON.parse(await readFile(join(folder, 'exported.json'), 'utf8'))).toMatchObject({ version: 1 });
+    });
+
+    test('deletes with --prune, and shows it', async () => {
+      await apply(at(), { version: 1, role_mappings: [{ claim: 'groups', value: 'old', role: 'member' }] });
+      const document = 'version: 1\nrole_mappings: []\n';
+      expect((await run(['plan', '-f', '-'], { input: document })).status).toBe(0);
+      const planned = await run(['plan', '-f', '-', '--prune'], { input: document });
+      expect([planned.status, planned.out]).toEqual([
+        2,
+        expect.stringContaining('  - role_mapping "groups=old"\n'),
+      ]);
+    });
+
+    test('ends with 1, and says what is wrong and where', async () => {
+      const faulty = await run(['plan', '-f', '-'], {
+        input:
+          'version: 1\nagents: [{ name: A, mode: worker, schedules: [{ key: k, cron_expression: x }] }]\n',
+      });
+      expect(faulty.status).toBe(1);
+      expect(faulty.err).toMatch(
+        /^Error: The document has faults:\n {2}agents\[0\]\.schedules\[0\]\.cron_expression: /,
+      );
+      const cases: [string[], RegExp, Record<string, string>?][] = [
+        [['plan'], /^Name the document with -f FILE/],
+        [['destroy', '-f', 'x'], /^Say what to do/],
+        [['plan', '-f', 'x', 'secret-of-the-ledger'], /^There is an argument too many/],
+        [['plan', '-f', 'x', '--secret', 'secret'], /^--secret must be NAME=VALUE/],
+        [['plan', '-f', 'x', '--wrong'], /^Unknown option '--wrong'/],
+        [['plan', '-f', 'none.yaml'], /^Error: none\.yaml cannot be read \(ENOENT\)/],
+        [['export', '--url', 'ftp://x'], /must be an http or https address/],
+        [['export', '--url', 'http://127.0.0.1:2'], /^Error: No connection to http:\/\/127\.0\.0\.1:2/],
+        [['export', '--key', 'nonsense'], /^Error: The API key is not accepted/],
+        [['export'], /^Give an API key/, { AGENT_PLATFORM_KEY: '' }],
+        [['export', '-f', 'no/such/folder.yaml'], /cannot be written/],
+      ];
+      for (const [args, message, env] of cases) {
+        const { status, err } = await run(args, { env: env ?? {} });
+        expect([status, err], args.join(' ')).toEqual([1, expect.stringMatching(message)]);
+      }
+      expect(await run(['--help'])).toMatchObject({ status: 0, out: expect.stringContaining('Usage: ') });
+    });
+  }));
