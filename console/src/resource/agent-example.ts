@@ -1,7 +1,7 @@
-import { useBaseUrl, useGet } from '../api/index.ts';
-import type { AgentSummaryPage } from '../api/types.gen.ts';
+import { useBaseUrl } from '../api/index.ts';
 import { common } from '../text/en/common.ts';
 import { curlOf } from '../ui/index.ts';
+import { useAgents } from './agents.ts';
 
 /**
  * The command of an empty list of what belongs to an agent: it works as it stands, with the id of an agent that there is.
@@ -13,11 +13,7 @@ export const useAgentExample = (
   of: (agentId: string) => readonly [path: string, body: object],
 ): string | undefined => {
   const base = useBaseUrl();
-  const { data } = useGet<AgentSummaryPage>('/app/api/agents', {
-    query: { mode: 'worker', limit: 1 },
-    enabled: wanted,
-    staleTime: 30_000,
-  });
+  const { data } = useAgents({ mode: 'worker', enabled: wanted });
   if (!wanted || !data) return undefined;
   const [agent] = data.data;
   return agent

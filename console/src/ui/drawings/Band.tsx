@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { ui } from '../../text/en/ui.ts';
-import { list } from '../../text/format.ts';
+import { number as format, list } from '../../text/format.ts';
 import { clockTime, exactTime, shortDay } from '../../time/format.ts';
 import { Link } from '../Link.tsx';
 import { type BandBucket, type Count, countsOf, drawnWidth, mergeBuckets, widthOf } from './buckets.ts';
@@ -53,7 +53,7 @@ const Counted = ({ count, x, y }: { count: Count; x: number; y: number }) => {
         stroke={colorOf(kind)}
       />
       <text x={x + width / 2} y={y + 19} textAnchor="middle" className={hollow ? undefined : css.inside}>
-        {number}
+        {format(number)}
       </text>
     </>
   );

@@ -1,3 +1,4 @@
+import { number as format } from '../../text/format.ts';
 import type { Outcome } from './marks.tsx';
 
 /** What happened, or is expected, between two moments. */
@@ -33,7 +34,7 @@ export const countsOf = ({ counts }: BandBucket): Count[] =>
 
 /** How wide a count is drawn: a mark, or a bar that its number fits in. */
 export const widthOf = ({ number }: Count): number =>
-  number === 1 ? 10 : Math.max(14, String(number).length * 7 + 7);
+  number === 1 ? 10 : Math.max(14, format(number).length * 7 + 7);
 
 /** How wide a bucket is drawn. */
 export const drawnWidth = (bucket: BandBucket): number =>
