@@ -74,6 +74,9 @@ const shared = (props: FieldFrame & ChoiceProps) => ({
   ...(props.onSearch ? { onSearchChange: props.onSearch, filter: everything } : {}),
 });
 
+/** Mantine's is 22 px wide, and a target has at least 24. */
+const clearButton = { 'aria-label': ui.clearChoice, size: '24px' };
+
 /** Choose one. Choosing the chosen one again keeps it. */
 export const Select = ({
   value,
@@ -87,7 +90,7 @@ export const Select = ({
     onChange={(next) => onChange(next)}
     allowDeselect={false}
     clearable={clearable}
-    clearButtonProps={{ 'aria-label': ui.clearChoice }}
+    clearButtonProps={clearButton}
     checkIconPosition="right"
   />
 );
@@ -96,11 +99,12 @@ export const Select = ({
 export const MultiSelect = ({ value, onChange, ...props }: FieldBase<string[]> & ChoiceProps) => (
   <MantineMultiSelect
     {...shared(props)}
+    classNames={{ pill: css.pill }}
     value={value}
     onChange={(next) => onChange(next as string[])}
     hidePickedOptions={false}
     clearable
-    clearButtonProps={{ 'aria-label': ui.clearChoice }}
+    clearButtonProps={clearButton}
     checkIconPosition="right"
   />
 );
