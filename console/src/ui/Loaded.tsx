@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useDeferredValue, useEffect, useState } from 'react';
 import { type Role, roleOf, useMeQuery } from '../api/me.ts';
 import type { Got } from '../api/query.ts';
 import { common } from '../text/en/common.ts';
@@ -51,12 +51,15 @@ export interface LoadedProps<T> {
 export const Loaded = <T,>({ got, skeleton, list, audit, operation, children }: LoadedProps<T>) => {
   const role: Role = useMeQuery().data?.principal.role ?? 'member';
   const { data, error, loading, refetch, updatedAt } = got;
+  // The first content is rendered in parts of 5 ms, while the skeleton is there: at once, a long list would keep a slow
+  // device from everything else for half a second.
+  const shows = useDeferredValue(data !== undefined);
   if (error?.status === 404 && list) return <Gone list={list} audit={audit} />;
   if (error?.status === 403) {
     const needed = operation ? roleOf(operation) : null;
     return <NoPermission role={role} requiredRole={needed === 'anyone' ? null : needed} />;
   }
-  if (data !== undefined) {
+  if (data !== undefined && shows) {
     return (
       <>
         {error && (
@@ -70,6 +73,6 @@ export const Loaded = <T,>({ got, skeleton, list, audit, operation, children }: 
       </>
     );
   }
-  if (error) return <ErrorState error={error} onRetry={refetch} list={list} />;
-  return loading ? (skeleton ?? <Skeleton />) : null;
+  if (error && data === undefined) return <ErrorState error={error} onRetry={refetch} list={list} />;
+  return loading || data !== undefined ? (skeleton ?? <Skeleton />) : null;
 };

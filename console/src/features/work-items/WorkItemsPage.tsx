@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useState } from 'react';
+import { useDeferredValue, useEffect, useEffectEvent, useState } from 'react';
 import { usePermission } from '../../api/index.ts';
 import { to } from '../../app/addresses.ts';
 import { stringifySearch } from '../../app/search.ts';
@@ -56,7 +56,9 @@ const leadOf = (counts: ListedWorkItemPage['counts'], chosen: readonly Status[] 
 /** All Work Items: which there are, how each is and why, and what can be done with one or many. */
 export const WorkItemsPage = () => {
   const { search, clear, count } = useUrlState<Search>();
-  const { list, rows, counts, newer, showNewer } = useListing(search);
+  const { list, rows, counts: known, newer, showNewer } = useListing(search);
+  // Together with the rows (`Loaded`): the counts may need a second line, and would push the skeleton down.
+  const counts = useDeferredValue(known);
   const selection = useSelection();
   const [asking, setAsking] = useState<{ action: ActionName; item: ListedWorkItem } | null>(null);
   const [bulk, setBulk] = useState<{ action: ActionName; target: Target } | null>(null);
