@@ -87,7 +87,7 @@ describe('a hostile job', () => {
 
   // The kernel kills a child when its parent dies after that was asked for. One whose parent died before has another
   // parent, as here.
-  test.skipIf(spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status !== 0)(
+  test.skipIf(spawnSync('/bin/sh', ['-c', 'setpriv --pdeathsig KILL true']).status !== 0)(
     'does not begin if the platform is not its parent',
     async () => {
       await mkdir(join(folder, 'orphan'));

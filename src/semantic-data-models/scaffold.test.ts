@@ -123,3 +123,9 @@ test.each([
 ])('%s is %s in snake case', (from, to) => {
   expect(snakeCase(from)).toBe(to === 'httprequest2' ? 'http_request2' : to);
 });
+
+test('a scaffold adds up no column that is a key, a code, a number or a year by its name', () => {
+  const names = ['weight', 'serial_no', 'customer_id', 'sort_key', 'tax_code', 'year', 'zip', 'zip_code'];
+  const columns = Object.fromEntries(names.map((name) => [name, 'Integer']));
+  expect(scaffold(table('parcels', columns)).metrics.map(({ name }) => name)).toEqual(['total_weight']);
+});
