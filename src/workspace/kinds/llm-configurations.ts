@@ -26,7 +26,11 @@ export const llmKind = ({ rules }: LlmConfigurations): Kind => ({
     (await rules.list(executor)).map(({ row, settings }) => ({
       id: row.id,
       name: row.name,
-      item: asRead(createLlmBody, { name: row.name, model: row.model, ...settings }),
+      item: {
+        name: row.name,
+        kind: row.kind,
+        ...asRead(createLlmBody, { name: row.name, model: row.model, ...settings }),
+      },
       builtIn: row.id === builtInId,
     })),
   read: (given) => {
