@@ -336,6 +336,7 @@ create table document_intelligence (
   ocr text not null,
   ocr_languages jsonb not null,
   updated_at timestamp(3) with time zone default platform_now() not null,
+  revision integer default nextval('document_intelligence_revisions'::regclass) not null,
   constraint document_intelligence_pkey PRIMARY KEY (id),
   constraint document_intelligence_id_check CHECK ((id = 'configuration'::text)),
   constraint document_intelligence_llm_id_fkey FOREIGN KEY (llm_id) REFERENCES llm_configurations(id) ON DELETE SET NULL,
@@ -501,8 +502,8 @@ create table occurrences (
   constraint occurrences_outcome_check CHECK ((outcome = ANY (ARRAY['fired'::text, 'caught_up'::text, 'skipped'::text, 'manual'::text])))
 );
 CREATE INDEX occurrences_at ON occurrences USING btree (at);
+CREATE INDEX occurrences_missed ON occurrences USING btree (at) INCLUDE (schedule_id, scheduled_for, count) WHERE ((outcome = 'skipped'::text) AND (reason = 'missed'::text));
 CREATE INDEX occurrences_scheduled_for ON occurrences USING btree (schedule_id, scheduled_for);
-CREATE INDEX occurrences_skipped ON occurrences USING btree (at) WHERE (outcome = 'skipped'::text);
 CREATE INDEX occurrences_together ON occurrences USING btree (schedule_id, scheduled_for) WHERE (count > 1);
 
 create table removed_files (

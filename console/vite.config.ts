@@ -65,26 +65,52 @@ const operations = (): Plugin => ({
   },
 });
 
-/** Components that only lists with filters and some forms use. */
-const selects =
-  /@mantine\/core\/[^?]*components\/(Combobox|Select|MultiSelect|Pill|PillsInput)\/|console\/src\/ui\/(Select|FilterBar)/;
-/** What the frame and nearly every page use. */
-const kit =
-  /^\0|node_modules|console\/src\/(ui|api|time|app)\/|console\/src\/resource\/(?!ListPage)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
+const cssVariables =
+  /@mantine\/core\/esm\/core\/MantineProvider\/MantineCssVariables\/MantineCssVariables\.mjs$/;
 
 /**
- * What pages share is two files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
+ * Leaves out what computes Mantine's CSS variables. It does so while it is loaded, for 30 ms on a slow device, also with
+ * `withCssVariables={false}`: ours are in tokens.css and mantine.css.
+ */
+const withoutCssVariables = (): Plugin => {
+  let found = false;
+  return {
+    name: 'console-without-css-variables',
+    apply: 'build',
+    load(id) {
+      if (!cssVariables.test(id)) return undefined;
+      found = true;
+      return 'export const MantineCssVariables = () => null;';
+    },
+    buildEnd(error) {
+      if (!error && !found) throw new Error('Mantine has its CSS variables in another file: vite.config.ts');
+    },
+  };
+};
+
+/** Components that only lists with filters and some forms use. */
+const selects =
+  /@mantine\/core\/[^?]*components\/(Combobox|Select|MultiSelect|Pill|PillsInput)\/|console\/src\/ui\/(Select|FilterBar)|console\/src\/resource\/AgentSelect/;
+/** What some pages use, but not the Overview. */
+const others = /console\/src\/(ui\/(JsonView|RowsGrid|RowsTable|SecretMap)|api\/event-stream)\./;
+/** What the frame and nearly every page use. */
+const kit =
+  /^\0|node_modules|console\/src\/(ui|api|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
+
+/**
+ * What pages share is three files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
  * and words of a feature, go where they are used. The kit comes first and takes what it imports with it: files that
  * import each other in a circle would run in the wrong order.
  */
 const sharedFiles = [
   {
     name: 'kit',
-    test: (id: string) => kit.test(id) && !selects.test(id),
+    test: (id: string) => kit.test(id) && !selects.test(id) && !others.test(id),
     minShareCount: 2,
     priority: 2,
   },
   { name: 'selects', test: selects, priority: 1 },
+  { name: 'others', test: others, minShareCount: 2, priority: 1 },
 ];
 
 /**
@@ -92,9 +118,11 @@ const sharedFiles = [
  */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), head(), operations()],
+  plugins: [react(), head(), operations(), withoutCssVariables()],
   build: {
     manifest: true,
+    // The texts of the packages that are built in.
+    license: { fileName: 'licenses.md' },
     // No data: addresses; the policy forbids them for fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

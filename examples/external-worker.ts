@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { client } from './client/client.gen.ts';
-import { type ClaimedWorkItem, claimWorkItems, finishWorkItem, heartbeatWorkItem } from './client/index.ts';
+import { ApiError, type ClaimedWorkItem, createClient } from '../clients/typescript/src/index.ts';
 
 /**
  * An external worker: it claims the Work Items of an agent with `execution: external`, one at a time, and finishes them.
@@ -8,7 +7,7 @@ import { type ClaimedWorkItem, claimWorkItems, finishWorkItem, heartbeatWorkItem
  */
 const { KEY, AGENT_ID, PLATFORM_URL = 'http://127.0.0.1:8080' } = process.env;
 if (!KEY || !AGENT_ID) throw new Error('Set KEY to an API key and AGENT_ID to the id of an external agent.');
-client.setConfig({ baseUrl: `${PLATFORM_URL}/api/v2`, headers: { Authorization: `Bearer ${KEY}` } });
+const platform = createClient({ url: PLATFORM_URL, key: KEY });
 
 const leaseSeconds = 30;
 const stop = new AbortController();
@@ -31,8 +30,12 @@ const keepLease = async (
   while (!done.aborted) {
     await sleep((leaseSeconds / 3) * 1_000, undefined, { signal: done }).catch(() => {});
     if (done.aborted) return;
-    const { data, response } = await heartbeatWorkItem({ path, body });
-    if (data?.cancel_requested || response?.status === 412) cancel.abort();
+    try {
+      if ((await platform.heartbeatWorkItem({ path, body })).cancel_requested) cancel.abort();
+    } catch (error) {
+      // The lease went to another worker. After any other failure the next heartbeat may come in time.
+      if (error instanceof ApiError && error.status === 412) cancel.abort();
+    }
   }
 };
 
@@ -62,18 +65,29 @@ const execute = async (record: ClaimedWorkItem): Promise<void> => {
   await beating;
   // Safe to repeat: the same finish again changes nothing.
   for (let tries = 0; tries < 5; tries++) {
-    const { data, response } = await finishWorkItem({ path: { work_item_id: record.work_item.id }, body });
-    if (data) return console.log(`${data.id} is ${data.status}`);
-    if (response?.status === 412) return console.log(`${record.work_item.id} went to another worker`);
-    await sleep(1_000);
+    try {
+      const { id, status } = await platform.finishWorkItem({
+        path: { work_item_id: record.work_item.id },
+        body,
+      });
+      return console.log(`${id} is ${status}`);
+    } catch (error) {
+      const lost = error instanceof ApiError && error.status === 412;
+      if (lost) return console.log(`${record.work_item.id} went to another worker`);
+      await sleep(1_000);
+    }
   }
 };
 
 while (!stop.signal.aborted) {
   const body = { agent_ids: [AGENT_ID], wait_seconds: 30, lease_seconds: leaseSeconds, worker: 'example' };
-  // Closing the connection claims nothing.
-  const { data, error } = await claimWorkItems({ body, signal: stop.signal });
-  for (const record of data?.records ?? []) await execute(record);
-  if (error && !stop.signal.aborted) console.error(error);
-  if (error) await sleep(1_000, undefined, { signal: stop.signal }).catch(() => {});
+  try {
+    // Closing the connection claims nothing.
+    const { records } = await platform.claimWorkItems({ body, signal: stop.signal });
+    for (const record of records) await execute(record);
+  } catch (error) {
+    if (stop.signal.aborted) break;
+    console.error(error);
+    await sleep(1_000, undefined, { signal: stop.signal }).catch(() => {});
+  }
 }

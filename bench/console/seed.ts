@@ -72,7 +72,7 @@ const insertWorkItems = (first: number, last: number, schedules: number) => sql`
 const insertOccurrences = (first: number, last: number) => sql`
   insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, reason)
   select new_id(), s.id, nominal, case when w.id is null then 'skipped' else 'fired' end, w.id,
-    coalesce(w.created_at, nominal + interval '90 seconds'), case when w.id is null then 'no scheduler was running' end
+    coalesce(w.created_at, nominal + interval '90 seconds'), case when w.id is null then 'missed' end
   from (select id, row_number() over (order by id) - 1 as s from schedules) s
   cross join lateral (
     select date_trunc('hour', platform_now()) - h * interval '1 hour' + (s.s % 60) * interval '1 minute' as nominal

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { type PageFiles, pageTags } from './page-files.ts';
 
 /** A file in the encodings that it was built with. */
 export interface BuiltFile {
@@ -15,12 +16,17 @@ export interface BuiltFile {
 export interface BuiltFiles {
   /** index.html, with the two placeholders. */
   index: string;
+  /** The tags that load the files of the page at a path. */
+  tagsOf: (path: string) => string;
   /** By path, `/assets/app.js`. */
   byPath: ReadonlyMap<string, BuiltFile>;
 }
 
 /** The hash of what the build was made from. The build writes it last. */
 const builtFile = '.built';
+
+/** Which files each page loads. It is not served. */
+const pagesFile = '.vite/pages.json';
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -70,8 +76,10 @@ const readAll = async (folder: string): Promise<BuiltFiles | null> => {
       },
     ];
   };
+  const pages = await readIfThere(join(folder, pagesFile));
   return {
     index: index.toString('utf8'),
+    tagsOf: pageTags(pages ? (JSON.parse(pages.toString('utf8')) as PageFiles[]) : []),
     byPath: new Map(await Promise.all(names.map(read))),
   };
 };

@@ -78,9 +78,12 @@ const escapeAttribute = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 /** index.html for one response. */
-const indexPage = (index: string, me: string | null): SiteResponse => {
+const indexPage = ({ index, tagsOf }: BuiltFiles, path: string, me: string | null): SiteResponse => {
   const nonce = randomBytes(16).toString('base64');
-  const text = index.replaceAll('__CSP_NONCE__', nonce).replace('__ME__', () => escapeAttribute(me ?? ''));
+  const text = index
+    .replace('</head>', () => `${tagsOf(path)}</head>`)
+    .replaceAll('__CSP_NONCE__', nonce)
+    .replace('__ME__', () => escapeAttribute(me ?? ''));
   return page(200, text, nonce);
 };
 
@@ -106,5 +109,5 @@ export const serveConsole =
     if (path.startsWith(assets) || path.startsWith('//')) return null;
     if (!(path === '/' ? takesHtml(headers) : namesHtml(headers))) return null;
     if (!built) return page(503, notBuilt);
-    return indexPage(built.index, await readMe(request));
+    return indexPage(built, path, await readMe(request));
   };

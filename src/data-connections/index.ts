@@ -13,7 +13,7 @@ import {
   lockDataConnection,
   updateDataConnection,
 } from './data-connections.ts';
-import type { ReadQuery, TableInfo } from './engines/engine.ts';
+import type { ReadQuery, Session, TableInfo } from './engines/engine.ts';
 import { ConnectionFailure } from './engines/failures.ts';
 import { createEngines, type OpenSession } from './engines/index.ts';
 import type { ConnectionSettings, EngineName } from './engines/settings.ts';
@@ -89,6 +89,17 @@ export interface DataConnections extends Feature {
   sample(id: string, table: TableInfo, limit: number): Promise<Rows>;
   /** What the database of a connection speaks; undefined for an unknown connection. Its database is not asked. */
   dialectOf(id: string): Promise<Dialect | undefined>;
+  /**
+   * A connection whose dialect decides what is run on it at once: `dialectOf` and `run` with one reading of its row.
+   * Undefined for an unknown connection.
+   */
+  open(id: string): Promise<OpenDataConnection | undefined>;
+}
+
+/** A data connection as it was when it was opened: for one request, because a later edit does not change it. */
+export interface OpenDataConnection {
+  dialect: Dialect;
+  run: (query: ForeignQuery) => Promise<Rows>;
 }
 
 export interface Dialect {
@@ -144,6 +155,19 @@ export const createDataConnections = (
     else pools.close(id);
   };
 
+  const read = (session: Session, query: ForeignQuery): Promise<Rows> =>
+    session.read({ ...query, timeoutMs: timeoutMs() });
+
+  const open = async (id: string): Promise<OpenDataConnection | undefined> => {
+    const row = await db.run((executor) => findDataConnection(executor, id));
+    if (!row) return undefined;
+    const connection = store.open(row);
+    return {
+      dialect: dialectOf(connection.settings),
+      run: (query) => reading.withSession(connection, (session) => read(session, query)),
+    };
+  };
+
   return {
     tag: { name: 'Data connections', description: 'Databases that semantic data models read.' },
     routes: [
@@ -174,17 +198,13 @@ export const createDataConnections = (
     secrets: store.secrets,
     start: async () => db.listen(changedChannel, closeChanged),
     stop: async () => pools.closeAll(),
-    run: (id, query) =>
-      reading.withSessionOf(id, (session) => session.read({ ...query, timeoutMs: timeoutMs() })),
+    run: (id, query) => reading.withSessionOf(id, (session) => read(session, query)),
     sample: (id, table, limit) =>
       reading.withSessionOf(id, (session, { settings: given }) =>
         session.read(selectOf(engines, given.engine, table, limit, timeoutMs())),
       ),
-    dialectOf: async (id) => {
-      const row = await db.run((executor) => findDataConnection(executor, id));
-      if (!row) return undefined;
-      return dialectOf(store.open(row).settings);
-    },
+    open,
+    dialectOf: async (id) => (await open(id))?.dialect,
     describeTables: (id, tables) =>
       reading.withSessionOf(id, async (session, { settings: given }) => {
         const wanted = tables.map(({ schema = engines.defaultSchema(given), name }) => ({ schema, name }));
@@ -194,8 +214,11 @@ export const createDataConnections = (
           const filter = { schema, names, limit: names.length };
           found.push(...(await engines.listTables(given.engine, session, filter)).tables);
         }
+        // SQLite tells the case of no name.
+        const key = (name: string) => (given.engine === 'sqlite' ? name.toLowerCase() : name);
         return wanted.map(
-          ({ schema, name }) => found.find((one) => one.schema === schema && one.name === name) ?? null,
+          ({ schema, name }) =>
+            found.find((one) => one.schema === schema && key(one.name) === key(name)) ?? null,
         );
       }),
   };

@@ -37,10 +37,10 @@ export const createReading = ({ db, log, settings, pools }: ReadingParts) => {
    * refuses a query, and 503 if all sessions stay in use for 30 s.
    */
   const withSession = async <T>(
-    row: DataConnectionRow,
+    connection: OpenedConnection,
     fn: (session: Session, connection: OpenedConnection) => Promise<T>,
   ): Promise<T> => {
-    const connection = settings.open(row);
+    const { row } = connection;
     try {
       const result = await pools.use(connection, (session) => fn(session, connection));
       await recordStatus(row, null);
@@ -67,7 +67,7 @@ export const createReading = ({ db, log, settings, pools }: ReadingParts) => {
     ): Promise<T> => {
       const row = await db.run((executor) => findDataConnection(executor, id));
       if (!row) throw notFound('data connection');
-      return withSession(row, fn);
+      return withSession(settings.open(row), fn);
     },
   };
 };

@@ -103,7 +103,7 @@ export const useRoutes = ({ db, store, engines, reading, verify, timeoutMs }: Us
         const [afterSchema, afterName] = readPosition(next, byName, ['text', 'text']) ?? [];
         const after =
           afterSchema === undefined ? undefined : { schema: afterSchema, name: afterName as string };
-        const { tables, more } = await reading.withSession(found, (session) =>
+        const { tables, more } = await reading.withSession(store.open(found), (session) =>
           engines.listTables(found.engine, session, { schema, search, after, limit }),
         );
         const last = tables.at(-1);
@@ -128,7 +128,7 @@ export const useRoutes = ({ db, store, engines, reading, verify, timeoutMs }: Us
       response: preview,
       otherStatuses: [412],
       handler: ({ found, body, left }) =>
-        reading.withSession(found, async (session, connection) => {
+        reading.withSession(store.open(found), async (session, connection) => {
           const schema = body.schema ?? engines.defaultSchema(connection.settings);
           const filter = { schema, names: [body.table], limit: 1 };
           const [table] = (await engines.listTables(found.engine, session, filter)).tables;

@@ -1,11 +1,10 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import type { z } from 'zod';
 import type { FileDownload } from '../http/index.ts';
 import { type Fault, unprocessable } from '../lib/errors.ts';
 import type { FrameRows } from '../sandbox/index.ts';
 import { queryFailure } from './failures.ts';
-import { type FrameParts, takeOut } from './parts.ts';
+import { followOutput } from './follow-output.ts';
+import type { FrameParts } from './parts.ts';
 import { answerLimits } from './query.ts';
 import type { contentQuery, rowsQuery } from './schemas.ts';
 import type { DataFrame, FrameColumn } from './store.ts';
@@ -83,7 +82,7 @@ export const pageOfRows = async (
   };
 };
 
-/** The rows of a frame as a file. */
+/** The rows of a frame as a file, which is sent while it is written. */
 export const contentOf = async (
   parts: FrameParts,
   frame: DataFrame,
@@ -98,22 +97,28 @@ export const contentOf = async (
     tag: `${frame.id}.${format}${spreadsheetSafe ? '.safe' : ''}`,
   };
   if (format === 'parquet') return { ...shown, size: frame.size_bytes, bytes: () => bytes.read(frame.id) };
-  const output = await takeOut(parts, 'content');
-  try {
-    await sandbox.run(
-      'frameExport',
-      { format, spreadsheetSafe },
-      {
-        files: { 'frame.parquet': bytes.read(frame.id) },
-        limits: { seconds: exportSeconds },
-        signal,
-        collect: output.collect,
-      },
-    );
-    const { size } = await stat(output.path);
-    return { ...shown, size, bytes: () => createReadStream(output.path), close: output.drop };
-  } catch (error) {
-    await output.drop();
+  const written = followOutput(
+    'content',
+    (hooks) =>
+      sandbox.run(
+        'frameExport',
+        { format, spreadsheetSafe },
+        {
+          files: { 'frame.parquet': bytes.read(frame.id) },
+          limits: { seconds: exportSeconds },
+          ...hooks,
+        },
+      ),
+    signal,
+  );
+  // A job that fails before it writes anything is an error in the response.
+  const first = await written.next().catch((error) => {
     throw queryFailure(error, 'format');
-  }
+  });
+  const all = async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* written;
+  };
+  return { ...shown, size: null, bytes: all, close: () => written.return() };
 };

@@ -18,6 +18,8 @@ declare module '../database/database.ts' {
 
 /** A response as it is stored: encrypted, because it may contain what only its caller may see. */
 export interface StoredResponse {
+  /** Absent in responses that were stored before it was: then it is that of the route. */
+  status?: number;
   body: unknown;
   etag: string | null;
 }

@@ -8,7 +8,8 @@ import { watchAccess } from './stream.ts';
 export interface FileDownload {
   name: string;
   contentType: string;
-  size: number;
+  /** In bytes; null: not known yet. */
+  size: number | null;
   /** What the ETag is: a hash of the bytes. */
   tag: string;
   /** Read when the response is sent, and only then. */
@@ -40,7 +41,7 @@ export const sendDownload = (
   }
   reply.headers({
     'content-type': contentType,
-    'content-length': String(size),
+    ...(size === null ? {} : { 'content-length': String(size) }),
     'content-disposition': `attachment; filename*=UTF-8''${encodedName(name)}`,
   });
   if (method === 'HEAD') {

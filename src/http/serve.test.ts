@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { afterEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type ServedRoutes, serveRoutes } from '../../tests/harness/api.ts';
+import { client } from '../../tests/harness/http.ts';
 import { until } from '../../tests/harness/wait.ts';
 import { offlineDatabase } from '../database/index.ts';
 import { ApiError, notFound } from '../lib/errors.ts';
@@ -192,6 +193,31 @@ test('a conditional response has an ETag of its content, and is 304 without a bo
   content = { now: 2, items: ['b'] };
   const changed = await get('/list', tag);
   expect([changed.status, changed.body]).toEqual([200, content]);
+});
+
+test('only the application gets long answers compressed, if it takes them', async () => {
+  const list = (base_: 'app' | 'v2', length: number) =>
+    route({
+      ...base,
+      id: `${base_}${length}`,
+      method: 'GET',
+      base: base_,
+      path: `/of${length}`,
+      response: z.object({ text: z.string() }),
+      handler: async () => ({ text: 'a'.repeat(length) }),
+    });
+  const { v2, origin } = await serve(list('app', 20_000), list('app', 10_000), list('v2', 20_000));
+  const app = client(`${origin}/app/api`, 'tester');
+  for (const [of, path, accepted, encoding] of [
+    [app, '/of20000', 'gzip, br', 'gzip'],
+    [app, '/of20000', 'gzip;q=0, br', null],
+    [app, '/of10000', 'gzip', null],
+    [v2, '/of20000', 'gzip', null],
+  ] as const) {
+    const { status, headers, body } = await of.get(path, { headers: { 'accept-encoding': accepted } });
+    expect([status, headers.get('content-encoding')], `${path} ${accepted}`).toEqual([200, encoding]);
+    expect(body.text).toHaveLength(Number(path.slice(3)));
+  }
 });
 
 test('a request that waits ends with the refusal when its caller loses access', async () => {

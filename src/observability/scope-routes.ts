@@ -36,6 +36,7 @@ export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts
       body: scopeBody,
       status: 201,
       response: scope,
+      idempotent: true,
       handler: async ({ found, body, transaction, actor }) => {
         const row = await transaction(async (tx) => {
           await integrations.lock(tx, found.id);

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -11,6 +11,7 @@ import { until } from '../../tests/harness/wait.ts';
 import { readConfig } from '../config.ts';
 import { offlineDatabase } from '../database/index.ts';
 import { Child } from './child.ts';
+import { childCommand } from './command.ts';
 import { createSandbox } from './index.ts';
 import type { JobName } from './jobs.ts';
 import { Processes } from './processes.ts';
@@ -83,6 +84,26 @@ describe('a hostile job', () => {
     controller.abort(new Error('the client has gone'));
     await expect(result).rejects.toThrow('the client has gone');
   });
+
+  // The kernel kills a child when its parent dies after that was asked for. One whose parent died before has another
+  // parent, as here.
+  test.skipIf(spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status !== 0)(
+    'does not begin if the platform is not its parent',
+    async () => {
+      await mkdir(join(folder, 'orphan'));
+      const [command, args] = childCommand('sqlite', join(folder, 'orphan'), program);
+      const start = (script: string) =>
+        spawnSync('/bin/sh', ['-c', script, 'sh', command, ...args], {
+          input: `${JSON.stringify({ job: 'environment', input: null })}\n`,
+          encoding: 'utf8',
+          cwd: join(folder, 'orphan'),
+        });
+      const orphan = start('"$@"; exit $?');
+      expect([orphan.status, orphan.stdout]).toEqual([1, '']);
+      // Without a shell in between it is our child, and works.
+      expect(start('exec "$@"').stdout).toContain('"output"');
+    },
+  );
 
   // Only Linux ends a process with its parent; elsewhere a loop ends at its limit of processor time.
   test.skipIf(process.platform !== 'linux').each(['loop', 'wait'])(

@@ -89,7 +89,7 @@ export class Child {
 
   /**
    * Resolves to the output of the job. Rejects with SandboxFailure, or with the reason of `signal`. The process has
-   * ended then; the folder remains until `end`.
+   * been killed then, and is gone at `closed`; the folder remains until `end`.
    */
   async run(job: JobName, input: unknown, timeLimitMs: number, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted();
@@ -108,7 +108,6 @@ export class Child {
       this.#process.stdin?.write(`${JSON.stringify({ job, input })}\n`);
       await Promise.race([replied, this.#closed]);
       this.#kill(null);
-      await this.#closed;
     } finally {
       clearTimeout(limit);
       clearInterval(memory);

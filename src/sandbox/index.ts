@@ -33,6 +33,8 @@ export interface RunOptions<J extends JobName = JobName> {
   };
   /** Ends the job; `run` rejects with its reason. */
   signal?: AbortSignal;
+  /** Called when the job begins. `open` opens a file that it has begun to write; the caller closes it. */
+  begun?: (open: (name: string) => Promise<FileHandle>) => void;
   /**
    * Called with what the job returned when its process is gone, before its folder is removed. `open` opens a file that
    * the job wrote. The caller closes it.
@@ -84,17 +86,22 @@ export const createSandbox = ({ config, settings }: Services): Feature & Sandbox
     // What a platform that was killed left behind.
     start: () => rm(folder, { recursive: true, force: true }),
     stop: () => processes.stop(),
-    run: (job, input, { files = {}, limits, signal, collect }) => {
+    run: (job, input, { files = {}, limits, signal, begun, collect }) => {
       const waitMs = limits.waitForever ? null : waitForPlaceMs;
       return processes.use(libraryOf(job), { waitMs, signal }, async (child) => {
         await putFiles(child.folder, files, signal);
+        const openFile = (name: string) => openOutput(child.folder, name);
+        begun?.(openFile);
         const output = (await child.run(
           job,
           input,
           limits.seconds * 1000,
           signal,
         )) as Jobs[typeof job]['output'];
-        await collect?.((name) => openOutput(child.folder, name), output);
+        if (collect) {
+          await child.closed;
+          await collect(openFile, output);
+        }
         return output;
       });
     },

@@ -30,8 +30,8 @@ export class Processes {
   }
 
   /**
-   * Runs `fn` with a child for `library`. The child and its folder are gone when the promise settles. Throws 503 if no
-   * place becomes free within `waitMs`; null waits as long as it takes.
+   * Runs `fn` with a child for `library`, which ends with it. When the promise rejects, the child and its folder are gone;
+   * after a result that is so a moment later, and its place is free then. Throws 503 if no place becomes free within `waitMs`; null waits as long as it takes.
    */
   async use<T>(
     library: Library,
@@ -40,12 +40,23 @@ export class Processes {
   ): Promise<T> {
     const child = this.#takeSpare(library) ?? (await this.#start(library, waitMs, signal));
     this.#running.add(child);
+    const end = async (): Promise<void> => {
+      try {
+        await child.end();
+      } finally {
+        this.#running.delete(child);
+        this.#release(library);
+      }
+    };
     try {
-      return await fn(child);
-    } finally {
-      await child.end();
-      this.#running.delete(child);
-      this.#release(library);
+      const result = await fn(child);
+      // A large process takes 50 ms to be gone, and no one who has its result waits for that. What could not be removed
+      // of its folder is removed at the next start.
+      void end().catch(() => {});
+      return result;
+    } catch (error) {
+      await end();
+      throw error;
     }
   }
 

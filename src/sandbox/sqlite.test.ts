@@ -122,6 +122,27 @@ describe('a SQLite file', () => {
     await expect(behind).rejects.toMatchObject({ reason: 'not_permitted' });
   });
 
+  test('tells the case of no name, as SQLite does not', async () => {
+    const given = { tables: ['OPEN_Secrets', 'Orders'], functions: ['COUNT'] };
+    expect((await query('select * from main.open_SECRETS', given)).rows).toEqual([[2, 'OPEN']]);
+    expect((await query('select count(*) from main.open_secrets', given)).rows).toEqual([[1]]);
+    expect((await query('select count(*) from main.ORDERS where ID < 3', given)).rows).toEqual([[2]]);
+    const cte =
+      'with open_secrets as (select id from main.orders where id < 3) select id from open_secrets order by id';
+    expect((await query(cte, given)).rows).toEqual([[1], [2]]);
+    const hidden = query(
+      'with open_secrets as (select id from main.customers) select * from open_secrets',
+      given,
+    );
+    await expect(hidden).rejects.toMatchObject({ reason: 'not_permitted' });
+    const listed = await sandbox.run(
+      'sqliteTables',
+      { path, names: ['ORDERS', 'nope'], limit: 5 },
+      { limits },
+    );
+    expect(listed.tables.map(({ name }) => name)).toEqual(['orders']);
+  });
+
   test('fails with the message of SQLite, or as unreadable if it is no database', async () => {
     await expect(query('select nope from main.orders')).rejects.toMatchObject({
       reason: 'query_failed',

@@ -62,13 +62,17 @@ export const actionRoutes = (db: Database): Route[] => [
     otherStatuses: [412],
     body,
     response: result,
+    idempotent: true,
     handler: async ({ body: given, transaction, actor }) => {
       const bulk = readAction(given);
       const { dry_run } = given;
-      const done = dry_run
-        ? await db.run((executor) => tryAction(executor, bulk))
-        : await transaction((tx) => actOnSchedules(tx, actor, bulk));
-      return { ...done, dry_run, changed: dry_run ? 0 : done.would_change };
+      if (dry_run) {
+        return { ...(await db.run((executor) => tryAction(executor, bulk))), dry_run, changed: 0 };
+      }
+      return transaction(async (tx) => {
+        const done = await actOnSchedules(tx, actor, bulk);
+        return { ...done, dry_run, changed: done.would_change };
+      });
     },
   }),
 ];

@@ -1,4 +1,4 @@
-import type { DataConnections, Value, Warning } from '../data-connections/index.ts';
+import type { DataConnections, OpenDataConnection, Value, Warning } from '../data-connections/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 import type { Usage } from '../llm-configurations/index.ts';
 import type { Datatype } from '../sql/index.ts';
@@ -42,16 +42,21 @@ export interface RunOptions {
 }
 
 /** A model with what its data connection speaks. */
-export interface OpenedModel {
+export interface CompilableModel {
   row: Pick<SemanticDataModelRow, 'id' | 'data_connection_id' | 'semantic_model' | 'verified_queries'>;
   dialect: Dialect;
 }
 
+/** A model with its data connection, for what is run at once. */
+export interface OpenedModel extends CompilableModel {
+  run: OpenDataConnection['run'];
+}
+
 /** Opens a stored model, whose data connection a foreign key keeps. */
 export const openModel = async (
-  connections: Pick<DataConnections, 'dialectOf'>,
+  connections: Pick<DataConnections, 'open'>,
   row: OpenedModel['row'],
-): Promise<OpenedModel> => ({ row, dialect: (await connections.dialectOf(row.data_connection_id))! });
+): Promise<OpenedModel> => ({ row, ...(await connections.open(row.data_connection_id))! });
 
 /** The default of `limit`. */
 const defaultRows = 1_000;
@@ -75,16 +80,15 @@ export const shownVerified = ({ name, question, verified_by, verified_at }: Veri
 });
 
 /** Compiles a request, for its faults: throws 422. */
-export const compileFor = ({ row, dialect }: OpenedModel, request: Request, limit: number): Compiled =>
+export const compileFor = ({ row, dialect }: CompilableModel, request: Request, limit: number): Compiled =>
   compile(row.semantic_model, dialect, request, { limit });
 
 /**
- * Runs a compiled query on the database of the model. Throws 412 if the database cannot be used and 422 with `reason`
+ * Runs a compiled query by `run` of a data connection. Throws 412 if the database cannot be used and 422 with `reason`
  * if it refuses the query. Call it outside any transaction.
  */
 export const runCompiled = async (
-  connections: Pick<DataConnections, 'run'>,
-  { row }: OpenedModel,
+  run: OpenDataConnection['run'],
   compiled: Compiled,
   origin: Origin,
   { limit, dryRun, signal, onRows }: RunOptions,
@@ -93,7 +97,7 @@ export const runCompiled = async (
   const { sql, parameters, columns, tables, functions } = compiled;
   const found = dryRun
     ? null
-    : await connections.run(row.data_connection_id, {
+    : await run({
         sql,
         parameters,
         limit,

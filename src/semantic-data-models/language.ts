@@ -3,8 +3,9 @@ import type { Datatype } from '../sql/index.ts';
 
 /** The language of models: what a document may say, and what a request becomes. The compiler has the rest. */
 
+export { type DatasetColumns, readColumns } from './compiler/columns.ts';
 export { compile } from './compiler/compile.ts';
-export { checkModel, type DatasetColumns, readColumns } from './compiler/document.ts';
+export { checkModel, faultsOfForm } from './compiler/document.ts';
 export type { Dialect };
 
 /** What is compiled: one of the two. */

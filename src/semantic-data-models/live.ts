@@ -1,7 +1,7 @@
 import type { DataConnections, TableInfo } from '../data-connections/index.ts';
 import { ApiError } from '../lib/errors.ts';
 import { nearest } from '../sql/index.ts';
-import { compileFor, type OpenedModel, requestOf, runCompiled } from './answer.ts';
+import { type CompilableModel, compileFor, requestOf, runCompiled } from './answer.ts';
 import type { Issue } from './issues.ts';
 import { type DatasetColumns, readColumns } from './language.ts';
 import type { Dataset } from './ossie.ts';
@@ -56,7 +56,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 /** Whether several rows have the same values in these columns. Rows with NULL in one of them are no duplicates. */
 const hasDuplicates = async (
   connections: Pick<DataConnections, 'run'>,
-  { row }: OpenedModel,
+  { row }: CompilableModel,
   table: TableInfo,
   columns: readonly string[],
 ): Promise<boolean> => {
@@ -78,7 +78,7 @@ const hasDuplicates = async (
 
 const checkKeys = async (
   connections: Pick<DataConnections, 'run'>,
-  model: OpenedModel,
+  model: CompilableModel,
   table: TableInfo,
   dataset: Dataset,
   i: number,
@@ -107,14 +107,17 @@ const checkKeys = async (
 
 const checkQueries = async (
   connections: Pick<DataConnections, 'run'>,
-  model: OpenedModel,
+  model: CompilableModel,
 ): Promise<Issue[]> => {
   const issues: Issue[] = [];
   const origin = { source: 'verified_query', verified_query: null, explanation: null, usage: null } as const;
   for (const [i, query] of model.row.verified_queries.entries()) {
     try {
       const compiled = compileFor(model, requestOf(query), 1);
-      await runCompiled(connections, model, compiled, origin, { limit: 1, dryRun: false });
+      await runCompiled((sent) => connections.run(model.row.data_connection_id, sent), compiled, origin, {
+        limit: 1,
+        dryRun: false,
+      });
     } catch (failure) {
       if (!(failure instanceof ApiError) || failure.code !== 'unprocessable_entity') throw failure;
       issues.push(error('verified_query_failed', `verified_queries[${i}]`, failure.message));
@@ -129,7 +132,7 @@ const checkQueries = async (
  */
 export const checkLive = async (
   connections: Pick<DataConnections, 'run' | 'describeTables'>,
-  model: OpenedModel,
+  model: CompilableModel,
   deep: boolean,
 ): Promise<Issue[]> => {
   const { datasets } = model.row.semantic_model;

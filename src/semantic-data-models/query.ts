@@ -62,7 +62,7 @@ export const runQuery = async (
   const begun = performance.now();
   const { limit, signal } = options;
   const run = (compiled: ReturnType<typeof compileFor>, origin: Origin) =>
-    runCompiled(connections, model, compiled, origin, options);
+    runCompiled(model.run, compiled, origin, options);
   if (query !== undefined) return run(compileFor(model, { query }, limit), plain('query'));
   if (sql !== undefined) return run(compileFor(model, { sql }, limit), plain('sql'));
   if (verified_query !== undefined) {
@@ -76,7 +76,13 @@ export const runQuery = async (
     () => askModel({ agentId: agent_id, llmId: llm_id }),
     { limit, ...(signal ? { signal } : {}) },
   );
-  const answer = await run(compiled, origin);
+  // The connection is opened again: the translation may have taken a minute.
+  const answer = await runCompiled(
+    (query) => connections.run(model.row.data_connection_id, query),
+    compiled,
+    origin,
+    options,
+  );
   // The time of the translation counts.
   return { ...answer, duration_ms: Math.round(performance.now() - begun) };
 };

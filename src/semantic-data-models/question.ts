@@ -9,7 +9,7 @@ import {
   type ObjectRequest,
   type Usage,
 } from '../llm-configurations/index.ts';
-import { compileFor, type OpenedModel, type Origin, requestOf, shownVerified } from './answer.ts';
+import { type CompilableModel, compileFor, type Origin, requestOf, shownVerified } from './answer.ts';
 import { describeModel, nearestFirst } from './describe.ts';
 import type { Compiled, Request } from './language.ts';
 import { translateByRules } from './mock-translation.ts';
@@ -88,7 +88,7 @@ const unanswerable = (explanation: string, suggestions: readonly string[]): ApiE
   });
 
 /** Questions that the model can answer. */
-const suggestionsFor = ({ row }: OpenedModel, question: string): string[] =>
+const suggestionsFor = ({ row }: CompilableModel, question: string): string[] =>
   nearestFirst(question, row.verified_queries, (one) => one.question)
     .slice(0, 5)
     .map((one) => one.question);
@@ -98,7 +98,7 @@ interface Translated {
   origin: Origin;
 }
 
-const promptOf = ({ row }: OpenedModel, question: string): string => {
+const promptOf = ({ row }: CompilableModel, question: string): string => {
   const queries = nearestFirst(question, row.verified_queries, (one) => one.question)
     .slice(0, shownQueries)
     .map((one) => `verified query ${JSON.stringify(one.name)}: ${one.question}`);
@@ -108,7 +108,7 @@ const promptOf = ({ row }: OpenedModel, question: string): string => {
 
 /** What a model gave, as a request; throws 422 for what cannot be one. */
 const readTranslation = (
-  model: OpenedModel,
+  model: CompilableModel,
   output: unknown,
 ):
   | { request: Request; verified: VerifiedQuery | null; explanation: string | null }
@@ -139,7 +139,7 @@ const faultText = (fault: ApiError): string => `That cannot be used: ${refusalTe
 
 /** Asks the model, and gives its faults back to it at most twice. */
 const byModel = async (
-  model: OpenedModel,
+  model: CompilableModel,
   question: string,
   asked: AskedModel,
   limit: number,
@@ -184,7 +184,7 @@ const mockUsage = (question: string, request: Request): Usage => ({
   output_tokens: Math.ceil(JSON.stringify(request).length / 4),
 });
 
-const byRules = (model: OpenedModel, question: string, limit: number): Translated => {
+const byRules = (model: CompilableModel, question: string, limit: number): Translated => {
   const request = translateByRules(model.row.semantic_model, question);
   if (!request) {
     throw unanswerable('The question names no metric of the model.', suggestionsFor(model, question));
@@ -205,7 +205,7 @@ const byRules = (model: OpenedModel, question: string, limit: number): Translate
  * `reason: unanswerable`, and 503 if the model is away.
  */
 export const translateQuestion = async (
-  model: OpenedModel,
+  model: CompilableModel,
   question: string,
   ask: () => Promise<AskedModel>,
   { limit, signal }: { limit: number; signal?: AbortSignal },

@@ -1,10 +1,11 @@
 import type { DataConnections, Dialect } from '../data-connections/index.ts';
 import { type Database, databaseNow } from '../database/index.ts';
 import { finder, listPage, type Route, route, validate } from '../http/index.ts';
-import { unprocessable } from '../lib/errors.ts';
+import { type Fault, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { documentOf, readDocument, toYaml } from './exchange.ts';
-import { checkModel } from './language.ts';
+import type { Issue } from './issues.ts';
+import { checkModel, faultsOfForm } from './language.ts';
 import {
   type Body,
   body,
@@ -46,13 +47,25 @@ export const toResponse = (row: SemanticDataModelRow) => ({
 
 const mostBytes = 1_048_576;
 
+const toFault = ({ path, message }: Issue): Fault => ({ path, message });
+
+const checkAll = (dialect: Dialect, given: Body) => {
+  const checked = checkModel(given, dialect);
+  if (Buffer.byteLength(JSON.stringify(given.semantic_model)) <= mostBytes) return checked;
+  const tooLong: Issue = {
+    severity: 'error',
+    code: 'static_rule',
+    path: 'semantic_model',
+    message: 'must have at most 1 MB as JSON',
+    suggestions: [],
+  };
+  return { ...checked, faults: [tooLong, ...checked.faults] };
+};
+
 /** Returns the body with the warnings of its document. Throws 422 with every fault that the static rules find. */
 export const checkDocument = (dialect: Dialect, given: Body): CheckedBody => {
-  if (Buffer.byteLength(JSON.stringify(given.semantic_model)) > mostBytes) {
-    throw unprocessable([{ path: 'semantic_model', message: 'must have at most 1 MB as JSON' }]);
-  }
-  const { model, faults, warnings } = checkModel(given, dialect);
-  if (faults.length > 0) throw unprocessable(faults);
+  const { model, faults, warnings } = checkAll(dialect, given);
+  if (faults.length > 0) throw unprocessable(faults.map(toFault));
   return {
     ...given,
     semantic_model: model as CheckedBody['semantic_model'],
@@ -60,17 +73,25 @@ export const checkDocument = (dialect: Dialect, given: Body): CheckedBody => {
   };
 };
 
+const requireDialect = async (
+  connections: Pick<DataConnections, 'dialectOf'>,
+  { data_connection_id: id, semantic_model }: Body,
+): Promise<Dialect> =>
+  requireConnection(isId(id) ? await connections.dialectOf(id) : undefined, () =>
+    faultsOfForm(semantic_model).map(toFault),
+  );
+
+/** The faults and warnings of a body. Throws 422 if its data connection is unknown. */
+export const checkStatic = async (connections: Pick<DataConnections, 'dialectOf'>, given: Body) => {
+  const dialect = await requireDialect(connections, given);
+  return { dialect, ...checkAll(dialect, given) };
+};
+
 /** Like `checkDocument`, for the data connection of the body. Throws 422 for an unknown one. */
 export const checkBody = async (
   connections: Pick<DataConnections, 'dialectOf'>,
   given: Body,
-): Promise<CheckedBody> =>
-  checkDocument(
-    requireConnection(
-      isId(given.data_connection_id) ? await connections.dialectOf(given.data_connection_id) : undefined,
-    ),
-    given,
-  );
+): Promise<CheckedBody> => checkDocument(await requireDialect(connections, given), given);
 
 /** The time of the database, in ISO 8601. */
 export const timeNow = async (db: Database): Promise<string> =>

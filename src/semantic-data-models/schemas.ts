@@ -31,16 +31,7 @@ export type VerifiedQueryInput = z.output<typeof verifiedQueryInput>;
 
 const verifiedQueries = z
   .array(verifiedQueryInput)
-  .max(mostQueries, `must have at most ${mostQueries} queries`)
-  .superRefine((queries, context) => {
-    const seen = new Set<string>();
-    for (const [i, { name: given }] of queries.entries()) {
-      if (seen.has(given.toLowerCase())) {
-        context.addIssue({ code: 'custom', path: [i, 'name'], message: 'is the name of another query' });
-      }
-      seen.add(given.toLowerCase());
-    }
-  });
+  .max(mostQueries, `must have at most ${mostQueries} queries`);
 
 /** Reads the verified queries of an import. */
 export const importedQueries = z.object({ verified_queries: verifiedQueries });

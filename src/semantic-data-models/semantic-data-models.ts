@@ -1,7 +1,7 @@
 import { audit } from '../audit/index.ts';
 import { lockDataConnectionForShare } from '../data-connections/index.ts';
 import { advisoryLock, type Tx } from '../database/index.ts';
-import { type ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
+import { type ApiError, badRequest, type Fault, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { readSettings } from '../settings/index.ts';
@@ -61,17 +61,17 @@ const fieldsOf = (
   validation,
 });
 
-const unknownConnection = (): ApiError =>
-  unprocessable([{ path: 'data_connection_id', message: 'is not a data connection' }]);
+const unknownConnection = (others: Fault[] = []): ApiError =>
+  unprocessable([{ path: 'data_connection_id', message: 'is not a data connection' }, ...others]);
 
 /** Locks the data connection, so that it is not deleted before the transaction ends. Throws 422 if there is none. */
 const lockConnection = async (tx: Tx, id: string): Promise<void> => {
   if (!isId(id) || !(await lockDataConnectionForShare(tx, id))) throw unknownConnection();
 };
 
-/** Throws 422 unless `engine` was found for the data connection of a body. */
-export const requireConnection = <E>(engine: E | undefined): E => {
-  if (engine === undefined) throw unknownConnection();
+/** Throws 422 unless `engine` was found for the data connection of a body; `others` are more faults of it. */
+export const requireConnection = <E>(engine: E | undefined, others?: () => Fault[]): E => {
+  if (engine === undefined) throw unknownConnection(others?.());
   return engine;
 };
 

@@ -37,7 +37,7 @@ interface ModelToolContext {
 
 interface ToolParts {
   db: Database;
-  connections: Pick<DataConnections, 'run' | 'dialectOf'>;
+  connections: Pick<DataConnections, 'run' | 'open'>;
   /** DATA_QUERY_MAX_ROWS. */
   maxRows: () => number;
 }

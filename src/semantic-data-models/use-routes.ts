@@ -11,7 +11,15 @@ import { checkModel } from './language.ts';
 import { checkLive } from './live.ts';
 import type { SemanticModel } from './ossie.ts';
 import { runQuery } from './query.ts';
-import { checkBody, modelFinder, modelPath, oneModelPath, timeNow, toResponse } from './routes.ts';
+import {
+  checkBody,
+  checkStatic,
+  modelFinder,
+  modelPath,
+  oneModelPath,
+  timeNow,
+  toResponse,
+} from './routes.ts';
 import { scaffoldFromTables } from './scaffolding.ts';
 import {
   answer,
@@ -95,22 +103,8 @@ export const useRoutes = ({ db, settings, connections, askModel }: UseRouteParts
       response: validation,
       otherStatuses: [412],
       handler: async ({ body: { deep, ...given } }) => {
-        const dialect = requireConnection(
-          isId(given.data_connection_id) ? await connections.dialectOf(given.data_connection_id) : undefined,
-        );
-        const { model, faults, warnings } = checkModel(given as Body, dialect);
-        if (faults.length > 0) {
-          const errors = faults.map(
-            ({ path, message }): Issue => ({
-              severity: 'error',
-              code: /^([a-z]+_[a-z_]+): /.exec(message)?.[1] ?? 'static_rule',
-              path,
-              message,
-              suggestions: [],
-            }),
-          );
-          return toResult([...errors, ...warnings], false);
-        }
+        const { dialect, model, faults, warnings } = await checkStatic(connections, given as Body);
+        if (faults.length > 0) return toResult([...faults, ...warnings], false);
         const row = {
           id: '',
           data_connection_id: given.data_connection_id,
@@ -139,10 +133,12 @@ export const useRoutes = ({ db, settings, connections, askModel }: UseRouteParts
       otherStatuses: [412],
       handler: async ({ found, body: { deep } }) => {
         const opened = await openModel(connections, found);
-        const { warnings } = checkModel(found, opened.dialect);
-        const issues = [...warnings, ...(await checkLive(connections, opened, deep))];
+        const { faults, warnings } = checkModel(found, opened.dialect);
+        // A model of an earlier version may break a rule that is newer than it: then it cannot be compiled.
+        const live = faults.length === 0;
+        const issues = [...faults, ...warnings, ...(live ? await checkLive(connections, opened, deep) : [])];
         const checked_at = await timeNow(db);
-        const result = toResult(issues, true);
+        const result = toResult(issues, live);
         await db.run((executor) =>
           updateValidation(executor, found, { valid: result.valid, checked_at, ...splitIssues(issues) }),
         );

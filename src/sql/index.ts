@@ -35,6 +35,7 @@ export type { Parameter, Printed } from './print/writer.ts';
 export { expressionsIn, mapChildren } from './rebuild.ts';
 export { notSupported, type RefusalReason, SqlRefusal } from './refusal.ts';
 export { typeOfField } from './resolve/datasets.ts';
+export { matching } from './resolve/names.ts';
 export { resolve } from './resolve/query.ts';
 export type { Source, Table, TableColumn } from './resolved.ts';
 export { sessionStatements } from './sessions.ts';

@@ -27,6 +27,8 @@ export const sessionStatements: Record<Engine, readonly string[]> = {
     'SET NAMES utf8mb4',
     // Otherwise GROUP_CONCAT is cut at 1,024 bytes, in silence.
     'SET SESSION group_concat_max_len = 1048576',
+    // Otherwise a quotient or an average has 4 digits more than what is divided: 7 / 3 is 2.3333.
+    'SET SESSION div_precision_increment = 16',
   ],
   sqlite: ['PRAGMA trusted_schema = OFF'],
   duckdb: ["SET TimeZone = 'UTC'"],

@@ -78,6 +78,17 @@ describeInBrowser('API keys, users and role mappings', (at) => {
       .first()
       .waitFor();
     await expectAccessible(page);
+    // The button of the empty list is gone: the heading has the focus.
+    await page.locator('h1:focus').waitFor();
+    // What opened a dialog has the focus again.
+    const menu = page.getByRole('button', { name: /ada@example.com/ });
+    await menu.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Change role' }).and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Change role' }).waitFor();
+    await page.keyboard.press('Escape');
+    await menu.and(page.locator(':focus')).waitFor();
     const choose = async (item: string) => {
       await page.getByRole('row', { name: /ada@example.com/ }).hover();
       await page.getByRole('button', { name: /ada@example.com/ }).click();

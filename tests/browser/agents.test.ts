@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { newAgent, ok } from '../contract/fixture.ts';
+import { newAgent, newSchedule, ok } from '../contract/fixture.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, visit } from './fixture.ts';
 
 describeInBrowser('agents', (at) => {
   test('one is created, changed, shown in all its tabs and deleted', async () => {
@@ -60,5 +60,27 @@ describeInBrowser('agents', (at) => {
       .or(page.getByRole('button', { name: 'New agent' }));
     expect(await create.getAttribute('aria-disabled')).toBe('true');
     await expectAccessible(page, wide);
+  });
+  detail('any agent can be chosen where one is asked for, however many there are', async () => {
+    const zebra = await newAgent(at(), { name: 'Zebra' });
+    await newSchedule(at(), zebra.id);
+    for (let i = 0; i < 55; i += 1) await newAgent(at(), { name: `Crowd ${i}` });
+    const page = await at().open('/schedules?view=timeline');
+    const filter = page.getByRole('button', { name: /^Agent/ });
+    await filter.click();
+    await page.getByRole('option', { name: 'Crowd 54' }).waitFor();
+    expect(await page.getByRole('option', { name: 'Zebra' }).count()).toBe(0);
+    await page.keyboard.type('zeb');
+    await page.getByRole('option', { name: 'Zebra' }).click();
+    await page.waitForURL(new RegExp(`agent_id=${zebra.id}`));
+    await page.reload();
+    await page.getByRole('button', { name: 'Agent Zebra' }).waitFor();
+    for (const path of ['/work-items/new', '/schedules/new']) {
+      const form = await at().open(path);
+      const field = form.getByLabel('Agent', { exact: true });
+      await field.fill('zebr');
+      await form.getByRole('option', { name: 'Zebra' }).click();
+      expect(await field.inputValue()).toBe('Zebra');
+    }
   });
 });

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { ok } from '../contract/fixture.ts';
 import { expectAccessible, wide } from './accessibility.ts';
-import { describeInBrowser, visit } from './fixture.ts';
+import { describeInBrowser, detail, visit } from './fixture.ts';
 
 /** The buttons, some of them links, that people and programs find by their names: at most one of each on a page. */
 const fixedNames = [
@@ -125,5 +125,29 @@ describeInBrowser('an empty installation', (at) => {
     await page.getByRole('region', { name: 'Timeline' }).getByText('Example').first().waitFor();
     await page.getByRole('region', { name: 'Set-up' }).getByText('1 of 6').waitFor({ state: 'hidden' });
     await expectAccessible(page);
+  });
+});
+
+describeInBrowser('the command of an empty list', (at) => {
+  /** Sends what the command on the page sends. */
+  const run = async (page: Page): Promise<boolean> => {
+    const command = (await page.locator('figure pre').textContent()) ?? '';
+    const [, url, body] = /^curl (\S+) -H "Authorization: Bearer \$KEY" .* -d '(.*)'$/s.exec(command)!;
+    const headers = {
+      authorization: `Bearer ${await at().keyOf('admin')}`,
+      'content-type': 'application/json',
+    };
+    return (await fetch(url!, { method: 'POST', headers, body: body! })).ok;
+  };
+
+  detail('works as it stands: first it makes an agent, and then what the list is of', async () => {
+    const page = await at().open('/work-items/new');
+    expect(await run(page)).toBe(true);
+    for (const path of ['/schedules?view=calendar', '/work-items']) {
+      const other = await at().open(path);
+      expect(await run(other), path).toBe(true);
+      await other.reload();
+      await other.locator('figure pre').waitFor({ state: 'detached' });
+    }
   });
 });

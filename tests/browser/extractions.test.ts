@@ -191,6 +191,23 @@ describeInBrowser('extractions', (at) => {
     await member.getByText(/admin/).first().waitFor();
   });
 
+  detail('a configuration that someone else saved first is not written over unseen', async () => {
+    const page = await at().open('/document-intelligence');
+    const languages = page.getByLabel('OCR languages', { exact: true });
+    await languages.fill('eng, eng');
+    await ok(at().api.put('/document-intelligence', { provider: 'embedded', settings: {}, ocr: 'off' }));
+    expectFault(page, /412/);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const conflict = page.getByRole('dialog');
+    await conflict.getByRole('button', { name: 'Write mine' }).waitFor();
+    await expectAccessible(page, phone);
+    await conflict.getByRole('button', { name: 'Keep theirs' }).click();
+    await conflict.waitFor({ state: 'hidden' });
+    expect(await languages.inputValue()).toBe('eng');
+    await page.getByText('Changed', { exact: false }).first().waitFor();
+    await at().api.delete('/document-intelligence');
+  });
+
   test('the reader is chosen, tested in steps and saved; its key is never shown and goes nowhere else', async () => {
     const secret = 'correct-horse-battery';
     const server = await ReaderServer.start(() => ({

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { newAgent, newKey, ok } from '../contract/fixture.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
 import { describeInBrowser, detail } from './fixture.ts';
@@ -22,6 +23,30 @@ describeInBrowser('the frame of the application', (at) => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Work Items' }).waitFor();
     await palette.waitFor({ state: 'hidden' });
+  });
+
+  test('finds things by their names, and each leads to its page', async () => {
+    const name = 'Zebra <b>clerk</b>';
+    const agent = await newAgent(at(), { name });
+    const llm = await ok(at().api.post('/llm-configurations', { name: 'Zebra model', kind: 'mock' }));
+    const key = await newKey(at(), 'member', { name: 'Zebra key' });
+    const page = await at().open('/branding');
+    const palette = page.getByRole('dialog', { name: 'Find or go to' });
+    const find = async (text: string, option: string) => {
+      await page.keyboard.press('Control+k');
+      await palette.getByRole('combobox').fill(text);
+      await palette.getByRole('option', { name: option }).click();
+      await palette.waitFor({ state: 'hidden' });
+    };
+    await page.getByRole('heading', { level: 1, name: 'Branding' }).waitFor();
+    await find('zebra', `${name} agent, worker`);
+    await page.waitForURL(new RegExp(`/agents/${agent.id}$`));
+    await find('zebra', 'Zebra model LLM configuration, mock, mock');
+    await page.waitForURL(new RegExp(`/llm-configurations/${llm.id}$`));
+    await find(key.prefix, `Zebra key API key, ${key.prefix}`);
+    await page.getByRole('row', { name: /Zebra key/ }).waitFor();
+    await find('max schedules', 'MAX_SCHEDULES_PER_AGENT setting');
+    await page.getByLabel('MAX_SCHEDULES_PER_AGENT').waitFor();
   });
 
   detail('goes where letters say, until single-letter keys are switched off', async () => {

@@ -92,6 +92,21 @@ describeInBrowser('leaving a page', (at) => {
     expect(await button(page, 'Try again').count()).toBe(0);
   });
 
+  detail('an address with values that no page knows shows the page without them', async () => {
+    for (const [path, heading] of [
+      ['/schedules?view=xx&state=foo&sort=zz&from=garbage', 'Schedules'],
+      ['/schedules?view=timeline&from=garbage', 'Schedules'],
+      ['/work-items?status=FOO&sort=bar&created_from=garbage&finished_to=2026-13-45', 'Work Items'],
+    ] as const) {
+      const page = await at().open(path);
+      await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
+      await page
+        .getByRole('radio', { name: 'List' })
+        .or(page.getByRole('button', { name: 'Live' }))
+        .waitFor();
+    }
+  });
+
   detail(
     'a part of an older version is loaded again once, and then the page says that a newer one is here',
     async () => {

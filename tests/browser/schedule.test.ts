@@ -87,6 +87,8 @@ describeInBrowser('the page of a schedule', (at) => {
     await pause.getByRole('button', { name: 'Pause schedule' }).click();
     await page.getByText(/Paused by .*: “until the new price list”\. Nothing runs/).waitFor();
     expect(await page.title()).toContain('PAUSED · Nightly close');
+    // The button is gone that had the focus.
+    await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H1');
     expect(await ok(at().api.get(path))).toMatchObject({ enabled: false });
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByText(/^Next run in/).waitFor();

@@ -78,6 +78,11 @@ describeInBrowser('schedules', (at) => {
     const page = await at().open('/schedules?sort=name&q=Ledger', { zone: 'Europe/Berlin' });
     const backup = page.getByRole('row', { name: /Backup check/ });
     await backup.getByText('Missing', { exact: true }).waitFor();
+    // `k` and `x` are the letters of places, too, but only after `g`.
+    for (const key of ['j', 'j', 'k', 'x']) await page.keyboard.press(key);
+    await page.getByRole('checkbox', { name: 'Select Backup check', checked: true }).waitFor();
+    await page.keyboard.press('x');
+    await page.getByRole('toolbar').waitFor({ state: 'detached' });
     await expectAccessible(page);
 
     await page.getByRole('button', { name: 'More actions for Backup check' }).click();
@@ -166,4 +171,82 @@ describeInBrowser('schedules', (at) => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('table', { name: 'Schedules' }).waitFor();
   });
+
+  detail('a dialog gives the focus back to the button, also to that of a menu', async () => {
+    const page = await at().open('/schedules?sort=name');
+    const more = page.getByRole('button', { name: 'More actions for Backup check' });
+    const focused = () => page.evaluate(`document.activeElement?.getAttribute('aria-label')`);
+    for (const close of ['Escape', 'Close']) {
+      await more.click();
+      await page.getByRole('menuitem', { name: 'Delete' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Delete schedule' });
+      await dialog.getByLabel('Reason').waitFor();
+      if (close === 'Escape') await page.keyboard.press('Escape');
+      else await dialog.getByRole('button', { name: 'Close' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await expect.poll(focused).toBe('More actions for Backup check');
+    }
+  });
+
+  detail('rows that could not be refreshed say how old they are', async () => {
+    const page = await at().open('/schedules?sort=name', { now: new Date() });
+    await page.getByRole('row', { name: /Backup check/ }).waitFor();
+    expectFault(page, /500/);
+    await page.route('**/app/api/schedules?*ids=*', (route) =>
+      route.fulfill({
+        status: 500,
+        json: { error: { error_id: newId(), code: 'internal_error', message: 'The request failed.' } },
+      }),
+    );
+    await page.clock.runFor(20_000);
+    await page.getByText(/^updated \d+ s ago, and the refresh failed$/).waitFor();
+    await page.getByRole('row', { name: /Backup check/ }).waitFor();
+  });
+
+  detail('names of any length and direction leave the rest of the page where it is', async () => {
+    const agent = await newAgent(at(), { name: 'L'.repeat(200) });
+    const schedule = await newSchedule(at(), agent.id, { work_item_name: 'W'.repeat(200) });
+    const reason = 'until the new \u202Eprices';
+    await ok(at().app.post(`/agents/${agent.id}/schedules/${schedule.id}/pause`, { reason }));
+    const page = await at().open(`/schedules?agent_id=${agent.id}`, { width: 360 });
+    for (const path of [
+      '',
+      `/schedules?view=timeline&agent_id=${agent.id}`,
+      `/agents/${agent.id}/schedules/${schedule.id}`,
+    ]) {
+      if (path) await visit(page, path);
+      await page.getByText(/WWW/).first().waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), path).toBeLessThan(1);
+    }
+    // The quotation mark after the reason is drawn after it, not before.
+    const right = await page.evaluate(`(() => {
+      const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+      while (!texts.nextNode()?.data.includes('until the new'));
+      const text = texts.currentNode;
+      const at = (part) => {
+        const range = document.createRange();
+        range.setStart(text, text.data.indexOf(part));
+        range.setEnd(text, text.data.indexOf(part) + 1);
+        return range.getBoundingClientRect();
+      };
+      return at('”').top > at('prices').top || at('”').left > at('prices').left;
+    })()`);
+    expect(right).toBe(true);
+  });
+
+  detail(
+    'a schedule that someone else deleted is gone when one acts on it, and says where to see who',
+    async () => {
+      const agent = await newAgent(at());
+      const schedule = await newSchedule(at(), agent.id, { work_item_name: 'Short life' });
+      const page = await at().open(`/agents/${agent.id}/schedules/${schedule.id}`);
+      await page.getByRole('heading', { level: 1, name: 'Short life' }).waitFor();
+      await at().api.delete(`/agents/${agent.id}/schedules/${schedule.id}`);
+      expectFault(page, /404/);
+      await page.getByRole('button', { name: 'Run now' }).click();
+      await page.getByText('This does not exist.').waitFor();
+      await page.getByRole('link', { name: 'Who deleted it, in the audit log' }).click();
+      await page.getByRole('row', { name: /schedule\.delete/ }).waitFor();
+    },
+  );
 });

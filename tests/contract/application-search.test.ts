@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/index.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { Client } from '../harness/http.ts';
-import { expectError, newAgent, newKey, newSchedule, ok, onPostgres } from './fixture.ts';
+import { expectError, newAgent, newKey, newSchedule, ok, onPostgres, query } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -36,6 +38,19 @@ describe('the search over everything', () => {
         201,
       );
       const llm = await ok(at().api.post('/llm-configurations', { name: 'Zebra model', kind: 'mock' }));
+      const connection = newId();
+      await query(
+        at(),
+        sql`insert into data_connections (id, name, engine, settings, created_by)
+          values (${connection}, 'Zebra shop', 'sqlite', 'sealed', 'x')`,
+      );
+      const model = newId();
+      await query(
+        at(),
+        sql`insert into semantic_data_models
+            (id, name, data_connection_id, semantic_model, verified_queries, validation, created_by)
+          values (${model}, 'Zebra sales', ${connection}, '{}', '[]', '{}', 'x')`,
+      );
       const key = await newKey(at(), 'member', { name: 'Pods of the zebra' });
       expect(await search('zebra')).toEqual([
         { kind: 'agent', id: agent.id, title: 'Zebra clerk', detail: 'worker', agent_id: null },
@@ -68,6 +83,14 @@ describe('the search over everything', () => {
           agent_id: null,
         },
         { kind: 'llm_configuration', id: llm.id, title: 'Zebra model', detail: 'mock, mock', agent_id: null },
+        { kind: 'data_connection', id: connection, title: 'Zebra shop', detail: 'sqlite', agent_id: null },
+        {
+          kind: 'semantic_data_model',
+          id: model,
+          title: 'Zebra sales',
+          detail: 'Zebra shop',
+          agent_id: null,
+        },
         { kind: 'api_key', id: key.id, title: 'Pods of the zebra', detail: key.prefix, agent_id: null },
       ]);
       expect(await search(key.prefix)).toEqual([expect.objectContaining({ kind: 'api_key', id: key.id })]);
@@ -84,6 +107,8 @@ describe('the search over everything', () => {
         'schedule',
         'work_item',
         'llm_configuration',
+        'data_connection',
+        'semantic_data_model',
       ]);
       expect(await kinds('zebra', await as('admin', { scopes: ['schedules:read', 'llm'] }))).toEqual([
         'schedule',

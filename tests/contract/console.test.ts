@@ -16,7 +16,7 @@ const script = `console.log(${JSON.stringify('a script '.repeat(200))});\n`;
 const icon = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 const indexHtml = `<!doctype html>
 <meta name="csp-nonce" content="__CSP_NONCE__">
-<style nonce="__CSP_NONCE__">p { margin: 0 }</style>
+<head><style nonce="__CSP_NONCE__">p { margin: 0 }</style></head>
 <script type="module" src="/assets/app-B7x.js"></script>
 `;
 const navigation = {
@@ -35,6 +35,11 @@ const makeBuild = async (): Promise<string> => {
     'index.html': indexHtml,
     '.built': 'hash',
     '.vite/manifest.json': '{}',
+    '.vite/pages.json': JSON.stringify([
+      { path: '/work-items/$workItemId', files: ['/assets/one.js'] },
+      { path: '/work-items/new', files: ['/assets/new.js', '/assets/new.css'] },
+      { path: '/', files: ['/assets/overview.js'] },
+    ]),
     'robots.txt': 'User-agent: *',
     'assets/app-B7x.js': script,
     'assets/app-B7x.js.br': brotliCompressSync(script),
@@ -102,11 +107,24 @@ describe('the application', () => {
       expect(headers.get('etag')).toBeNull();
       expectSecurityHeaders(headers);
       const nonce = /<meta name="csp-nonce" content="([A-Za-z0-9+/]{22}==)">/.exec(text)![1]!;
-      expect(text).toBe(indexHtml.replaceAll('__CSP_NONCE__', nonce));
+      expect(text.replace(/<link[^>]*>/, '')).toBe(indexHtml.replaceAll('__CSP_NONCE__', nonce));
       expect(headers.get('content-security-policy')).toBe(policy(`'self' 'nonce-${nonce}'`));
       nonces.add(nonce);
     }
     expect(nonces.size).toBe(3);
+  });
+
+  test.each([
+    ['/work-items/0198', '<link rel="modulepreload" crossorigin href="/assets/one.js">'],
+    [
+      '/work-items/new/?agent=1',
+      '<link rel="modulepreload" crossorigin href="/assets/new.js"><link rel="stylesheet" crossorigin href="/assets/new.css">',
+    ],
+    ['/work-items/', ''],
+    ['/work-items/0198/more', ''],
+  ])('GET %s names what its page loads', async (path, tags) => {
+    const { text } = await get(path);
+    expect(/<\/style>(.*)<\/head>/.exec(text)![1]).toBe(tags);
   });
 
   test('an asset is immutable, and sent in the smallest encoding that the client takes', async () => {

@@ -29,6 +29,35 @@ onPostgres((at) => {
     expect(await ok(api.get(path))).toEqual(unset);
   });
 
+  test('a change that someone else made in the meantime is not written over, nor one after a deletion', async () => {
+    const { api } = at();
+    const auto = { provider: 'embedded', settings: {} };
+    const matching = (etag: string | null) => ({ headers: { 'if-match': etag! } });
+    const unset = (await api.get(path)).headers.get('etag');
+    const first = await api.put(path, auto, matching(unset));
+    expect(first.status, first.text).toBe(200);
+    const mine = first.headers.get('etag');
+    expect((await api.get(path)).headers.get('etag')).toBe(mine);
+    expectError(await api.put(path, auto, matching(unset)), 412);
+    await ok(api.put(path, { ...auto, ocr: 'off' }));
+    expectError(await api.put(path, auto, matching(mine)), 412);
+    expectError(await api.delete(path, matching(mine)), 412);
+    expect(await ok(api.get(path))).toMatchObject({ ocr: 'off' });
+    // The one that is made after a deletion is another one.
+    expect((await api.delete(path)).status).toBe(204);
+    expectError(await api.delete(path, matching(mine)), 404);
+    await ok(api.put(path, auto));
+    expectError(await api.put(path, auto, matching(mine)), 412);
+    // Of two that begin at once without a configuration one is first.
+    await api.delete(path);
+    const both = await Promise.all([
+      api.put(path, auto, matching(unset)),
+      api.put(path, auto, matching(unset)),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
+    await api.delete(path);
+  });
+
   test('secrets are stored encrypted, never shown, and kept only for the same address', async () => {
     const { api } = at();
     const azure = { endpoint: 'https://one.example', api_key: 'secret-of-azure' };

@@ -109,6 +109,46 @@ onEachDatabase(
       }
     });
 
+    test('a rotation, a scope and an action on many happen once, and a lost response can be had again', async () => {
+      const agent = await newAgent(at());
+      const integration = await ok(
+        at().api.post('/observability/integrations', {
+          version: '1',
+          settings: { provider: 'otlp_custom_headers', url: 'https://otlp.example.com/v1/traces' },
+        }),
+        201,
+      );
+      const key = await newKey(at(), 'member');
+      const schedule = await newSchedule(at(), agent.id);
+      const drafts = [];
+      for (let i = 0; i < 2; i += 1) {
+        drafts.push(
+          await ok(at().api.post('/work-items', { agent_id: agent.id, message: 'x', draft: true })),
+        );
+      }
+      const { api, app } = at();
+      const scope = { scope: 'agent', agent_id: agent.id };
+      for (const [client, path, body] of [
+        [api, `/api-keys/${key.id}/rotate`, { overlap_seconds: 60 }],
+        [api, `/observability/integrations/${integration.id}/scopes`, scope],
+        [app, '/schedules/actions', { action: 'pause', ids: [schedule.id], reason: 'once' }],
+      ] as const) {
+        const options = keyed();
+        const first = await client.post(path, body, options);
+        expect(first.status, `${path} ${first.text}`).toBeLessThan(300);
+        const again = await client.post(path, body, options);
+        expect([again.status, again.body], path).toEqual([first.status, first.body]);
+        expect(again.headers.get('idempotency-replayed')).toBe('true');
+      }
+      const options = keyed();
+      const body = { action: 'cancel', ids: drafts.map(({ id }) => id) };
+      const first = await ok(app.post('/work-items/actions', body, options));
+      expect(first).toMatchObject({ state: 'finished', done: 2 });
+      const again = await ok(app.post('/work-items/actions', body, options));
+      expect(again).toMatchObject({ bulk_id: first.bulk_id, state: 'running', matched: 2 });
+      expect(await ok(app.get(`/work-items/actions/${first.bulk_id}`))).toEqual(first);
+    });
+
     test('the responses are stored encrypted', async () => {
       const rows = await query(at(), sql`select answer from idempotency_keys`);
       expect(rows.length).toBeGreaterThan(0);

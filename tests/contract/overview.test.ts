@@ -244,7 +244,7 @@ describe('the overview', () => {
           count: 3,
           subject: { type: 'work_item', name: 'Item 0' },
           title: '3 Work Items wait for a person',
-          detail: 'The oldest is Item 0, which has waited 1 h 12 min: “Pay 12,480.00 EUR?”.',
+          detail: 'The oldest is Item 0, which has waited 1 h 12 min: “Pay 12,480.00 EUR?”',
           filter: { status: 'NEEDS_REVIEW' },
         });
         expect(await only('work_items_indeterminate')).toMatchObject({

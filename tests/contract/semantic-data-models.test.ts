@@ -203,7 +203,7 @@ onPostgres((at) => {
     expect(faults(refused)).toEqual(paths);
   });
 
-  test('the faults of a document are named, those that others follow from first', async () => {
+  test('all faults of a document are named at once, in create and validate alike', async () => {
     const faultsOf = async (more: object) => {
       const refused = await at().api.post(path, body(connection, more));
       expectError(refused, 422);
@@ -226,10 +226,35 @@ onPostgres((at) => {
     expect(metrics.map((fault) => fault.replace(/\.expression.*/, ''))).toEqual([
       'semantic_model.metrics[0]',
       'semantic_model.metrics[1]',
+      'verified_queries[0].query.metrics[0]',
     ]);
     const query = { name: 'q', question: 'x', sql: 'select * from nothing' };
     const [fault, ...others] = await faultsOf({ verified_queries: [query] });
     expect([fault, others]).toEqual([expect.stringMatching(/^verified_queries\[0\]/), []]);
+
+    const sent = {
+      semantic_model: {
+        ...shopModel(),
+        metrics: [wrong('m'), { name: 'n m', expression: expression('1', 'X') }],
+      },
+      verified_queries: [query, { ...query, name: 'Q' }],
+    };
+    const { valid, live, issues } = await ok(at().api.post(`${path}/validate`, body(connection, sent)));
+    expect([valid, live]).toEqual([false, false]);
+    const errors = issues.filter((each: { severity: string }) => each.severity === 'error');
+    expect(errors.map((each: { path: string; code: string }) => [each.path, each.code])).toEqual([
+      ['semantic_model.metrics[1].name', 'static_rule'],
+      ['semantic_model.metrics[0].expression', 'unknown_field'],
+      ['semantic_model.metrics[1].expression', 'dialect_missing'],
+      ['verified_queries[1].name', 'duplicate_name'],
+      ['verified_queries[0].sql', 'unknown_table'],
+      ['verified_queries[1].sql', 'unknown_table'],
+    ]);
+    expect(await faultsOf(sent)).toEqual(errors.map((each: { path: string }) => each.path));
+    expect(await faultsOf({ ...sent, data_connection_id: unknownId })).toEqual([
+      'data_connection_id',
+      'semantic_model.metrics[1].name',
+    ]);
   });
 
   test('the number of models is limited', async () => {

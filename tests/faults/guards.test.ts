@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { type Database, migrate, openPostgres, sql } from '../../src/database/index.ts';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { type Database, openPostgres, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { Firing } from '../../src/schedules/firing/firing.ts';
 import { insertAgents } from '../harness/agents.ts';
-import { createDatabase, dropDatabase } from '../harness/postgres.ts';
+import { createMigrated } from '../harness/database.ts';
+import { dropDatabase } from '../harness/postgres.ts';
 import { interceptStatements } from '../harness/statements.ts';
 import type { TestSchedule } from './scenarios/test-schedules.ts';
 import { verifyOccurrences } from './scenarios/verifier.ts';
@@ -44,9 +45,8 @@ const schedule: TestSchedule = {
 let url: string;
 let replicas: [Database, Database];
 beforeEach(async () => {
-  url = await createDatabase(inject('postgresUrl'));
+  url = await createMigrated();
   replicas = [await openPostgres(url, silentLogger), await openPostgres(url, silentLogger)];
-  await migrate(replicas[0], silentLogger);
   const now = Date.now();
   const first = now - (now % 3_600_000);
   // Hourly, so that no next occurrence begins during the test.

@@ -106,6 +106,7 @@ export async function startMariaDb(options: MariaDbOptions = {}): Promise<MariaD
         '--no-defaults',
         ...argumentsOf({
           datadir,
+          tmpdir: base,
           port: String(port),
           'bind-address': '127.0.0.1',
           socket: join(base, 'socket'),
@@ -127,7 +128,12 @@ export async function startMariaDb(options: MariaDbOptions = {}): Promise<MariaD
     if ('uid' in as) for (const folder of [base, datadir]) await chown(folder, as.uid, as.gid);
     const { status, stderr, error } = spawnSync(
       mariadbd,
-      ['--no-defaults', '--bootstrap', ...argumentsOf({ datadir, 'lc-messages-dir': scripts, ...small })],
+      [
+        '--no-defaults',
+        '--bootstrap',
+        // Servers that begin at once would delete each other's temporary tables in /tmp.
+        ...argumentsOf({ datadir, tmpdir: base, 'lc-messages-dir': scripts, ...small }),
+      ],
       { ...environment, input: await systemTables(), encoding: 'utf8' },
     );
     if (status !== 0) {

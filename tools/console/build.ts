@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { importTool, makeFolder } from './needs.ts';
+import { writePageFiles } from './page-files.ts';
 import { replaceFolder } from './replace-folder.ts';
 import { builtFile, unfinishedPrefix } from './state.ts';
 
@@ -58,6 +59,7 @@ export const buildConsole = async (root: string, hash: string): Promise<void> =>
       logLevel: 'warn',
       build: { outDir, emptyOutDir: true },
     });
+    writePageFiles(root, outDir);
     await compress(outDir);
     writeFileSync(join(outDir, builtFile), hash);
     // A new temporary folder is its owner's alone, and the platform may run as another user.

@@ -25,6 +25,7 @@ export {
   useGet,
   useInvalidate,
   useSetCached,
+  withRefresh,
 } from './query.ts';
 export {
   ApiProblem,

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'react';
+import { queryClient } from './query.ts';
 import { type ApiProblem, type Reply, request } from './request.ts';
 
 /** What `useAction` returns. */
@@ -12,9 +13,13 @@ export interface Action<A extends unknown[], T> {
   clear: () => void;
 }
 
+/** The thing is gone, or is in another state than the page shows: someone else was first. */
+const isOutdated = ({ status }: ApiProblem): boolean => status === 404 || status === 409;
+
 /**
  * A change that a person makes. `run` does nothing while a run has not ended, so that a double click changes nothing
- * twice; it resolves to undefined if the change failed, and `error` says why.
+ * twice; it resolves to undefined if the change failed, and `error` says why. What the page shows is read again if the
+ * failure says that it is out of date.
  */
 export const useAction = <A extends unknown[], T>(perform: (...values: A) => Promise<T>): Action<A, T> => {
   const [busy, setBusy] = useState(false);
@@ -38,6 +43,7 @@ export const useAction = <A extends unknown[], T>(perform: (...values: A) => Pro
         return returned;
       } catch (failure) {
         setError(failure as ApiProblem);
+        if (isOutdated(failure as ApiProblem)) void queryClient.invalidateQueries();
         return undefined;
       } finally {
         running.current = false;

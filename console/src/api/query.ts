@@ -6,6 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { isUnreachable, recordConnection } from './connection.ts';
 import { nextPoll } from './polling.ts';
 import { ApiProblem, type Query, type Reply, request, withQuery } from './request.ts';
@@ -87,6 +88,19 @@ const toGot = <T>(result: UseQueryResult<Reply<T>>): Got<T> => ({
 /** The key of what is cached for `path` and `query`. `invalidate` removes by path, whatever the query. */
 const keyOf = (path: string, query?: Query) => [path, withQuery('', query)] as const;
 
+/** The addresses that were asked for before their page was there, until it is. */
+const early = new Set<string>();
+
+/** Asks for what a page will show while its code is still on its way. `useGet` then takes the response. */
+export const getEarly = (path: string, query?: Query): void => {
+  const address = withQuery(path, query);
+  early.add(address);
+  void queryClient.prefetchQuery({
+    queryKey: keyOf(path, query),
+    queryFn: ({ signal }) => fetchReply(address, signal),
+  });
+};
+
 /**
  * Gets `path`, and again every `every` milliseconds while the page is visible, at once when it becomes visible, and
  * after changes (`useInvalidate`).
@@ -98,6 +112,8 @@ export const useGet = <T>(path: string, options: GetOptions = {}): Got<T> => {
     queryKey: keyOf(path, query),
     queryFn: ({ signal }) => fetchReply<T>(address, signal),
     enabled,
+    // On a slow device the page comes long after the response to what was asked early.
+    refetchOnMount: ({ state }) => state.isInvalidated || !early.has(address),
     ...(staleTime === undefined ? {} : { staleTime }),
     ...(onFocus ? {} : { refetchOnWindowFocus: false }),
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
@@ -106,8 +122,22 @@ export const useGet = <T>(path: string, options: GetOptions = {}): Got<T> => {
         ? false
         : nextPoll(every, failures.get(address) ?? 0, tab + state.dataUpdateCount + state.errorUpdateCount),
   });
+  useEffect(() => void early.delete(address), [address]);
   return toGot(result);
 };
+
+/**
+ * The state of a list whose rows are refreshed in place by another request: as old as the later of the two, and stale if
+ * either failed. `refreshed` is null while the list itself is fresh: an older failure says nothing then.
+ */
+export const withRefresh = <T>(list: Got<T>, refreshed: Got<T> | null): Got<T> =>
+  refreshed === null
+    ? list
+    : {
+        ...list,
+        error: list.error ?? refreshed.error,
+        updatedAt: Math.max(list.updatedAt, refreshed.updatedAt),
+      };
 
 /**
  * Asks `path` with a POST that changes nothing, such as a preview. `body` null: there is nothing to ask. The response

@@ -1,22 +1,40 @@
 import { Outlet, useMatches, useNavigate, useRouterState } from '@tanstack/react-router';
-import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  type ReactNode,
+  Suspense,
+  startTransition,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useOfflineSince } from '../api/connection.ts';
 import { type Me, roleOf, useMeQuery } from '../api/me.ts';
 import { common } from '../text/en/common.ts';
 import { shell } from '../text/en/shell.ts';
+import { isolate } from '../text/isolate.ts';
 import { useClock } from '../time/clock.ts';
 import { useKeys } from '../ui/keys.ts';
 import { Page } from '../ui/Page.tsx';
 import { ErrorState, NoPermission } from '../ui/states.tsx';
 import { NotHere } from './Fallbacks.tsx';
 import { LeaveQuestion } from './LeaveQuestion.tsx';
-import { groupsFor, navigation } from './navigation.tsx';
+import { groupsFor, isAt, navigation, otherPlaces } from './navigation.tsx';
 import { Help, More, Palette, preloadOverlays } from './overlays.ts';
 import { PhoneBar } from './PhoneBar.tsx';
 import { Rail } from './Rail.tsx';
 import { recordVisit } from './recent.ts';
 import css from './Shell.module.css';
 import { type SetTitle, TitleContext } from './title.ts';
+
+/** What an address is about, for who may not see its page: "New schedule", or the list that it is under. */
+const titleOf = (pathname: string): string => {
+  const places = navigation.flatMap((group) => group.places);
+  const made = places.flatMap(({ create }) => create ?? []);
+  const exact = [...made, ...otherPlaces].find(({ href }) => href === pathname);
+  return (exact ?? places.find((place) => isAt(place, pathname)))?.label ?? common.product;
+};
 
 /** Shows the page, or which role it needs. */
 const Guarded = ({ me }: { me: Me }) => {
@@ -25,17 +43,24 @@ const Guarded = ({ me }: { me: Me }) => {
   if (operation === undefined || me.operations.includes(operation)) return <Outlet />;
   const needed = roleOf(operation);
   if (needed === null) return <NotHere />;
-  const place = navigation
-    .flatMap((group) => group.places)
-    .find(({ href }) => match?.pathname.startsWith(href) && href !== '/');
   return (
-    <Page title={place?.label ?? common.product}>
+    <Page title={titleOf(match?.pathname ?? '')}>
       <NoPermission
         role={me.principal.role}
         requiredRole={needed === 'anyone' || needed === me.principal.role ? null : needed}
       />
     </Page>
   );
+};
+
+/**
+ * Whether the frame is painted. The first page is rendered after it, as a transition: in parts of 5 ms, where frame and
+ * page together are one task of half a second on a slow device.
+ */
+const useFramed = (): boolean => {
+  const [framed, setFramed] = useState(false);
+  useEffect(() => startTransition(() => setFramed(true)), []);
+  return framed;
 };
 
 /** Says since when the platform is out of reach. */
@@ -81,6 +106,7 @@ export const Shell = ({ children }: { children?: ReactNode }) => {
   // Overview knows the count of Review itself.
   const me = useMeQuery({ every: pathname === '/' ? undefined : 60_000 });
   const offline = useOfflineSince();
+  const framed = useFramed();
   const [overlay, setOverlay] = useState<Overlay | null>(null);
   const [opened, setOpened] = useState<ReadonlySet<Overlay>>(new Set());
   if (overlay !== null && !opened.has(overlay)) setOpened(new Set([...opened, overlay]));
@@ -91,7 +117,8 @@ export const Shell = ({ children }: { children?: ReactNode }) => {
   const count = me.data?.review_count ?? 0;
 
   const writeTitle = useCallback(() => {
-    const title = [...parts.current, common.product].filter(Boolean).join(' · ');
+    const known = parts.current.map((part) => part && isolate(part));
+    const title = [...known, common.product].filter(Boolean).join(' · ');
     document.title = count > 0 ? shell.titleCount(count, title) : title;
   }, [count]);
   useEffect(writeTitle, [writeTitle]);
@@ -119,7 +146,7 @@ export const Shell = ({ children }: { children?: ReactNode }) => {
     '?': () => setOverlay('help'),
     g: keys.start,
     ...Object.fromEntries(
-      navigation.flatMap((group) => group.places.map(({ letter }) => [letter!, () => void keys.go(letter!)])),
+      navigation.flatMap((group) => group.places.map(({ letter }) => [letter!, () => keys.go(letter!)])),
     ),
   });
   useEffect(() => {
@@ -165,7 +192,7 @@ export const Shell = ({ children }: { children?: ReactNode }) => {
         <div className={css.column}>
           {offline !== null && <Offline since={offline} />}
           <main id="content" tabIndex={-1} ref={main} className={css.main}>
-            {children ?? <Guarded me={me.data} />}
+            {framed && (children ?? <Guarded me={me.data} />)}
           </main>
         </div>
         <PhoneBar me={me.data} pathname={pathname} onMore={() => setOverlay('more')} />

@@ -4,11 +4,13 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { takeMeFromPage } from '../api/me.ts';
 import { App } from './App.tsx';
+import { requestFirst } from './first-request.ts';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
 // react-remove-scroll, which dialogs use, takes its nonce from here.
 setNonce(nonce);
 takeMeFromPage();
+requestFirst();
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -1,17 +1,12 @@
 import { useEffect, useState } from 'react';
 import { useMe } from '../api/me.ts';
 import { useGet } from '../api/query.ts';
+import type { SearchHit, SearchResult } from '../api/types.gen.ts';
+import { shell } from '../text/en/shell.ts';
 import { to } from './addresses.ts';
 
-/** A thing that the search of the platform found. */
-interface Found {
-  kind: string;
-  id: string;
-  name: string;
-  agent_id?: string | null;
-}
-
-const hrefOf = ({ kind, id, agent_id }: Found): string | null => {
+/** The address of what was found. What has no page of its own is found in its list. */
+const hrefOf = ({ kind, id, detail, agent_id }: SearchHit): string => {
   switch (kind) {
     case 'agent':
       return to.agent(id);
@@ -21,12 +16,18 @@ const hrefOf = ({ kind, id, agent_id }: Found): string | null => {
       return to.workItem(id);
     case 'integration':
       return to.integration(id);
+    case 'llm_configuration':
+      return to.llmConfiguration(id);
+    case 'tool_server':
+      return to.toolServer(id);
+    case 'data_connection':
+      return to.dataConnection(id);
+    case 'semantic_data_model':
+      return to.semanticDataModel(id);
     case 'api_key':
-      return to.apiKeys({ q: id });
+      return to.apiKeys({ q: detail });
     case 'setting':
       return to.settings({ q: id });
-    default:
-      return null;
   }
 };
 
@@ -44,14 +45,15 @@ const useSettled = (value: string): string => {
 export const useFound = (query: string): { label: string; note: string; href: string }[] => {
   const settled = useSettled(query);
   const enabled = useMe().operations.includes('search') && settled.length > 0;
-  const { data } = useGet<{ data: Found[] }>('/app/api/search', {
+  const { data } = useGet<SearchResult>('/app/api/search', {
     query: { q: settled },
     enabled,
     keepPrevious: true,
   });
   if (!enabled || query === '') return [];
-  return (data?.data ?? []).flatMap((found) => {
-    const href = hrefOf(found);
-    return href ? [{ label: found.name || found.id, note: found.kind.replaceAll('_', ' '), href }] : [];
-  });
+  return (data?.data ?? []).map((hit) => ({
+    label: hit.title || hit.id,
+    note: hit.kind === 'setting' ? shell.kinds.setting : shell.found(shell.kinds[hit.kind], hit.detail),
+    href: hrefOf(hit),
+  }));
 };

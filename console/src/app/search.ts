@@ -24,17 +24,15 @@ export const stringifySearch = (search: Record<string, unknown>): string => {
 };
 
 /**
- * What a page reads from its address: a reader for each parameter. Anything else in the address, and any value that the
- * reader does not know, counts as absent.
+ * What a page reads from its address: a reader for each parameter. Any value that the reader does not know counts as
+ * absent. It is undefined by name, because the router puts what is returned over the address as it stands: a parameter
+ * that was left out would come through unread.
  */
 export const searchSchema =
   <S extends Record<string, (raw: unknown) => unknown>>(readers: S) =>
   (raw: Record<string, unknown>): { [K in keyof S]?: ReturnType<S[K]> } => {
     const search: Record<string, unknown> = {};
-    for (const [name, read] of Object.entries(readers)) {
-      const value = read(raw[name]);
-      if (value !== undefined) search[name] = value;
-    }
+    for (const [name, read] of Object.entries(readers)) search[name] = read(raw[name]);
     return search as { [K in keyof S]?: ReturnType<S[K]> };
   };
 
@@ -45,6 +43,12 @@ const first = (raw: unknown): string | undefined => {
 
 /** A parameter that is a text. */
 export const text = (raw: unknown): string | undefined => first(raw);
+
+/** A parameter that is a moment, as ISO 8601. A link that was cut short has none. */
+export const moment = (raw: unknown): string | undefined => {
+  const value = first(raw);
+  return value === undefined || Number.isNaN(Date.parse(value)) ? undefined : value;
+};
 
 /** A parameter that may be repeated. */
 export const texts = (raw: unknown): string[] | undefined => {

@@ -58,6 +58,8 @@ interface ListPageProps<R> {
   create?: { label: string; operation: string; href?: string; onClick?: () => void };
   /** The path and body of a POST that creates one: the command of the empty list. */
   example?: readonly [string, object];
+  /** The whole command of the empty list, if it is not a POST of JSON. */
+  command?: (baseUrl: string) => string;
   /** Other buttons of the header. */
   actions?: ReactNode;
   /** Above the filters; and dialogs. */
@@ -148,7 +150,7 @@ export const ListPage = <R extends { id: string }>(props: ListPageProps<R>) => {
                   <EmptyState
                     sentence={words.empty}
                     action={button}
-                    curl={example && curlOf(base, 'POST', ...example)}
+                    curl={props.command?.(base) ?? (example && curlOf(base, 'POST', ...example))}
                   />
                 ) : (
                   <NothingMatches what={words.what ?? ''} filters={filtered} onClear={() => clear(names)} />

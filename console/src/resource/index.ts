@@ -1,3 +1,6 @@
+export { AgentSelect } from './AgentSelect.tsx';
+export { useAgentExample } from './agent-example.ts';
+export { useAgentOptions, useAgents } from './agents.ts';
 export { useCreateForm } from './create-form.ts';
 export { DeleteButton, DeleteDialog } from './DeleteDialog.tsx';
 export { DetailPage, PageTabs } from './DetailPage.tsx';

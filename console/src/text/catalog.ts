@@ -1,3 +1,5 @@
+import { isolate } from './isolate.ts';
+
 /** The words of a feature: texts, and functions that make texts from values. */
 type Words = { readonly [key: string]: string | ((...values: never[]) => string) | Words };
 
@@ -29,14 +31,27 @@ const pseudo = (() => {
   }
 })();
 
-const expand = (words: Words): Words =>
+const isolated = (value: unknown): unknown =>
+  typeof value === 'string' ? isolate(value) : Array.isArray(value) ? value.map(isolated) : value;
+
+const prepare = (words: Words): Words =>
   Object.fromEntries(
     Object.entries(words).map(([key, word]) => {
-      if (typeof word === 'string') return [key, toPseudo(word)];
-      if (typeof word === 'function') return [key, (...values: never[]) => toPseudo(word(...values))];
-      return [key, expand(word)];
+      if (typeof word === 'string') return [key, pseudo ? toPseudo(word) : word];
+      if (typeof word !== 'function') return [key, prepare(word)];
+      return [
+        key,
+        (...values: never[]) => {
+          const text = word(...(values.map(isolated) as never[]));
+          return pseudo ? toPseudo(text) : text;
+        },
+      ];
     }),
   );
 
-/** Declares the texts of a feature. They are what the page shows; JSX holds no text of its own. */
-export const catalog = <const T extends Words>(words: T): T => (pseudo ? (expand(words) as T) : words);
+/**
+ * Declares the texts of a feature. They are what the page shows; JSX holds no text of its own. A value that is put into a
+ * text, such as a name, never moves the words next to it. So a text that is stored and not shown is made elsewhere
+ * (`copyName`).
+ */
+export const catalog = <const T extends Words>(words: T): T => prepare(words) as T;

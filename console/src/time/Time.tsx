@@ -33,7 +33,7 @@ export const Time = ({ at, form = 'exact', zone: own, fixedZone = false, seconds
   const relative = useClock((now) => (form === 'relative' || form === 'both' ? relativeTime(date, now) : ''));
   if (Number.isNaN(date.getTime())) return null;
   const iso = date.toISOString();
-  const exact = `${exactTime(date, zone, { seconds })} ${zoneLabel(zone)}`;
+  const exact = () => `${exactTime(date, zone, { seconds })} ${zoneLabel(zone)}`;
   const copyIso = (event: ClipboardEvent) => {
     event.clipboardData.setData('text/plain', iso);
     event.preventDefault();
@@ -44,14 +44,15 @@ export const Time = ({ at, form = 'exact', zone: own, fixedZone = false, seconds
       <span>{first}</span> <span className={css.sub}>{second}</span>
     </time>
   );
-  if (form === 'both') return over(relative, exact);
+  if (form === 'both') return over(relative, exact());
   if (form === 'day') return over(shortDay(date, zone), clockTime(date, zone, seconds));
+  // Only what is shown is written: a list has hundreds of times.
   const written = {
-    relative,
+    relative: () => relative,
     exact,
-    clock: clockTime(date, zone, true),
-    date: `${shortDay(date, zone)} ${clockTime(date, zone, seconds)}`,
-  }[form];
+    clock: () => clockTime(date, zone, true),
+    date: () => `${shortDay(date, zone)} ${clockTime(date, zone, seconds)}`,
+  }[form]();
   return (
     <time dateTime={iso} title={title} className={css.one} onCopy={copyIso}>
       {written}

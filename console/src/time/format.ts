@@ -1,48 +1,59 @@
 import { times } from '../text/en/time.ts';
 import { duration, locale } from '../text/format.ts';
 
-const formats = new Map<string, Intl.DateTimeFormat>();
+const units = { second: 1_000, minute: 60_000, day: 86_400_000 };
 
-const formatOf = (zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat => {
-  const key = `${zone} ${JSON.stringify(options)}`;
-  let format = formats.get(key);
+const options = {
+  clock: { hour: '2-digit', minute: '2-digit' },
+  seconds: { hour: '2-digit', minute: '2-digit', second: '2-digit' },
+  date: { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' },
+  day: { year: 'numeric', month: '2-digit', day: '2-digit' },
+  zone: { timeZoneName: 'short' },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
+type Kind = keyof typeof options;
+
+/** To make a format takes 50 times as long as to use it. */
+const formats = new Map<string, Partial<Record<Kind, Intl.DateTimeFormat>>>();
+
+const formatOf = (zone: string, kind: Kind): Intl.DateTimeFormat => {
+  const ofZone = formats.get(zone) ?? {};
+  formats.set(zone, ofZone);
+  let format = ofZone[kind];
   if (!format) {
     try {
-      format = new Intl.DateTimeFormat(locale, { timeZone: zone, hourCycle: 'h23', ...options });
+      format = new Intl.DateTimeFormat(locale, { timeZone: zone, hourCycle: 'h23', ...options[kind] });
     } catch {
       // The browser's zones can be older than the server's.
-      format = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', hourCycle: 'h23', ...options });
+      format = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', hourCycle: 'h23', ...options[kind] });
     }
-    formats.set(key, format);
+    ofZone[kind] = format;
   }
   return format;
 };
 
 /** The parts of a time in a zone, as numbers and names: `{ year: '2026', month: 'Nov', day: '22', … }`. */
-const partsOf = (at: Date, zone: string, options: Intl.DateTimeFormatOptions): Record<string, string> =>
-  Object.fromEntries(
-    formatOf(zone, options)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  );
+const partsOf = (at: Date, zone: string, kind: Kind): Record<string, string> => {
+  const parts: Record<string, string> = {};
+  for (const { type, value } of formatOf(zone, kind).formatToParts(at)) parts[type] = value;
+  return parts;
+};
 
-const clockOptions = { hour: '2-digit', minute: '2-digit' } as const;
-const dateOptions = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;
+const yearOf = (at: Date, zone: string): string => partsOf(at, zone, 'day').year!;
 
 /** `02:30`, or `02:30:15` with seconds. */
 export const clockTime = (at: Date, zone: string, seconds = false): string =>
-  formatOf(zone, seconds ? { ...clockOptions, second: '2-digit' } : clockOptions).format(at);
+  formatOf(zone, seconds ? 'seconds' : 'clock').format(at);
 
 /** The calendar day in a zone, for comparisons: `2026-11-22`. */
 export const dayOf = (at: Date, zone: string): string => {
-  const { year, month, day } = partsOf(at, zone, { year: 'numeric', month: '2-digit', day: '2-digit' });
+  const { year, month, day } = partsOf(at, zone, 'day');
   return `${year}-${month}-${day}`;
 };
 
 /** `Mon 23 Nov`, with the year if it is not that of `now`. */
 export const shortDay = (at: Date, zone: string, now = new Date()): string => {
-  const { weekday, day, month, year } = partsOf(at, zone, dateOptions);
-  const sameYear = partsOf(now, zone, { year: 'numeric' }).year === year;
+  const { weekday, day, month, year } = partsOf(at, zone, 'date');
+  const sameYear = yearOf(now, zone) === year;
   return `${weekday} ${day} ${month}${sameYear ? '' : ` ${year}`}`;
 };
 
@@ -52,22 +63,22 @@ export const shortDay = (at: Date, zone: string, now = new Date()): string => {
  */
 export const exactTime = (at: Date, zone: string, { now = new Date(), seconds = false } = {}): string => {
   const clock = clockTime(at, zone, seconds);
-  if (dayOf(at, zone) === dayOf(now, zone)) return clock;
-  const { weekday, day, month, year } = partsOf(at, zone, dateOptions);
-  if (Math.abs(at.getTime() - now.getTime()) < 6 * 86_400_000) return `${weekday} ${clock}`;
-  const sameYear = partsOf(now, zone, { year: 'numeric' }).year === year;
+  // Times that are further apart are never of one day.
+  const apart = Math.abs(at.getTime() - now.getTime());
+  if (apart < 2 * units.day && dayOf(at, zone) === dayOf(now, zone)) return clock;
+  const { weekday, day, month, year } = partsOf(at, zone, 'date');
+  if (apart < 6 * units.day) return `${weekday} ${clock}`;
+  const sameYear = yearOf(now, zone) === year;
   return sameYear ? `${day} ${month} ${clock}` : `${day} ${month} ${year} ${clock}`;
 };
 
 /** `Mon 23 Nov 2026, 02:30:00 Europe/Berlin (GMT+1)`. */
 export const fullTime = (at: Date, zone: string): string => {
-  const { weekday, day, month, year } = partsOf(at, zone, dateOptions);
-  const { timeZoneName } = partsOf(at, zone, { timeZoneName: 'short' });
+  const { weekday, day, month, year } = partsOf(at, zone, 'date');
+  const { timeZoneName } = partsOf(at, zone, 'zone');
   const offset = timeZoneName && timeZoneName !== zone ? ` (${timeZoneName})` : '';
   return `${weekday} ${day} ${month} ${year}, ${clockTime(at, zone, true)} ${zone}${offset}`;
 };
-
-const units = { second: 1_000, minute: 60_000, day: 86_400_000 };
 
 /** A duration to read at a glance: seconds, then minutes, hours and minutes, and days from the second day on. */
 const roughly = (milliseconds: number): string => {

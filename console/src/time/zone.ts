@@ -5,8 +5,19 @@ import { readPreference, subscribePreferences, writePreference } from '../app/pr
 export const zoneChoices = ['local', 'utc', 'schedule'] as const;
 export type ZoneChoice = (typeof zoneChoices)[number];
 
-/** The viewer's zone, as the browser says. */
-export const localZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+let local: { zone: string; readAt: number } | undefined;
+
+/**
+ * The viewer's zone, as the browser says. It is asked once a second at most: each answer takes 0.1 ms, which a list of
+ * 150 times would feel, and a traveller's zone changes.
+ */
+export const localZone = (): string => {
+  const now = performance.now();
+  if (!local || now - local.readAt > 1_000) {
+    local = { zone: new Intl.DateTimeFormat().resolvedOptions().timeZone, readAt: now };
+  }
+  return local.zone;
+};
 
 const readChoice = (): ZoneChoice =>
   zoneChoices.find((choice) => choice === readPreference('zone')) ?? 'local';

@@ -44,6 +44,7 @@ export const Button = (props: ButtonProps) => {
         ref={ref}
         className={cx(classOf({ kind, small, wide }), className)}
         data-primary={kind === 'primary' || undefined}
+        data-quiet={kind === 'quiet' || undefined}
         data-danger={kind === 'danger' || kind === 'quiet-danger' || undefined}
         aria-disabled={off || undefined}
         aria-busy={busy || undefined}
@@ -91,6 +92,7 @@ export const ButtonLink = ({
       aria-label={label}
       className={classOf({ kind, small, wide })}
       data-primary={kind === 'primary' || undefined}
+      data-quiet={kind === 'quiet' || undefined}
     >
       {children}
     </Link>

@@ -8,6 +8,8 @@ import { common } from '../text/en/common.ts';
 import { Bar, Button } from './Button.tsx';
 import css from './Dialog.module.css';
 import type { DialogProps } from './Dialog.tsx';
+import { useEscape } from './escape.ts';
+import { useReturnFocus } from './return-focus.ts';
 
 /** The dialog itself, which `Dialog` loads when it is first opened. */
 export const DialogFrame = ({
@@ -20,36 +22,41 @@ export const DialogFrame = ({
   onlyByButton,
   closable = true,
   closeLabel,
-}: DialogProps) => (
-  <Modal.Root
-    opened={open}
-    onClose={onClose}
-    size={wide ? 860 : 480}
-    closeOnClickOutside={!onlyByButton}
-    closeOnEscape={!onlyByButton}
-    classNames={{
-      overlay: css.shade,
-      content: css.content,
-      title: css.title,
-      body: css.body,
-    }}
-  >
-    <Modal.Overlay />
-    <Modal.Content>
-      <div className={css.header}>
-        <Modal.Title>{title}</Modal.Title>
-        {closable && (
-          <Button kind="quiet" small onClick={onClose}>
-            {closeLabel ?? common.close}
-          </Button>
-        )}
-      </div>
-      <Modal.Body>{children}</Modal.Body>
-      {actions && (
-        <div className={css.actions}>
-          <Bar>{actions}</Bar>
+}: DialogProps) => {
+  useReturnFocus(open);
+  useEscape(open, () => !onlyByButton && onClose());
+  return (
+    <Modal.Root
+      opened={open}
+      onClose={onClose}
+      size={wide ? 860 : 480}
+      closeOnClickOutside={!onlyByButton}
+      closeOnEscape={false}
+      returnFocus={false}
+      classNames={{
+        overlay: css.shade,
+        content: css.content,
+        title: css.title,
+        body: css.body,
+      }}
+    >
+      <Modal.Overlay />
+      <Modal.Content>
+        <div className={css.header}>
+          <Modal.Title>{title}</Modal.Title>
+          {closable && (
+            <Button kind="quiet" small onClick={onClose}>
+              {closeLabel ?? common.close}
+            </Button>
+          )}
         </div>
-      )}
-    </Modal.Content>
-  </Modal.Root>
-);
+        <Modal.Body>{children}</Modal.Body>
+        {actions && (
+          <div className={css.actions}>
+            <Bar>{actions}</Bar>
+          </div>
+        )}
+      </Modal.Content>
+    </Modal.Root>
+  );
+};

@@ -3,6 +3,7 @@ import { common } from '../text/en/common.ts';
 import { ui } from '../text/en/ui.ts';
 import { Bar, Button } from './Button.tsx';
 import { CopyButton } from './CopyValue.tsx';
+import { downloadText } from './download.ts';
 import css from './JsonView.module.css';
 
 /** What is shown at most; the rest can be downloaded. */
@@ -44,14 +45,6 @@ const Branch = ({ name, value, depth }: { name: string; value: unknown; depth: n
       </details>
     </li>
   );
-};
-
-/** Offers a text as a file. */
-export const downloadText = (text: string, name: string, type = 'application/json'): void => {
-  const address = URL.createObjectURL(new Blob([text], { type }));
-  const link = Object.assign(document.createElement('a'), { href: address, download: name });
-  link.click();
-  URL.revokeObjectURL(address);
 };
 
 /**

@@ -17,7 +17,7 @@ export interface PageProps {
   /** What is before the title in the title of the window: a status. */
   titlePrefix?: string | undefined;
   crumbs?: readonly Crumb[];
-  /** One or two sentences that say how things are. */
+  /** One or two sentences that say how things are. '' keeps the place of one that is not known yet. */
   lead?: ReactNode;
   /** Buttons. One is primary. */
   actions?: ReactNode;
@@ -39,13 +39,15 @@ export const Page = ({ title, titlePrefix, crumbs, lead, actions, wide, children
               {crumbs.map((crumb, index) => (
                 <Fragment key={crumb.href}>
                   {index > 0 && <span aria-hidden="true">/</span>}
-                  <Link href={crumb.href}>{crumb.label}</Link>
+                  <Link href={crumb.href} className={crumb.label.length > 24 ? css.long : undefined}>
+                    {crumb.label}
+                  </Link>
                 </Fragment>
               ))}
             </div>
           )}
           <h1 tabIndex={-1}>{title}</h1>
-          {lead && <div className={css.lead}>{lead}</div>}
+          {(lead || lead === '') && <div className={css.lead}>{lead}</div>}
         </div>
         {actions && <div className={css.actions}>{actions}</div>}
       </header>
@@ -156,6 +158,7 @@ export const Form = ({
     noValidate
     onSubmit={(event) => {
       event.preventDefault();
+      event.stopPropagation();
       onSubmit();
     }}
   >

@@ -1,4 +1,4 @@
-import { Fragment, type ReactNode, useRef } from 'react';
+import { Fragment, type ReactNode, startTransition, useEffect, useRef, useState } from 'react';
 import { ui } from '../text/en/ui.ts';
 import { cx } from './cx.ts';
 import { useKeys } from './keys.ts';
@@ -45,6 +45,21 @@ export interface TableProps<R> {
   nothing?: ReactNode;
 }
 
+/** As many rows as a window of 800 px shows; the others come when these are painted. */
+const firstRows = 12;
+
+/**
+ * Returns the rows that are shown now: the first ones, and a moment later all. So a long list is there sooner, and the
+ * rows below the window never keep a click waiting: a transition is rendered in parts.
+ */
+const useShown = <R,>(rows: readonly R[]): readonly R[] => {
+  const [all, setAll] = useState(rows.length <= firstRows);
+  useEffect(() => {
+    if (!all) startTransition(() => setAll(true));
+  }, [all]);
+  return all ? rows : rows.slice(0, firstRows);
+};
+
 /** Moves the focus to the link of the row `step` rows from the one that has it. */
 const moveFocus = (body: HTMLElement | null, step: number): void => {
   const links = [...(body?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])];
@@ -62,6 +77,7 @@ export const Table = <R,>(props: TableProps<R>) => {
   const { label, columns, rows, rowKey, href, name, actions, selection, noteBefore, noteAfter, current } =
     props;
   const body = useRef<HTMLTableSectionElement>(null);
+  const shown = useShown(rows);
   useKeys({
     j: () => moveFocus(body.current, 1),
     k: () => moveFocus(body.current, -1),
@@ -110,7 +126,7 @@ export const Table = <R,>(props: TableProps<R>) => {
         </tr>
       </thead>
       <tbody ref={body}>
-        {rows.map((row) => {
+        {shown.map((row) => {
           const key = rowKey(row);
           const note = noteBefore?.(row);
           return (
@@ -152,7 +168,7 @@ export const Table = <R,>(props: TableProps<R>) => {
             </Fragment>
           );
         })}
-        {noteAfter && (
+        {noteAfter && shown.length === rows.length && (
           <tr className={css.note}>
             <td colSpan={span}>{noteAfter}</td>
           </tr>

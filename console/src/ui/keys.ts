@@ -13,14 +13,16 @@ const isTyping = (target: EventTarget | null): boolean =>
 const isCovered = (): boolean =>
   [...document.querySelectorAll('[role="dialog"], [role="menu"]')].some((each) => each.checkVisibility());
 
-/** Calls a handler when its key is pressed, outside of fields and dialogs. `Shift` is part of the key: `?`. */
-export const useKeys = (handlers: Record<string, (event: KeyboardEvent) => void>): void => {
+/**
+ * Calls a handler when its key is pressed, outside of fields and dialogs. `Shift` is part of the key: `?`. A handler that
+ * returns false leaves the key to the others: `k` is a row of a table, and API keys after `g`.
+ */
+export const useKeys = (handlers: Record<string, (event: KeyboardEvent) => unknown>): void => {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const handler = handlers[event.key];
     if (!handler || isTyping(event.target) || isCovered() || !letterKeysOn()) return;
-    event.preventDefault();
-    handler(event);
+    if (handler(event) !== false) event.preventDefault();
   });
   useEffect(() => {
     const listener = (event: KeyboardEvent) => onKey(event);

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Role } from '../api/me.ts';
+import { type Role, usePermission } from '../api/me.ts';
 import type { ApiProblem } from '../api/request.ts';
 import { common } from '../text/en/common.ts';
 import { states } from '../text/en/states.ts';
@@ -10,6 +10,7 @@ import { CodeBlock } from './CodeBlock.tsx';
 import { CopyValue } from './CopyValue.tsx';
 import { cx } from './cx.ts';
 import { useReportNothingMatches } from './nothing-matches.ts';
+import { permissionReason } from './permission.ts';
 import css from './states.module.css';
 
 /** The list of what a page shows one of. */
@@ -153,21 +154,24 @@ export const NoPermission = ({ role, requiredRole }: { role: Role; requiredRole:
 );
 
 /** The thing does not exist any more, or never did. */
-export const Gone = ({ list, audit }: { list: List; audit?: string | undefined }) => (
-  <div className={css.state}>
-    <Say title={states.gone}>
-      <p>{states.goneMore}</p>
-    </Say>
-    <Bar>
-      <ButtonLink href={list.href}>{list.label}</ButtonLink>
-      {audit && (
-        <ButtonLink kind="quiet" href={audit}>
-          {states.whoDeleted}
-        </ButtonLink>
-      )}
-    </Bar>
-  </div>
-);
+export const Gone = ({ list, audit }: { list: List; audit?: string | undefined }) => {
+  const mayAudit = permissionReason(usePermission('listAudits'));
+  return (
+    <div className={css.state}>
+      <Say title={states.gone}>
+        <p>{states.goneMore}</p>
+      </Say>
+      <Bar>
+        <ButtonLink href={list.href}>{list.label}</ButtonLink>
+        {audit && (
+          <ButtonLink kind="quiet" href={audit} disabledReason={mayAudit}>
+            {states.whoDeleted}
+          </ButtonLink>
+        )}
+      </Bar>
+    </div>
+  );
+};
 
 /** How old the data are: quiet while they are fresh, and with the reason when a refresh failed. */
 export const Updated = ({ at, error }: { at: number; error?: ApiProblem | null }) => {

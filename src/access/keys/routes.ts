@@ -217,7 +217,7 @@ export const apiKeyRoutes = (
       method: 'POST',
       path: '/api-keys/{api_key_id}/rotate',
       summary: 'Rotate an API key',
-      description: `Creates a key with the same name, kind, role, scopes and maker, and ends the old one after an overlap. Requires at least the role and the scopes of the key. Only its person rotates a personal key. A key that was rotated or has expired is 412. ${self}`,
+      description: `Creates a key with the same name, kind, role, scopes and maker, and ends the old one after an overlap. Requires at least the role and the scopes of the key. Only its person rotates a personal key. A key that was rotated or has expired is 412; a repeated request with the same \`Idempotency-Key\` gets the new value again for 24 h. ${self}`,
       find: async (request) => {
         const key = await find(request);
         checkMayRotate(request.principal, key);
@@ -227,12 +227,15 @@ export const apiKeyRoutes = (
       bodyOptional: true,
       status: 201,
       response: createdApiKey,
+      idempotent: true,
       noStore: true,
       otherStatuses: [412],
       handler: async ({ found, body, actor, transaction }) => {
-        const made = await transaction((tx) => rotateApiKey(tx, actor, found.id, body));
+        const made = await transaction(async (tx) =>
+          toResponse(await rotateApiKey(tx, actor, found.id, body)),
+        );
         invalidate();
-        return toResponse(made);
+        return made;
       },
     }),
     route({

@@ -3,7 +3,9 @@ import type { TimesCount } from './numbers-store.ts';
 
 const hour = 3_600_000;
 
-const compiled = ({ cron_expression, timezone }: Omit<TimesCount, 'n'>): Occurrences | null => {
+type Times = Pick<TimesCount, 'cron_expression' | 'timezone'>;
+
+const compiled = ({ cron_expression, timezone }: Times): Occurrences | null => {
   try {
     return compileSchedule(cron_expression, timezone);
   } catch {
@@ -11,8 +13,7 @@ const compiled = ({ cron_expression, timezone }: Omit<TimesCount, 'n'>): Occurre
   }
 };
 
-const keyOf = ({ cron_expression, timezone }: Omit<TimesCount, 'n'>): string =>
-  `${timezone}\0${cron_expression}`;
+const keyOf = ({ cron_expression, timezone }: Times): string => `${timezone}\0${cron_expression}`;
 
 /** How many occurrences are to come in each hour. Whole hours are computed once for each expression and zone. */
 export class ExpectedOccurrences {

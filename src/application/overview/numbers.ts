@@ -6,9 +6,7 @@ import {
   countEnded,
   countHandled,
   countOpen,
-  countPaused,
   countSchedules,
-  countTimes,
   type EndedCount,
   type HandledCount,
   listDue,
@@ -84,7 +82,7 @@ export class Numbers {
 
   /** Schedules, what was handled in each hour since `from`, and what is to come in the next hours. */
   async schedules(executor: Executor, from: number, now: number) {
-    const [all, paused] = [await countSchedules(executor), await countPaused(executor)];
+    const times = await countSchedules(executor);
     const counts = await this.#handled.read(hourOf(from), now, (begin) =>
       countHandled(executor, begin, spanMs),
     );
@@ -92,13 +90,13 @@ export class Numbers {
     const due = countDueByHour(await listDue(executor, mostDue), now);
     const hours = hoursBetween(from, now + hoursAhead * hour);
     const expected = this.#expected.count(
-      await countTimes(executor),
+      times.filter(({ n }) => n > 0),
       hours.filter((at) => at + hour > now),
       now,
     );
     return {
-      enabled: all - paused,
-      paused,
+      enabled: times.reduce((sum, one) => sum + one.enabled, 0),
+      paused: times.reduce((sum, one) => sum + one.paused, 0),
       per_hour: hours.map((at) => ({
         t: new Date(at),
         on_time: handled(at, 'on_time'),

@@ -74,40 +74,56 @@ export class OverviewReader {
 
   #compute(permitted: Permitted, hours: number): Promise<Overview> {
     return this.#db.run(async (executor) => {
-      const scheduling = await findScheduling(executor);
+      const [scheduling, roles] = await Promise.all([findScheduling(executor), findRoles(executor)]);
       const now = scheduling.now.getTime();
       const begin = now - hours * hour;
       const from = new Date(begin);
       const numbers = this.#numbers;
-      const roles = await findRoles(executor);
       const workers = roles.find(({ role }) => role === 'worker');
       const slots = (workers?.replicas ?? 0) * this.#settings().MAX_CONCURRENT_WORK_ITEMS;
 
-      const attention = [
-        ...replicaAttention(roles, scheduling),
-        ...(await scheduleAttention(executor, scheduling, from)),
-      ];
-      const workItems = permitted.workItems ? await numbers.workItems(executor, begin, now) : null;
-      if (workItems) {
-        const { EXECUTING: executing } = workItems.by_status;
-        const facts = { alive: workers?.alive ?? false, executing, slots };
-        attention.push(...(await workItemAttention(executor, facts, from, now)));
-      }
-      const integrations = permitted.integrations ? await readIntegrations(executor, now) : null;
-      if (integrations) attention.push(...integrationAttention(integrations, from, now));
-      if (permitted.audit) attention.push(...(await auditAttention(executor, now)));
-      if (permitted.keys) attention.push(...(await keyAttention(executor, now)));
+      const readWorkItems = async () => {
+        const counts = await numbers.workItems(executor, begin, now);
+        const facts = { alive: workers?.alive ?? false, executing: counts.by_status.EXECUTING, slots };
+        return {
+          attention: await workItemAttention(executor, facts, from, now),
+          work_items: { ...counts, slots },
+        };
+      };
+      const readOthers = async () => {
+        const integrations = permitted.integrations ? await readIntegrations(executor, now) : null;
+        return {
+          attention: [
+            ...(integrations ? integrationAttention(integrations, from, now) : []),
+            ...(permitted.audit ? await auditAttention(executor, now) : []),
+            ...(permitted.keys ? await keyAttention(executor, now) : []),
+          ],
+          integrations,
+          spans: integrations && {
+            ...(await numbers.spans(executor, begin, now)),
+            queued: integrations.reduce((sum, { queued }) => sum + queued, 0),
+          },
+          setup: await findSetup(executor),
+        };
+      };
+      // Side by side, each on a connection of its own: on PostgreSQL it takes as long as the longest.
+      const [ofSchedules, schedules, items, { attention, ...others }] = await Promise.all([
+        scheduleAttention(executor, scheduling, from),
+        numbers.schedules(executor, begin, now),
+        permitted.workItems ? readWorkItems() : null,
+        readOthers(),
+      ]);
       return {
         now: scheduling.now,
-        attention: sorted(attention),
-        work_items: workItems && { ...workItems, slots },
-        schedules: await numbers.schedules(executor, begin, now),
-        integrations,
-        spans: integrations && {
-          ...(await numbers.spans(executor, begin, now)),
-          queued: integrations.reduce((sum, { queued }) => sum + queued, 0),
-        },
-        setup: await findSetup(executor),
+        attention: sorted([
+          ...replicaAttention(roles, scheduling),
+          ...ofSchedules,
+          ...(items?.attention ?? []),
+          ...attention,
+        ]),
+        work_items: items?.work_items ?? null,
+        schedules,
+        ...others,
       };
     });
   }

@@ -3,10 +3,12 @@ import { mayCall, type Principal, type Role, type Scope } from '../../lib/princi
 import { settingDefinitions } from '../../settings/index.ts';
 import {
   findAgents,
+  findDataConnections,
   findIntegrations,
   findKeys,
   findLlms,
   findSchedules,
+  findSemanticDataModels,
   findToolServers,
   findWorkItems,
   type Hit,
@@ -19,6 +21,8 @@ export const kinds = [
   'integration',
   'llm_configuration',
   'tool_server',
+  'data_connection',
+  'semantic_data_model',
   'api_key',
   'setting',
 ] as const;
@@ -54,6 +58,8 @@ const finders: Record<Kind, Finder> = {
   integration: { role: 'admin', scope: 'observability:read', find: findIntegrations },
   llm_configuration: { role: 'builder', scope: 'llm:read', find: findLlms },
   tool_server: { role: 'builder', scope: 'agents:read', find: findToolServers },
+  data_connection: { role: 'builder', scope: 'data:read', find: findDataConnections },
+  semantic_data_model: { role: 'builder', scope: 'data:read', find: findSemanticDataModels },
   api_key: {
     role: 'member',
     scope: 'access:read',

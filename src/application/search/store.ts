@@ -118,6 +118,25 @@ export const findLlms = (executor: Executor, q: string): Promise<Hit[]> => {
   );
 };
 
+export const findDataConnections = (executor: Executor, q: string): Promise<Hit[]> => {
+  const [name, id] = [sql`d.name`, sql`d.id`];
+  return rowsOf(
+    executor,
+    sql<Hit>`select d.id, d.name as title, d.engine as detail, ${noAgent} from data_connections d
+      where ${contains(name, q)} or ${idBegins(id, q)} order by ${best(name, id, q)}`,
+  );
+};
+
+export const findSemanticDataModels = (executor: Executor, q: string): Promise<Hit[]> => {
+  const [name, id] = [sql`m.name`, sql`m.id`];
+  return rowsOf(
+    executor,
+    sql<Hit>`select m.id, m.name as title, d.name as detail, ${noAgent}
+      from semantic_data_models m join data_connections d on d.id = m.data_connection_id
+      where ${contains(name, q)} or ${idBegins(id, q)} order by ${best(name, id, q)}`,
+  );
+};
+
 export const findToolServers = (executor: Executor, q: string): Promise<Hit[]> => {
   const [name, id] = [sql`t.name`, sql`t.id`];
   return rowsOf(

@@ -47,6 +47,23 @@ describeWithMariaDb('MariaDB', () => {
 
   const open = (more: Partial<ServerSettings> = {}) => mysql.open({ ...settings, ...more }, openParts());
 
+  test('dates without a year, month or day are null, with a warning', async () => {
+    const statements = [
+      "set session sql_mode = ''",
+      'create table odd_days (d date, at datetime)',
+      "insert into odd_days values ('0000-00-00', '0000-00-00 00:00:00'), ('2026-02-00', '2026-00-01 10:00:00'), ('2026-02-01', null)",
+    ];
+    for (const statement of statements) await root.query(statement);
+    const { rows, warnings } = await read(session, 'select d, at from odd_days order by d desc');
+    expect(rows).toEqual([
+      ['2026-02-01', null],
+      [null, null],
+      [null, null],
+    ]);
+    expect(warnings.map(({ code }) => code)).toEqual(['invalid_date', 'invalid_date']);
+    await root.query('drop table odd_days');
+  });
+
   test('values are what the API promises', async () => {
     expect(session.server).toEqual({ product: 'MariaDB', version: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
     const { columns, rows, warnings } = await read(

@@ -217,7 +217,15 @@ class MysqlSession implements Session {
         const values = row.map((value, i) =>
           floats[i] && typeof value === 'number' ? shortestFloat(value) : value,
         );
-        if (collector.add(values)) {
+        let isTaken: boolean;
+        try {
+          isTaken = collector.add(values);
+        } catch (error) {
+          reject(error);
+          this.close();
+          return;
+        }
+        if (isTaken) {
           if (collector.hasBatch) handOver(collector);
           return;
         }

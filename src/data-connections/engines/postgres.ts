@@ -10,7 +10,7 @@ import { listPostgresTables } from './postgres-catalog.ts';
 import { queryFailure, signInFailure } from './postgres-failures.ts';
 import { datatypeOfOid } from './postgres-types.ts';
 import type { ServerSettings } from './settings.ts';
-import { connectTo, guardListeners, openSocket, tlsFailure, upgrade } from './socket.ts';
+import { coalesceWrites, connectTo, guardListeners, openSocket, tlsFailure, upgrade } from './socket.ts';
 import { RowCollector, type Rows } from './values.ts';
 import { watched } from './watch.ts';
 
@@ -50,7 +50,7 @@ const signIn = async (
   { host, port, database, username, password }: ServerSettings,
 ): Promise<pg.Client> => {
   // The driver opens connections by itself; this one is open already.
-  const connected = Object.assign(guardListeners(stream), {
+  const connected = Object.assign(coalesceWrites(guardListeners(stream)), {
     connect: () => {
       setImmediate(() => stream.emit('connect'));
       return stream;

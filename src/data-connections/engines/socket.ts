@@ -101,6 +101,23 @@ export const upgrade = (socket: Socket, host: string, tls: TlsSettings): Promise
     }
   });
 
+/**
+ * Sends what is written without a pause as one packet. A driver that writes each message of its protocol by itself would
+ * make a system call for each.
+ */
+export const coalesceWrites = <S extends Socket>(stream: S): S => {
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  return Object.assign(stream, {
+    write: (...args: unknown[]) => {
+      if (stream.writableCorked === 0) {
+        stream.cork();
+        process.nextTick(() => stream.uncork());
+      }
+      return write(...args);
+    },
+  });
+};
+
 /** Wraps what a driver does with received bytes: if it throws, the connection ends, and the process does not. */
 export const guarded =
   <A extends unknown[]>(socket: Socket, fn: (...args: A) => void) =>

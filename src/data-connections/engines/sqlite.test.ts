@@ -64,6 +64,16 @@ test('a file is read with the datatypes that it declares', async () => {
   expect([await session.isReadOnly(), await session.isWritable()]).toEqual([true, false]);
 });
 
+test('a whole number that is too large for SQLite is refused, which would go on with a double', async () => {
+  const session = await open('inside/shop.db');
+  const permitted = { tables: ['odd'], functions: [] };
+  const datatypes = ['Integer'] as const;
+  const sum = await read(session, 'select big + 1 from main.odd', { permitted, datatypes });
+  expect(sum.rows).toEqual([['9007199254740994']]);
+  const product = read(session, 'select big * 2000 from main.odd', { permitted, datatypes });
+  await expect(product).rejects.toMatchObject({ reason: 'query_failed', message: /too large/ });
+});
+
 test('only what is permitted can be read, and failures quote no SQL', async () => {
   const session = await open('inner-link.db');
   const permitted = { tables: ['orders'], functions: ['count'] };

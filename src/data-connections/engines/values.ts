@@ -1,5 +1,5 @@
 import type { Datatype } from '../../sql/index.ts';
-import { NotTaken } from './failures.ts';
+import { NotTaken, QueryFailure } from './failures.ts';
 
 export type { Datatype };
 
@@ -70,6 +70,9 @@ const dateTime = (text: string, zone: '' | 'Z'): string => {
   return `${date}T${time!.length === 5 ? `${time}:00` : time}${fraction === '.' ? '' : fraction}${zone}`;
 };
 
+/** MySQL keeps `0000-00-00` and `2026-01-00` where its mode allows them. */
+const isNoDay = (text: string): boolean => /^(?:0000-|\d{4}-00-|\d{4}-\d\d-00)/.test(text);
+
 const boolean = (value: unknown): Value => {
   if (value === 't' || value === 'true' || value === true) return true;
   if (value === 'f' || value === 'false' || value === false) return false;
@@ -88,6 +91,8 @@ const cut = (text: string, max: number): string => {
 /** Collects rows as an answer has them, until there are enough. */
 export class RowCollector {
   readonly #columns: Column[];
+  /** What the query says of its columns; the others are as the database says. */
+  readonly #declared: readonly (Datatype | null)[];
   readonly #limit: number;
   readonly #maxCharacters: number;
   readonly #onRows: OnRows | undefined;
@@ -107,6 +112,7 @@ export class RowCollector {
     },
   ) {
     this.#onRows = given.onRows;
+    this.#declared = given.datatypes ?? [];
     this.#columns = columns.map(({ name, datatype }, i) => ({
       name,
       datatype: given.datatypes?.[i] ?? datatype,
@@ -174,22 +180,39 @@ export class RowCollector {
     const text = String(raw);
     switch (datatype) {
       case 'Integer':
+        // SQLite goes on with doubles where whole numbers are too large for it.
+        if (this.#declared[column] === 'Integer' && Number.isInteger(raw) && !Number.isSafeInteger(raw)) {
+          throw new QueryFailure(
+            'query_failed',
+            `${name} is a whole number that is too large for the database.`,
+          );
+        }
         return /^-?\d+$/.test(text) ? integer(text) : this.#text(text, name);
       case 'Decimal':
         return typeof raw === 'number' ? float(raw) : decimal(text);
       case 'Float':
         return float(raw);
       case 'Date':
+        if (isNoDay(text)) return this.#noDay(name);
         return /^\d{4}-\d\d-\d\d[ T]/.test(text) ? text.slice(0, 10) : text;
       case 'DateTime':
-        return dateTime(text, '');
+        return isNoDay(text) ? this.#noDay(name) : dateTime(text, '');
       case 'DateTimeTz':
-        return dateTime(text, 'Z');
+        return isNoDay(text) ? this.#noDay(name) : dateTime(text, 'Z');
       case 'Time':
         return text;
       default:
         return typeof raw === 'number' ? float(raw) : this.#text(text, name);
     }
+  }
+
+  #noDay(name: string): null {
+    this.#warn(
+      'invalid_date',
+      name,
+      `${name} holds dates without a year, month or day, which are shown as null.`,
+    );
+    return null;
   }
 
   #text(text: string, name: string): string {

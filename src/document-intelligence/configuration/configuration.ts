@@ -1,5 +1,5 @@
 import { audit } from '../../audit/index.ts';
-import type { Database, Executor, Tx } from '../../database/index.ts';
+import { advisoryLock, type Database, type Executor, type Tx } from '../../database/index.ts';
 import type { Vault } from '../../lib/crypto.ts';
 import { type Egress, EgressError } from '../../lib/egress.ts';
 import { notFound, unprocessable } from '../../lib/errors.ts';
@@ -30,6 +30,8 @@ import {
 /** How documents are read and by which model they are extracted, with all secrets. */
 export interface Configuration extends Pick<ConfigurationRow, 'llm_id' | 'ocr' | 'ocr_languages'> {
   settings: ReaderSettings;
+  /** 0 if nothing is configured. */
+  revision: number;
   /** Null if nothing is configured. */
   updated_at: Date | null;
 }
@@ -39,6 +41,7 @@ const defaults: Configuration = {
   llm_id: null,
   ocr: 'auto',
   ocr_languages: ['eng'],
+  revision: 0,
   updated_at: null,
 };
 
@@ -82,6 +85,12 @@ export class Configurations {
     return this.#db.run((executor) => this.readBy(executor));
   }
 
+  /** The configuration as it stays until the transaction ends, also if there is none. */
+  async lock(tx: Tx): Promise<Configuration> {
+    await advisoryLock(tx, 'document intelligence');
+    return this.readBy(tx);
+  }
+
   async readBy(executor: Executor): Promise<Configuration> {
     const row = await findConfiguration(executor);
     return row ? { ...row, settings: this.sealed.open(row) } : defaults;
@@ -110,7 +119,7 @@ export class Configurations {
     return settings;
   }
 
-  /** Replaces the configuration by `body`, whose settings were checked. */
+  /** Replaces the locked configuration by `body`, whose settings were checked. */
   async put(tx: Tx, actor: Actor, body: ConfigurationBody, settings: ReaderSettings): Promise<Configuration> {
     const {
       llm_id: llmId = null,
@@ -133,7 +142,7 @@ export class Configurations {
     return { ...row, settings };
   }
 
-  /** Removes the configuration. Throws 404 if there is none. */
+  /** Removes the locked configuration. Throws 404 if there is none. */
   async remove(tx: Tx, actor: Actor): Promise<void> {
     if (!(await deleteConfiguration(tx))) throw notFound('document-intelligence configuration');
     await audit(tx, actor, 'document_intelligence.delete', null, {});

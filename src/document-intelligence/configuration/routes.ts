@@ -44,7 +44,12 @@ export const configurationRoutes = (configurations: Configurations): Route[] => 
     path,
     summary: 'Get the configuration of document intelligence',
     response: configuration,
-    handler: async () => toResponse(await configurations.read()),
+    etag: true,
+    handler: async ({ etag }) => {
+      const found = await configurations.read();
+      etag(found.revision);
+      return toResponse(found);
+    },
   }),
   route({
     id: 'putDocumentIntelligence',
@@ -57,10 +62,16 @@ export const configurationRoutes = (configurations: Configurations): Route[] => 
       'Secrets that are left out are kept if provider and address stay the same. Another address needs them again.',
     body: configurationBody,
     response: configuration,
-    handler: async ({ body, actor, transaction }) => {
+    etag: true,
+    handler: async ({ body, actor, transaction, ifMatch, etag }) => {
       const stored = await configurations.read();
       const settings = await configurations.check(body, stored.settings);
-      return transaction(async (tx) => toResponse(await configurations.put(tx, actor, body, settings)));
+      return transaction(async (tx) => {
+        ifMatch((await configurations.lock(tx)).revision);
+        const made = await configurations.put(tx, actor, body, settings);
+        etag(made.revision);
+        return toResponse(made);
+      });
     },
   }),
   route({
@@ -72,7 +83,14 @@ export const configurationRoutes = (configurations: Configurations): Route[] => 
     summary: 'Delete the configuration of document intelligence',
     otherStatuses: [404],
     status: 204,
-    handler: ({ actor, transaction }) => transaction((tx) => configurations.remove(tx, actor)),
+    etag: true,
+    handler: ({ actor, transaction, ifMatch }) =>
+      transaction(async (tx) => {
+        const { revision, updated_at } = await configurations.lock(tx);
+        // What does not exist is a 404, whatever its ETag was.
+        if (updated_at !== null) ifMatch(revision);
+        await configurations.remove(tx, actor);
+      }),
   }),
   route({
     id: 'testDocumentIntelligence',

@@ -8,12 +8,16 @@ export interface ConfigurationRow {
   llm_id: string | null;
   ocr: 'auto' | 'off';
   ocr_languages: string[];
+  revision: number;
   updated_at: Date;
 }
 
 declare module '../../database/database.ts' {
   interface Schema {
-    document_intelligence: Table<Omit<ConfigurationRow, 'ocr_languages'>, 'id' | 'updated_at'> & {
+    document_intelligence: Table<
+      Omit<ConfigurationRow, 'ocr_languages'>,
+      'id' | 'revision' | 'updated_at'
+    > & {
       ocr_languages: Json<string[]>;
     };
   }
@@ -21,17 +25,31 @@ declare module '../../database/database.ts' {
 
 /** The one row there can be. */
 export const configurationId = 'configuration';
-const columns = ['id', 'provider', 'settings', 'llm_id', 'ocr', 'ocr_languages', 'updated_at'] as const;
+const columns = [
+  'id',
+  'provider',
+  'settings',
+  'llm_id',
+  'ocr',
+  'ocr_languages',
+  'revision',
+  'updated_at',
+] as const;
 
 export const findConfiguration = (executor: Executor): Promise<ConfigurationRow | undefined> =>
   executor.selectFrom('document_intelligence').select(columns).executeTakeFirst();
 
-/** Inserts the row, or writes the one there is. Returns it as it is then. */
+/** Inserts the row, or writes the one there is, with a revision that was never used. Returns it as it is then. */
 export const putConfiguration = (
   tx: Tx,
-  { ocr_languages, ...fields }: Omit<ConfigurationRow, 'id' | 'updated_at'>,
+  { ocr_languages, ...fields }: Omit<ConfigurationRow, 'id' | 'revision' | 'updated_at'>,
 ): Promise<ConfigurationRow> => {
-  const values = { ...fields, ocr_languages: json(ocr_languages), updated_at: sql<Date>`platform_now()` };
+  const values = {
+    ...fields,
+    ocr_languages: json(ocr_languages),
+    revision: sql<number>`nextval('document_intelligence_revisions')`,
+    updated_at: sql<Date>`platform_now()`,
+  };
   return tx
     .insertInto('document_intelligence')
     .values(values)

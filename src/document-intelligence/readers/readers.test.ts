@@ -174,6 +174,79 @@ test('docling: texts and tables come in the order of reading, boxes from the bot
   expect(Buffer.from(await (form.get('files') as File).arrayBuffer())).toEqual(document.bytes);
 });
 
+test('docling: a row of a table is where its cells are, and texts in pictures come where the picture is', async () => {
+  const at = [{ page_no: 1, bbox: { l: 0, t: 100, r: 100, b: 0, coord_origin: 'BOTTOMLEFT' } }];
+  const cell = (text: string, row: number, column: number) => ({
+    text,
+    start_row_offset_idx: row,
+    start_col_offset_idx: column,
+    bbox: {
+      l: 10 + 40 * column,
+      t: 20 + 10 * row,
+      r: 40 + 40 * column,
+      b: 28 + 10 * row,
+      coord_origin: 'TOPLEFT',
+    },
+  });
+  const server = await serve(() => ({
+    body: {
+      status: 'partial_success',
+      document: {
+        json_content: {
+          pages: { 1: { size: { width: 100, height: 100 } } },
+          body: { children: [{ $ref: '#/pictures/0' }, { $ref: '#/tables/0' }] },
+          pictures: [{ children: [{ $ref: '#/texts/0' }] }],
+          texts: [{ text: 'in the picture', prov: at }],
+          tables: [{ data: { table_cells: [cell('a', 0, 0), cell('b', 0, 1), cell('c', 1, 0)] }, prov: at }],
+        },
+      },
+    },
+  }));
+  const [page] = await read({ provider: 'docling', url: server.url });
+  expect(page!.lines.map(({ text }) => text)).toEqual(['in the picture', 'a\tb', 'c']);
+  const round = (box: object) => Object.values(box).map((value) => Math.round(value * 1_000) / 1_000);
+  expect(page!.lines.slice(1).map(({ bbox }) => round(bbox!))).toEqual([
+    [0.1, 0.2, 0.7, 0.08],
+    [0.1, 0.3, 0.3, 0.08],
+  ]);
+});
+
+test('docling: a conversion that is too long for one request becomes a task', async () => {
+  let asked = 0;
+  const server = await serve(({ method, url }) => {
+    if (url === '/v1/convert/file')
+      return { status: 504, body: { detail: 'Conversion is taking too long.' } };
+    if (method === 'POST') return { body: { task_id: 'a-1', task_type: 'convert', task_status: 'pending' } };
+    if (url.startsWith('/v1/status/poll/'))
+      return { body: { task_id: 'a-1', task_status: ++asked === 1 ? 'started' : 'success' } };
+    const json_content = {
+      pages: { 1: { size: { width: 10, height: 10 } } },
+      texts: [{ text: 'done', prov: [{ page_no: 1, bbox: { l: 0, t: 5, r: 5, b: 0 } }] }],
+    };
+    return { body: { status: 'success', document: { json_content } } };
+  });
+  const [page] = await read({ provider: 'docling', url: `${server.url}/`, api_key: 'k' });
+  expect(page!.lines.map(({ text }) => text)).toEqual(['done']);
+  expect(server.requests.map(({ method, url, headers }) => [method, url, headers['x-api-key']])).toEqual([
+    ['POST', '/v1/convert/file', 'k'],
+    ['POST', '/v1/convert/file/async', 'k'],
+    ['GET', '/v1/status/poll/a-1?wait=5', 'k'],
+    ['GET', '/v1/status/poll/a-1?wait=5', 'k'],
+    ['GET', '/v1/result/a-1', 'k'],
+  ]);
+  expect(server.requests[1]!.body).toEqual(server.requests[0]!.body);
+  for (const answer of [
+    { task_id: '../x', task_status: 'success' },
+    { task_id: 'b', task_status: 'failure' },
+  ]) {
+    const other = await serve(({ url }) => (url === '/v1/convert/file' ? { status: 504 } : { body: answer }));
+    await expect(read({ provider: 'docling', url: other.url })).rejects.toMatchObject({
+      name: 'ReaderFailure',
+    });
+    expect(other.requests).toHaveLength(2);
+  }
+});
+
 test.each<[string, object, string]>([
   ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 'status 302'],
   ['an error', { status: 500, body: {} }, 'status 500'],

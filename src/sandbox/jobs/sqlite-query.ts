@@ -48,17 +48,25 @@ export interface SqliteRows {
 
 const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION } = constants;
 
+/** SQLite tells the case of no name. */
+const folded = (names: Iterable<string>): Set<string> =>
+  new Set([...names].map((name) => name.toLowerCase()));
+
 /**
  * What the permitted views read, as `view table column` and `view () function`: found by compiling `select *` from each.
  * SQLite names the innermost view in every question to the authorizer. It also does so for a CTE, so a CTE with the
  * name of a permitted view can read the columns that the view reads, but no others.
  */
-const readsOfViews = (database: DatabaseSync, tables: string[]): Set<string> => {
+const readsOfViews = (database: DatabaseSync, tables: ReadonlySet<string>): Set<string> => {
   const reads = new Set<string>();
   const views = database.prepare(`select name from sqlite_schema where type = 'view'`).all();
-  const permitted = views.map(({ name }) => String(name)).filter((name) => tables.includes(name));
+  const permitted = views.map(({ name }) => String(name)).filter((name) => tables.has(name.toLowerCase()));
   database.setAuthorizer((action, first, second, _database, view) => {
-    if (view !== null) reads.add(nameRead(action, first, second, view));
+    if (view === null) return SQLITE_OK;
+    reads.add(nameRead(action, first, second, view));
+    // A query that needs none of its columns, such as `count(*)`, reads the table behind it without one, and without
+    // the name of the view.
+    if (action === SQLITE_READ) reads.add(nameRead(action, first, '', null));
     return SQLITE_OK;
   });
   for (const name of permitted) {
@@ -71,21 +79,21 @@ const readsOfViews = (database: DatabaseSync, tables: string[]): Set<string> => 
   return reads;
 };
 
-const nameRead = (action: number, first: string | null, second: string | null, view: string): string =>
-  JSON.stringify([action, first, second, view]);
+const nameRead = (action: number, first: string | null, second: string | null, view: string | null): string =>
+  JSON.stringify([action, first, second, view]).toLowerCase();
 
 /** Lets a statement read its tables and call its functions, and nothing else. */
 const restrict = (database: DatabaseSync, { tables, functions }: SqliteQuery): void => {
-  const readable = new Set(tables);
-  const callable = new Set(functions);
-  const ofViews = readsOfViews(database, tables);
+  const readable = folded(tables);
+  const callable = folded(functions);
+  const ofViews = readsOfViews(database, readable);
   database.setAuthorizer((action, first, second, schema, view) => {
     if (action === SQLITE_SELECT) return SQLITE_OK;
-    if (view !== null && ofViews.has(nameRead(action, first, second, view))) return SQLITE_OK;
+    if (ofViews.has(nameRead(action, first, second, view))) return SQLITE_OK;
     if (action === SQLITE_FUNCTION) return callable.has(second!.toLowerCase()) ? SQLITE_OK : SQLITE_DENY;
     if (action !== SQLITE_READ) return SQLITE_DENY;
     // Without a schema it is a CTE, whose own tables are asked for one by one.
-    return !schema || (schema === 'main' && readable.has(first!)) ? SQLITE_OK : SQLITE_DENY;
+    return !schema || (schema === 'main' && readable.has(first!.toLowerCase())) ? SQLITE_OK : SQLITE_DENY;
   });
 };
 

@@ -9,7 +9,7 @@ export interface SqliteTablesInput {
   path: string;
   /** Only tables with this in their name, without case. */
   search?: string;
-  /** Only these tables. */
+  /** Only these tables, without case. */
   names?: string[];
   /** Only tables after this one, in the order of their names. */
   after?: string;
@@ -54,17 +54,21 @@ export const probe = (database: DatabaseSync): SqliteServer => {
   return { version };
 };
 
-/** The tables and views of `main`, without those of SQLite itself and the shadow tables of virtual tables. */
+/**
+ * The tables and views of `main`, without those of SQLite itself. Virtual tables are left out: their modules read other
+ * tables behind the back of who restricts what is read, so that queries of them are refused.
+ */
 export const readTables = (database: DatabaseSync, input: SqliteTablesInput): SqliteTables => {
   const { search = '', names, after, limit } = input;
   const rows = (sql: string, ...values: string[]) => database.prepare(sql).all(...values) as Rows;
   const part = search.toLowerCase();
+  const wanted = names && new Set(names.map((name) => name.toLowerCase()));
   const found = rows(
     `select name, type from pragma_table_list
-     where schema = 'main' and type in ('table', 'view', 'virtual') and name not like 'sqlite\\_%' escape '\\'
+     where schema = 'main' and type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'
      order by name`,
   ).filter(({ name }) => {
-    if (names && !names.includes(String(name))) return false;
+    if (wanted && !wanted.has(String(name).toLowerCase())) return false;
     return (after === undefined || String(name) > after) && String(name).toLowerCase().includes(part);
   });
   const hasStatistics = rows(`select 1 from sqlite_schema where name = 'sqlite_stat1'`).length > 0;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,8 +21,14 @@ const lying = () => {
   return bytes;
 };
 
+const noise = (length: number): string => randomBytes(length / 2).toString('hex');
+
 test('a spreadsheet passes', async () => {
   await expect(check(zip(parts))).resolves.toBeUndefined();
+  const svg = '<?xml version="1.0"?><!DOCTYPE svg><svg/>';
+  await expect(
+    check(zip([...parts, { name: 'xl/media/image1.svg', content: svg }])),
+  ).resolves.toBeUndefined();
 });
 
 test.each<[string, () => Buffer, string]>([
@@ -37,6 +44,16 @@ test.each<[string, () => Buffer, string]>([
   [
     'with a document type in UTF-16',
     () => zip([{ name: 'a.xml', content: Buffer.from('\ufeff<!DOCTYPE x><x/>', 'utf16le') }]),
+    'unreadable',
+  ],
+  [
+    'with a document type after a long comment',
+    () => xml(`<?xml version="1.0"?><!--${noise(200_000)}--><!DOCTYPE x><x/>`),
+    'unreadable',
+  ],
+  [
+    'with a document type in a part of another name',
+    () => zip([{ name: 'xl/book', content: '\ufeff <!DOCTYPE x><x/>' }]),
     'unreadable',
   ],
   ['with an encrypted part', () => zip([{ name: 'x', content: 'x', encrypted: true }]), 'encrypted'],

@@ -6,8 +6,25 @@ const maxUnpackedBytes = 200 * 1024 * 1024;
 const maxRatio = 100;
 /** Below this size a high ratio means nothing: a small file of blanks has one too. */
 const ratioCountsFromBytes = 1024 * 1024;
-/** How much of the beginning of an XML file can hold a document type, in bytes. */
-const headBytes = 4_096;
+/** How much of a part shows what it is, in bytes. */
+const headBytes = 64;
+const documentType = /<!DOCTYPE/i;
+
+/** Finds a document type in the chunks of a part: a comment of any length may stand before it. UTF-16 counts as well. */
+const documentTypeFinder = (): ((chunk: Buffer) => boolean) => {
+  let end = '';
+  return (chunk) => {
+    const text = end + chunk.toString('latin1').replaceAll('\0', '');
+    end = text.slice(-'<!DOCTYPE'.length);
+    return documentType.test(text);
+  };
+};
+
+/** Whether a part is XML that a reader may parse: by its name or by how it begins. Pictures as SVG have document types. */
+const isXml = (name: string, head: Buffer): boolean =>
+  /\.(?:xml|rels|vml)$/i.test(name) ||
+  // Besides byte order marks, blanks and the zeros of UTF-16.
+  (!/\.svg$/i.test(name) && /^[\0\s\xef\xbb\xbf\xfe\xff]*</.test(head.toString('latin1')));
 
 const archives = /\.(?:zip|xlsx|docx|pptx|jar|gz|7z|rar|tar|bz2|xz)$/i;
 
@@ -31,9 +48,12 @@ export const checkZip = async (path: string): Promise<void> => {
       packed += entry.compressedSize;
       const stream = await zip.openReadStreamPromise(entry);
       let head = Buffer.alloc(0);
+      const hasDocumentType = documentTypeFinder();
+      let isTyped = false;
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         unpacked += chunk.length;
-        if (head.length < headBytes) head = Buffer.concat([head, chunk]);
+        if (head.length < headBytes) head = Buffer.concat([head, chunk]).subarray(0, headBytes);
+        if (isXml(entry.fileName, head)) isTyped ||= hasDocumentType(chunk);
         if (unpacked > maxUnpackedBytes) {
           throw new JobFault(
             'too_large',
@@ -45,10 +65,7 @@ export const checkZip = async (path: string): Promise<void> => {
         }
       }
       if (/^PK\x03\x04/.test(head.toString('latin1', 0, 4))) throw unreadable('the file has archives inside');
-      const text = head.toString('latin1').replaceAll('\0', '');
-      if (/\.(?:xml|rels|vml)$/i.test(entry.fileName) && /<!DOCTYPE/i.test(text)) {
-        throw unreadable('a document type is not allowed');
-      }
+      if (isTyped) throw unreadable('a document type is not allowed');
     }
   } catch (error) {
     throw error instanceof JobFault ? error : unreadable('the file is damaged');

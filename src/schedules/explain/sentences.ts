@@ -1,3 +1,4 @@
+import { isolate, quotedEnd } from '../../lib/prose.ts';
 import type { Outage, OutageCause, Scheduling } from '../../replicas/index.ts';
 import type { HistoryRow } from '../definition-store.ts';
 import type { OccurrenceRow } from '../occurrence-store.ts';
@@ -50,10 +51,12 @@ const delayOf = (due: Date, at: Date, { outages, knownFrom }: Circumstances, clo
 };
 
 /** `: “until the new price list”.`, or the end of the sentence if no reason was given. */
-const because = (reason: string | null | undefined): string => (reason ? `: “${reason}”.` : '.');
+export const because = (reason: string | null | undefined): string =>
+  reason ? `: ${quotedEnd(reason)}` : '.';
 
 /** Who made a change; releases that did not record it leave no name. */
-export const changer = ({ principal }: Pick<HistoryRow, 'principal'>): string => principal?.name ?? 'someone';
+export const changer = ({ principal }: Pick<HistoryRow, 'principal'>): string =>
+  isolate(principal?.name ?? 'someone');
 
 /** A message as a sentence: with a capital letter and a full stop. */
 export const sentence = (text: string): string => {

@@ -2,7 +2,7 @@ import type { Scheduling } from '../../replicas/index.ts';
 import { describeCron } from '../cron/preview.ts';
 import type { DefinitionVersion, HistoryRow } from '../definition-store.ts';
 import type { LedgerEntry } from './ledger.ts';
-import { changer, pausedSentence, sentence, whyOverdue } from './sentences.ts';
+import { because, changer, pausedSentence, sentence, whyOverdue } from './sentences.ts';
 import { type LocalClock, lengthOf } from './times.ts';
 
 export const verdicts = [
@@ -164,11 +164,10 @@ const listInWords = (words: readonly string[]): string =>
 
 /** What a version of the definition changed of the one before, in words. */
 export const historyText = (row: HistoryRow, before: HistoryRow | undefined, clock: LocalClock): string => {
-  const why = row.reason ? `: “${row.reason}”` : '';
   const by = changer(row);
   if (row.action === 'create') return `Created by ${by}: ${shownTimes(row, clock)}.`;
-  if (row.action === 'pause') return `Paused by ${by}${why}.`;
-  if (row.action === 'resume') return `Resumed by ${by}${why}.`;
+  if (row.action === 'pause') return `Paused by ${by}${because(row.reason)}`;
+  if (row.action === 'resume') return `Resumed by ${by}${because(row.reason)}`;
   if (!before) return `It runs ${shownTimes(row, clock)}.`;
   const timesChanged = before.cron_expression !== row.cron_expression || before.timezone !== row.timezone;
   const changes: string[] = [];

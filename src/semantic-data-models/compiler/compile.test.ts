@@ -115,6 +115,54 @@ describe('structured queries', () => {
     }
   });
 
+  it('groups moments that the model calls a Date by days', async () => {
+    const model = structuredClone(salesModel);
+    const field = model.datasets[0]!.fields!.find(({ name }) => name === 'created_at')!;
+    field.datatype = 'Date';
+    const query = {
+      metrics: ['order_count'],
+      dimensions: ['orders.created_at'],
+      filters: [{ field: 'orders.id', operator: 'in', values: [1, 2] }],
+    };
+    for (const engine of engines) {
+      // Both orders are of one day now.
+      await engine.execute("update orders set created_at = '2024-01-31 10:00:00' where id = 2");
+      const { rows } = await run(engine, { query }, model);
+      await engine.execute("update orders set created_at = '2024-02-01 00:10:00' where id = 2");
+      expect(rows, engineNames[engine.engine]).toEqual([['2024-01-31', 2]]);
+    }
+  });
+
+  it('tells fields apart whose names begin with the same 63 characters', async () => {
+    const model = structuredClone(salesModel);
+    const [one, two] = ['id', 'quantity'].map((last) => `${'a'.repeat(70)}_${last}`) as [string, string];
+    const { fields } = model.datasets[1]!;
+    const write = (expression: string) => ({ dialects: [{ dialect: 'ANSI_SQL', expression }] });
+    fields!.push(
+      { name: one, datatype: 'Integer', expression: write('order_id') },
+      { name: two, datatype: 'Integer', expression: write('quantity') },
+    );
+    const query = {
+      dimensions: [`lines.${two}`],
+      filters: [{ field: `lines.${one}`, operator: 'equals', values: [1] }],
+    };
+    for (const engine of engines) {
+      expect(sorted((await run(engine, { query }, model)).rows)).toEqual([[1], [2]]);
+      for (const name of [two, `lines.${two}`])
+        await expect(run(engine, { sql: `SELECT ${name} FROM lines` }, model)).rejects.toThrow(
+          'Several columns',
+        );
+    }
+    fields!.pop();
+    const metrics = [{ name: 'long', expression: write(`sum(lines.${one})`) }];
+    const alone = { ...model, metrics };
+    expect(
+      checkModel({ semantic_model: alone, verified_queries: [] }, dialectOf(engines[0]!)).faults,
+    ).toEqual([]);
+    expect((await run(engines[0]!, { query: { metrics: ['long'] } }, alone)).rows).toEqual([[11]]);
+    expect((await run(engines[0]!, { sql: `SELECT max(${one}) FROM lines` }, alone)).rows).toEqual([[4]]);
+  });
+
   it('says of each column what it is', async () => {
     const query = {
       metrics: ['revenue'],

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Dialect } from '../../data-connections/index.ts';
 import { type Expression, engineNames, parseExpression, type Source } from '../../sql/index.ts';
 import type { DialectExpressions } from '../ossie.ts';
@@ -16,11 +17,25 @@ export const textFor = ({ dialects }: DialectExpressions, dialect: Dialect): str
   return null;
 };
 
+/**
+ * Trees of expressions by their texts: each query of a model needs those of its fields again, and no one changes a tree.
+ * A tree takes some 50 times the memory of its text, so these are at most about 10 MB.
+ */
+const parsed = new LRUCache<string, Expression>({
+  max: 5_000,
+  maxSize: 200_000,
+  sizeCalculation: (_tree, text) => text.length,
+});
+
 /** The expression for this engine. Throws SqlRefusal; Error if there is none, which `checkModel` finds first. */
 export const expressionFor = (expressions: DialectExpressions, dialect: Dialect): Expression => {
   const text = textFor(expressions, dialect);
   if (text === null) throw new Error('no expression for this dialect');
-  return parseExpression(text);
+  const known = parsed.get(text);
+  if (known) return known;
+  const tree = parseExpression(text);
+  parsed.set(text, tree);
+  return tree;
 };
 
 const part = /^(?:"((?:[^"]|"")+)"|([\p{L}_][\p{L}\p{M}\p{N}_$]*))(?:\.|$)/u;

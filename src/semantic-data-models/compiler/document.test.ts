@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { salesModel } from '../../../tests/harness/sales-model.ts';
 import type { Dialect } from '../../data-connections/index.ts';
 import type { SemanticModel } from '../ossie.ts';
-import { checkModel, readColumns } from './document.ts';
+import { checkModel } from './document.ts';
 
 const postgres: Dialect = { engine: 'postgres', database: 'shop', defaultSchema: 'public' };
 const mysql: Dialect = { engine: 'mysql', database: 'shop', defaultSchema: 'shop' };
@@ -16,11 +16,8 @@ const changed = (change: Change): SemanticModel => {
   return model;
 };
 
-const check = (
-  change: Change,
-  dialect = postgres,
-  verified_queries: { sql?: string; query?: unknown }[] = [],
-) => checkModel({ semantic_model: changed(change), verified_queries }, dialect);
+const check = (change: Change, dialect = postgres) =>
+  checkModel({ semantic_model: changed(change), verified_queries: [] }, dialect);
 
 const nothing: Change = () => {};
 const field = (m: SemanticModel, i = 2) => m.datasets[0]!.fields![i]!;
@@ -372,28 +369,6 @@ describe('static rules', () => {
     expect(fault!.message).toMatch(message);
   });
 
-  it('tells all faults at once', () => {
-    const { faults } = check((m) => {
-      m.datasets[0]!.source = 'a b';
-      field(m, 1).expression = write('(');
-      m.relationships![2]!.to = 'nowhere';
-    });
-    expect(faults.map(({ path }) => path)).toEqual([
-      `${datasets}[0].source`,
-      'semantic_model.relationships[2].to',
-    ]);
-  });
-
-  it('compiles the verified queries', () => {
-    const { faults } = check(nothing, postgres, [
-      { sql: 'SELECT status FROM orders' },
-      { sql: 'SELECT status FROM order_lines' },
-      { query: { metrics: ['revenue'] } },
-      { query: { metrics: ['revenues'] } },
-    ]);
-    expect(faults.map(({ path }) => path)).toEqual(['verified_queries[1].sql', 'verified_queries[3].query']);
-  });
-
   it('keeps keys that are not of Ossie, and warns', () => {
     const { model, faults, warnings } = check((m) => {
       Object.assign(m.datasets[0]!, { color: 'red' });
@@ -405,47 +380,5 @@ describe('static rules', () => {
       ['unknown_key', `${datasets}[0].color`],
       ['unknown_key', `${datasets}[0].fields[2].aggregation`],
     ]);
-  });
-
-  it("prefers the engine's own dialect, then that of Ossie, then ANSI", () => {
-    const dialects = ['ANSI_SQL', 'OSSIE_SQL_2026', 'MYSQL', 'SQLITE', 'SNOWFLAKE'].map((dialect) => ({
-      dialect,
-      expression: `c_${dialect.toLowerCase()}`,
-    }));
-    const columnOf = (dialect: Dialect) => {
-      const model = changed((m) => {
-        field(m).expression = { dialects };
-      });
-      return readColumns(model, dialect)[0]!.columns.find(({ path }) => path.endsWith('fields[2]'))!.name;
-    };
-    expect([postgres, mysql, sqlite].map(columnOf)).toEqual(['c_ossie_sql_2026', 'c_mysql', 'c_sqlite']);
-  });
-});
-
-describe('the columns that a model reads', () => {
-  it('are those of fields, keys and relationships, each with its path', () => {
-    const read = readColumns(
-      changed((m) => {
-        m.datasets[0]!.source = 'Sales."Orders"';
-      }),
-      postgres,
-    );
-    expect(read[0]!.source).toEqual({ schema: 'sales', table: 'Orders' });
-    expect(read[1]!.source).toEqual({ schema: 'public', table: 'order_lines' });
-    const orders = read[0]!.columns;
-    expect(orders).toContainEqual({ name: 'amount', path: `${datasets}[0].fields[2]`, datatype: 'Decimal' });
-    // Of an expression over a column nothing is said.
-    expect(orders).toContainEqual({ name: 'amount', path: `${datasets}[0].fields[6]`, datatype: null });
-    expect(orders).toContainEqual({ name: 'id', path: `${datasets}[0].primary_key[0]`, datatype: null });
-    expect(orders).toContainEqual({
-      name: 'buyer_id',
-      path: 'semantic_model.relationships[2].from_columns[0]',
-      datatype: null,
-    });
-    expect(read[3]!.columns).toContainEqual({
-      name: 'email',
-      path: `${datasets}[3].unique_keys[0][0]`,
-      datatype: null,
-    });
   });
 });

@@ -1,124 +1,110 @@
 import type { Dialect } from '../../data-connections/index.ts';
-import { ApiError, type Fault } from '../../lib/errors.ts';
-import { mostFaults } from '../../lib/text.ts';
-import {
-  build,
-  type Datatype,
-  type Expression,
-  expressionsIn,
-  nearest,
-  print,
-  resolve,
-  type Source,
-  SqlRefusal,
-} from '../../sql/index.ts';
+import { build, nearest, print, resolve, SqlRefusal, type Table } from '../../sql/index.ts';
 import type { Issue } from '../issues.ts';
 import type { Request } from '../language.ts';
-import type { Dataset, DialectExpressions, Field, SemanticModel } from '../ossie.ts';
+import type { Dataset, DialectExpressions, Field, Metric, SemanticModel } from '../ossie.ts';
 import { compilerOf } from './compile.ts';
-import { dialectsOf, expressionFor, sourceOf, textFor } from './dialects.ts';
+import { dialectsOf, sourceOf, textFor } from './dialects.ts';
+import { FaultList } from './fault-list.ts';
 import { didYouMean } from './faults.ts';
 import { Model } from './model.ts';
+import { anyColumn, repaired } from './repair.ts';
 import { readShape, unknownKeys } from './shape.ts';
 
 /** The static rules of a model: what can be said of it without its database. */
+
+interface Query {
+  name: string;
+  sql?: string | undefined;
+  query?: unknown;
+}
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 const sameColumns = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name) => b.some((other) => same(name, other)));
 
+/** Faults that are told of a relationship that is wrong, and not of what follows from it. */
+const ofPaths = ['unreachable', 'ambiguous_path'];
+
+/**
+ * Finds all faults of a document at once. A part with a fault is replaced by one that is harmless, in a copy: what uses
+ * the part is checked against that, so that no fault is reported twice and none hides another.
+ */
 class Check {
+  readonly #dialect: Dialect;
   readonly #document: SemanticModel;
-  readonly #model: Model;
-  readonly faults: Fault[] = [];
+  readonly #faults: FaultList;
 
-  constructor(document: SemanticModel, dialect: Dialect) {
+  constructor(document: SemanticModel, dialect: Dialect, known: readonly Issue[]) {
     this.#document = document;
-    this.#model = new Model(document, dialect);
-  }
-
-  #add(path: string, message: string): void {
-    if (this.faults.length < mostFaults) this.faults.push({ path, message });
-  }
-
-  /** Whether `check` went through; what it refuses is a fault at `path`, unless it names a better one. */
-  #try(path: string, check: () => unknown): boolean {
-    try {
-      check();
-      return true;
-    } catch (error) {
-      if (error instanceof SqlRefusal) this.#add(path, error.message);
-      else if (error instanceof ApiError && error.code === 'unprocessable_entity') {
-        const details = error.context.details as Fault[];
-        this.#add(path, details.map(({ message }) => message).join('; '));
-      } else throw error;
-      return false;
-    }
-  }
-
-  #unique(names: readonly string[], pathOf: (i: number) => string): void {
-    const seen = new Set<string>();
-    for (const [i, name] of names.entries()) {
-      if (seen.has(name.toLowerCase())) this.#add(pathOf(i), `\`${name}\` is the name of another one`);
-      seen.add(name.toLowerCase());
-    }
+    this.#dialect = dialect;
+    this.#faults = new FaultList(known);
   }
 
   /** Whether there is a text for this engine. */
   #hasDialect(expression: DialectExpressions, path: string): boolean {
-    if (textFor(expression, this.#model.dialect) !== null) return true;
-    this.#add(path, `dialect_missing: needs an expression in ${dialectsOf(this.#model.dialect).join(', ')}`);
+    if (textFor(expression, this.#dialect) !== null) return true;
+    const wanted = dialectsOf(this.#dialect).join(', ');
+    this.#faults.add(path, 'dialect_missing', `has no expression in ${wanted} (dialect_missing)`);
     return false;
   }
 
-  run(queries: readonly { sql?: string | undefined; query?: unknown }[]): Fault[] {
+  run(queries: readonly Query[]): Issue[] {
     const { datasets, relationships = [], metrics = [] } = this.#document;
-    this.#unique(
-      datasets.map(({ name }) => name),
-      (i) => `semantic_model.datasets[${i}].name`,
+    const root = 'semantic_model';
+    const named = {
+      datasets: this.#faults.unique(datasets, (i) => `${root}.datasets[${i}].name`),
+      relationships: this.#faults.unique(relationships, (i) => `${root}.relationships[${i}].name`),
+      metrics: this.#faults.unique(metrics, (i) => `${root}.metrics[${i}].name`),
+    };
+    const checked = named.datasets.map((dataset, i) => this.#dataset(dataset, `${root}.datasets[${i}]`));
+    const hasPaths = this.#relationships(named);
+    const joined = named.relationships.filter(({ from, to }) =>
+      [from, to].every((name) => checked.some((dataset) => same(dataset.name, name))),
     );
-    this.#unique(
-      relationships.map(({ name }) => name),
-      (i) => `semantic_model.relationships[${i}].name`,
-    );
-    this.#unique(
-      metrics.map(({ name }) => name),
-      (i) => `semantic_model.metrics[${i}].name`,
-    );
-    for (const [i, dataset] of datasets.entries()) this.#dataset(dataset, `semantic_model.datasets[${i}]`);
-    this.#relationships();
-    // Metrics and queries are compiled from what is before them: their faults would only repeat its faults.
-    if (this.faults.length > 0) return this.faults;
-    this.#metrics();
-    if (this.faults.length > 0) return this.faults;
-    this.#queries(queries);
-    return this.faults;
+    const document = { ...this.#document, ...named, datasets: checked, relationships: joined };
+    // What cannot be joined may follow from a relationship that is wrong.
+    const hidden = hasPaths ? [] : ofPaths;
+    const wrong = this.#metrics(document, hidden);
+    this.#faults.unique(queries, (i) => `verified_queries[${i}].name`);
+    this.#queries(document, queries, wrong, hidden);
+    return this.#faults.all;
   }
 
-  #dataset(dataset: Dataset, path: string): void {
-    const source = sourceOf(dataset.source, this.#model.dialect);
-    if (typeof source === 'string') this.#add(`${path}.source`, source);
-    const fields = dataset.fields ?? [];
-    this.#unique(
-      fields.map(({ name }) => name),
-      (k) => `${path}.fields[${k}].name`,
-    );
+  /** Reports the faults of a dataset; returns it without them. */
+  #dataset(dataset: Dataset, path: string): Dataset {
+    const source = sourceOf(dataset.source, this.#dialect);
+    if (typeof source === 'string') this.#faults.add(`${path}.source`, 'invalid_source', source);
+    const fields = this.#faults.unique(dataset.fields ?? [], (k) => `${path}.fields[${k}].name`);
+    const withSource = { ...dataset, source: typeof source === 'string' ? 'a_table' : dataset.source };
     const complete = fields.filter((field, k) =>
       this.#hasDialect(field.expression, `${path}.fields[${k}].expression`),
     );
-    if (typeof source === 'string' || this.#areFine(dataset, complete)) return;
-    for (const [k, field] of fields.entries()) {
-      if (this.faults.length >= mostFaults) return;
-      if (complete.includes(field))
-        this.#try(`${path}.fields[${k}].expression`, () => this.#print(dataset, complete, [field]));
-    }
+    const table = new Model(
+      { ...this.#document, datasets: [{ ...withSource, fields: complete }] },
+      this.#dialect,
+    ).tables()[0]!;
+    const isFine = this.#areFine(table, complete);
+    const repairedFields = fields.map((field, k) => {
+      const harmless = { ...field, expression: anyColumn };
+      if (!complete.includes(field)) return harmless;
+      if (isFine || this.#faults.isFull) return isFine ? field : harmless;
+      const at = `${path}.fields[${k}].expression`;
+      return this.#faults.try(
+        () => at,
+        () => this.#print(table, complete, [field]),
+      )
+        ? field
+        : harmless;
+    });
+    return { ...withSource, fields: repairedFields };
   }
 
   /** Whether all fields can be printed, found out at once: one by one takes as long for each as this for all. */
-  #areFine(dataset: Dataset, fields: readonly Field[]): boolean {
+  #areFine(table: Table, fields: readonly Field[]): boolean {
     try {
-      this.#print(dataset, fields, fields);
+      this.#print(table, fields, fields);
       return true;
     } catch (error) {
       if (error instanceof SqlRefusal) return false;
@@ -127,10 +113,9 @@ class Check {
   }
 
   /** Prints some of the fields. The others that are nothing but a column tell the type of that column. */
-  #print(dataset: Dataset, complete: readonly Field[], printed: readonly Field[]): void {
+  #print(table: Table, complete: readonly Field[], printed: readonly Field[]): void {
     if (printed.length === 0) return;
-    const table = this.#model.table(dataset);
-    const isName = (field: Field) => /^\w+$/.test(textFor(field.expression, this.#model.dialect) ?? '');
+    const isName = (field: Field) => /^\w+$/.test(textFor(field.expression, this.#dialect) ?? '');
     const used = new Set(
       complete.filter((field) => printed.includes(field) || isName(field)).map(({ name }) => name),
     );
@@ -139,56 +124,101 @@ class Check {
       outputs: printed.map(({ name }) => build.output(build.column(null, name), name)),
       from: [{ kind: 'table', name: table.name, alias: null }],
     });
-    print(resolve(query, [{ ...table, columns }]), this.#model.dialect.engine);
+    print(resolve(query, [{ ...table, columns }]), this.#dialect.engine);
   }
 
-  #relationships(): void {
-    const { datasets, relationships = [] } = this.#document;
+  /** Whether every relationship leads from a dataset to a dataset. */
+  #relationships({
+    datasets,
+    relationships = [],
+  }: Pick<SemanticModel, 'datasets' | 'relationships'>): boolean {
+    let isComplete = true;
     for (const [i, { from, to, from_columns, to_columns }] of relationships.entries()) {
       const path = `semantic_model.relationships[${i}]`;
       const find = (name: string, key: string): Dataset | undefined => {
         const found = datasets.find((dataset) => same(dataset.name, name));
-        const names = datasets.map((dataset) => dataset.name);
-        if (!found)
-          this.#add(`${path}.${key}`, `there is no dataset \`${name}\`${didYouMean(nearest(name, names))}`);
-        return found;
+        if (found) return found;
+        isComplete = false;
+        const suggestions = nearest(
+          name,
+          datasets.map((dataset) => dataset.name),
+        );
+        const message = `there is no dataset \`${name}\`${didYouMean(suggestions)}`;
+        this.#faults.add(`${path}.${key}`, 'unknown_dataset', message, suggestions);
+        return undefined;
       };
       find(from, 'from');
       const target = find(to, 'to');
       if (from_columns.length !== to_columns.length)
-        this.#add(`${path}.to_columns`, 'must have as many columns as from_columns');
+        this.#faults.add(`${path}.to_columns`, 'static_rule', 'must have as many columns as from_columns');
       const keys = target ? [target.primary_key ?? [], ...(target.unique_keys ?? [])] : [];
-      if (target && !keys.some((key) => sameColumns(key, to_columns)))
-        this.#add(`${path}.to_columns`, `must be the primary key or a unique key of \`${target.name}\``);
+      if (target && !keys.some((key) => sameColumns(key, to_columns))) {
+        const message = `must be the primary key or a unique key of \`${target.name}\``;
+        this.#faults.add(`${path}.to_columns`, 'no_key', message);
+      }
     }
+    return isComplete;
   }
 
-  #metrics(): void {
-    const compile = compilerOf(this.#model);
-    for (const [i, metric] of (this.#document.metrics ?? []).entries()) {
-      if (this.faults.length >= mostFaults) return;
+  /** Returns the metrics that have a fault. */
+  #metrics(document: SemanticModel, hidden: readonly string[]): Set<Metric> {
+    const compile = compilerOf(new Model(document, this.#dialect));
+    const wrong = new Set<Metric>();
+    for (const [i, metric] of (document.metrics ?? []).entries()) {
+      if (this.#faults.isFull) return wrong;
       const path = `semantic_model.metrics[${i}].expression`;
-      if (this.#hasDialect(metric.expression, path))
-        this.#try(path, () => compile({ query: { metrics: [metric.name] } }, { limit: 1 }));
+      const isFine =
+        this.#hasDialect(metric.expression, path) &&
+        this.#faults.try(
+          () => path,
+          () => compile({ query: { metrics: [metric.name] } }, { limit: 1 }),
+          hidden,
+        );
+      if (!isFine) wrong.add(metric);
     }
+    return wrong;
   }
 
-  #queries(queries: readonly { sql?: string | undefined; query?: unknown }[]): void {
-    const compile = compilerOf(this.#model);
+  #queries(
+    document: SemanticModel,
+    queries: readonly Query[],
+    wrong: ReadonlySet<Metric>,
+    hidden: readonly string[],
+  ): void {
+    const one = document.datasets.find(({ fields = [] }) => fields.length > 0);
+    const counted = one ? `count("${one.name}"."${one.fields![0]!.name}")` : 'count(a_column)';
+    const metrics = document.metrics?.map((metric) =>
+      wrong.has(metric)
+        ? { ...metric, expression: { dialects: [{ dialect: 'ANSI_SQL', expression: counted }] } }
+        : metric,
+    );
+    const compile = compilerOf(new Model({ ...document, ...(metrics ? { metrics } : {}) }, this.#dialect));
+    const names = [...wrong].map(({ name }) => name.toLowerCase());
     for (const [i, { sql, query }] of queries.entries()) {
-      const bySql = sql !== undefined;
-      const request: Request = bySql ? { sql } : { query: query as Record<string, unknown> };
-      this.#try(`verified_queries[${i}].${bySql ? 'sql' : 'query'}`, () => compile(request, { limit: 1 }));
+      if (this.#faults.isFull) return;
+      const request: Request = sql === undefined ? { query: query as Record<string, unknown> } : { sql };
+      const text = JSON.stringify(query ?? null).toLowerCase();
+      const usesWrong = names.some((name) => text.includes(JSON.stringify(name)));
+      this.#faults.try(
+        (path) => `verified_queries[${i}]${path === '' ? '' : `.${path}`}`,
+        () => compile(request, { limit: 1 }),
+        usesWrong ? ofPaths : hidden,
+      );
     }
   }
 }
 
-const isPlain = (expression: Expression | undefined): boolean => expression?.kind === 'column';
+/** The faults that can be found without knowing the engine of the data connection. */
+export const faultsOfForm = (semantic_model: unknown): Issue[] => {
+  const shape = readShape(semantic_model);
+  return 'faults' in shape ? shape.faults : [];
+};
 
 export interface CheckedModel {
   /** The document as it was given. */
   model: unknown;
-  faults: Fault[];
+  /** At most 100. */
+  faults: Issue[];
   warnings: Issue[];
 }
 
@@ -197,54 +227,16 @@ export interface CheckedModel {
  * Nothing else of this folder may be called with a model that has faults.
  */
 export const checkModel = (
-  {
-    semantic_model,
-    verified_queries,
-  }: {
-    semantic_model: unknown;
-    verified_queries: readonly { sql?: string | undefined; query?: unknown }[];
-  },
+  { semantic_model, verified_queries }: { semantic_model: unknown; verified_queries: readonly Query[] },
   dialect: Dialect,
 ): CheckedModel => {
   const shape = readShape(semantic_model);
-  if ('faults' in shape) return { model: semantic_model, faults: shape.faults, warnings: [] };
-  const faults = new Check(shape.model as SemanticModel, dialect).run(verified_queries);
-  return { model: semantic_model, faults, warnings: unknownKeys(shape.model) };
-};
-
-export interface DatasetColumns {
-  source: Source;
-  /** `datatype`: of a field that is nothing but this column. */
-  columns: { name: string; path: string; datatype: Datatype | null }[];
-}
-
-const columnNames = (node: Expression): string[] =>
-  node.kind === 'column' ? [node.name] : expressionsIn(node).flatMap(columnNames);
-
-/** The columns of the database that a model, which has no faults, reads: of each dataset, in their order. */
-export const readColumns = (document: SemanticModel, dialect: Dialect): DatasetColumns[] => {
-  const model = new Model(document, dialect);
-  return document.datasets.map((dataset, i) => {
-    const path = `semantic_model.datasets[${i}]`;
-    const fields = (dataset.fields ?? []).flatMap((field, k) => {
-      const expression = expressionFor(field.expression, dialect);
-      const datatype = isPlain(expression) ? (field.datatype ?? null) : null;
-      const at = `${path}.fields[${k}]`;
-      return [...new Set(columnNames(expression))].map((name) => ({ name, path: at, datatype }));
-    });
-    const keys = (dataset.primary_key ?? []).map((name, n) => ({ name, path: `${path}.primary_key[${n}]` }));
-    const unique = (dataset.unique_keys ?? []).flatMap((key, u) =>
-      key.map((name, n) => ({ name, path: `${path}.unique_keys[${u}][${n}]` })),
-    );
-    const joined = (document.relationships ?? []).flatMap(({ from, from_columns }, r) =>
-      same(from, dataset.name)
-        ? from_columns.map((name, n) => ({
-            name,
-            path: `semantic_model.relationships[${r}].from_columns[${n}]`,
-          }))
-        : [],
-    );
-    const others = [...keys, ...unique, ...joined].map((one) => ({ ...one, datatype: null }));
-    return { source: model.table(dataset).source, columns: [...fields, ...others] };
-  });
+  const ofShape = 'faults' in shape ? shape.faults : [];
+  const document = 'faults' in shape ? repaired(semantic_model) : (shape.model as SemanticModel);
+  const faults = new Check(document, dialect, ofShape).run(verified_queries);
+  return {
+    model: semantic_model,
+    faults,
+    warnings: 'faults' in shape ? [] : unknownKeys(shape.model),
+  };
 };

@@ -2,6 +2,7 @@ import type { Dialect } from '../../data-connections/index.ts';
 import {
   type Datatype,
   type Expression,
+  matching,
   nearest,
   type Table,
   type TableColumn,
@@ -22,6 +23,12 @@ export interface FoundField {
 export const keyColumn = (column: string): string => `key:${column}`;
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+/** The one that `name` means, which is cut if it comes from SQL. */
+const onlyMatch = <T extends { name: string }>(items: readonly T[], name: string): T | undefined => {
+  const [found, ...others] = matching(items, name, (item) => item.name);
+  return others.length === 0 ? found : undefined;
+};
 
 /** A field as a column. Its expression is parsed when it is first needed: a model may have thousands. */
 const fieldColumn = ({ name, datatype, expression }: Field, dialect: Dialect): TableColumn => {
@@ -93,7 +100,7 @@ export class Model {
   }
 
   dataset(name: string): Dataset | undefined {
-    return this.document.datasets.find((dataset) => same(dataset.name, name));
+    return onlyMatch(this.document.datasets, name);
   }
 
   /** The field of `dataset.field`; undefined if there is none. */
@@ -101,7 +108,7 @@ export class Model {
     const [datasetName = '', fieldName, more] = name.split('.');
     if (fieldName === undefined || more !== undefined) return undefined;
     const dataset = this.dataset(datasetName);
-    const field = dataset?.fields?.find((each) => same(each.name, fieldName));
+    const field = onlyMatch(dataset?.fields ?? [], fieldName);
     return dataset && field ? { dataset, field } : undefined;
   }
 

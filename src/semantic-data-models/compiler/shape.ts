@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Fault } from '../../lib/errors.ts';
 import { mostFaults, showPath } from '../../lib/text.ts';
 import { datatypes } from '../../sql/index.ts';
 import type { Issue } from '../issues.ts';
@@ -81,13 +80,18 @@ const model = z.looseObject({
 });
 
 /** The model in its form, or all that is wrong with the form. Paths begin with `semantic_model`. */
-export const readShape = (given: unknown): { model: z.output<typeof model> } | { faults: Fault[] } => {
+export const readShape = (given: unknown): { model: z.output<typeof model> } | { faults: Issue[] } => {
   const read = model.safeParse(given);
   if (read.success) return { model: read.data };
-  const faults = read.error.issues.slice(0, mostFaults).map((issue) => ({
-    path: showPath(['semantic_model', ...issue.path]),
-    message: issue.message,
-  }));
+  const faults = read.error.issues.slice(0, mostFaults).map(
+    (issue): Issue => ({
+      severity: 'error',
+      code: 'static_rule',
+      path: showPath(['semantic_model', ...issue.path]),
+      message: issue.message,
+      suggestions: [],
+    }),
+  );
   return { faults };
 };
 

@@ -15,6 +15,7 @@ import { ambiguous } from './graph.ts';
 import { Joins } from './joins.ts';
 import { fieldsOf, type MetricAggregate, type ReadMetric, readMetric } from './metrics.ts';
 import type { Model } from './model.ts';
+import { requireNames } from './names.ts';
 import { type Condition, type Filter, readRequest, type StructuredQuery } from './request.ts';
 
 interface PlacedFilter {
@@ -304,6 +305,7 @@ export const resolveStructured = (model: Model, given: unknown, now: Temporal.In
       reason: 'not_supported',
       name: query.timezone,
     });
+  requireNames(query, model);
   return refusedAt('query', () => {
     const compilation = new Compilation(model, query, now);
     const resolved = resolve(compilation.build(), model.joinedTables(), { inline: true });

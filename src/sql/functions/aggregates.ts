@@ -93,9 +93,6 @@ const neighbour = (name: string): Aggregate => ({
   print: everywhere(name),
 });
 
-/** Digits after the point that MySQL keeps of an average, besides the 4 that it adds itself. */
-const wide = (sql: string): string => `CAST(${sql} AS DECIMAL(65, 20))`;
-
 export const aggregates: Record<string, Aggregate> = {
   count: {
     kind: 'aggregate',
@@ -117,11 +114,7 @@ export const aggregates: Record<string, Aggregate> = {
     params: ['number'],
     distinct: true,
     type: average,
-    print: {
-      ...everywhere('avg'),
-      mysql: ({ distinct, args, types }) =>
-        `avg(${distinct}${types[0] === 'Float' ? args[0] : wide(args[0]!)})`,
-    },
+    print: everywhere('avg'),
   },
   min: { kind: 'aggregate', params: ['any'], distinct: true, type: first, print: everywhere('min') },
   max: { kind: 'aggregate', params: ['any'], distinct: true, type: first, print: everywhere('max') },

@@ -86,6 +86,16 @@ const mysqlNumber: Record<'Integer' | 'Decimal' | 'Float', string> = {
   Float: '^ *[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)? *$',
 };
 
+/** MySQL would take the greatest number instead of one that is too large, in silence. An overflow is an error. */
+const mysqlWithin = (sql: string, tooLarge: string, cast: string): string =>
+  `CASE WHEN ${tooLarge} THEN 9223372036854775807 + (${sql} IS NOT NULL) ELSE ${cast} END`;
+
+const mysqlWithinDigits = (sql: string, precision: number, scale: number, cast: string): string => {
+  const nines = '9'.repeat(precision - scale) || '0';
+  // What would be rounded up to one digit more.
+  return mysqlWithin(sql, `ABS(${sql}) >= ${nines}.${'9'.repeat(scale)}5`, cast);
+};
+
 const mysql: Caster = (sql, from, to) => {
   const type = to.type === 'Decimal' && to.digits ? `DECIMAL${digitsOf(to)}` : typeNames.mysql[to.type];
   const plain = `CAST(${sql} AS ${type})`;
@@ -104,10 +114,22 @@ const mysql: Caster = (sql, from, to) => {
     case 'Integer':
     case 'Decimal':
     case 'Float': {
-      if (from === 'String') return `CASE WHEN ${sql} REGEXP '${mysqlNumber[to.type]}' THEN ${plain} END`;
-      if (to.type === 'Integer' && from !== 'Boolean') return `CAST(ROUND(${sql}) AS SIGNED)`;
+      const checked = (given: string): string => {
+        if (to.type === 'Float' || from === 'Boolean') return plain;
+        if (to.type === 'Decimal') {
+          const { precision, scale } = to.digits ?? { precision: 65, scale: 20 };
+          return mysqlWithinDigits(given, precision, scale, plain);
+        }
+        const whole = from === 'String' ? given : `ROUND(${given})`;
+        const range = '-9223372036854775808 AND 9223372036854775807';
+        return mysqlWithin(given, `${whole} NOT BETWEEN ${range}`, `CAST(${whole} AS SIGNED)`);
+      };
+      if (from === 'String') {
+        const number = to.type === 'Float' ? plain : checked(`CAST(${sql} AS DECIMAL(65, 20))`);
+        return `CASE WHEN ${sql} REGEXP '${mysqlNumber[to.type]}' THEN ${number} END`;
+      }
       if (to.type === 'Decimal' && !to.digits && (from === 'Integer' || from === 'Decimal')) return sql;
-      return plain;
+      return checked(sql);
     }
     case 'Boolean':
       if (from === 'String') return textBoolean(`LOWER(TRIM(${sql}))`);
@@ -139,6 +161,13 @@ const sqliteNumberText = (sql: string, type: 'Integer' | 'Decimal' | 'Float'): s
 const sqliteRoundEven = (sql: string): string =>
   `CASE WHEN abs(${sql} - trunc(${sql})) = 0.5 THEN 2 * round(${sql} / 2.0) ELSE round(${sql}) END`;
 
+/** The one error that SQLite can be made to have. */
+const sqliteOverflow = 'abs(-9223372036854775807 - 1)';
+
+/** SQLite, too, would take the greatest number. */
+const sqliteInteger = (whole: string, number: string): string =>
+  `CASE WHEN abs(${number}) >= 9223372036854775807 THEN ${sqliteOverflow} ELSE CAST(${whole} AS INTEGER) END`;
+
 const sqlite: Caster = (sql, from, to) => {
   switch (to.type) {
     case 'String': {
@@ -150,9 +179,9 @@ const sqlite: Caster = (sql, from, to) => {
     }
     case 'Integer':
       if (from === 'String')
-        return `CASE WHEN ${sqliteNumberText(sql, 'Integer')} THEN CAST(${sql} AS INTEGER) END`;
+        return `CASE WHEN ${sqliteNumberText(sql, 'Integer')} THEN ${sqliteInteger(sql, `CAST(${sql} AS REAL)`)} END`;
       if (from === 'Boolean' || from === 'Integer') return `CAST(${sql} AS INTEGER)`;
-      return `CAST(${from === 'Float' ? sqliteRoundEven(sql) : `round(${sql})`} AS INTEGER)`;
+      return sqliteInteger(from === 'Float' ? sqliteRoundEven(sql) : `round(${sql})`, sql);
     case 'Decimal':
     case 'Float': {
       const type = to.type === 'Decimal' ? 'NUMERIC' : 'REAL';
@@ -160,7 +189,10 @@ const sqlite: Caster = (sql, from, to) => {
         from === 'String'
           ? `CASE WHEN ${sqliteNumberText(sql, to.type)} THEN CAST(${sql} AS ${type}) END`
           : `CAST(${sql} AS ${type})`;
-      return to.digits ? `round(${number}, ${to.digits.scale})` : number;
+      if (!to.digits) return number;
+      const { precision, scale } = to.digits;
+      const rounded = `round(${number}, ${scale})`;
+      return `CASE WHEN abs(${rounded}) >= 1e${precision - scale} THEN ${sqliteOverflow} ELSE ${rounded} END`;
     }
     case 'Boolean':
       if (from === 'String') return textBoolean(`lower(trim(${sql}))`);
@@ -206,10 +238,13 @@ export const castSql = (engine: Engine, sql: string, from: Type, to: CastType): 
   return casters[engine](sql, from, to);
 };
 
+const castByDeclaration: ReadonlySet<Type> = new Set(['String', 'Date', 'Time', 'DateTime', 'DateTimeTz']);
+
 /** The SQL of an expression that is declared to be of `type`, for comparisons and results that depend on its form. */
 export const declaredSql = (engine: Engine, sql: string, from: Type, type: Type): string => {
-  if (engine === 'postgres' && type === 'String' && from !== 'String')
-    return `CAST(${sql} AS ${typeNames.postgres.String})`;
+  // A moment that is declared to be a Date groups by days, and one without a zone is not read as one with a zone.
+  if (engine === 'postgres' && from !== type && castByDeclaration.has(type))
+    return `CAST(${sql} AS ${typeNames.postgres[type as CastType['type']]})`;
   if (engine === 'sqlite' && from !== type && Object.hasOwn(sqliteForms, type))
     return sqliteForms[type as keyof typeof sqliteForms](sql);
   return sql;

@@ -38,8 +38,13 @@ const rounding = (name: 'round' | 'trunc'): Scalar => ({
       const digits = digitsOf(call);
       // Doubles are rounded to the even neighbour, as on PostgreSQL; to a digit they are decimals there.
       const exact = digits !== null && call.types[0] === 'Float';
-      const number = exact ? `CAST(${call.args[0]} AS DECIMAL(65, 20))` : call.args[0];
-      return `${name === 'round' ? 'ROUND' : 'TRUNCATE'}(${number}, ${digits ?? 0})`;
+      const rounded = (number: string) =>
+        `${name === 'round' ? 'ROUND' : 'TRUNCATE'}(${number}, ${digits ?? 0})`;
+      const [sql] = call.args as [string];
+      // A double that no decimal can hold has no digits to round.
+      return exact
+        ? `CASE WHEN ABS(${sql}) < 1e44 THEN ${rounded(`CAST(${sql} AS DECIMAL(65, 20))`)} ELSE ${sql} END`
+        : rounded(sql);
     },
     sqlite: (call) => {
       const digits = digitsOf(call) ?? 0;

@@ -28,16 +28,15 @@ const division = (node: Of<'arithmetic'>, left: string, right: string, { writer 
   const integers = node.left.type === 'Integer' && node.right.type === 'Integer';
   switch (writer.engine) {
     case 'postgres':
-      if (node.operator === '/') return `(${float ? left : `CAST(${left} AS numeric)`} / ${by})`;
+      // What is declared to be a Float may be a whole number.
+      if (node.operator === '/')
+        return `(CAST(${left} AS ${float ? 'double precision' : 'numeric'}) / ${by})`;
       // PostgreSQL has no remainder of doubles.
       return float
         ? `CAST(CAST(${left} AS numeric) % CAST(${by} AS numeric) AS double precision)`
         : `(${left} % ${by})`;
     case 'mysql':
-      // MySQL keeps four digits more than the dividend has.
-      return node.operator === '/'
-        ? `(${float ? left : `CAST(${left} AS DECIMAL(65, 16))`} / ${by})`
-        : `(${left} % ${by})`;
+      return `(${left} ${node.operator} ${by})`;
     case 'sqlite':
       if (node.operator === '/') return `(CAST(${left} AS REAL) / ${by})`;
       return integers ? `(${left} % ${by})` : `mod(${left}, ${by})`;

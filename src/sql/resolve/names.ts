@@ -18,8 +18,13 @@ const clipped = (name: string): string => {
 
 const folded = (name: string): string => clipped(name).toLowerCase();
 
-/** The one of `items` that `name` means: of the same letters, else of the same without case. Several: all of them. */
+/**
+ * The one of `items` that `name` means: of the same letters, else of the same without case. Several: all of them. A name
+ * in SQL is cut at 63 bytes before it gets here, so that it may mean several longer ones; one in code is whole.
+ */
 export const matching = <T>(items: readonly T[], name: string, nameOf: (item: T) => string): T[] => {
+  const whole = items.filter((item) => nameOf(item) === name);
+  if (whole.length > 0) return whole;
   const wanted = clipped(name);
   const exact = items.filter((item) => clipped(nameOf(item)) === wanted);
   if (exact.length > 0) return exact;

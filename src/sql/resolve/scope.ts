@@ -97,7 +97,11 @@ export class Scope {
     for (let scope: Scope | null = this; scope; scope = scope.parent) {
       const entry = scope.entry(table);
       if (!entry) continue;
-      const [column] = matching(entry.columns, name, (each) => each.name);
+      const [column, other] = matching(entry.columns, name, (each) => each.name);
+      if (column && other) {
+        const suggestions = [column, other].map((each) => `${table}.${each.name}`);
+        throw unknownColumn(`${table}.${name}`, at, suggestions, `Several columns are called \`${name}\`.`);
+      }
       if (!column && !entry.anyColumn) {
         const names = entry.columns.map((each) => each.name);
         throw unknownColumn(`${table}.${name}`, at, nearest(name, names));
@@ -115,7 +119,11 @@ export class Scope {
       const found = matching(scope.visible, name, (each) => each.name);
       if (found.length > 1) {
         const suggestions = found.map((each) => `${each.table}.${each.name}`);
-        throw unknownColumn(name, at, suggestions, `The column \`${name}\` is in several tables.`);
+        const isOneTable = found.every((each) => each.table === found[0]!.table);
+        const message = isOneTable
+          ? `Several columns are called \`${name}\`.`
+          : `The column \`${name}\` is in several tables.`;
+        throw unknownColumn(name, at, suggestions, message);
       }
       const open = scope.entries.find((entry) => entry.anyColumn);
       if (found.length === 0 && !open) continue;

@@ -106,10 +106,11 @@ export const bulkActionRoutes = (db: Database, log: Logger): Route[] => {
       base: 'app',
       path,
       summary: 'Act on many Work Items',
-      description: `Up to ${mostAtOnce} are done before the response; of more, the response is 202 and the rest follows, also if the server is stopped in the meantime. Each Work Item whose status allows it is changed, whatever becomes of the others.`,
+      description: `Up to ${mostAtOnce} are done before the response; of more, the response is 202 and the rest follows, also if the server is stopped in the meantime. Each Work Item whose status allows it is changed, whatever becomes of the others. A repeated request with the same \`Idempotency-Key\` gets the bulk action as it was when it began.`,
       body: bulkBody,
       response: bulkAction,
       mayAccept: true,
+      idempotent: true,
       otherStatuses: [412],
       handler: async ({ body, actor, transaction, accepted }) => {
         const { action, message, dry_run, expected_count: expected } = body;
@@ -131,11 +132,13 @@ export const bulkActionRoutes = (db: Database, log: Logger): Route[] => {
             finished_at: null,
           };
         }
-        const { id, matched } = await transaction((tx) =>
-          createBulkAction(tx, actor, selection, { action, message, expected }),
-        );
-        if (matched > mostAtOnce) accepted();
-        else while (await carryOn(db, log, id));
+        const made = await transaction(async (tx) => {
+          const { id, matched } = await createBulkAction(tx, actor, selection, { action, message, expected });
+          if (matched > mostAtOnce) accepted();
+          return toResponse((await findBulkAction(tx, id))!);
+        });
+        const id = made.bulk_id!;
+        if (made.matched <= mostAtOnce) while (await carryOn(db, log, id));
         return read(id);
       },
     }),

@@ -4,7 +4,7 @@ import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { SubmitForm, useCreateForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
-import { common } from '../../text/en/common.ts';
+import { common, copyName } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Loaded, optionsOf, Page, permissionReason, Segmented, Textarea, TextField } from '../../ui/index.ts';
 import { LlmSelect } from './LlmSelect.tsx';
@@ -27,7 +27,7 @@ const copied = (agent: PublicAgent) => ({
 
 const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
   const first = {
-    name: copy ? words.copyOf(copy.name) : '',
+    name: copy ? copyName(copy.name) : '',
     mode: copy?.mode ?? ('worker' as const),
     description: copy?.description ?? '',
     instructions: copy?.instructions ?? '',

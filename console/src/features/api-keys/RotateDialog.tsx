@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { path, request, useAction, useInvalidate } from '../../api/index.ts';
+import { path, useAction, useCreate, useInvalidate } from '../../api/index.ts';
 import type { CreatedApiKey, NamedApiKey } from '../../api/types.gen.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { ActionDialog, optionsOf, Select } from '../../ui/index.ts';
@@ -8,11 +8,13 @@ import { KeyValue } from './KeyValue.tsx';
 /** Makes a key in place of another, then shows its value. */
 export const RotateDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose: () => void }) => {
   const invalidate = useInvalidate();
+  const create = useCreate();
   const [overlap, setOverlap] = useState('86400');
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
   const action = useAction(async () => {
-    const reply = await request<CreatedApiKey>('POST', path`/api/v2/api-keys/${apiKey.id}/rotate`, {
-      body: { overlap_seconds: Number(overlap) },
+    // The value is shown once: if the response is lost, the second attempt gets it.
+    const reply = await create<CreatedApiKey>(path`/api/v2/api-keys/${apiKey.id}/rotate`, {
+      overlap_seconds: Number(overlap),
     });
     setCreated(reply.body);
     void invalidate('/app/api/api-keys');

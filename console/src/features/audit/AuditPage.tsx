@@ -38,9 +38,7 @@ const useVerification = () => {
 
 const Result = ({ result: { ok, checked, broken_at, hash } }: { result: AuditPartVerification }) =>
   ok ? (
-    <Say tone="good" title={words.whole(checked)}>
-      {words.lastHash(hash)}
-    </Say>
+    <Say tone="good" title={words.whole(checked, hash)} />
   ) : (
     <Say tone="bad" title={broken_at === null ? words.brokenSomewhere : words.broken(broken_at)} />
   );

@@ -18,6 +18,16 @@ const addressOf = ({ target_type, target_id, target }: AuditEntry): string | nul
       return target.agent_id ? to.conversation(target.agent_id, target_id) : null;
     case 'integration':
       return to.integration(target_id);
+    case 'llm_configuration':
+      return to.llmConfiguration(target_id);
+    case 'tool_server':
+      return to.toolServer(target_id);
+    case 'data_connection':
+      return to.dataConnection(target_id);
+    case 'semantic_data_model':
+      return to.semanticDataModel(target_id);
+    case 'extraction':
+      return to.extraction(target_id);
     default:
       return null;
   }
@@ -36,6 +46,7 @@ export const columns: readonly Column<AuditEntry>[] = [
   {
     key: 'who',
     title: words.who,
+    width: '19%',
     phone: 'below',
     cell: ({ principal, context }) => (
       <TwoLines
@@ -50,6 +61,7 @@ export const columns: readonly Column<AuditEntry>[] = [
   {
     key: 'action',
     title: words.action,
+    width: '19%',
     cell: ({ action, outcome }) => (
       <TwoLines below={outcome === 'refused' ? <Tag kind="late">{words.outcomes.refused}</Tag> : undefined}>
         <code>{action}</code>
@@ -60,7 +72,7 @@ export const columns: readonly Column<AuditEntry>[] = [
   {
     key: 'details',
     title: words.details,
-    width: '30%',
+    width: '18%',
     phone: 'hide',
     cell: ({ details, position }) => (
       <details>

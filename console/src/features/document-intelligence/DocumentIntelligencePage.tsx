@@ -12,9 +12,10 @@ import { fieldOf, isMoved, secrets, toBody, toValues, type Values } from './valu
 
 const address = '/api/v2/document-intelligence';
 
-const ResetDialog = ({ onClose }: { onClose: () => void }) => (
+const ResetDialog = ({ etag, onClose }: { etag: string | null; onClose: () => void }) => (
   <DeleteDialog
     path={address}
+    etag={etag}
     title={words.reset}
     deleted={words.wasReset}
     invalidates={[address]}
@@ -32,7 +33,7 @@ const Settings = ({ configuration, etag }: { configuration: DocumentIntelligence
     toValues,
     secrets,
     fieldOf,
-    save: (values) => request('PUT', address, { body: toBody(values) }),
+    save: (values, ifMatch) => request('PUT', address, { body: toBody(values), ifMatch }),
     disabledReason: permissionReason(usePermission('putDocumentIntelligence')),
   });
   const { form, saved } = edit;
@@ -106,11 +107,9 @@ export const DocumentIntelligencePage = () => {
       }
     >
       <Loaded got={got} operation="getDocumentIntelligence">
-        {(configuration) => (
-          <Settings key={configuration.updated_at ?? ''} configuration={configuration} etag={got.etag} />
-        )}
+        {(configuration) => <Settings configuration={configuration} etag={got.etag} />}
       </Loaded>
-      {resetting && <ResetDialog onClose={() => setResetting(false)} />}
+      {resetting && <ResetDialog etag={got.etag} onClose={() => setResetting(false)} />}
     </Page>
   );
 };

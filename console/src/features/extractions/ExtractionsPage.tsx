@@ -53,10 +53,13 @@ const columns: readonly Column<ExtractionSummary>[] = [
   },
 ];
 
-const example = {
-  file: { agent_id: 'AGENT_ID', conversation_id: 'CONVERSATION_ID', file_id: 'FILE_ID' },
-  schema: { type: 'object', properties: { total: { type: 'number' } } },
-};
+/** It needs no file: the text is in the command. */
+const command = (baseUrl: string): string =>
+  [
+    `curl ${baseUrl}/document-intelligence/extract -H "Authorization: Bearer $KEY"`,
+    `-F 'schema={"type":"object","properties":{"total":{"type":"number"}}}'`,
+    `-F 'file=Total: 12.50;filename=invoice.txt'`,
+  ].join(' \\\n  ');
 
 /** The extractions that the person made and that are still kept. */
 export const ExtractionsPage = () => {
@@ -73,7 +76,7 @@ export const ExtractionsPage = () => {
       name={({ file }) => file.name}
       href={({ id }) => to.extraction(id)}
       create={{ label: pages.newExtraction, operation: 'createExtraction', href: to.newExtraction() }}
-      example={['/document-intelligence/extract', example]}
+      command={command}
       actions={
         mayConfigure && (
           <ButtonLink kind="quiet" href={to.documentIntelligence()}>

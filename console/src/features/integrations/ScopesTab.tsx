@@ -1,7 +1,8 @@
 import { useState } from 'react';
-import { path, request, useAction, useGet, useInvalidate, usePermission } from '../../api/index.ts';
-import type { AgentPage, ShownIntegration, ShownScope } from '../../api/types.gen.ts';
+import { path, request, useAction, useInvalidate, usePermission } from '../../api/index.ts';
+import type { ShownIntegration, ShownScope } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
+import { AgentSelect } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import {
@@ -14,7 +15,6 @@ import {
   Problem,
   permissionReason,
   Section,
-  Select,
   Table,
 } from '../../ui/index.ts';
 
@@ -29,7 +29,6 @@ export const ScopesTab = ({ integration: { id, scopes } }: { integration: ShownI
   const mayRemove = permissionReason(usePermission('deleteObservabilityScope'));
   const [adding, setAdding] = useState(false);
   const [agentId, setAgentId] = useState<string | null>(null);
-  const agents = useGet<AgentPage>('/api/v2/agents', { query: { limit: 100 }, enabled: adding });
   const add = useAction(async (agent_id: string | null) => {
     const body = agent_id === null ? { scope: 'global' } : { scope: 'agent', agent_id };
     await request('POST', address, { body });
@@ -90,14 +89,7 @@ export const ScopesTab = ({ integration: { id, scopes } }: { integration: ShownI
         busy={add.busy}
         error={add.error}
       >
-        <Select
-          label={words.agent}
-          value={agentId}
-          onChange={setAgentId}
-          options={(agents.data?.data ?? []).map((agent) => ({ value: agent.id, label: agent.name }))}
-          nothing={agents.loading ? common.loading : undefined}
-          searchable
-        />
+        <AgentSelect label={words.agent} value={agentId} onChange={setAgentId} none={words.noAgentMatches} />
       </ActionDialog>
     </Section>
   );

@@ -8,9 +8,8 @@ import { AttentionList } from './AttentionList.tsx';
 import { Numbers } from './Numbers.tsx';
 import { isOpen, SetUp } from './SetUp.tsx';
 import { Start } from './Start.tsx';
+import { overviewRequest } from './search.ts';
 import { TimeBand } from './TimeBand.tsx';
-
-const hours = 24;
 
 /** Nothing was ever made here. */
 const isEmpty = ({ setup }: Overview): boolean => !setup.agent && !setup.first_run;
@@ -47,14 +46,17 @@ const Content = ({ overview }: { overview: Overview }) => {
 
 /** The first screen: what needs attention, what ran and what will, and what is left to set up. */
 export const OverviewPage = () => {
-  const got = useGet<Overview>('/app/api/overview', { query: { hours }, every: polling.overview });
+  const got = useGet<Overview>(overviewRequest.path, {
+    query: overviewRequest.query,
+    every: polling.overview,
+  });
   const mayRun = permissionReason(usePermission('createWorkItem'));
   const mayCreate = permissionReason(usePermission('createSchedule'));
   const { data } = got;
   return (
     <Page
       title={pages.overview}
-      lead={data && leadOf(data)}
+      lead={data ? leadOf(data) : ''}
       actions={
         data &&
         !isEmpty(data) && (

@@ -135,6 +135,7 @@ export const Pane = ({ id, asked, onDone }: { id: string; asked: boolean; onDone
         got={got}
         operation="getWorkItem"
         list={{ label: pages.review, href: to.review() }}
+        audit={to.audit({ target_id: id })}
         skeleton={<Skeleton rows={8} height={44} />}
       >
         {(item) => <Shown item={item} focus={asked} onDone={onDone} />}

@@ -3,6 +3,7 @@ import { useEffect, useEffectEvent } from 'react';
 import { listPolling, useBaseUrl, useGet, useReportReviewCount } from '../../api/index.ts';
 import { to } from '../../app/addresses.ts';
 import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { useAgentOptions } from '../../resource/index.ts';
 import { pages } from '../../text/en/pages.ts';
 import { review as words } from '../../text/en/review.ts';
 import { useClock } from '../../time/index.ts';
@@ -20,7 +21,6 @@ import {
   useKeys,
 } from '../../ui/index.ts';
 import { countCap } from '../work-items/list/filters.ts';
-import { useAgentOptions } from '../work-items/list/use-agents.ts';
 import { workItemsPath } from '../work-items/paths.ts';
 import type { ListedWorkItem, ListedWorkItemPage } from '../work-items/types.ts';
 import { Inbox } from './Inbox.tsx';
@@ -45,7 +45,7 @@ const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
   const { search, set } = useUrlState<Search>();
   const names = new Map(rows.flatMap(({ agent }) => (agent.name ? [[agent.id, agent.name] as const] : [])));
   const chosen = search.agent_id ?? [];
-  const agents = useAgentOptions(names, chosen);
+  const agents = useAgentOptions(chosen, { known: names });
   return (
     <>
       <FilterChoice

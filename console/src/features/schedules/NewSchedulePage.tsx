@@ -14,6 +14,7 @@ import {
 import type { PublicSchedule, PublicWorkItem, ScheduleDetail } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
+import { AgentSelect, useAgents } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { scheduleForm as words } from '../../text/en/schedule-form.ts';
@@ -31,7 +32,6 @@ import {
   permissionReason,
   Skeleton,
 } from '../../ui/index.ts';
-import { AgentField, useWorkers } from './form/AgentField.tsx';
 import css from './form/ScheduleForm.module.css';
 import { ScheduleForm } from './form/ScheduleForm.tsx';
 import { newValues, toCopy, toDefinition, type Values, withField } from './form/values.ts';
@@ -97,7 +97,14 @@ const NewScheduleForm = ({ first, back }: { first: Values; back: string }) => {
   return (
     <ScheduleForm
       form={form}
-      agent={<AgentField field={form.field('agent_id')} />}
+      agent={
+        <AgentSelect
+          {...form.field('agent_id')}
+          mode="worker"
+          label={words.agent}
+          none={words.noAgentMatches}
+        />
+      }
       onSubmit={() => void form.submit()}
       actions={
         <>
@@ -172,7 +179,7 @@ const CopyForm = ({ id }: { id: string }) => {
 /** Makes a schedule: empty, for an agent (`?agent=`), or like another one (`?copy=`). */
 export const NewSchedulePage = () => {
   const { agent, copy } = useUrlState<ReturnType<typeof newScheduleSearch>>().search;
-  const got = useWorkers();
+  const got = useAgents({ mode: 'worker' });
   const back = agent === undefined ? to.schedules() : to.agent(agent, { tab: 'schedules' });
   return (
     <Page title={pages.newSchedule} crumbs={[{ label: pages.schedules, href: to.schedules() }]}>

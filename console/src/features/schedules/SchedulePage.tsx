@@ -5,7 +5,7 @@ import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { schedule as words } from '../../text/en/schedule.ts';
-import { Columns, Loaded, Page, Problem, Skeleton, Tabs } from '../../ui/index.ts';
+import { Columns, Loaded, Page, Problem, Skeleton, Tabs, useKeptFocus } from '../../ui/index.ts';
 import { Actions, useResume, useRunNow } from './detail/Actions.tsx';
 import { DefinitionBox, DefinitionTab } from './detail/Definition.tsx';
 import css from './detail/detail.module.css';
@@ -60,6 +60,7 @@ const Content = ({ schedule }: { schedule: ScheduleDetail }) => {
 const list = { label: pages.schedules, href: to.schedules() };
 
 const Shown = ({ schedule, got }: { schedule: ScheduleDetail; got: Got<ScheduleDetail> }) => {
+  useKeptFocus(String(schedule.enabled));
   const run = useRunNow(schedule);
   const resume = useResume(schedule);
   const failed = run.error ?? resume.error;
@@ -90,7 +91,13 @@ export const SchedulePage = () => {
   if (!data || error?.status === 404) {
     return (
       <Page title={pages.schedule} crumbs={[list]}>
-        <Loaded got={got} operation="findSchedule" list={list} skeleton={<Skeleton rows={10} height={55} />}>
+        <Loaded
+          got={got}
+          operation="findSchedule"
+          list={list}
+          audit={to.audit({ target_id: scheduleId })}
+          skeleton={<Skeleton rows={10} height={55} />}
+        >
           {() => null}
         </Loaded>
       </Page>

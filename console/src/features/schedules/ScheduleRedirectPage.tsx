@@ -11,7 +11,12 @@ export const ScheduleRedirectPage = () => {
   const got = useGet<ScheduleDetail>(path`/app/api/schedules/${scheduleId}`);
   return (
     <Page title={pages.schedule} crumbs={[{ label: pages.schedules, href: to.schedules() }]}>
-      <Loaded got={got} operation="getSchedule" list={{ label: pages.schedules, href: to.schedules() }}>
+      <Loaded
+        got={got}
+        operation="getSchedule"
+        list={{ label: pages.schedules, href: to.schedules() }}
+        audit={to.audit({ target_id: scheduleId })}
+      >
         {({ agent, id }) => <Navigate to={to.schedule(agent.id, id)} search replace />}
       </Loaded>
     </Page>

@@ -2,15 +2,16 @@ import type { ReactNode } from 'react';
 import { usePermission } from '../../api/index.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
+import { useAgentExample } from '../../resource/index.ts';
 import { pages } from '../../text/en/pages.ts';
 import { schedules as words } from '../../text/en/schedules.ts';
-import { ButtonLink, Page, permissionReason, Segmented } from '../../ui/index.ts';
+import { ButtonLink, EmptyState, Page, permissionReason, Segmented } from '../../ui/index.ts';
 import { type SchedulesSearch, scheduleViews } from './search.ts';
 
 const views = scheduleViews.map((value) => ({ value, label: words.views[value] }));
 
 /** The one button that makes a schedule: in the header, or where there is none yet. */
-export const NewSchedule = () => (
+const NewSchedule = () => (
   <ButtonLink
     kind="primary"
     href={to.newSchedule()}
@@ -18,6 +19,23 @@ export const NewSchedule = () => (
   >
     {words.newSchedule}
   </ButtonLink>
+);
+
+/** There is no schedule at all. */
+export const NoSchedules = () => (
+  <EmptyState
+    sentence={words.empty}
+    action={<NewSchedule />}
+    curl={useAgentExample(true, (agentId) => [
+      `/agents/${agentId}/schedules`,
+      {
+        work_item_name: words.exampleName,
+        cron_expression: '30 2 * * 1-5',
+        timezone: 'Europe/Berlin',
+        message: words.exampleMessage,
+      },
+    ])}
+  />
 );
 
 /** The header that the list, the timeline and the calendar share. */

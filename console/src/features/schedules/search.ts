@@ -1,4 +1,5 @@
-import { oneOf, searchSchema, text } from '../../app/search.ts';
+import type { Query } from '../../api/request.ts';
+import { moment, oneOf, searchSchema, text } from '../../app/search.ts';
 
 export const scheduleViews = ['list', 'timeline', 'calendar'] as const;
 export const schedulesSearch = searchSchema({
@@ -11,13 +12,35 @@ export const schedulesSearch = searchSchema({
   zone: text,
   sort: oneOf(['next', 'last', 'name']),
   /** What the timeline and the calendar show: two moments, or else a span around now. */
-  from: text,
-  to: text,
+  from: moment,
+  to: moment,
   span: oneOf(['1h', '6h', '1d', '3d', '7d', '14d']),
   next: text,
 });
 
 export type SchedulesSearch = ReturnType<typeof schedulesSearch>;
+
+export const schedulesPath = '/app/api/schedules';
+export const pageSize = 50;
+
+/** The parameters that narrow the list. */
+export const filterNames = [
+  'q',
+  'agent_id',
+  'state',
+  'outcome',
+  'zone',
+] as const satisfies readonly (keyof SchedulesSearch)[];
+
+/** The filters of an address as the API takes them. */
+export const filterOf = (search: SchedulesSearch): Query =>
+  Object.fromEntries(filterNames.map((name) => [name, search[name]]));
+
+/** What the list asks for. */
+export const listRequest = (search: SchedulesSearch) => ({
+  path: schedulesPath,
+  query: { ...filterOf(search), sort: search.sort, next: search.next, limit: pageSize } as Query,
+});
 
 export const newScheduleSearch = searchSchema({ agent: text, copy: text });
 
@@ -25,9 +48,9 @@ export const scheduleTabs = ['occurrences', 'upcoming', 'history', 'definition']
 export const scheduleSearch = searchSchema({
   tab: oneOf(scheduleTabs),
   outcome: text,
-  from: text,
-  to: text,
+  from: moment,
+  to: moment,
   /** The time that "Why?" explains. */
-  at: text,
+  at: moment,
   next: text,
 });

@@ -20,7 +20,6 @@ import { DeleteButton, DetailPage, PageTabs } from '../../resource/index.ts';
 import { pages } from '../../text/en/pages.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { Button, ButtonLink, Link, Problem, permissionReason, Say, Skeleton } from '../../ui/index.ts';
-import { AskTab } from './AskTab.tsx';
 import css from './ModelView.module.css';
 import { ModelView } from './ModelView.tsx';
 import { modelOf } from './model.ts';
@@ -29,6 +28,7 @@ import { QueriesTab } from './QueriesTab.tsx';
 import type { semanticDataModelSearch } from './search.ts';
 import { StateSentence } from './sentences.tsx';
 
+const AskTab = lazy(() => import('./AskTab.tsx').then(({ AskTab }) => ({ default: AskTab })));
 // The reader of YAML is as large as the rest of the page, and most visits do not need it.
 const TextTab = lazy(() => import('./TextTab.tsx').then(({ TextTab }) => ({ default: TextTab })));
 
@@ -160,7 +160,11 @@ export const SemanticDataModelPage = () => {
               </Suspense>
             ),
             queries: () => <QueriesTab model={model} />,
-            ask: () => <AskTab model={model} etag={got.etag} mayKeep={mayChange} />,
+            ask: () => (
+              <Suspense fallback={<Skeleton />}>
+                <AskTab model={model} etag={got.etag} mayKeep={mayChange} />
+              </Suspense>
+            ),
           }}
         />
       )}

@@ -48,7 +48,7 @@ const columns: readonly Column<ReplicaStatus>[] = [
 ];
 
 const Content = ({ status }: { status: Status }) => {
-  const { replicas, roles, database, telemetry_log: log, version } = status;
+  const { replicas, roles, database, telemetry_log: log } = status;
   return (
     <>
       {roles
@@ -71,8 +71,8 @@ const Content = ({ status }: { status: Status }) => {
         <Box padded>
           <Facts
             facts={[
-              [words.version, version],
-              [words.kind, database.kind],
+              [words.version, words.postgres(database.version)],
+              [words.kind, words.databases[database.kind]],
               [words.size, bytes(database.size_bytes)],
             ]}
           />

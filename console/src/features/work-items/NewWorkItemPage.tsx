@@ -1,10 +1,11 @@
 import { type ReactNode, useRef } from 'react';
 import { ApiProblem, useBaseUrl, useGet, useMe, usePermission } from '../../api/index.ts';
-import type { AgentPage, PublicWorkItem } from '../../api/types.gen.ts';
+import type { PublicWorkItem } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { readObject } from '../../messages/index.ts';
-import { SubmitForm, useCreateForm } from '../../resource/index.ts';
+import { AgentSelect, SubmitForm, useAgents, useCreateForm } from '../../resource/index.ts';
+import { common } from '../../text/en/common.ts';
 import { newWorkItem as words } from '../../text/en/new-work-item.ts';
 import { pages } from '../../text/en/pages.ts';
 import { workItems } from '../../text/en/work-items.ts';
@@ -18,7 +19,6 @@ import {
   Loaded,
   Page,
   permissionReason,
-  Select,
   Skeleton,
   Textarea,
   TextField,
@@ -58,7 +58,7 @@ const check = ({ agent_id, payload }: Values): void => {
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
-const NewForm = ({ first, agents }: { first: Values; agents: AgentPage['data'] }) => {
+const NewForm = ({ first }: { first: Values }) => {
   /** Whether the button for a draft was pressed. */
   const draft = useRef(false);
   const most = (useMe().limits?.max_work_item_payload_size_in_kb ?? 100) * 1024;
@@ -103,13 +103,11 @@ const NewForm = ({ first, agents }: { first: Values; agents: AgentPage['data'] }
         </>
       }
     >
-      <Select
+      <AgentSelect
         {...form.field('agent_id')}
+        mode="worker"
         label={words.agent}
-        options={agents.map(({ id, name }) => ({ value: id, label: name }))}
-        nothing={words.noAgentMatches}
-        searchable
-        required
+        none={words.noAgentMatches}
       />
       <TextField {...form.field('work_item_name')} label={words.name} hint={words.nameHint} maxLength={200} />
       <Textarea
@@ -143,25 +141,32 @@ const copyOf = ({ agent, work_item_name, message, payload }: WorkItemDetail): Va
 /** A new Work Item, or with `?copy=` the same as another one. */
 export const NewWorkItemPage = () => {
   const { search } = useUrlState<ReturnType<typeof newWorkItemSearch>>();
-  const agents = useGet<AgentPage>('/api/v2/agents', { query: { limit: 200 } });
+  const agents = useAgents({ mode: 'worker' });
+  const mayCreateAgent = permissionReason(usePermission('createAgent'));
+  const baseUrl = useBaseUrl();
   const { copy } = search;
   const original = useGet<WorkItemDetail>(detailPath(copy ?? ''), { enabled: copy !== undefined });
   const got = copy === undefined || !agents.data ? agents : original;
   const content = (): ReactNode => {
-    const workers = agents.data!.data.filter(({ mode }) => mode === 'worker');
+    const workers = agents.data!.data;
     if (workers.length === 0) {
       return (
         <Box>
           <EmptyState
             sentence={words.noAgents}
-            action={<ButtonLink href={to.newAgent()}>{words.newAgent}</ButtonLink>}
+            action={
+              <ButtonLink kind="primary" href={to.newAgent()} disabledReason={mayCreateAgent}>
+                {words.newAgent}
+              </ButtonLink>
+            }
+            curl={curlOf(baseUrl, 'POST', '/agents', { name: common.exampleAgent, mode: 'worker' })}
           />
         </Box>
       );
     }
     const only = workers.length === 1 ? workers[0]!.id : null;
     const first = original.data ? copyOf(original.data) : { ...empty, agent_id: search.agent ?? only };
-    return <NewForm key={copy ?? ''} first={first} agents={workers} />;
+    return <NewForm key={copy ?? ''} first={first} />;
   };
   const list = { label: pages.workItems, href: to.workItems() };
   return (

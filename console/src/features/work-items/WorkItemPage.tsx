@@ -8,7 +8,7 @@ import { useDecisions } from '../../messages/index.ts';
 import { files } from '../../text/en/files.ts';
 import { pages } from '../../text/en/pages.ts';
 import { workItems as words } from '../../text/en/work-items.ts';
-import { Columns, CopyButton, curlOf, Loaded, Page, Skeleton, Tabs } from '../../ui/index.ts';
+import { Columns, CopyButton, curlOf, Loaded, Page, Skeleton, Tabs, useKeptFocus } from '../../ui/index.ts';
 import { ActionButtons, useActOn, useDecisionReason } from './actions.tsx';
 import { Conversation } from './detail/Conversation.tsx';
 import { Events } from './detail/Events.tsx';
@@ -17,7 +17,6 @@ import { Lead } from './detail/Lead.tsx';
 import { Neighbors } from './detail/Neighbors.tsx';
 import { Timeline } from './detail/Timeline.tsx';
 import { Traces } from './detail/Traces.tsx';
-import { useKeptFocus } from './detail/use-kept-focus.ts';
 import { useLive } from './detail/use-live.ts';
 import { Values } from './detail/Values.tsx';
 import { detailPath, publicPath } from './paths.ts';
@@ -124,17 +123,24 @@ export const WorkItemPage = () => {
   // The same data: it only makes them be read again while the stream does not work.
   useGet<WorkItemDetail>(detailPath(workItemId), { every, enabled: every !== undefined });
   const list = { label: pages.workItems, href: to.workItems() };
+  const audit = to.audit({ target_id: workItemId });
   if (!got.data) {
     return (
       <Page title={pages.workItem} crumbs={[list]}>
-        <Loaded got={got} operation="getWorkItem" list={list} skeleton={<Skeleton rows={10} height={44} />}>
+        <Loaded
+          got={got}
+          operation="getWorkItem"
+          list={list}
+          audit={audit}
+          skeleton={<Skeleton rows={10} height={44} />}
+        >
           {() => null}
         </Loaded>
       </Page>
     );
   }
   return (
-    <Loaded got={got} operation="getWorkItem" list={list}>
+    <Loaded got={got} operation="getWorkItem" list={list} audit={audit}>
       {(item) => <Shown key={item.id} item={item} every={every} />}
     </Loaded>
   );

@@ -1,8 +1,9 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { useBaseUrl, usePermission } from '../../api/index.ts';
+import { usePermission } from '../../api/index.ts';
 import { to } from '../../app/addresses.ts';
 import { stringifySearch } from '../../app/search.ts';
 import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { useAgentExample } from '../../resource/index.ts';
 import { pages } from '../../text/en/pages.ts';
 import { ui } from '../../text/en/ui.ts';
 import { workItemList as words } from '../../text/en/work-item-list.ts';
@@ -12,7 +13,6 @@ import {
   Button,
   ButtonLink,
   copyText,
-  curlOf,
   EmptyState,
   Loaded,
   type MenuEntry,
@@ -57,7 +57,6 @@ const leadOf = (counts: ListedWorkItemPage['counts'], chosen: readonly Status[] 
 export const WorkItemsPage = () => {
   const { search, clear, count } = useUrlState<Search>();
   const { list, rows, counts, newer, showNewer } = useListing(search);
-  const baseUrl = useBaseUrl();
   const selection = useSelection();
   const [asking, setAsking] = useState<{ action: ActionName; item: ListedWorkItem } | null>(null);
   const [bulk, setBulk] = useState<{ action: ActionName; target: Target } | null>(null);
@@ -96,6 +95,10 @@ export const WorkItemsPage = () => {
     </ButtonLink>
   );
   const empty = list.data !== undefined && rows.length === 0 && filters === 0 && search.next === undefined;
+  const example = useAgentExample(empty, (agent_id) => [
+    '/work-items',
+    { agent_id, message: words.exampleMessage },
+  ]);
   return (
     <Page title={pages.workItems} lead={leadOf(counts, chosen)} actions={!empty && create}>
       <StatusChips counts={counts} />
@@ -114,14 +117,7 @@ export const WorkItemsPage = () => {
               filters > 0 ? (
                 <NothingMatches what={words.what} filters={filters} onClear={() => clear(filterNames)} />
               ) : (
-                <EmptyState
-                  sentence={words.empty}
-                  action={create}
-                  curl={curlOf(baseUrl, 'POST', '/api/v2/work-items', {
-                    agent_id: '…',
-                    message: words.exampleMessage,
-                  })}
-                />
+                <EmptyState sentence={words.empty} action={create} curl={example} />
               )
             ) : (
               <Table

@@ -1,4 +1,4 @@
-import { path } from '../../api/index.ts';
+import { path } from '../../api/request.ts';
 
 /** All lists and pages of Work Items are under it: for `invalidate`. */
 export const workItemsPath = '/app/api/work-items';

@@ -1,4 +1,4 @@
-import { flag, oneOf, searchSchema, text, texts } from '../../app/search.ts';
+import { flag, moment, oneOf, searchSchema, text, texts } from '../../app/search.ts';
 import { filesReaders } from '../../files/search.ts';
 import { type Status, statuses } from './types.ts';
 
@@ -11,10 +11,10 @@ export const workItemsSearch = searchSchema({
   schedule_id: text,
   source: oneOf(['schedule', 'api', 'person']),
   error_code: text,
-  created_from: text,
-  created_to: text,
-  finished_from: text,
-  finished_to: text,
+  created_from: moment,
+  created_to: moment,
+  finished_from: moment,
+  finished_to: moment,
   q: text,
   sort: oneOf(['created', 'finished', 'duration', 'waiting']),
   live: flag,

@@ -31,7 +31,6 @@ export const agents = catalog({
 
   runOnce: 'Run once',
   duplicate: 'Duplicate',
-  copyOf: (name: string) => `${name} (copy)`,
   remove: 'Delete agent',
   removeText: (schedules: number, open: number) =>
     `${plural(schedules, { one: '# schedule goes', other: '# schedules go' })} with it, and ${plural(open, { one: '# open Work Item is', other: '# open Work Items are' })} cancelled.`,

@@ -17,9 +17,8 @@ export const audit = catalog({
   from: (ip: string) => `from ${ip}`,
   verify: 'Verify',
   verifying: (count: number) => `Verifying: ${number(count)} entries so far …`,
-  whole: (count: number) =>
-    plural(count, { one: '# entry, the chain is whole.', other: '# entries, the chain is whole.' }),
-  lastHash: (hash: string) => `Last hash ${hash}`,
+  whole: (count: number, hash: string) =>
+    `${plural(count, { one: '# entry, chain whole', other: '# entries, chain whole' })}, last hash ${hash}`,
   broken: (position: number) => `The entry at position ${number(position)} is missing or was changed.`,
   brokenSomewhere: 'A checkpoint does not match the chain.',
   exportAll: 'Export',

@@ -28,7 +28,11 @@ export const common = catalog({
   saved: 'Saved',
   download: 'Download',
   edit: 'Edit',
+  exampleAgent: 'Reporter',
   name: 'Name',
   reason: 'Reason',
   more: (count: number) => `and ${number(count)} more`,
 });
+
+/** The name of a copy, which is stored. */
+export const copyName = (name: string): string => `${name} (copy)`;

@@ -122,6 +122,7 @@ export const integrations = catalog({
   addAgent: 'Add agent',
   addGlobal: 'Add all agents',
   agent: 'Agent',
+  noAgentMatches: 'No agent matches',
   remove: 'Remove',
   noScopes: 'No agent sends its traces here.',
 

@@ -10,7 +10,6 @@ export const scheduleForm = catalog({
   agentNeeded: 'Choose the agent that runs.',
   name: 'Name',
   nameHint: 'Its Work Items have this name.',
-  copyOf: (name: string) => `${name} (copy)`,
   repeat: 'Repeat',
   repeats: {
     minutes: 'Every few minutes',

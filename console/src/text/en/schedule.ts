@@ -10,7 +10,7 @@ export const schedule = catalog({
   paused: 'Paused.',
   pausedBy: (name: string) => `Paused by ${name} {at}`,
   pausedAt: 'Paused {at}',
-  because: (reason: string) => `: “${reason}”.`,
+  because: (reason: string) => `: “${reason}”${/[.!?…]$/.test(reason) ? '' : '.'}`,
   pausedMore: 'Nothing runs until it is resumed.',
   noNext: 'There is no next run.',
   punctual: (share: number, since: string) => `On time ${percent(share)} of ${since}.`,

@@ -21,7 +21,7 @@ export const states = catalog({
   actionNotAllowed: 'What you signed in with does not include this.',
   gone: 'This does not exist.',
   goneMore: 'It was deleted, or the address is not right.',
-  whoDeleted: 'Who deleted it',
+  whoDeleted: 'Who deleted it, in the audit log',
   conflict: 'Someone else changed this in the meantime',
   conflictMore: 'Both versions are below. Nothing is saved yet.',
   theirs: 'Saved by someone else',

@@ -18,6 +18,8 @@ export const status = catalog({
       : `${duration(Math.abs(milliseconds))} ${milliseconds > 0 ? 'ahead' : 'behind'}`,
   unknown: 'not known yet',
   database: 'Database',
+  databases: { embedded: 'embedded in the replica', postgres: 'a server' },
+  postgres: (version: string) => `PostgreSQL ${version}`,
   telemetryLog: 'Telemetry log',
   size: 'Size',
   kind: 'Kind',

@@ -126,7 +126,7 @@ export const workItems = catalog({
 
   // Conversation.
   conversation: 'Conversation',
-  messagesOf: 'Messages',
+  messagesOf: 'What was said',
   conversationN: (n: number, all: number) => `Conversation ${number(n)} of ${number(all)}`,
   conversationPart: (n: number) => `Conversation ${number(n)}`,
   earlier: 'Earlier messages',

@@ -1,5 +1,6 @@
 import { findAuditFault } from '../../../audit/index.ts';
 import { type Executor, sql } from '../../../database/index.ts';
+import { isolate } from '../../../lib/prose.ts';
 import { LocalClock, lengthOf, sentence } from '../../../schedules/index.ts';
 import { type Attention, counted, mostLines } from './attention.ts';
 
@@ -46,7 +47,7 @@ export const keyAttention = async (executor: Executor, now: number): Promise<Att
     count: 1,
     since: null,
     subject: { type: 'api_key', id, name },
-    title: `The API key ${name} expires in ${lengthOf(expires_at.getTime() - now)}`,
+    title: `The API key ${isolate(name)} expires in ${lengthOf(expires_at.getTime() - now)}`,
     detail: `It works until ${clock.moment(expires_at.getTime())} (UTC). Rotate it before then.`,
     filter: {},
   });
@@ -59,7 +60,7 @@ export const keyAttention = async (executor: Executor, now: number): Promise<Att
       count: rows[0]!.total,
       subject: null,
       title,
-      detail: `The first is ${rows[0]!.name}. ${first.detail}`,
+      detail: `The first is ${isolate(rows[0]!.name)}. ${first.detail}`,
     },
   ];
 };

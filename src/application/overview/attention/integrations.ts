@@ -1,4 +1,5 @@
 import type { Executor } from '../../../database/index.ts';
+import { isolate } from '../../../lib/prose.ts';
 import { LocalClock, lengthOf, sentence } from '../../../schedules/index.ts';
 import { type Attention, counted } from './attention.ts';
 import { type IntegrationRow, listIntegrations } from './integration-store.ts';
@@ -69,7 +70,7 @@ const stateLine = (one: IntegrationState, clock: LocalClock, now: number): Atten
       ...line,
       kind: 'integration_paused',
       severity: 'error',
-      title: `${one.name} is paused`,
+      title: `${isolate(one.name)} is paused`,
       detail: `${why}${attempt}${kept} It resumes when a test succeeds or after an edit.`,
     };
   }
@@ -78,7 +79,7 @@ const stateLine = (one: IntegrationState, clock: LocalClock, now: number): Atten
       ...line,
       kind: 'integration_retrying',
       severity: 'warning',
-      title: `${one.name} is retrying and ${lag} behind`,
+      title: `${isolate(one.name)} is retrying and ${lag} behind`,
       detail: `${why}${attempt}${kept}`,
     };
   }
@@ -87,7 +88,7 @@ const stateLine = (one: IntegrationState, clock: LocalClock, now: number): Atten
     ...line,
     kind: 'integration_behind',
     severity: 'warning',
-    title: `${one.name} is behind by ${lag}`,
+    title: `${isolate(one.name)} is behind by ${lag}`,
     detail: `${why}${kept.trim()}`,
   };
 };
@@ -102,7 +103,7 @@ const lostLines = (one: IntegrationState, from: Date): Attention[] => {
       count: one.dead_lettered,
       since: null,
       subject,
-      title: `${one.name} refused ${spans(one.dead_lettered)}`,
+      title: `${isolate(one.name)} refused ${spans(one.dead_lettered)}`,
       detail: 'They are kept as dead letters, to be retried or purged.',
       filter: { tab: 'dead-letters' },
     });
@@ -114,7 +115,7 @@ const lostLines = (one: IntegrationState, from: Date): Attention[] => {
       count: one.expired,
       since: one.expired_at,
       subject,
-      title: `Spans for ${one.name} have expired`,
+      title: `Spans for ${isolate(one.name)} have expired`,
       detail: `${spans(one.expired)} in all were older than the retention of the telemetry log before they were delivered.`,
       filter: { tab: 'health' },
     });

@@ -13,6 +13,8 @@ export const mostCounted = 10_000;
 
 /** What is due for longer is overdue, as in the metrics. */
 const overdue = sql`next_run_at < platform_now() - interval '5 seconds'`;
+/** The index of missed occurrences names this condition, and has all that is summed. */
+const missed = sql`outcome = 'skipped' and reason = 'missed'`;
 const name = sql`coalesce(s.work_item_name, a.name) as name`;
 
 export type OverdueRow = Named & { due: Date };
@@ -72,19 +74,20 @@ export interface SkippedRow extends Named {
 export const listSkipped = async (executor: Executor, from: Date): Promise<SkippedRow[]> => {
   const { rows } = await sql<SkippedRow>`
     with missed as (
-      select r.schedule_id, sum(r.count)::int as skipped, min(r.scheduled_for) as since, max(r.scheduled_for) as until,
-        (array_agg(r.id order by r.count desc, r.at desc))[1] as sample
-      from (select id, schedule_id, scheduled_for, at, count, reason from occurrences
-        where outcome = 'skipped' and at > ${from} order by at desc limit ${sql.lit(mostCounted)}) r
-      where r.reason = 'missed' group by r.schedule_id
+      select r.schedule_id, sum(r.count)::int as skipped, min(r.scheduled_for) as since, max(r.scheduled_for) as until
+      from (select schedule_id, scheduled_for, count from occurrences
+        where ${missed} and at > ${from} order by at desc limit ${sql.lit(mostCounted)}) r
+      group by r.schedule_id
     ), most as (
       select m.*, (count(*) over ())::int as schedules, (sum(m.skipped) over ())::int as total,
         min(m.since) over () as first, max(m.until) over () as last
-      from missed m order by m.skipped desc, m.since limit ${sql.lit(mostLines + 1)}
+      from missed m order by m.skipped desc, m.since, m.schedule_id limit ${sql.lit(mostLines + 1)}
     )
-    select s.id, ${name}, s.timezone, m.skipped, m.since, m.until, m.sample, m.schedules, m.total, m.first, m.last
+    select s.id, ${name}, s.timezone, m.skipped, m.since, m.until, m.schedules, m.total, m.first, m.last,
+      (select id from occurrences where ${missed} and at > ${from} and schedule_id = m.schedule_id
+        and scheduled_for between m.since and m.until order by count desc, at desc limit 1) as sample
     from most m join schedules s on s.id = m.schedule_id join agents a on a.id = s.agent_id
-    order by m.skipped desc, m.since`.execute(executor);
+    order by m.skipped desc, m.since, s.id`.execute(executor);
   return rows;
 };
 

@@ -1,4 +1,5 @@
 import type { Executor } from '../../../database/index.ts';
+import { isolate } from '../../../lib/prose.ts';
 import type { Scheduling } from '../../../replicas/index.ts';
 import { LocalClock, reasonsOf, sentence, whyOverdue } from '../../../schedules/index.ts';
 import { type Attention, counted, mostLines } from './attention.ts';
@@ -29,7 +30,7 @@ const overdueLines = (
       count: 1,
       since: row.due,
       subject: subjectOf(row),
-      title: `${row.name} is due and has not fired`,
+      title: `${isolate(row.name)} is due and has not fired`,
       detail: `It has been due since ${due} (${clock.name}). ${whyOverdue(scheduling, row.due, clock)}`,
       filter: {},
     };
@@ -42,7 +43,7 @@ const overdueLines = (
       count: total,
       subject: null,
       title: `${counted(total, 'schedule', mostCounted)} are due and have not fired`,
-      detail: `The first is ${rows[0]!.name}. ${first.detail}`,
+      detail: `The first is ${isolate(rows[0]!.name)}. ${first.detail}`,
       filter: { sort: 'next' },
     },
   ];
@@ -62,7 +63,7 @@ const blockedLines = (rows: readonly BlockedRow[], now: number): Attention[] => 
       count: 1,
       since: row.at,
       subject: subjectOf(row),
-      title: `${row.name} cannot fire`,
+      title: `${isolate(row.name)} cannot fire`,
       detail: `${why}${since}${next}`,
       filter: {},
     };
@@ -76,7 +77,7 @@ const blockedLines = (rows: readonly BlockedRow[], now: number): Attention[] => 
       count: total,
       subject: null,
       title: `${counted(total, 'schedule')} cannot fire`,
-      detail: `The first is ${rows[0]!.name}. ${first.detail}`,
+      detail: `The first is ${isolate(rows[0]!.name)}. ${first.detail}`,
       filter: { state: 'blocked' },
     },
   ];
@@ -112,7 +113,7 @@ const skippedLines = async (
       count: row.skipped,
       since: row.since,
       subject: subjectOf(row),
-      title: `${counted(row.skipped, 'occurrence')} of ${row.name} did not fire`,
+      title: `${counted(row.skipped, 'occurrence')} of ${isolate(row.name)} did not fire`,
       detail: reasonOf.get(row.id) ?? 'The records of them are no longer kept.',
       filter: { outcome: 'skipped', ...spanOf(row.since, row.until) },
     }));
@@ -126,7 +127,7 @@ const skippedLines = async (
       since: first,
       subject: null,
       title: `${counted(total, 'occurrence', mostCounted)} of ${counted(schedules, 'schedule', mostCounted)} did not fire`,
-      detail: `Most are of ${rows[0]!.name}. ${reasonOf.get(rows[0]!.id) ?? ''}`.trim(),
+      detail: `Most are of ${isolate(rows[0]!.name)}. ${reasonOf.get(rows[0]!.id) ?? ''}`.trim(),
       filter: { outcome: 'skipped', ...spanOf(first, last) },
     },
   ];

@@ -25,16 +25,23 @@ export interface ErrorRow {
 
 /** What ended in ERROR since `from`, by the code of the error; the most frequent first. */
 export const listErrors = async (executor: Executor, from: Date): Promise<ErrorRow[]> => {
+  const ended = sql`status = 'ERROR' and ${atRest} and finished_at is not null`;
+  // Summed by agent first, which needs no sort of all rows.
   const { rows } = await sql<ErrorRow>`
-    select e.*, a.name as agent_name from (
-      select error ->> 'code' as code, count(*)::int as count, min(finished_at) as since, max(finished_at) as last,
-        count(distinct agent_id)::int as agents, (array_agg(agent_id order by finished_at desc))[1] as agent_id,
-        (array_agg(error ->> 'message' order by finished_at desc))[1] as message
-      from (select agent_id, error, finished_at from work_items
-        where status = 'ERROR' and ${atRest} and finished_at is not null and finished_at > ${from}
-        order by finished_at desc limit ${sql.lit(mostCounted)}) failed
-      group by 1 order by 2 desc limit ${sql.lit(mostLines)}
-    ) e left join agents a on a.id = e.agent_id order by e.count desc`.execute(executor);
+    with failed as (
+      select error ->> 'code' as code, agent_id, finished_at from work_items
+      where ${ended} and finished_at > ${from} order by finished_at desc limit ${sql.lit(mostCounted)}
+    ), by_agent as (
+      select code, agent_id, count(*) as n, min(finished_at) as since, max(finished_at) as last
+      from failed group by 1, 2
+    ), codes as (
+      select code, sum(n)::int as count, min(since) as since, max(last) as last, count(*)::int as agents
+      from by_agent group by 1 order by 2 desc limit ${sql.lit(mostLines)}
+    )
+    select c.*, w.agent_id, a.name as agent_name, w.message from codes c
+    cross join lateral (select agent_id, error ->> 'message' as message from work_items
+      where ${ended} and finished_at = c.last and error ->> 'code' is not distinct from c.code limit 1) w
+    left join agents a on a.id = w.agent_id order by c.count desc`.execute(executor);
   return rows;
 };
 

@@ -1,4 +1,5 @@
 import type { Executor } from '../../../database/index.ts';
+import { isolate, quotedEnd } from '../../../lib/prose.ts';
 import { LocalClock, lengthOf, sentence } from '../../../schedules/index.ts';
 import { type Attention, counted, mostLines } from './attention.ts';
 import {
@@ -27,8 +28,10 @@ const errorLine = (row: ErrorRow, from: Date, now: number): Attention => {
     count: row.count,
     since: row.since,
     subject: one,
-    title: one ? `${one.name} ${times}` : `${items(row.count)} of ${counted(row.agents, 'agent')} failed`,
-    detail: `${sentence(what.slice(0, 200))} The last one failed at ${clock.near(row.last.getTime(), now)} (UTC).`,
+    title: one
+      ? `${isolate(one.name)} ${times}`
+      : `${items(row.count)} of ${counted(row.agents, 'agent')} failed`,
+    detail: `${isolate(sentence(what.slice(0, 200)))} The last one failed at ${clock.near(row.last.getTime(), now)} (UTC).`,
     filter: {
       status: 'ERROR',
       ...(row.code === null ? {} : { error_code: row.code }),
@@ -40,9 +43,9 @@ const errorLine = (row: ErrorRow, from: Date, now: number): Attention => {
 
 const waitingLine = ({ status, count, since, id, name, question }: WaitingRow, now: number): Attention => {
   const subject = { type: 'work_item' as const, id, name };
-  const asked = question ? `: “${question}”` : '';
+  const asked = question ? `: ${quotedEnd(question)}` : '.';
   const waited = lengthOf(Math.max(0, now - since.getTime()));
-  const oldest = `The oldest is ${name}, which has waited ${waited}${asked}.`;
+  const oldest = `The oldest is ${isolate(name)}, which has waited ${waited}${asked}`;
   return status === 'NEEDS_REVIEW'
     ? {
         kind: 'reviews_waiting',
@@ -98,7 +101,7 @@ const pendingLines = (rows: readonly PendingRow[], workers: WorkerFacts, now: nu
       count: row.count,
       since: row.since,
       subject,
-      title: `${items(row.count)} of ${row.agent_name ?? 'a deleted agent'} ${row.count === 1 ? 'has' : 'have'} been pending for more than ${pendingMinutes} min`,
+      title: `${items(row.count)} of ${isolate(row.agent_name ?? 'a deleted agent')} ${row.count === 1 ? 'has' : 'have'} been pending for more than ${pendingMinutes} min`,
       detail: whyPending(row, workers, now),
       filter: { status: 'PENDING', agent_id: row.agent_id },
     };
@@ -114,7 +117,7 @@ const pendingLines = (rows: readonly PendingRow[], workers: WorkerFacts, now: nu
       since,
       subject: null,
       title: `${items(count)} of more than ${mostLines} agents have been pending for more than ${pendingMinutes} min`,
-      detail: `Most are of ${first!.agent_name ?? 'a deleted agent'}. ${whyPending(first!, workers, now)}`,
+      detail: `Most are of ${isolate(first!.agent_name ?? 'a deleted agent')}. ${whyPending(first!, workers, now)}`,
       filter: { status: 'PENDING' },
     },
   ];

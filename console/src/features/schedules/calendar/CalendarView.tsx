@@ -1,6 +1,7 @@
 import { listPolling, useGet } from '../../../api/index.ts';
 import type { Timeline } from '../../../api/types.gen.ts';
 import { useUrlState } from '../../../app/url-state.ts';
+import { common } from '../../../text/en/common.ts';
 import { scheduleTimeline as words } from '../../../text/en/schedule-timeline.ts';
 import { schedules } from '../../../text/en/schedules.ts';
 import { shortDay, Time, useClock, useZone } from '../../../time/index.ts';
@@ -8,7 +9,7 @@ import {
   Bar,
   Box,
   Button,
-  EmptyState,
+  CopyButton,
   FilterBar,
   Loaded,
   NothingMatches,
@@ -18,9 +19,9 @@ import {
   Words,
 } from '../../../ui/index.ts';
 import { AgentFilter } from '../list/AgentFilter.tsx';
-import { schedulesPath } from '../list/use-listing.ts';
-import { NewSchedule, SchedulesFrame } from '../SchedulesFrame.tsx';
+import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
+import { schedulesPath } from '../search.ts';
 import { paramsOf } from '../timeline/span.ts';
 import css from './Calendar.module.css';
 import { Calendar } from './Calendar.tsx';
@@ -79,10 +80,21 @@ const Load = ({
 };
 
 const CalendarBar = ({ week, shown }: { week: Week; shown: boolean }) => {
-  const { search, set, clear, count } = useUrlState<SchedulesSearch>();
+  const { search, set, href, clear, count } = useUrlState<SchedulesSearch>();
   const go = (at: number) => set({ from: new Date(at).toISOString(), to: undefined });
   return (
-    <FilterBar set={shown ? count(['agent_id']) : 0} onClear={() => clear(['agent_id'])}>
+    <FilterBar
+      set={shown ? count(['agent_id']) : 0}
+      onClear={() => clear(['agent_id'])}
+      aside={
+        // A moment in the middle of the week is in the same week in every zone.
+        <CopyButton
+          small
+          label={common.copyLink}
+          value={`${location.origin}${href({ from: new Date(week.from + 84 * hour).toISOString(), to: undefined })}`}
+        />
+      }
+    >
       <AgentFilter value={search.agent_id} onChange={(agent_id) => set({ agent_id })} />
       <Bar>
         <Button small onClick={() => go(week.from - 84 * hour)}>
@@ -133,7 +145,7 @@ export const CalendarView = () => {
           nothing ? (
             <Box>
               {empty ? (
-                <EmptyState sentence={schedules.empty} action={<NewSchedule />} />
+                <NoSchedules />
               ) : (
                 <NothingMatches what={schedules.what} filters={1} onClear={() => clear(['agent_id'])} />
               )}

@@ -1,5 +1,6 @@
 import { ApiProblem, type Fault } from '../../../api/index.ts';
 import type { PublicSchedule, ScheduleDefinition } from '../../../api/types.gen.ts';
+import { copyName } from '../../../text/en/common.ts';
 import { scheduleForm as words } from '../../../text/en/schedule-form.ts';
 import { localZone } from '../../../time/index.ts';
 import type { Difference } from '../../../ui/index.ts';
@@ -72,7 +73,7 @@ export const toCopy = (schedule: StoredSchedule): Values => {
   return toValues({
     ...schedule,
     metadata,
-    work_item_name: name && words.copyOf(name).slice(0, maxNameLength),
+    work_item_name: name && copyName(name).slice(0, maxNameLength),
   });
 };
 

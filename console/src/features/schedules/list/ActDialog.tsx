@@ -4,8 +4,8 @@ import type { ActOnSchedulesBody, ActOnSchedulesResult } from '../../../api/type
 import { common } from '../../../text/en/common.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
 import { ActionDialog, notify, permissionReason, Skeleton, Textarea } from '../../../ui/index.ts';
+import { schedulesPath } from '../search.ts';
 import css from './list.module.css';
-import { schedulesPath } from './use-listing.ts';
 import { useSchedulesChanged } from './use-row-actions.ts';
 
 export type ActionName = ActOnSchedulesBody['action'];

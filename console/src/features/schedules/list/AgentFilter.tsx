@@ -1,9 +1,8 @@
-import { useGet } from '../../../api/index.ts';
-import type { AgentPage } from '../../../api/types.gen.ts';
+import { useAgentOptions } from '../../../resource/index.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
 import { FilterChoice } from '../../../ui/index.ts';
 
-/** The schedules of one agent. */
+/** The schedules of one agent. The agents are read when someone opens it, or to name the one that is chosen. */
 export const AgentFilter = ({
   value,
   onChange,
@@ -11,14 +10,7 @@ export const AgentFilter = ({
   value: string | undefined;
   onChange: (agentId: string | undefined) => void;
 }) => {
-  const { data } = useGet<AgentPage>('/api/v2/agents', { query: { limit: 200 }, staleTime: 60_000 });
-  const workers = (data?.data ?? []).filter(({ id, mode }) => mode === 'worker' || id === value);
-  return (
-    <FilterChoice
-      label={words.agent}
-      value={value === undefined ? [] : [value]}
-      options={workers.map(({ id, name }) => ({ value: id, label: name }))}
-      onChange={([id]) => onChange(id)}
-    />
-  );
+  const chosen = value === undefined ? [] : [value];
+  const agents = useAgentOptions(chosen, { mode: 'worker' });
+  return <FilterChoice label={words.agent} value={chosen} {...agents} onChange={([id]) => onChange(id)} />;
 };

@@ -4,10 +4,9 @@ import type { ListedSchedule, TimeZones } from '../../../api/types.gen.ts';
 import { useUrlState } from '../../../app/url-state.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
 import { FilterBar, FilterChoice, FilterText, type Option } from '../../../ui/index.ts';
-import type { SchedulesSearch } from '../search.ts';
+import { filterNames, type SchedulesSearch } from '../search.ts';
 import { outcomeOptions } from '../shared/outcomes.ts';
 import { AgentFilter } from './AgentFilter.tsx';
-import { filterNames } from './use-listing.ts';
 
 const states = (['enabled', 'paused', 'blocked'] as const).map((value) => ({
   value,

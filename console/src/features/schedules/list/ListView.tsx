@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { useBaseUrl, usePermission } from '../../../api/index.ts';
+import { usePermission } from '../../../api/index.ts';
 import type { ListedSchedule } from '../../../api/types.gen.ts';
 import { to } from '../../../app/addresses.ts';
 import { stringifySearch } from '../../../app/search.ts';
@@ -11,8 +11,6 @@ import { Time } from '../../../time/index.ts';
 import {
   Box,
   Button,
-  curlOf,
-  EmptyState,
   Loaded,
   type MenuEntry,
   NothingMatches,
@@ -25,13 +23,13 @@ import {
   useSelection,
   Words,
 } from '../../../ui/index.ts';
-import { NewSchedule, SchedulesFrame } from '../SchedulesFrame.tsx';
-import type { SchedulesSearch } from '../search.ts';
+import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
+import { filterNames, filterOf, type SchedulesSearch } from '../search.ts';
 import { nameOf } from '../shared/name.ts';
 import { ActDialog, type ActionName, type Target } from './ActDialog.tsx';
 import { columns } from './columns.tsx';
 import { Filters } from './Filters.tsx';
-import { filterNames, filterOf, useListing } from './use-listing.ts';
+import { useListing } from './use-listing.ts';
 import { useRowActions } from './use-row-actions.ts';
 
 const mostCounted = 10_000;
@@ -65,7 +63,6 @@ const Lead = ({
 export const ListView = () => {
   const { search, clear, count } = useUrlState<SchedulesSearch>();
   const { list, rows } = useListing(search);
-  const baseUrl = useBaseUrl();
   const selection = useSelection();
   const { run, resume } = useRowActions();
   const [asking, setAsking] = useState<{ action: ActionName; target: Target } | null>(null);
@@ -108,8 +105,9 @@ export const ListView = () => {
     <SchedulesFrame
       empty={empty}
       lead={
-        list.data &&
-        !empty && (
+        !list.data ? (
+          ''
+        ) : empty ? null : (
           <Lead
             total={total}
             filtered={filters > 0}
@@ -140,16 +138,7 @@ export const ListView = () => {
             ) : filters > 0 ? (
               <NothingMatches what={words.what} filters={filters} onClear={() => clear(filterNames)} />
             ) : (
-              <EmptyState
-                sentence={words.empty}
-                action={<NewSchedule />}
-                curl={curlOf(baseUrl, 'POST', '/api/v2/agents/$AGENT/schedules', {
-                  work_item_name: words.exampleName,
-                  cron_expression: '30 2 * * 1-5',
-                  timezone: 'Europe/Berlin',
-                  message: words.exampleMessage,
-                })}
-              />
+              <NoSchedules />
             )}
           </Box>
         )}

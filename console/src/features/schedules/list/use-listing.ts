@@ -1,25 +1,8 @@
 import { useState } from 'react';
-import { listPolling, type Query, useGet } from '../../../api/index.ts';
+import { listPolling, useGet, withRefresh } from '../../../api/index.ts';
 import type { ListedSchedule, ListedSchedulePage } from '../../../api/types.gen.ts';
 import { useClock } from '../../../time/index.ts';
-import type { SchedulesSearch } from '../search.ts';
-
-export const schedulesPath = '/app/api/schedules';
-
-/** The parameters that narrow the list. */
-export const filterNames = [
-  'q',
-  'agent_id',
-  'state',
-  'outcome',
-  'zone',
-] as const satisfies readonly (keyof SchedulesSearch)[];
-
-/** The filters of an address as the API takes them. */
-export const filterOf = (search: SchedulesSearch): Query =>
-  Object.fromEntries(filterNames.map((name) => [name, search[name]]));
-
-const pageSize = 50;
+import { listRequest, pageSize, type SchedulesSearch, schedulesPath } from '../search.ts';
 
 const isRunning = ({ last }: ListedSchedule): boolean =>
   last?.work_item?.status === 'EXECUTING' || last?.work_item?.status === 'PENDING';
@@ -33,7 +16,7 @@ export const useListing = (search: SchedulesSearch) => {
   const [empty, setEmpty] = useState(false);
   const every = listPolling(!calm);
   const list = useGet<ListedSchedulePage>(schedulesPath, {
-    query: { ...filterOf(search), sort: search.sort, next: search.next, limit: pageSize },
+    query: listRequest(search).query,
     keepPrevious: true,
     every: empty ? every : undefined,
   });
@@ -53,5 +36,5 @@ export const useListing = (search: SchedulesSearch) => {
   if (nowCalm !== calm) setCalm(nowCalm);
   const nowEmpty = list.data !== undefined && rows.length === 0;
   if (nowEmpty !== empty) setEmpty(nowEmpty);
-  return { list, rows: shown };
+  return { list: withRefresh(list, later ? refreshed : null), rows: shown };
 };

@@ -8,7 +8,6 @@ import { Time, useClock, useZone } from '../../../time/index.ts';
 import {
   Band,
   Box,
-  EmptyState,
   Legend,
   Link,
   Loaded,
@@ -19,9 +18,9 @@ import {
   Skeleton,
   Words,
 } from '../../../ui/index.ts';
-import { schedulesPath } from '../list/use-listing.ts';
-import { NewSchedule, SchedulesFrame } from '../SchedulesFrame.tsx';
+import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
+import { schedulesPath } from '../search.ts';
 import { kindOf, occurrenceStatuses } from '../shared/outcomes.ts';
 import { toBandRow } from './rows.ts';
 import { bucketCount, paramsOf, type Span, useSpan } from './span.ts';
@@ -157,7 +156,7 @@ export const TimelineView = () => {
                     onClear={() => clear(timelineFilters)}
                   />
                 ) : (
-                  <EmptyState sentence={schedules.empty} action={<NewSchedule />} />
+                  <NoSchedules />
                 )}
               </Box>
             </Section>

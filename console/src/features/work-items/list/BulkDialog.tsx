@@ -4,6 +4,7 @@ import {
   type Query,
   request,
   useAction,
+  useCreate,
   useGet,
   useInvalidate,
   useUnsaved,
@@ -101,6 +102,7 @@ const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: 
   const [dryRun, setDryRun] = useState<BulkAction | null>(null);
   const [recounted, setRecounted] = useState(false);
   const invalidate = useInvalidate();
+  const create = useCreate();
   const count = useAction(async () => {
     const body = { action, ...target, dry_run: true };
     setDryRun((await request<BulkAction>('POST', actionsPath, { body })).body);
@@ -111,7 +113,7 @@ const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: 
     const more = action === 'continue' && message.trim() !== '' ? { message: message.trim() } : {};
     const body = { action, ...target, expected_count: dryRun!.matched, ...more };
     try {
-      const reply = await request<BulkAction>('POST', actionsPath, { body });
+      const reply = await create<BulkAction>(actionsPath, body);
       const { bulk_id, finished_at, done } = reply.body;
       if (finished_at === null) return onBulk(bulk_id!);
       notify(words.bulkDone(done));

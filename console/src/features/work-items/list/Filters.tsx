@@ -1,11 +1,11 @@
 import { useUrlState } from '../../../app/url-state.ts';
+import { useAgentOptions } from '../../../resource/index.ts';
 import { ui } from '../../../text/en/ui.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { Button, FilterBar, FilterChoice, FilterText } from '../../../ui/index.ts';
 import type { ListedWorkItem } from '../types.ts';
 import { filterNames, type Search } from './filters.ts';
 import { RangeFilter } from './RangeFilter.tsx';
-import { useAgentOptions } from './use-agents.ts';
 
 /** The codes that the platform itself uses; a worker outside may use others. */
 const errorCodes = [
@@ -46,7 +46,7 @@ export const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
   const { search, set, clear, count } = useUrlState<Search>();
   const names = namesOf(rows);
   const chosen = search.agent_id ?? [];
-  const agents = useAgentOptions(names.agents, chosen);
+  const agents = useAgentOptions(chosen, { known: names.agents });
   const live = search.live === '1';
   const code = search.error_code;
   return (

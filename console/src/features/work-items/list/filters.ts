@@ -1,4 +1,5 @@
-import type { Query } from '../../../api/index.ts';
+import type { Query } from '../../../api/request.ts';
+import { workItemsPath } from '../paths.ts';
 import type { workItemsSearch } from '../search.ts';
 import { type ListedWorkItemPage, type Status, statuses } from '../types.ts';
 
@@ -21,6 +22,12 @@ export const filterNames = [
 /** The filters of an address as the API takes them. */
 export const filterOf = (search: Search): Query =>
   Object.fromEntries(filterNames.map((name) => [name, search[name]]));
+
+/** What the list asks for. */
+export const listRequest = (search: Search) => ({
+  path: workItemsPath,
+  query: { ...filterOf(search), sort: search.sort, next: search.next, counts: 1 } as Query,
+});
 
 /** How many of one status the API counts at most. */
 export const countCap = 10_000;

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
-import { listPolling, type Query, useGet } from '../../../api/index.ts';
+import { listPolling, useGet, withRefresh } from '../../../api/index.ts';
 import { workItemsPath } from '../paths.ts';
 import type { ListedWorkItem, ListedWorkItemPage, NewerWorkItems } from '../types.ts';
-import { filterOf, type Search } from './filters.ts';
+import { filterOf, listRequest, type Search } from './filters.ts';
 
 /** Whether `milliseconds` have passed since `key` changed: what is on the page is fresh until then. */
 const useElapsed = (milliseconds: number, key: string): boolean => {
@@ -23,12 +23,11 @@ const isMoving = ({ status }: ListedWorkItem): boolean => status === 'EXECUTING'
 export const useListing = (search: Search) => {
   const live = search.live === '1';
   const filter = filterOf(search);
-  const query: Query = { ...filter, sort: search.sort, next: search.next, counts: 1 };
   const [moving, setMoving] = useState(false);
   const every = listPolling(moving || live);
   const [empty, setEmpty] = useState(false);
   const list = useGet<ListedWorkItemPage>(workItemsPath, {
-    query,
+    query: listRequest(search).query,
     keepPrevious: true,
     every: live || empty ? every : undefined,
     onFocus: live,
@@ -54,8 +53,7 @@ export const useListing = (search: Search) => {
   const nowEmpty = list.data !== undefined && rows.length === 0;
   if (nowEmpty !== empty) setEmpty(nowEmpty);
   return {
-    // The rows are old when they could not be refreshed, though the list itself was read.
-    list: refreshed.error && !list.error ? { ...list, error: refreshed.error } : list,
+    list: withRefresh(list, later ? refreshed : null),
     rows: shown,
     counts: list.data?.counts,
     newer: newer.updatedAt > list.updatedAt && newer.data ? newer.data : { count: 0, more: false },

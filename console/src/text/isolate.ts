@@ -1,0 +1,25 @@
+/** Hebrew, Arabic and their neighbors, and the marks that turn text around: what can move the words next to it. */
+const turning =
+  /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** `text` with each isolate that it opens closed, and no end of one that it did not open. */
+const balanced = (text: string): string => {
+  let open = 0;
+  let shown = '';
+  for (const character of text) {
+    if (character >= '\u2066' && character <= '\u2068') open += 1;
+    else if (character === '\u2069' && --open < 0) {
+      open = 0;
+      continue;
+    }
+    shown += character;
+  }
+  return shown + '\u2069'.repeat(open);
+};
+
+/**
+ * `text`, a name or what a person wrote, for a place inside a sentence: it keeps its own direction, and an override in it
+ * ends with it (Unicode Standard Annex 9, isolates). Text without such characters is returned as it is.
+ */
+export const isolate = (text: string): string =>
+  turning.test(text) ? `\u2068${balanced(text)}\u2069` : text;

@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const { version } = JSON.parse(read('package.json'));
+/** The variables that the README's table names. */
+const variables = [...read('README.md').matchAll(/^\| (`[A-Z_`, ]+) \|/gm)].flatMap(([, names]) =>
+  names!.split(/[`, ]+/).filter(Boolean),
+);
+
+describe('packaging', () => {
+  test('the chart and the clients have the version of the platform', () => {
+    const chart = parse(read('charts/agent-platform/Chart.yaml'));
+    expect([chart.version, chart.appVersion]).toEqual([version, version]);
+    expect(JSON.parse(read('clients/typescript/package.json')).version).toBe(version);
+    expect(read('clients/python/pyproject.toml')).toContain(`\nversion = "${version}"\n`);
+  });
+
+  test('compose.yaml sets variables that exist, the same for both replicas', () => {
+    const { services } = parse(read('compose.yaml'), { merge: true });
+    expect(services['platform-1'].environment).toEqual(services['platform-2'].environment);
+    expect(variables.length).toBeGreaterThan(20);
+    for (const name of Object.keys(services['platform-1'].environment)) expect(variables).toContain(name);
+  });
+});
+
+const helm = process.env.HELM;
+describe.skipIf(!helm)(`the chart${helm ? '' : ' (skipped: HELM is not set)'}`, () => {
+  const chart = join(root, 'charts/agent-platform');
+  const template = (...sets: string[]) => {
+    const args = ['template', 'night', chart, ...sets.flatMap((set) => ['--set', set])];
+    return parseAllDocuments(execFileSync(helm!, args, { encoding: 'utf8' })).map((one) => one.toJS());
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: manifests, read field by field
+  const kinds = (manifests: any[]) => manifests.map(({ kind }) => kind).sort();
+
+  test('passes the linter', () => {
+    expect(execFileSync(helm!, ['lint', '--strict', chart], { encoding: 'utf8' })).toContain(
+      '0 chart(s) failed',
+    );
+  });
+
+  test('runs without root, on a root file system that cannot be written, with credentials from a Secret', () => {
+    const manifests = template();
+    expect(kinds(manifests)).toEqual(['PodDisruptionBudget', 'Service', 'Service', 'StatefulSet']);
+    const { template: pod, volumeClaimTemplates } = manifests.find(({ kind }) => kind === 'StatefulSet').spec;
+    const [container] = pod.spec.containers;
+    expect(pod.spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(container.envFrom).toEqual([{ secretRef: { name: 'agent-platform' } }]);
+    expect(container.image).toBe(`agent-platform:${version}`);
+    expect(volumeClaimTemplates).toHaveLength(1);
+  });
+
+  test('has an Ingress and a ServiceMonitor on request, and no volumes with a shared telemetry log', () => {
+    const manifests = template(
+      'ingress.enabled=true',
+      'ingress.tlsSecret=certificate',
+      'serviceMonitor.enabled=true',
+      'sharedTelemetryLog=true',
+      'sqliteClaim=shop',
+      'publicUrl=https://platform.example.com',
+      'env.TRUST_PROXY=10.0.0.0/8',
+    );
+    expect(kinds(manifests)).toEqual(
+      ['Ingress', 'PodDisruptionBudget', 'Service', 'Service', 'ServiceMonitor', 'StatefulSet'].sort(),
+    );
+    const { template: pod, volumeClaimTemplates } = manifests.find(({ kind }) => kind === 'StatefulSet').spec;
+    expect(volumeClaimTemplates).toBeUndefined();
+    expect(pod.spec.containers[0].env).toEqual([
+      { name: 'DATA_DIR', value: '/data' },
+      { name: 'PUBLIC_URL', value: 'https://platform.example.com' },
+      { name: 'SQLITE_DIR', value: '/sqlite' },
+      { name: 'TRUST_PROXY', value: '10.0.0.0/8' },
+    ]);
+  });
+});
