@@ -43,7 +43,7 @@ export const checkNewWorkItem = async (db: Database, body: Record<string, unknow
 };
 
 /** Throws 400 for a payload over MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB, measured as compact UTF-8 JSON. */
-export const checkPayloadSize = async (db: Pick<Database, 'run'>, payload: unknown): Promise<void> => {
+export const checkPayloadSize = async (db: Database, payload: unknown): Promise<void> => {
   if (payload === undefined || payload === null) return;
   const bytes = Buffer.byteLength(JSON.stringify(payload));
   const { MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB: kb } = await db.run(readSettings);

@@ -34,3 +34,13 @@ export const differences = (from: unknown, to: unknown, show: Show, path: Path =
   }
   return [{ path: showPath(path), from: show(from, path, 'from'), to: show(to, path, 'to') }];
 };
+
+/** `value` with nothing in its objects. */
+const emptied = (value: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(value).flatMap(([key, field]) => (isObject(field) ? [[key, emptied(field)]] : [])),
+  );
+
+/** The fields of a new thing, each value of an object by itself. */
+export const newFields = (value: Record<string, unknown>, show: Show): FieldChange[] =>
+  differences(emptied(value), value, show);

@@ -1,7 +1,7 @@
 import type { Fault } from '../lib/errors.ts';
 import { isObject } from '../lib/objects.ts';
 import { showPath } from '../lib/text.ts';
-import { differences, type FieldChange, isSame } from './diff.ts';
+import { differences, type FieldChange, isSame, newFields } from './diff.ts';
 import type { WorkspaceDocument } from './document.ts';
 import { withoutDefaults } from './export.ts';
 import type { Found, Item, Kind, KindName } from './kinds/kind.ts';
@@ -68,7 +68,7 @@ const fieldsOf = (
   };
   return found
     ? differences(shown(found.item), shown(item), show)
-    : differences({}, shown(withoutDefaults(item, kind.defaults)), show);
+    : newFields(shown(withoutDefaults(item, kind.defaults)), show);
 };
 
 const changedFields = (before: Item, after: Item): Set<string> =>

@@ -45,3 +45,14 @@ export const matchesPattern = (pattern: string, path: Path): boolean => {
   const parts = pattern.split('.');
   return parts.length === path.length && parts.every((part, i) => part === '*' || part === String(path[i]));
 };
+
+/** Maps of headers and variables. An empty one is the same as none. */
+const maps = ['headers', 'additional_headers', 'env'];
+
+/** `value` without empty maps. */
+export const withoutEmptyMaps = <T extends Record<string, unknown>>(value: T): T =>
+  Object.fromEntries(
+    Object.entries(value).filter(
+      ([field, map]) => !(maps.includes(field) && isObject(map) && Object.keys(map).length === 0),
+    ),
+  ) as T;

@@ -66,6 +66,11 @@ const anyJson = fc.dictionary(
 
 /** Text as a document has it: a reference is escaped. */
 const written = (text: string): string => text.replaceAll(/\$+\{secret:/g, (mark) => `$${mark}`);
+/** By what texts are, not by how they are written. */
+const byPlain = (a: string, b: string): number => {
+  const plain = (text: string) => text.replaceAll(/\$(\$+\{secret:)/g, '$1');
+  return plain(a) < plain(b) ? -1 : 1;
+};
 const inDocument = (value: Json): Json => {
   if (typeof value === 'string') return written(value);
   if (Array.isArray(value)) return value.map(inDocument);
@@ -133,7 +138,7 @@ const workspace = fc
         agents: agents.map((agent, i) => ({ ...agent, llm: models[i]?.name ?? null })),
         role_mappings: mappings,
         integrations: integrations.map(({ global, ...one }) => {
-          const names = agents.map((agent) => agent.name).sort();
+          const names = agents.map((agent) => agent.name).sort(byPlain);
           return {
             ...one,
             scopes: global ? (names.length > 0 ? { global, agents: names } : 'global') : names,
@@ -174,10 +179,8 @@ describe('a random workspace', () => {
         const text = (await platform.app.get('/workspace')).text;
         expect(await unchanged(text)).toEqual([]);
         const exported = parse(text, { maxAliasCount: 0 });
-        // By what the names are, not by how they are written.
-        const plain = (one: string) => one.replaceAll(/\$(\$+\{secret:)/g, '$1');
         const sorted = (list: Json[], by: (one: Json) => string) =>
-          [...list].sort((x, y) => (plain(by(x)) < plain(by(y)) ? -1 : 1));
+          [...list].sort((x, y) => byPlain(by(x), by(y)));
         for (const key of ['agents', 'integrations']) {
           expect(exported[key].map((one: Json) => one.name)).toEqual(
             sorted(document[key], (one) => one.name).map((one) => one.name),

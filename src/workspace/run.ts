@@ -45,7 +45,7 @@ const written: readonly KindName[] = [
 export const runPlan = async (
   tx: Tx,
   actor: Actor,
-  { entries, after }: Plan,
+  { entries, after, faults: known }: Plan,
   state: State,
   roleMappings: RoleMappingRules,
 ): Promise<Outcome> => {
@@ -133,7 +133,10 @@ export const runPlan = async (
   for (const kind of written) {
     for (const entry of of(kind, 'create', 'update')) await attempt(entry.path, () => write(entry));
   }
-  for (const kind of deletedLast) await remove(kind);
-  for (const { entry, check } of ends) await attempt(entry.path, check);
+  // What has faults is not written, so what it no longer needs would seem to be used.
+  if (known.length + faults.length === 0) {
+    for (const kind of deletedLast) await remove(kind);
+    for (const { entry, check } of ends) await attempt(entry.path, check);
+  }
   return { faults, afterwards };
 };

@@ -1,7 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { parse } from 'yaml';
 import { sql } from '../../src/database/index.ts';
+import { foreignPostgres } from '../harness/foreign.ts';
 import { admitted, arrive } from '../harness/people.ts';
+import { dropDatabase } from '../harness/postgres.ts';
 import { startToolServer } from '../harness/tool-server.ts';
 import {
   expectError,
@@ -497,6 +499,101 @@ describe('a document of the workspace', () =>
       });
       expect(faults(late)).toEqual(['document.role_mappings[0].claim']);
       expect(await changes()).toEqual(before);
+    });
+
+    test('holds every kind of model, tool server, provider and reader, and an export of them changes nothing', async () => {
+      const key = 'literal-secret-0123456789';
+      const model = (kind: string, more: object) => ({ name: `A ${kind}`, kind, model: 'm', ...more });
+      const traces = (provider: string, more: object) => ({
+        name: `To ${provider}`,
+        version: '1',
+        settings: { provider, url: `${nowhere}/v1/traces`, ...more },
+        scopes: [],
+      });
+      const document = {
+        version: 1,
+        llm_configurations: [
+          model('openai', { api_key: key, organization: 'o', headers: { 'x-a': key } }),
+          model('anthropic', { api_key: key, temperature: 0.5, streaming: false }),
+          model('azure', {
+            api_key: key,
+            base_url: 'https://r.openai.azure.com/openai',
+            deployment_urls: true,
+          }),
+          model('google', { api_key: key, timeout_seconds: 30 }),
+          model('bedrock', {
+            region: 'us-east-1',
+            access_key_id: 'AK',
+            secret_access_key: key,
+            session_token: key,
+          }),
+          model('openai_compatible', { base_url: `${nowhere}/v1`, headers: {} }),
+        ],
+        tool_servers: [
+          {
+            name: 'Guarded',
+            url: `${nowhere}/mcp`,
+            oauth: { client_id: 'c', client_secret: key, issuer: nowhere },
+            enabled: false,
+          },
+        ],
+        integrations: [
+          traces('hosted_dashboard', {
+            api_token: key,
+            dashboard_instance_id: '1',
+            additional_headers: { 'x-a': key },
+          }),
+          traces('llm_tracing', { api_key: key, project_name: 'p', is_enabled: false }),
+          traces('otlp_basic_auth', { username: 'u', password: key, trace_ui_type: 'span_ui' }),
+        ],
+        document_intelligence: {
+          provider: 'http',
+          settings: { url: `${nowhere}/read`, headers: { 'x-a': key } },
+        },
+      };
+      await ok(apply(at(), document));
+      expect(changed(await ok(apply(at(), document)))).toEqual([]);
+      const text = await exported(at());
+      expect(text).not.toContain(key);
+      expect(changed(await ok(apply(at(), text, { secrets: {}, prune: true })))).toEqual([]);
+      const values = new Map([...text.matchAll(/\{secret:(\w+)\}/g)].map(([, name]) => [name, 'another']));
+      const other = await ok(plan(at(), text, { secrets: Object.fromEntries(values) }));
+      expect(changed(other).filter((one) => one.includes(' To ') || one.includes(' A '))).toHaveLength(8);
+      expect(fieldsOf(other, 'A bedrock').map(({ path }) => path)).toEqual([
+        'secret_access_key',
+        'session_token',
+      ]);
+      expect(fieldsOf(other, 'Guarded').map(({ path }) => path)).toEqual(['oauth.client_secret']);
+    });
+
+    test('a connection with a password is tried before it is stored, and again when it changes', async () => {
+      const foreign = await foreignPostgres(inject('postgresUrl'), 'create table orders (status text)');
+      try {
+        const document = (more: object = {}) => ({
+          version: 1,
+          data_connections: [
+            {
+              name: 'Company',
+              engine: 'postgres',
+              configuration: { ...foreign.settings, password: secret('DB'), ...more },
+            },
+          ],
+        });
+        const given = { secrets: { DB: 'first' } };
+        const applied = await ok(apply(at(), document(), given));
+        expect(changed(applied)).toEqual(['create data_connection Company']);
+        expect(changed(await ok(apply(at(), document(), { secrets: {} })))).toEqual([]);
+        const moved = document({ host: 'localhost' });
+        expect((await ok(plan(at(), moved))).secrets_needed).toEqual(['DB']);
+        expect(changed(await ok(apply(at(), moved, given)))).toEqual(['update data_connection Company']);
+        const away = await apply(at(), document({ database: 'no_such' }), { secrets: {} });
+        expect(away.status).toBe(422);
+        expect(changed(await ok(plan(at(), moved)))).toEqual([]);
+        const { data } = await ok(at().api.get('/data-connections?name=Company'));
+        await ok(at().api.delete(`/data-connections/${data[0].id}`), 204);
+      } finally {
+        await dropDatabase(foreign.url);
+      }
     });
 
     test('changes who is an administrator as a whole, and never leaves none', async () => {

@@ -1,7 +1,7 @@
 import { unprocessable } from '../../lib/errors.ts';
 import { isObject } from '../../lib/objects.ts';
 import { createIntegrationBody, type Observability } from '../../observability/index.ts';
-import { clean } from '../paths.ts';
+import { clean, withoutEmptyMaps } from '../paths.ts';
 import type { Item, Kind, Run } from './kind.ts';
 import { readBody } from './read.ts';
 
@@ -61,7 +61,7 @@ export const integrationKind = ({ rules }: Pick<Observability, 'rules'>): Integr
       'settings.headers.*': placeholder,
       'settings.additional_headers.*': placeholder,
     },
-    defaults: { is_system: false, settings: { is_enabled: true, headers: {}, additional_headers: {} } },
+    defaults: { is_system: false, settings: { is_enabled: true } },
     nameOf: ({ name }) => String(name),
     list: async (executor, names) => {
       const agents = names('agent');
@@ -73,7 +73,7 @@ export const integrationKind = ({ rules }: Pick<Observability, 'rules'>): Integr
           version: row.version,
           debug: row.debug,
           is_system: row.is_system,
-          settings: clean({ provider, url, ...rest }) as Item,
+          settings: withoutEmptyMaps(clean({ provider, url, ...rest }) as Item),
           scopes: {
             global: scopes.some(({ agent_id }) => agent_id === null),
             agents: sorted(scopes.flatMap(({ agent_id }) => (agent_id ? (agents.get(agent_id) ?? []) : []))),
@@ -101,7 +101,7 @@ export const integrationKind = ({ rules }: Pick<Observability, 'rules'>): Integr
         version: rest.version === null ? null : body.version,
         debug: body.debug,
         is_system: body.is_system,
-        settings: { provider, url, is_enabled: true, ...settings },
+        settings: withoutEmptyMaps({ provider, url, is_enabled: true, ...settings }),
         scopes: readScopes(scopes),
       };
     },

@@ -1,5 +1,6 @@
 import { createLlmBody, type LlmConfigurations, llmDefaults } from '../../llm-configurations/index.ts';
 import { isSame } from '../diff.ts';
+import { withoutEmptyMaps } from '../paths.ts';
 import type { Item, Kind } from './kind.ts';
 import { asRead, changesOf, readBody } from './read.ts';
 
@@ -20,18 +21,22 @@ export const llmKind = ({ rules }: LlmConfigurations): Kind => ({
     session_token: placeholder,
     'headers.*': placeholder,
   },
-  defaults: { ...llmDefaults, headers: {} },
+  defaults: llmDefaults,
   nameOf: ({ name }) => String(name),
   list: async (executor) =>
     (await rules.list(executor)).map(({ row, settings }) => ({
       id: row.id,
       name: row.name,
-      item: asRead(createLlmBody, { name: row.name, model: row.model, ...settings }),
+      item: {
+        name: row.name,
+        kind: row.kind,
+        ...withoutEmptyMaps(asRead(createLlmBody, { name: row.name, model: row.model, ...settings })),
+      },
       builtIn: row.id === builtInId,
     })),
   read: (given) => {
     const { name, kind, model, ...settings } = readBody(createLlmBody, given);
-    return { name, kind, model, ...settings };
+    return { name, kind, model, ...withoutEmptyMaps(settings as Item) };
   },
   address,
   references: () => [],

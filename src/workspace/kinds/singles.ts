@@ -14,7 +14,7 @@ import {
   settingDefinitions,
   settingNames,
 } from '../../settings/index.ts';
-import { clean } from '../paths.ts';
+import { clean, withoutEmptyMaps } from '../paths.ts';
 import type { Found, Item, Kind } from './kind.ts';
 import { changesOf, readBody } from './read.ts';
 
@@ -104,14 +104,14 @@ export const documentIntelligenceKind = ({
     key: 'document_intelligence',
     single: true,
     secrets: { 'settings.api_key': placeholder, 'settings.headers.*': placeholder },
-    defaults: { settings: { headers: {} } },
+    defaults: {},
     nameOf: () => 'document_intelligence',
     list: async (executor, names): Promise<Found[]> => {
       const { settings, llm_id, ocr, ocr_languages, updated_at } = await rules.readBy(executor);
       if (updated_at === null) return [];
       const { provider, ...rest } = settings;
       const llm = llm_id === null ? null : (names('llm_configuration').get(llm_id) ?? null);
-      const item = { provider, settings: rest as Item, llm, ocr, ocr_languages };
+      const item = { provider, settings: withoutEmptyMaps(rest as Item), llm, ocr, ocr_languages };
       return [{ id: 'document_intelligence', name: 'document_intelligence', item }];
     },
     read: (given) => {
@@ -124,7 +124,7 @@ export const documentIntelligenceKind = ({
       const present = Object.entries(settings).filter(([, value]) => value !== null);
       return clean({
         provider,
-        settings: Object.fromEntries(present),
+        settings: withoutEmptyMaps(Object.fromEntries(present)),
         llm: llm_id,
         ocr,
         ocr_languages,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { unprocessable } from '../../lib/errors.ts';
 import { createToolServerBody, policies, type ToolServers, type ToolUse } from '../../tool-servers/index.ts';
 import { isSame } from '../diff.ts';
+import { withoutEmptyMaps } from '../paths.ts';
 import type { Found, Item, Kind } from './kind.ts';
 import { asRead, changesOf, faultsIn, inside, readBody } from './read.ts';
 
@@ -62,9 +63,7 @@ export const toolServerKind = ({ rules }: ToolServers): Kind => ({
     default_policy: 'require_approval',
     call_timeout_seconds: 60,
     max_concurrency: 8,
-    headers: {},
     args: [],
-    env: {},
     tools: {},
   },
   nameOf: ({ name }) => String(name),
@@ -76,7 +75,7 @@ export const toolServerKind = ({ rules }: ToolServers): Kind => ({
         id: row.id,
         name,
         item: {
-          ...asRead(createToolServerBody, { ...common, ...settings }),
+          ...withoutEmptyMaps(asRead(createToolServerBody, { ...common, ...settings })),
           tools: Object.fromEntries(Object.entries(tools).sort(([a], [b]) => (a < b ? -1 : 1))),
         },
       };
@@ -104,7 +103,7 @@ export const toolServerKind = ({ rules }: ToolServers): Kind => ({
     if (faults.length === 0)
       faults.push(...stays('prefix', server, found), ...stays('transport', server, found));
     if (faults.length > 0) throw unprocessable(faults.map((one) => ({ ...one, path: inside('', one.path) })));
-    return { ...server, tools };
+    return { ...withoutEmptyMaps(server), tools };
   },
   address,
   references: () => [],
