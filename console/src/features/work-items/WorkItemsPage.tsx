@@ -56,9 +56,9 @@ const leadOf = (counts: ListedWorkItemPage['counts'], chosen: readonly Status[] 
 /** All Work Items: which there are, how each is and why, and what can be done with one or many. */
 export const WorkItemsPage = () => {
   const { search, clear, count } = useUrlState<Search>();
-  const { list, rows, counts: known, newer, showNewer } = useListing(search);
-  // Together with the rows (`Loaded`): the counts may need a second line, and would push the skeleton down.
-  const counts = useDeferredValue(known);
+  const { list, rows, counts, newer, showNewer } = useListing(search);
+  // Together with the rows (`Loaded`): the chips may need a second line then, and would push the skeleton down.
+  const chipCounts = useDeferredValue(counts);
   const selection = useSelection();
   const [asking, setAsking] = useState<{ action: ActionName; item: ListedWorkItem } | null>(null);
   const [bulk, setBulk] = useState<{ action: ActionName; target: Target } | null>(null);
@@ -103,7 +103,7 @@ export const WorkItemsPage = () => {
   ]);
   return (
     <Page title={pages.workItems} lead={leadOf(counts, chosen)} actions={!empty && create}>
-      <StatusChips counts={counts} />
+      <StatusChips counts={chipCounts} />
       <Filters rows={rows} />
       {newer.count > 0 && (
         <div className={css.newer}>
