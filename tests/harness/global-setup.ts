@@ -34,7 +34,9 @@ const cache = join(root, 'node_modules', '.cache', 'embedded-database');
 const embeddedTemplate = async (): Promise<string> => {
   const hash = createHash('sha256');
   const migrations = join(root, 'migrations');
-  for (const name of (await readdir(migrations)).sort()) hash.update(await readFile(join(migrations, name)));
+  for (const name of (await readdir(migrations)).sort()) {
+    hash.update(name).update(await readFile(join(migrations, name)));
+  }
   hash.update(await readFile(join(root, 'node_modules', '@electric-sql', 'pglite', 'package.json')));
   const folder = join(cache, hash.digest('hex').slice(0, 16));
   if (existsSync(folder)) return join(folder, 'database');
