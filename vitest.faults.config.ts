@@ -18,7 +18,7 @@ import { defineConfig } from 'vitest/config';
  *   FAULT_SHARED_LOG_ROUNDS (30)
  *
  * The oracles of occurrences go through every time zone. The tests of the API's contract and of the audit log run on both
- * databases.
+ * databases, and every operation meets every scope.
  */
 export default defineConfig({
   test: {
@@ -28,7 +28,7 @@ export default defineConfig({
       'src/audit/*.test.ts',
       'src/schedules/cron/occurrences.oracle.test.ts',
     ],
-    env: { CRON_ORACLE: 'long', EVERY_DATABASE: 'true', FAULT_AUDIT_KILLS: '8' },
+    env: { CRON_ORACLE: 'long', EVERY_DATABASE: 'true', EVERY_PERMISSION: 'true', FAULT_AUDIT_KILLS: '8' },
     globalSetup: ['tests/harness/global-setup.ts', 'tests/faults/scenarios/totals.ts'],
     pool: 'forks',
     fileParallelism: false,

@@ -35,7 +35,7 @@ describeInBrowser('API keys, users and role mappings', (at) => {
     await expectAccessible(page);
   });
 
-  test('a key is revoked after a question that says when it was last used', async () => {
+  detail('a key is revoked after a question that says when it was last used', async () => {
     const { value } = await newKey(at(), 'member', { name: 'Old pod' });
     await at().test.as(value, '/api/v2').get('/agents');
     const page = await at().open('/api-keys');

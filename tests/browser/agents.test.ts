@@ -38,29 +38,32 @@ describeInBrowser('agents', (at) => {
     await page.getByRole('link', { name: 'Agents', exact: true }).last().waitFor();
   });
 
-  test('Connect waits for the first span and says when it came; a member sees why it may not create', async () => {
-    const agent = await newAgent(at(), { name: 'Traced' });
-    const page = await at().open(`/agents/${agent.id}?tab=connect`, { as: 'member' });
-    await page.getByText('Waiting for the first span …').waitFor();
-    expect(await page.content()).toContain(`gen_ai.agent.id=${agent.id}`);
-    await ok(
-      at().test.api.post('/telemetry/v1/traces', {
-        resourceSpans: [
-          {
-            resource: { attributes: [{ key: 'gen_ai.agent.id', value: { stringValue: agent.id } }] },
-            scopeSpans: [{ spans: [{ traceId: 'aa'.repeat(16), spanId: 'bb'.repeat(8), name: 's' }] }],
-          },
-        ],
-      }),
-    );
-    await page.getByText(/The last span came in/).waitFor({ timeout: 10_000 });
-    await visit(page, `/agents`);
-    const create = page
-      .getByRole('link', { name: 'New agent' })
-      .or(page.getByRole('button', { name: 'New agent' }));
-    expect(await create.getAttribute('aria-disabled')).toBe('true');
-    await expectAccessible(page, wide);
-  });
+  detail(
+    'Connect waits for the first span and says when it came; a member sees why it may not create',
+    async () => {
+      const agent = await newAgent(at(), { name: 'Traced' });
+      const page = await at().open(`/agents/${agent.id}?tab=connect`, { as: 'member' });
+      await page.getByText('Waiting for the first span …').waitFor();
+      expect(await page.content()).toContain(`gen_ai.agent.id=${agent.id}`);
+      await ok(
+        at().test.api.post('/telemetry/v1/traces', {
+          resourceSpans: [
+            {
+              resource: { attributes: [{ key: 'gen_ai.agent.id', value: { stringValue: agent.id } }] },
+              scopeSpans: [{ spans: [{ traceId: 'aa'.repeat(16), spanId: 'bb'.repeat(8), name: 's' }] }],
+            },
+          ],
+        }),
+      );
+      await page.getByText(/The last span came in/).waitFor({ timeout: 10_000 });
+      await visit(page, `/agents`);
+      const create = page
+        .getByRole('link', { name: 'New agent' })
+        .or(page.getByRole('button', { name: 'New agent' }));
+      expect(await create.getAttribute('aria-disabled')).toBe('true');
+      await expectAccessible(page, wide);
+    },
+  );
   detail('any agent can be chosen where one is asked for, however many there are', async () => {
     const zebra = await newAgent(at(), { name: 'Zebra' });
     await newSchedule(at(), zebra.id);

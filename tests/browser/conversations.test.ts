@@ -87,7 +87,7 @@ describeInBrowser('conversations', (at) => {
     await page.getByText('answer to: And then?').waitFor();
   });
 
-  test('calls that wait are decided together, with other arguments', async () => {
+  detail('calls that wait are decided together, with other arguments', async () => {
     const { page: path, send } = await talk({ tool_server_ids: [serverId] });
     const calls = [5, 7].map((amount) => ({ tool: 'bank__pay', args: { amount } }));
     await send({ content: scripted({ steps: [{ text: 'I will pay.', tools: calls }, { text: 'Done.' }] }) });

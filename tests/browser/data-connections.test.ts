@@ -192,27 +192,30 @@ describeInBrowser(
       expect(await page.content()).not.toContain(secret);
     });
 
-    test('a database that is away says so where its tables would be, and a connection is deleted', async () => {
-      const url = await foreignPostgres(inject('postgresUrl'), 'create table a (b integer)');
-      const { id } = await create(at(), { name: 'Away', configuration: url.settings });
-      await dropDatabase(url.url);
-      const page = await at().open(`/data-connections/${id}`);
-      expectFault(page, /412|404/);
-      await page.getByText(/The data connection cannot be used/).waitFor();
-      await page.getByRole('button', { name: 'Try again' }).waitFor();
-      await page.getByRole('button', { name: 'Test', exact: true }).click();
-      await page.getByText('The test failed.').waitFor();
-      await page.getByText(/It fails: /).waitFor();
-      await expectAccessible(page, phone);
-      await page.getByRole('button', { name: 'Delete', exact: true }).click();
-      const dialog = page.getByRole('dialog', { name: 'Delete data connection' });
-      await dialog.getByText('The database stays as it is.').waitFor();
-      await expectAccessible(page, one);
-      await dialog.getByRole('button', { name: 'Delete data connection' }).click();
-      await page.getByText('Data connection deleted').waitFor();
-      await page.goto(`${at().test.origin}/data-connections/${id}`);
-      await page.getByText('This does not exist.').waitFor();
-    });
+    detail(
+      'a database that is away says so where its tables would be, and a connection is deleted',
+      async () => {
+        const url = await foreignPostgres(inject('postgresUrl'), 'create table a (b integer)');
+        const { id } = await create(at(), { name: 'Away', configuration: url.settings });
+        await dropDatabase(url.url);
+        const page = await at().open(`/data-connections/${id}`);
+        expectFault(page, /412|404/);
+        await page.getByText(/The data connection cannot be used/).waitFor();
+        await page.getByRole('button', { name: 'Try again' }).waitFor();
+        await page.getByRole('button', { name: 'Test', exact: true }).click();
+        await page.getByText('The test failed.').waitFor();
+        await page.getByText(/It fails: /).waitFor();
+        await expectAccessible(page, phone);
+        await page.getByRole('button', { name: 'Delete', exact: true }).click();
+        const dialog = page.getByRole('dialog', { name: 'Delete data connection' });
+        await dialog.getByText('The database stays as it is.').waitFor();
+        await expectAccessible(page, one);
+        await dialog.getByRole('button', { name: 'Delete data connection' }).click();
+        await page.getByText('Data connection deleted').waitFor();
+        await page.goto(`${at().test.origin}/data-connections/${id}`);
+        await page.getByText('This does not exist.').waitFor();
+      },
+    );
 
     detail('a member sees which role is needed, and a list that fails can be tried again', async () => {
       const member = await at().open(`/data-connections/${unknownId}`, { as: 'member' });

@@ -208,47 +208,50 @@ describeInBrowser('extractions', (at) => {
     await at().api.delete('/document-intelligence');
   });
 
-  test('the reader is chosen, tested in steps and saved; its key is never shown and goes nowhere else', async () => {
-    const secret = 'correct-horse-battery';
-    const server = await ReaderServer.start(() => ({
-      body: { pages: [{ page: 1, width: 100, height: 100, lines: [{ text: 'Hello' }] }] },
-    }));
-    const page = await at().open('/document-intelligence');
-    await page.getByText('Nothing was configured.').waitFor();
-    const engine = page.getByLabel('Engine', { exact: true });
-    const choose = async (name: string) => {
-      await engine.click();
-      await page.getByRole('option', { name, exact: true }).click();
-    };
-    await choose('Azure AI Document Intelligence');
-    await page.getByLabel('Endpoint', { exact: true }).fill('no address');
-    expectFault(page, /422/);
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('endpoint');
-    await expectAccessible(page, phone);
-    await choose('A reader of your own');
-    await page.getByLabel('URL', { exact: true }).fill(server.url);
-    await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByLabel('Name 1', { exact: true }).fill('authorization');
-    await page.getByLabel('Value 1', { exact: true }).fill(secret);
-    await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await page
-      .getByRole('region', { name: 'Test result' })
-      .getByText('The sample was read: 1 lines.')
-      .waitFor();
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('Document intelligence saved').waitFor();
-    await page.getByText('Documents are read by A reader of your own.').waitFor();
-    await page.getByRole('button', { name: 'Replace' }).waitFor();
-    expect(await page.content()).not.toContain(secret);
-    await expectAccessible(page, one);
-    await page.getByLabel('URL', { exact: true }).fill(`${server.url}/other`);
-    await page.getByText('Type them again: the address changes.').waitFor();
-    await page.getByRole('button', { name: 'Discard' }).click();
-    await page.getByRole('button', { name: 'Replace' }).waitFor();
-    await page.getByRole('button', { name: 'Delete configuration' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete configuration' }).click();
-    await page.getByText('Nothing was configured.').waitFor();
-    await server.stop();
-  });
+  detail(
+    'the reader is chosen, tested in steps and saved; its key is never shown and goes nowhere else',
+    async () => {
+      const secret = 'correct-horse-battery';
+      const server = await ReaderServer.start(() => ({
+        body: { pages: [{ page: 1, width: 100, height: 100, lines: [{ text: 'Hello' }] }] },
+      }));
+      const page = await at().open('/document-intelligence');
+      await page.getByText('Nothing was configured.').waitFor();
+      const engine = page.getByLabel('Engine', { exact: true });
+      const choose = async (name: string) => {
+        await engine.click();
+        await page.getByRole('option', { name, exact: true }).click();
+      };
+      await choose('Azure AI Document Intelligence');
+      await page.getByLabel('Endpoint', { exact: true }).fill('no address');
+      expectFault(page, /422/);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('endpoint');
+      await expectAccessible(page, phone);
+      await choose('A reader of your own');
+      await page.getByLabel('URL', { exact: true }).fill(server.url);
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByLabel('Name 1', { exact: true }).fill('authorization');
+      await page.getByLabel('Value 1', { exact: true }).fill(secret);
+      await page.getByRole('button', { name: 'Test', exact: true }).click();
+      await page
+        .getByRole('region', { name: 'Test result' })
+        .getByText('The sample was read: 1 lines.')
+        .waitFor();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Document intelligence saved').waitFor();
+      await page.getByText('Documents are read by A reader of your own.').waitFor();
+      await page.getByRole('button', { name: 'Replace' }).waitFor();
+      expect(await page.content()).not.toContain(secret);
+      await expectAccessible(page, one);
+      await page.getByLabel('URL', { exact: true }).fill(`${server.url}/other`);
+      await page.getByText('Type them again: the address changes.').waitFor();
+      await page.getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('button', { name: 'Replace' }).waitFor();
+      await page.getByRole('button', { name: 'Delete configuration' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete configuration' }).click();
+      await page.getByText('Nothing was configured.').waitFor();
+      await server.stop();
+    },
+  );
 });

@@ -81,7 +81,7 @@ describeInBrowser('files and data frames', (at) => {
     expect(await text(await download.createReadStream())).toContain('{"id":1,"name":"Ada"');
   });
 
-  test('SQL over data frames shows rows, says what is wrong, and keeps a result', async () => {
+  detail('SQL over data frames shows rows, says what is wrong, and keeps a result', async () => {
     const { path, page: address } = await conversation(at());
     await frameOf(at(), path, 'orders.csv', rows.join('\n'));
     const page = await at().open(address);
@@ -197,25 +197,28 @@ describeInBrowser('files and data frames', (at) => {
     },
   );
 
-  test('files of a Work Item change only while it is a draft, and a frame that is gone says so', async () => {
-    const agent = await newAgent(at(), { mode: 'worker' });
-    const draft = await ok(at().api.post('/work-items', { agent_id: agent.id, draft: true }));
-    await upload(at().api, `/work-items/${draft.id}`, 'plan.md', 'Plan');
-    const page = await at().open(`/work-items/${draft.id}?tab=files`);
-    await page.getByRole('row', { name: /plan\.md/ }).waitFor();
-    await page.getByRole('link', { name: 'Extract from plan.md' }).waitFor();
-    await ok(at().api.post(`/work-items/${draft.id}/submit`));
-    await page.reload();
-    await page.getByRole('row', { name: /plan\.md/ }).waitFor();
-    const button = page.getByRole('button', { name: 'Upload files' });
-    expect(await button.getAttribute('aria-disabled')).toBe('true');
-    await button.focus();
-    await page.keyboard.press('Enter');
-    await expectAccessible(page, phone);
-    await visit(page, `/work-items/${draft.id}?tab=files&frame=none`);
-    expectFault(page, /404/);
-    await page.getByText('There is no such data frame any more.').waitFor();
-    await page.getByRole('link', { name: 'All data frames' }).click();
-    await page.getByRole('row', { name: /plan\.md/ }).waitFor();
-  });
+  detail(
+    'files of a Work Item change only while it is a draft, and a frame that is gone says so',
+    async () => {
+      const agent = await newAgent(at(), { mode: 'worker' });
+      const draft = await ok(at().api.post('/work-items', { agent_id: agent.id, draft: true }));
+      await upload(at().api, `/work-items/${draft.id}`, 'plan.md', 'Plan');
+      const page = await at().open(`/work-items/${draft.id}?tab=files`);
+      await page.getByRole('row', { name: /plan\.md/ }).waitFor();
+      await page.getByRole('link', { name: 'Extract from plan.md' }).waitFor();
+      await ok(at().api.post(`/work-items/${draft.id}/submit`));
+      await page.reload();
+      await page.getByRole('row', { name: /plan\.md/ }).waitFor();
+      const button = page.getByRole('button', { name: 'Upload files' });
+      expect(await button.getAttribute('aria-disabled')).toBe('true');
+      await button.focus();
+      await page.keyboard.press('Enter');
+      await expectAccessible(page, phone);
+      await visit(page, `/work-items/${draft.id}?tab=files&frame=none`);
+      expectFault(page, /404/);
+      await page.getByText('There is no such data frame any more.').waitFor();
+      await page.getByRole('link', { name: 'All data frames' }).click();
+      await page.getByRole('row', { name: /plan\.md/ }).waitFor();
+    },
+  );
 });

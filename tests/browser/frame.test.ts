@@ -25,7 +25,7 @@ describeInBrowser('the frame of the application', (at) => {
     await palette.waitFor({ state: 'hidden' });
   });
 
-  test('finds things by their names, and each leads to its page', async () => {
+  detail('finds things by their names, and each leads to its page', async () => {
     const name = 'Zebra <b>clerk</b>';
     const agent = await newAgent(at(), { name });
     const llm = await ok(at().api.post('/llm-configurations', { name: 'Zebra model', kind: 'mock' }));

@@ -45,7 +45,7 @@ describeInBrowser('integrations', (at) => {
     await page.getByText('Traces go nowhere yet.').waitFor();
   });
 
-  test('two people who edit at once see both versions, and the second decides', async () => {
+  detail('two people who edit at once see both versions, and the second decides', async () => {
     const { body } = await at().app.post('/integrations', {
       version: '1',
       settings: { provider: 'otlp_custom_headers', url: 'https://one.example/v1/traces' },

@@ -44,27 +44,30 @@ describeInBrowser('the form of a schedule', (at) => {
     expect(await page.getByLabel('Time', { exact: true }).inputValue()).toBe('02:30');
   });
 
-  test('a refused expression says what to write instead, and what is missing is said at its field', async () => {
-    await newAgent(at());
-    const page = await at().open('/schedules/new');
-    expectFault(page, /^400 POST .*\/preview$/);
-    expectFault(page, /^console .*400/);
-    await page.getByRole('radio', { name: 'Cron expression' }).check();
-    const field = page.getByRole('textbox', { name: 'Cron expression' });
-    await field.fill('@daily');
-    const preview = page.getByRole('region', { name: 'Preview' });
-    await preview.getByText('These times are not accepted.').waitFor();
-    await expectAccessible(page, wide);
-    await preview.getByRole('button', { name: 'Use 0 0 * * *' }).click();
-    expect(await field.inputValue()).toBe('0 0 * * *');
-    await preview.getByText('At 00:00').waitFor();
+  detail(
+    'a refused expression says what to write instead, and what is missing is said at its field',
+    async () => {
+      await newAgent(at());
+      const page = await at().open('/schedules/new');
+      expectFault(page, /^400 POST .*\/preview$/);
+      expectFault(page, /^console .*400/);
+      await page.getByRole('radio', { name: 'Cron expression' }).check();
+      const field = page.getByRole('textbox', { name: 'Cron expression' });
+      await field.fill('@daily');
+      const preview = page.getByRole('region', { name: 'Preview' });
+      await preview.getByText('These times are not accepted.').waitFor();
+      await expectAccessible(page, wide);
+      await preview.getByRole('button', { name: 'Use 0 0 * * *' }).click();
+      expect(await field.inputValue()).toBe('0 0 * * *');
+      await preview.getByText('At 00:00').waitFor();
 
-    await page.getByRole('radio', { name: 'Daily' }).check();
-    await page.getByLabel('Time', { exact: true }).fill('25:00');
-    await page.getByRole('button', { name: 'Create schedule' }).click();
-    await page.getByText('Write hours and minutes, such as 02:30.').waitFor();
-    await page.getByText('Choose the agent that runs.').waitFor();
-  });
+      await page.getByRole('radio', { name: 'Daily' }).check();
+      await page.getByLabel('Time', { exact: true }).fill('25:00');
+      await page.getByRole('button', { name: 'Create schedule' }).click();
+      await page.getByText('Write hours and minutes, such as 02:30.').waitFor();
+      await page.getByText('Choose the agent that runs.').waitFor();
+    },
+  );
 
   detail('a change of someone else is shown next to one’s own, and either can stay', async () => {
     const agent = await newAgent(at());

@@ -67,7 +67,7 @@ describeInBrowser('schedules', (at) => {
     }
   };
 
-  test('an empty list has one sentence, one button and one command', async () => {
+  detail('an empty list has one sentence, one button and one command', async () => {
     const page = await at().open('/schedules');
     await page.getByText('A schedule starts an agent').waitFor();
     expect(await page.getByRole('link', { name: 'New schedule' }).count()).toBe(1);
@@ -145,7 +145,7 @@ describeInBrowser('schedules', (at) => {
     await timeline.getByText(/^now /).waitFor();
   });
 
-  test('the calendar adds up the hours of a week, and leads to the timeline of an hour', async () => {
+  detail('the calendar adds up the hours of a week, and leads to the timeline of an hour', async () => {
     const page = await at().open('/schedules?view=calendar&from=2027-03-24T12:00:00Z', {
       zone: 'Europe/Berlin',
     });

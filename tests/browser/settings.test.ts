@@ -5,7 +5,7 @@ import { expectFault } from './faults.ts';
 import { describeInBrowser, detail, visit } from './fixture.ts';
 
 describeInBrowser('settings, status, audit log and branding', (at) => {
-  test('several are changed at once after a look at what changes, and one is reset', async () => {
+  detail('several are changed at once after a look at what changes, and one is reset', async () => {
     const page = await at().open('/settings');
     await page.getByLabel('MAX_SCHEDULES_PER_AGENT', { exact: true }).fill('7');
     await page.getByLabel('CAPTURE_MESSAGE_CONTENT', { exact: true }).check();
@@ -46,7 +46,7 @@ describeInBrowser('settings, status, audit log and branding', (at) => {
     await page.getByText(/No entries match/).waitFor();
   });
 
-  test('the status names the replica and its roles', async () => {
+  detail('the status names the replica and its roles', async () => {
     const page = await at().open('/status');
     await page.getByText('Alive').waitFor();
     expect(await page.getByRole('table').textContent()).toContain('scheduler');

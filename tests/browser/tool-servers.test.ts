@@ -82,7 +82,7 @@ describeInBrowser('tool servers', (at) => {
     await page.getByRole('row', { name: /Payments of the house/ }).waitFor();
   });
 
-  test('a changed tool is flagged, and accepted only as it is shown, next to what it was', async () => {
+  detail('a changed tool is flagged, and accepted only as it is shown, next to what it was', async () => {
     await using server = await startToolServer({ tools: [list, pay] });
     const { id } = await create(at(), server.url);
     server.tools = [

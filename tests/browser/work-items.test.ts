@@ -73,7 +73,7 @@ describeInBrowser('Work Items', (at) => {
     expect(records[0].decisions).toMatchObject([{ decision: 'approve', arguments: { order: 7732 } }]);
   });
 
-  test('its tabs have addresses: steps, events, payload and result, traces', async () => {
+  detail('its tabs have addresses: steps, events, payload and result, traces', async () => {
     const played = await playedAgent(at(), 'Closer');
     await played.create({
       work_item_name: 'Nightly close',
@@ -187,7 +187,7 @@ describeInBrowser('Work Items', (at) => {
     expect(total_count).toBe(60);
   });
 
-  test('one is created, and the fields say what is wrong', async () => {
+  detail('one is created, and the fields say what is wrong', async () => {
     const { id } = await newAgent(at(), { name: 'Maker', execution: 'external' });
     const page = await at().open(`/work-items/new?agent=${id}`, { width: 360, scheme: 'dark' });
     await page.getByLabel('Name').fill('By hand');

@@ -42,7 +42,9 @@ describe('the reconciliation of a schedule', () => {
             status: 'skipped',
             work_item_id: null,
             lateness_ms: expect.any(Number),
-            reason: expect.stringMatching(/\. Of what was missed only the latest, [^.]*\d\d:00, was caught up\.$/),
+            reason: expect.stringMatching(
+              /\. Of what was missed only the latest, [^.]*\d\d:00, was caught up\.$/,
+            ),
           })),
         );
         expect(response.data[5]).toMatchObject({ scheduled_for: iso(last), work_item_id: records[0].id });
