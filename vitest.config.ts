@@ -36,7 +36,7 @@ export default defineConfig({
           include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'tests/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/*.long.test.ts', 'tests/browser/**'],
           // Platforms and databases are processes of their own, and a test often waits for them.
-          maxWorkers: 5,
+          maxWorkers: 4,
         },
       },
       {

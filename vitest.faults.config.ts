@@ -18,7 +18,8 @@ import { defineConfig } from 'vitest/config';
  *   FAULT_SHARED_LOG_ROUNDS (30)
  *
  * The oracles of occurrences go through every time zone. The tests of the API's contract and of the audit log run on both
- * databases, and every operation meets every scope.
+ * databases, and every operation meets every scope. The
+ * official conformance suites of the Model Context Protocol run, and builds of the application.
  */
 export default defineConfig({
   test: {

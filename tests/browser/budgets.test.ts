@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { newAgent, newSchedule, ok } from '../contract/fixture.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, detail } from './fixture.ts';
 
 /** A chunk or file in Vite's manifest; `imports` and `dynamicImports` are keys of others. */
 interface ManifestEntry {
@@ -75,7 +75,7 @@ test('no script or style is inline, nothing is loaded from elsewhere, and the pa
 });
 
 describeInBrowser('the requests of a complete page', (at) => {
-  test('are two for the Overview and at most three for any other', async () => {
+  detail('are two for the Overview and at most three for any other', async () => {
     const agent = await newAgent(at(), { name: 'Reporter' });
     const schedule = await newSchedule(at(), agent.id);
     const item = await ok(at().api.post('/work-items', { agent_id: agent.id }));

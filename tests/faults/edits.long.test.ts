@@ -13,5 +13,6 @@ test(`clients read, replace, pause, resume and delete at ${instants} due instant
   reportTotals('edits', verification, { ...options, ...numbers });
   expect(problems.slice(0, 10)).toEqual([]);
   expect(verification.problems.slice(0, 10)).toEqual([]);
+  expect(Object.values(numbers.changes).every((n) => n > 0)).toBe(true);
   expect(verification.fired).toBeGreaterThan((schedules * instants) / 4);
 });
