@@ -11,7 +11,8 @@ import { inTelemetryProcess } from './telemetry-process.ts';
 import { type CountingBackend, startCountingBackend } from './telemetry-tally.ts';
 
 const spansARequest = 500;
-const requestTimeoutMs = 1_500;
+/** Longer than this process, which has all the backends, may be kept from running: a retry would send spans twice. */
+const requestTimeoutMs = 4_000;
 const hour = 3_600_000;
 const step = 60_000;
 
