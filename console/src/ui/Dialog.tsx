@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense, useLayoutEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { ApiProblem } from '../api/request.ts';
 import { Button, type ButtonKind } from './Button.tsx';
 import css from './Dialog.module.css';
@@ -27,36 +27,10 @@ const Frame = lazy(() => loadFrame().then(({ DialogFrame }) => ({ default: Dialo
 /** Loads what dialogs need, so that the first one opens at once. */
 export const preloadDialog = (): void => void loadFrame().catch(() => {});
 
-/** How long a dialog may take to let go of the focus, in milliseconds. */
-const releaseMs = 20;
-
-/**
- * Gives the focus back to what had it when the dialog opened, or to the heading if that is gone. Mantine does so only for
- * dialogs that were there before they opened, and stay after they closed: most of ours are not.
- */
-const useFocusBack = (open: boolean): void => {
-  useLayoutEffect(() => {
-    if (!open) return undefined;
-    const before = document.activeElement;
-    return () => {
-      const atClose = document.activeElement;
-      setTimeout(() => {
-        const present = document.activeElement;
-        // Whoever closed the dialog may have put the focus elsewhere.
-        if (present !== null && present !== document.body && present !== atClose) return;
-        const back =
-          before?.isConnected && before !== document.body ? before : document.querySelector('main h1');
-        (back as HTMLElement | null)?.focus({ preventScroll: true });
-      }, releaseMs);
-    };
-  }, [open]);
-};
-
 /** A dialog. It is named by its action, keeps the focus inside, and gives it back when it closes. */
 export const Dialog = (props: DialogProps) => {
   const [opened, setOpened] = useState(props.open);
   if (props.open && !opened) setOpened(true);
-  useFocusBack(props.open);
   // It stays after it was opened, so that it closes well.
   return opened ? (
     <Suspense>

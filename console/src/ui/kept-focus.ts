@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { focusHeading } from './return-focus.ts';
 
 /** How long a dialog may need to close and give its focus back to a button that is gone. */
 const settleMs = 400;
@@ -13,8 +14,7 @@ export const useKeptFocus = (state: string): void => {
     if (before.current === state) return;
     before.current = state;
     const keep = () => {
-      if (document.activeElement === null || document.activeElement === document.body)
-        document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+      if (document.activeElement === null || document.activeElement === document.body) focusHeading();
     };
     keep();
     const timer = setTimeout(keep, settleMs);

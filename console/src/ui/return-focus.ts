@@ -1,13 +1,7 @@
 import { useEffect, useState } from 'react';
 
-/** What has the focus. An entry of a menu is gone when the dialog closes: its button stands for it. */
-const present = (): Element | null => {
-  const element = document.activeElement;
-  const button = element?.closest('[role="menu"]')?.getAttribute('aria-labelledby');
-  return button ? document.getElementById(button) : element;
-};
-
-const focusHeading = (): void =>
+/** Where a keyboard goes on if what had the focus is gone. */
+export const focusHeading = (): void =>
   document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
 
 /** How long a list may take to be read again after a change, in milliseconds. */
@@ -26,14 +20,15 @@ const catchFocusOf = (element: Element): void => {
 
 /**
  * Gives the focus back to what had it when the dialog opened, or to the heading of the page if that is gone. Mantine does
- * it only for a dialog that stays mounted; most are not there while they are closed.
+ * it only for a dialog that stays mounted; most are not there while they are closed. A menu has given the focus to its
+ * button by then.
  */
 export const useReturnFocus = (isOpen: boolean): void => {
   const [opened, setOpened] = useState(false);
   const [origin, setOrigin] = useState<Element | null>(null);
   if (isOpen !== opened) {
     setOpened(isOpen);
-    if (isOpen) setOrigin(present());
+    if (isOpen) setOrigin(document.activeElement);
   }
   useEffect(() => {
     if (!isOpen) return;
