@@ -4,6 +4,7 @@ import {
   type Json,
   json,
   type Page,
+  prepared,
   selectPage,
   sql,
   type Table,
@@ -149,8 +150,12 @@ const toRow = (
 export const listAgents = async (executor: Executor, page: Page): Promise<Agent[]> =>
   (await selectPage(executor.selectFrom('agents').select(columns), page)).map(toAgent);
 
+const agentById = prepared((executor, values: { id: string }) =>
+  executor.selectFrom('agents').select(columns).where('id', '=', values.id).compile(),
+);
+
 export const findAgent = async (executor: Executor, id: string): Promise<Agent | undefined> => {
-  const row = await executor.selectFrom('agents').select(columns).where('id', '=', id).executeTakeFirst();
+  const [row] = await agentById(executor, { id });
   return row && toAgent(row);
 };
 

@@ -1,4 +1,13 @@
-import { type Executor, type Json, json, notify, sql, type Table, type Tx } from '../database/index.ts';
+import {
+  type Executor,
+  type Json,
+  json,
+  notify,
+  prepared,
+  sql,
+  type Table,
+  type Tx,
+} from '../database/index.ts';
 import { matchesFilter, type ScheduleFilter } from './filter.ts';
 
 /**
@@ -74,32 +83,42 @@ export const definitionFields = [
   'metadata',
 ] as const;
 
+const scheduleOfAgent = prepared((executor, values: { agentId: string; scheduleId: string }) =>
+  executor
+    .selectFrom('agents as a')
+    .leftJoin('schedules as s', (join) =>
+      join.onRef('s.agent_id', '=', 'a.id').on('s.id', '=', values.scheduleId),
+    )
+    .select('a.mode')
+    .select(columns.map((column) => `s.${column}` as const))
+    .where('a.id', '=', values.agentId)
+    .compile(),
+);
+
 /** The mode of an agent, with the schedule if it is this agent's; undefined for an unknown agent. */
 export const findScheduleOfAgent = async (
   executor: Executor,
   agentId: string,
   scheduleId: string,
 ): Promise<{ mode: 'worker' | 'conversational'; schedule: ScheduleRow | null } | undefined> => {
-  const row = await executor
-    .selectFrom('agents as a')
-    .leftJoin('schedules as s', (join) => join.onRef('s.agent_id', '=', 'a.id').on('s.id', '=', scheduleId))
-    .select('a.mode')
-    .select(columns.map((column) => `s.${column}` as const))
-    .where('a.id', '=', agentId)
-    .executeTakeFirst();
+  const [row] = await scheduleOfAgent(executor, { agentId, scheduleId });
   if (!row) return undefined;
   const { mode, ...schedule } = row;
   return { mode, schedule: schedule.id === null ? null : (schedule as ScheduleRow) };
 };
 
-/** Newest first. */
-export const listSchedules = (executor: Executor, agentId: string): Promise<ScheduleRow[]> =>
+const schedulesOfAgent = prepared((executor, values: { agentId: string }) =>
   executor
     .selectFrom('schedules')
     .select(columns)
-    .where('agent_id', '=', agentId)
+    .where('agent_id', '=', values.agentId)
     .orderBy('id', 'desc')
-    .execute();
+    .compile(),
+);
+
+/** Newest first. */
+export const listSchedules = (executor: Executor, agentId: string): Promise<ScheduleRow[]> =>
+  schedulesOfAgent(executor, { agentId });
 
 /** The schedules of all agents, the oldest first. */
 export const listAllSchedules = (executor: Executor): Promise<ScheduleRow[]> =>
