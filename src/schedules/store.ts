@@ -4,6 +4,7 @@ import {
   json,
   notify,
   prepared,
+  type RawBuilder,
   sql,
   type Table,
   type Tx,
@@ -124,15 +125,6 @@ export const listSchedules = (executor: Executor, agentId: string): Promise<Sche
 export const listAllSchedules = (executor: Executor): Promise<ScheduleRow[]> =>
   executor.selectFrom('schedules').select(columns).orderBy('id').execute();
 
-export const countSchedules = async (tx: Tx, agentId: string): Promise<number> =>
-  (
-    await tx
-      .selectFrom('schedules')
-      .select((eb) => eb.fn.countAll<number>().as('n'))
-      .where('agent_id', '=', agentId)
-      .executeTakeFirstOrThrow()
-  ).n;
-
 /** The schedule, locked until the transaction ends: in the meantime firing leaves it out. */
 export const findLockedSchedule = (tx: Tx, id: string): Promise<ScheduleRow | undefined> =>
   tx.selectFrom('schedules').select(columns).where('id', '=', id).forUpdate().executeTakeFirst();
@@ -185,18 +177,40 @@ const toRow = (definition: Definition) => ({
   metadata: json(definition.metadata),
 });
 
-export const insertSchedule = (
+/** A schedule that is inserted. */
+interface NewSchedule extends Pick<ScheduleRow, 'id' | 'agent_id' | 'zone_rules'> {
+  definition: Definition;
+  next_run_at: Date;
+}
+
+/**
+ * Inserts a schedule and what belongs to it, and notifies of its next run, in one statement: each of its own is a round
+ * trip, which costs more than the row. `recorded` inserts the first version of the rows in `source`, `audited` the audit
+ * entry. Resolves to undefined if the agent, which is locked, has `most` schedules.
+ */
+export const insertSchedule = async (
   tx: Tx,
-  id: string,
-  agentId: string,
-  definition: Definition,
-  next: Pick<ScheduleRow, 'next_run_at' | 'zone_rules'>,
-): Promise<ScheduleRow> =>
-  tx
-    .insertInto('schedules')
-    .values({ id, agent_id: agentId, ...toRow(definition), ...next })
-    .returning(columns)
-    .executeTakeFirstOrThrow();
+  { id, agent_id, zone_rules, next_run_at, definition }: NewSchedule,
+  most: RawBuilder<number>,
+  recorded: (source: RawBuilder<unknown>) => RawBuilder<unknown>,
+  audited: RawBuilder<unknown>,
+): Promise<ScheduleRow | undefined> => {
+  const { payload, metadata, ...fields } = toRow(definition);
+  const { rows } = await sql<ScheduleRow>`with inserted as (
+      insert into schedules (id, agent_id, cron_expression, timezone, catch_up, work_item_name, message, payload,
+        metadata, next_run_at, zone_rules)
+      select ${id}::uuid, ${agent_id}::uuid, ${fields.cron_expression}, ${fields.timezone}, ${fields.catch_up}::boolean,
+        ${fields.work_item_name}, ${fields.message}, ${payload}::jsonb, ${metadata}::jsonb,
+        ${next_run_at}::timestamptz, ${zone_rules}
+      where (select count(*) from schedules where agent_id = ${agent_id}) < ${most}
+      returning ${sql.join(columns.map((column) => sql.ref(column)))}
+    ), recorded as (${recorded(sql`inserted`)}), audited as (${audited})
+    select inserted.* from inserted
+    cross join (select pg_notify(${schedulesChannel}, ${String(next_run_at.getTime())})) notified`.execute(
+    tx,
+  );
+  return rows[0];
+};
 
 /** Writes a new definition and what follows from it; it raises the revision. */
 export const updateScheduleRow = (
