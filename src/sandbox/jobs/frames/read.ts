@@ -41,9 +41,10 @@ export interface FrameMade {
 const source = 'source';
 
 const readText = (): string => {
+  const bytes = readFileSync(source);
   try {
     // Removes the byte order mark too.
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(source));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new JobFault('unreadable', 'the file is not text in UTF-8');
   }
