@@ -20,6 +20,18 @@ describe('packaging', () => {
     expect(read('clients/python/pyproject.toml')).toContain(`\nversion = "${version}"\n`);
   });
 
+  test('the Dockerfile has the version as its label, and copies only what .dockerignore lets through', () => {
+    const dockerfile = read('Dockerfile');
+    expect(dockerfile).toContain(`\nARG VERSION=${version}\n`);
+    const copies = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) =>
+      sources!.split(' '),
+    );
+    expect(copies).toEqual(expect.arrayContaining(['src', 'migrations', 'package.json']));
+    const permitted = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path!);
+    for (const source of copies)
+      expect(permitted.some((path) => path === source || path.startsWith(`${source}/`))).toBe(true);
+  });
+
   test('compose.yaml sets variables that exist, the same for both replicas', () => {
     const { services } = parse(read('compose.yaml'), { merge: true });
     expect(services['platform-1'].environment).toEqual(services['platform-2'].environment);
