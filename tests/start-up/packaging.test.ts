@@ -45,7 +45,9 @@ describe.skipIf(!helm)(`the chart${helm ? '' : ' (skipped: HELM is not set)'}`, 
   const chart = join(root, 'charts/agent-platform');
   const template = (...sets: string[]) => {
     const args = ['template', 'night', chart, ...sets.flatMap((set) => ['--set', set])];
-    return parseAllDocuments(execFileSync(helm!, args, { encoding: 'utf8' })).map((one) => one.toJS());
+    return parseAllDocuments(execFileSync(helm!, args, { encoding: 'utf8', stdio: 'pipe' })).map((one) =>
+      one.toJS(),
+    );
   };
   // biome-ignore lint/suspicious/noExplicitAny: manifests, read field by field
   const kinds = (manifests: any[]) => manifests.map(({ kind }) => kind).sort();
@@ -70,6 +72,29 @@ describe.skipIf(!helm)(`the chart${helm ? '' : ' (skipped: HELM is not set)'}`, 
     expect(container.envFrom).toEqual([{ secretRef: { name: 'agent-platform' } }]);
     expect(container.image).toBe(`agent-platform:${version}`);
     expect(volumeClaimTemplates).toHaveLength(1);
+  });
+
+  test('gives a start the time to migrate, and a stop the time to leave the Services', () => {
+    const { template: pod, updateStrategy } = template('startSeconds=601').find(
+      ({ kind }) => kind === 'StatefulSet',
+    ).spec;
+    const [container] = pod.spec.containers;
+    expect(container.startupProbe).toMatchObject({ periodSeconds: 5, failureThreshold: 121 });
+    expect(container.lifecycle.preStop.exec.command).toEqual(['sleep', '5']);
+    expect(pod.spec.terminationGracePeriodSeconds).toBe(30);
+    expect(updateStrategy).toEqual({ type: 'RollingUpdate' });
+  });
+
+  test('lets only those in that a network policy names, and does not do with no one', () => {
+    const peer = 'networkPolicy.from[0].namespaceSelector.matchLabels.name=ingress';
+    const policy = template('networkPolicy.enabled=true', peer).find(({ kind }) => kind === 'NetworkPolicy');
+    expect(policy.spec.ingress).toEqual([
+      {
+        from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+        ports: [{ port: 'http', protocol: 'TCP' }],
+      },
+    ]);
+    expect(() => template('networkPolicy.enabled=true')).toThrow('networkPolicy.from names who');
   });
 
   test('has an Ingress and a ServiceMonitor on request, and no volumes with a shared telemetry log', () => {
