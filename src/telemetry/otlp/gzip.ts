@@ -15,13 +15,18 @@ const largestChunk = 1024 * 1024;
  */
 export const fastDeflate = { level: 1, memLevel: 9, windowBits: 13 } as const;
 
+/** Spans rarely inflate to more than this many times their size. */
+const likelyRatio = 8;
+
 /**
  * How much room zlib gets at a time: as much as the body says that it inflates to (RFC 1952, 2.3.1), within bounds,
- * since it may lie. Each further chunk would be another trip to the thread pool, 60 for 1 MB by default.
+ * since it may lie. Each further chunk would be another trip to the thread pool, 60 for 1 MB by default, and all of them
+ * would be copied together.
  */
 const inflateChunk = (body: Buffer, limit: number): number => {
   const declared = body.length < 4 ? 0 : body.readUInt32LE(body.length - 4);
-  return Math.max(smallestChunk, Math.min(declared + 64, largestChunk, limit));
+  const most = Math.min(limit, Math.max(largestChunk, likelyRatio * body.length));
+  return Math.max(smallestChunk, Math.min(declared + 64, most));
 };
 
 /** Room for all of it as a rule, for the same reason. */
