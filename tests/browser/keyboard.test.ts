@@ -16,7 +16,8 @@ const mostStops = 200;
 /** Someone who has a keyboard and no pointer. What has the focus must be in view, as far as it fits. */
 const keyboardOf = (page: Page) => {
   const press = (key: string) => page.keyboard.press(key);
-  const hasFocus = (target: Locator) => target.evaluate((element) => element === document.activeElement);
+  const hasFocus = (target: Locator) =>
+    target.evaluate((element) => element === element.ownerDocument.activeElement);
   /** Presses Tab until `target` has the focus. */
   const tabTo = async (target: Locator): Promise<void> => {
     await target.waitFor();
