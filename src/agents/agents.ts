@@ -72,7 +72,7 @@ export const lockAgent = async (tx: Tx, id: string, lock: AgentLock = 'update'):
  * database's time, once the lock is held. Throws 404 if there is none.
  */
 export const lockAgentMode = async (tx: Tx, id: string): Promise<{ mode: AgentMode; now: Date }> => {
-  const [locked] = await lockMode(tx, { id });
+  const [locked] = isId(id) ? await lockMode(tx, { id }) : [];
   if (!locked) throw notFound('agent');
   return locked;
 };

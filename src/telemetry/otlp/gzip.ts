@@ -15,24 +15,33 @@ const largestChunk = 1024 * 1024;
  */
 export const fastDeflate = { level: 1, memLevel: 9, windowBits: 13 } as const;
 
+/** Spans rarely inflate to more than this many times their size. */
+const likelyRatio = 8;
+
 /**
  * How much room zlib gets at a time: as much as the body says that it inflates to (RFC 1952, 2.3.1), within bounds,
- * since it may lie. Each further chunk would be another trip to the thread pool, 60 for 1 MB by default.
+ * since it may lie. Each further chunk would be another trip to the thread pool, 60 for 1 MB by default, and all of them
+ * would be copied together.
  */
 const inflateChunk = (body: Buffer, limit: number): number => {
   const declared = body.length < 4 ? 0 : body.readUInt32LE(body.length - 4);
-  return Math.max(smallestChunk, Math.min(declared + 64, largestChunk, limit));
+  const most = Math.min(limit, Math.max(largestChunk, likelyRatio * body.length));
+  return Math.max(smallestChunk, Math.min(declared + 64, most));
 };
 
 /** Room for all of it as a rule, for the same reason. */
 export const deflateChunk = (bytes: Buffer): number => Math.max(smallestChunk, bytes.length >> 1);
 
 /**
- * The same bytes, in memory of their own if zlib's buffer is more than twice as large and `spare` more: what is kept
- * must not hold on to the larger buffer that it is a view of.
+ * The same bytes, in memory of their own if the buffer that they are a view of is more than twice as large and `spare`
+ * more: what is kept must not hold on to all of that. `Buffer.from` would be a view again, of a pool of 64 KB.
  */
-export const ownBytes = (bytes: Buffer, spare: number): Buffer =>
-  bytes.buffer.byteLength > 2 * bytes.length + spare ? Buffer.from(bytes) : bytes;
+export const ownBytes = (bytes: Buffer, spare: number): Buffer => {
+  if (bytes.buffer.byteLength <= 2 * bytes.length + spare) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+};
 
 const largeBodies = new Semaphore(parallel);
 

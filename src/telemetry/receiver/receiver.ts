@@ -175,11 +175,11 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     const [first] = slices;
     if (first?.bytes === bytes && bytes.length >= storedGzippedFrom && first.routes.length > 0) {
       slices = [{ ...first, bytes: member ?? (await gzip(bytes)), gzip: true }];
-      // Left to the garbage collector, megabytes would wait for it and make it run.
       release(bytes);
     }
     try {
       await log.append(slices);
+      for (const slice of slices) release(slice.bytes);
     } catch (error) {
       if (!(error instanceof TelemetryLogError)) throw error;
       return errorResponse(encoding, 503, error.message, error.kind === 'full' ? 10 : 1);

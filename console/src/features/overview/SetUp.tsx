@@ -81,11 +81,13 @@ export const SetUp = ({ state }: { state: SetUpState }) => {
   return (
     <Section title={words.setUp} note={words.setUpCount(done, steps.length)}>
       <Box>
-        <ul className={css.steps}>
-          {steps.map((step) => (
-            <Step key={step.key} step={step} done={state[step.key]} />
-          ))}
-        </ul>
+        <div className={css.frame}>
+          <ul className={css.steps}>
+            {steps.map((step) => (
+              <Step key={step.key} step={step} done={state[step.key]} />
+            ))}
+          </ul>
+        </div>
       </Box>
     </Section>
   );
