@@ -48,8 +48,8 @@ export const insertSigned = async (
 
 /**
  * Returns the position of the checkpoint that is due when the chain ends at `end`; null if none is. A run of more than
- * two intervals without one was written by a release before checkpoints, or someone deleted checkpoints: then the
- * positions in between stay without one, and the verification tells the two apart.
+ * two intervals without one is an old chain, or someone deleted checkpoints: then the positions in between stay without
+ * one, so that the verification finds the gap.
  */
 const dueAt = async (tx: Tx, newest: CheckpointRow | undefined, end: number): Promise<number | null> => {
   const covered = newest?.position ?? 0;

@@ -65,10 +65,15 @@ export const findChainedHash = async (executor: Executor, position: number): Pro
   return row?.hash ?? undefined;
 };
 
-/** How many entries with after < position ≤ to have a context, which older releases did not write. */
-export const countWithContext = async (executor: Executor, after: number, to: number): Promise<number> => {
-  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from audits
-    where position > ${after} and position <= ${to} and details -> 'context' is not null`.execute(executor);
+/** How many of the last `limit` entries up to `position` have a context, which older releases did not write. */
+export const countWithContext = async (
+  executor: Executor,
+  position: number,
+  limit: number,
+): Promise<number> => {
+  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from (
+    select details -> 'context' as context from audits where position <= ${position}
+    order by position desc limit ${limit}) entry where context is not null`.execute(executor);
   return rows[0]!.n;
 };
 

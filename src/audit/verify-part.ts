@@ -1,5 +1,6 @@
 import type { ChainParts } from './chain.ts';
 import { type CheckpointRow, findCheckpointUpTo, findRetentionCheckpoint } from './checkpoint-store.ts';
+import { checkpointInterval } from './checkpoints.ts';
 import { deleteFaultWithin, recordFault } from './faults.ts';
 import { countWithContext, findExtent } from './store.ts';
 import { type Anchor, compareAnchor, holdsWith, type Verification, walkUndisturbed } from './verify.ts';
@@ -22,8 +23,11 @@ const walkAfter = async (
 ): Promise<Walk> => {
   if (start?.position === position) return new Walk(vault, start);
   const last = (await db.run((executor) => findCheckpointUpTo(executor, position))) ?? start;
-  const uncovered = await db.run((executor) => countWithContext(executor, last?.position ?? 0, position));
-  return Walk.from(vault, { position, hash, number: last?.number ?? 0, uncovered });
+  if (last && last.number > 0) {
+    return Walk.from(vault, { position, hash, number: last.number, uncovered: position - last.position });
+  }
+  const uncovered = await db.run((executor) => countWithContext(executor, position, checkpointInterval + 1));
+  return Walk.from(vault, { position, hash, number: 0, uncovered });
 };
 
 /**

@@ -124,8 +124,7 @@ export const holdsWith = (anchor: AnchorResult | null): boolean =>
  *   entries or an hour);
  * - take the log back to an earlier state, by cutting off its end together with the checkpoints there and restarting
  *   every replica, as restoring a backup does;
- * - delete the newest checkpoints, or all, make what follows the remaining ones look as a release before checkpoints wrote
- *   it, and restart every replica.
+ * - delete every checkpoint and make the whole log look like one of a release before checkpoints.
  *
  * Only a copy outside the database reveals these: an anchor that was noted (`position` and `hash`), an export, or the
  * lines of AUDIT_TO_LOG.

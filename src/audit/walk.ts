@@ -73,12 +73,9 @@ export class Walk {
     this.brokenAt ??= brokenAt;
   }
 
-  /**
-   * A release without checkpoints writes entries without a context. Before an upgrade, and while an upgrade is taken back,
-   * those may be many.
-   */
+  /** Releases without checkpoints wrote entries without a context: only before the first checkpoint may those be many. */
   #cover(row: AuditRow): void {
-    if (contextOf(row) !== undefined) this.#uncovered++;
+    if (this.#number > 0 || contextOf(row) !== undefined) this.#uncovered++;
     if (this.#uncovered > checkpointInterval) {
       this.fail(`more than ${checkpointInterval} entries up to position ${this.position} have no checkpoint`);
     }

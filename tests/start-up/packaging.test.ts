@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -47,6 +47,32 @@ describe('packaging', () => {
     expect(services['platform-1'].environment).toEqual(services['platform-2'].environment);
     expect(variables.length).toBeGreaterThan(20);
     for (const name of Object.keys(services['platform-1'].environment)) expect(variables).toContain(name);
+  });
+
+  test('the lock file has the hash of every package, and what production installs runs no script', () => {
+    const { allowScripts } = JSON.parse(read('package.json'));
+    interface Locked {
+      integrity?: string;
+      resolved?: string;
+      dev?: boolean;
+      hasInstallScript?: boolean;
+    }
+    const { '': _root, ...locked } = JSON.parse(read('package-lock.json')).packages as Record<string, Locked>;
+    for (const [path, { integrity, resolved, dev, hasInstallScript }] of Object.entries(locked)) {
+      expect(integrity, path).toMatch(/^sha512-/);
+      expect(resolved, `${path} comes from the registry`).toBeUndefined();
+      if (hasInstallScript && !dev) expect(allowScripts[path.replace('node_modules/', '')], path).toBe(false);
+    }
+  });
+
+  test('the tests that SECURITY.md names exist', () => {
+    const named = [...read('SECURITY.md').matchAll(/`([\w./-]+\.test\.ts)`: (.+?)(?=<br>| \|$)/gm)];
+    expect(named.length).toBeGreaterThan(60);
+    const missing = named.filter(([, path, name]) => {
+      const source = existsSync(join(root, path!)) ? read(path!) : '';
+      return !["'", '"', '`'].some((quote) => source.includes(quote + name));
+    });
+    expect(missing.map(([text]) => text)).toEqual([]);
   });
 });
 
