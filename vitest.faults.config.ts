@@ -19,7 +19,8 @@ import { defineConfig } from 'vitest/config';
  *
  * The oracles of occurrences go through every time zone. The tests of the API's contract and of the audit log run on both
  * databases, and every operation meets every scope. The
- * official conformance suites of the Model Context Protocol run, and builds of the application.
+ * official conformance suites of the Model Context Protocol run, builds of the application, and the commands of the
+ * README and the first hours.
  */
 export default defineConfig({
   test: {
@@ -35,5 +36,6 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 3_600_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -13,6 +13,8 @@ const refuse = (mistakes: string[]): never => {
 
 const main = async (): Promise<void> => {
   const config = readConfig(process.env);
+  // DATA_DIR may have been made by someone else, readable for all. What is written there must not be.
+  process.umask(0o077);
   const log = createLogger(config.logLevel, process.stdout.isTTY);
   const fatal = (error: unknown): void => {
     log.fatal(

@@ -12,7 +12,13 @@ import type { Actor, Principal } from '../lib/principal.ts';
 import { clientAddress, oneHeader } from './addresses.ts';
 import { checkIfMatch, contentTag, etagOf, matchesTag } from './etag.ts';
 import { toPartFailure } from './failure.ts';
-import { checkIdempotencyKey, IdempotentReplay, requestHash, withIdempotencyKey } from './idempotency.ts';
+import {
+  checkIdempotencyKey,
+  IdempotentReplay,
+  parseStored,
+  requestHash,
+  withIdempotencyKey,
+} from './idempotency.ts';
 import type { Context, Route } from './route.ts';
 import { type FileDownload, sendDownload } from './send-download.ts';
 import { qualityOf } from './site.ts';
@@ -251,10 +257,12 @@ export const serveRoute = async (
       }),
   };
   let result: unknown;
+  let isReplay = false;
   try {
     result = await route.handler(context);
   } catch (error) {
     if (!(error instanceof IdempotentReplay)) throw lost ?? error;
+    isReplay = true;
     result = error.response.body;
     etag = error.response.etag;
     status = error.response.status ?? status;
@@ -274,7 +282,7 @@ export const serveRoute = async (
     const chunks = result as AsyncIterable<string | Uint8Array>;
     reply.header('content-type', route.stream).send(guardedStream(chunks, parts.recheck, onLost));
   } else if (route.response) {
-    const response = route.response.parse(result);
+    const response = isReplay ? parseStored(route.response, result) : route.response.parse(result);
     if (isUnchanged(route, response, headers, reply)) reply.code(304).send();
     else await sendJson(route, JSON.stringify(response), headers, reply);
   } else reply.send();

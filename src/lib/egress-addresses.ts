@@ -17,14 +17,27 @@ export const parseCidrs = (list: readonly string[]): Cidr[] =>
     }
   });
 
-/** The address that packets go to: IPv4 inside IPv6 (mapped, or NAT64's 64:ff9b::/96, RFC 6052) is IPv4. */
-const destinationOf = (text: string): ipaddr.IPv4 | ipaddr.IPv6 => {
+/** The ranges of IPv6 that contain an IPv4 address, and the byte of the address at which it begins. */
+const embedding: Record<string, number> = { ipv4Mapped: 12, rfc6052: 12, rfc6145: 12, '6to4': 2 };
+
+/**
+ * The addresses that packets to an address may reach: the IPv4 address inside an IPv6 one as well (mapped, compatible,
+ * translated, NAT64 and 6to4), and this machine for the unspecified address.
+ */
+const reachedBy = (text: string): (ipaddr.IPv4 | ipaddr.IPv6)[] => {
   const address = ipaddr.parse(text.split('%')[0]!);
+  const reached = [address];
   if (address instanceof ipaddr.IPv6) {
-    if (address.isIPv4MappedAddress()) return address.toIPv4Address();
-    if (address.range() === 'rfc6052') return new ipaddr.IPv4(address.toByteArray().slice(12));
+    const bytes = address.toByteArray();
+    const compatible = bytes.slice(0, 12).every((byte) => byte === 0) && bytes[12] !== 0;
+    const start = compatible ? 12 : embedding[address.range()];
+    if (start !== undefined) reached.push(new ipaddr.IPv4(bytes.slice(start, start + 4)));
   }
-  return address;
+  for (const one of [...reached]) {
+    if (one.range() === 'unspecified')
+      reached.push(ipaddr.parse(one.kind() === 'ipv4' ? '127.0.0.1' : '::1'));
+  }
+  return reached;
 };
 
 const isIn = (address: ipaddr.IPv4 | ipaddr.IPv6, ranges: Cidr[]): boolean =>
@@ -41,10 +54,7 @@ export const createAddressFilter = (rules: {
   const deny = parseCidrs(rules.deny ?? defaultEgressDeny);
   const allow = parseCidrs(rules.allow ?? []);
   return (text) => {
-    const address = destinationOf(text);
-    // Packets to the unspecified address go to this machine.
-    const loopback = ipaddr.parse(address.kind() === 'ipv4' ? '127.0.0.1' : '::1');
-    const addresses = address.range() === 'unspecified' ? [address, loopback] : [address];
+    const addresses = reachedBy(text);
     return addresses.some((one) => isIn(one, allow)) || !addresses.some((one) => isIn(one, deny));
   };
 };

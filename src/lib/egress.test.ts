@@ -73,6 +73,10 @@ test('a forbidden address is not connected to in any spelling', async () => {
     '[::ffff:7f00:1]',
     '[0:0:0:0:0:ffff:127.0.0.1]',
     '[64:ff9b::7f00:1]',
+    '[64:ff9b:1::7f00:1]',
+    '[::127.0.0.1]',
+    '[::ffff:0:127.0.0.1]',
+    '[2002:7f00:1::]',
     '0',
     '[::]',
   ]) {
@@ -105,6 +109,7 @@ test('allow wins over deny; metadata services are denied by default', async () =
     '[fd00:ec2::254]',
     '100.100.100.200',
     '[::ffff:169.254.169.254]',
+    '[2002:a9fe:a9fe::1]',
   ]) {
     await expect(standard.resolve(host)).rejects.toMatchObject({ kind: 'denied' });
   }

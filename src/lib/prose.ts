@@ -1,4 +1,4 @@
-/** Text of others inside our sentences. */
+/** Text of others inside our sentences. `console/src/text/isolate.ts` is the same for the application, which imports nothing of the server. */
 
 /** Hebrew, Arabic and their neighbors, and the marks that turn text around: what can move the words next to it. */
 const turning =

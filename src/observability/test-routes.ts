@@ -24,12 +24,11 @@ export const testStored = async (
   actor: Actor,
 ): Promise<TestResult> => {
   const result = await test(integrations.open(row));
-  if (result.ok) {
-    await db.tx(async (tx) => {
-      await audit(tx, actor, 'integration.test', row.id);
-      await notify(tx, testedChannel, String(row.number));
-    });
-  }
+  await db.tx(async (tx) => {
+    // One that failed has sent the credentials too.
+    await audit(tx, actor, 'integration.test', row.id, { ok: result.ok });
+    if (result.ok) await notify(tx, testedChannel, String(row.number));
+  });
   return result;
 };
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { childCommand } from './command.ts';
 import { type FailureReason, type JobReply, SandboxFailure } from './failure.ts';
@@ -75,7 +75,8 @@ export class Child {
   /** Starts a child that loads `library` and waits for a job. Its folder is made in `parent`. Tests give another `program`. */
   static async start(library: Library, parent: string, program?: string): Promise<Child> {
     await mkdir(parent, { recursive: true, mode: 0o700 });
-    return new Child(library, await mkdtemp(join(parent, 'job-')), program);
+    // Node's permission model compares absolute paths without links, and the default of DATA_DIR is relative.
+    return new Child(library, await realpath(await mkdtemp(join(parent, 'job-'))), program);
   }
 
   get pid(): number | undefined {

@@ -1,6 +1,6 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testServices } from '../../tests/harness/services.ts';
 import { xlsx, zip } from '../../tests/harness/zip.ts';
@@ -377,4 +377,18 @@ describe('a frame of the rows of a query', () => {
       '1234567890123456789012345678901234567890',
     ]);
   });
+});
+
+test.each(['a relative path, as the default is', 'a link'])('DATA_DIR may be %s', async (kind) => {
+  const real = await mkdtemp(join(folder, 'data-'));
+  const link = join(folder, `link-to-${kind.length}`);
+  await symlink(real, link);
+  const DATA_DIR = kind === 'a link' ? link : relative(process.cwd(), real);
+  const there = createSandbox(testServices(offlineDatabase, { config: readConfig({ DATA_DIR }) }));
+  const source = await file('source', 'n\n1\n');
+  const input = { format: 'csv', header: true, columns: {}, maxRows: 1 } as const;
+  await expect(there.run('frameRead', input, { files: { source }, limits })).resolves.toMatchObject({
+    row_count: 1,
+  });
+  await there.stop?.();
 });

@@ -116,6 +116,12 @@ describeInBrowser('the requests of a complete page', (at) => {
       // What is asked for early is what the page asks for.
       ...['/schedules?sort=name&state=paused', '/work-items?status=ERROR&q=x'],
     ];
+    // What is asked for early and not used would make two.
+    const lists = [
+      ...['/review', '/agents', '/integrations', '/llm-configurations', '/tool-servers', '/data-connections'],
+      ...['/extractions', '/api-keys', '/users', '/branding', '/status', '/agents?mode=worker'],
+    ];
+    for (const path of lists) expect(await requestsOf(path), path).toHaveLength(1);
     for (let i = 0; i < paths.length; i += 6) {
       await Promise.all(
         paths.slice(i, i + 6).map(async (path) => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,11 @@ describe('two processes on one DATA_DIR', () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'ap-start-'));
     onTestFinished(() => rm(dataDir, { recursive: true }));
     await copyEmbedded(dataDir);
+    // As someone makes it who mounts a volume there.
+    await chmod(dataDir, 0o755);
     await using first = await spawnPlatform({ dataDir });
+    for (const name of (await readdir(dataDir)).filter((one) => one !== 'database'))
+      expect((await stat(join(dataDir, name))).mode & 0o077, `${name} is for its owner alone`).toBe(0);
     const [code, lines] = await refused({ dataDir });
     expect(code).toBe(1);
     expect(lines).toEqual([

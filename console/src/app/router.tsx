@@ -1,5 +1,4 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
-import type { Query } from '../api/request.ts';
 import { agentSearch, agentsSearch, newAgentSearch } from '../features/agents/search.ts';
 import { apiKeysSearch } from '../features/api-keys/search.ts';
 import { auditSearch } from '../features/audit/search.ts';
@@ -8,16 +7,10 @@ import { dataConnectionSearch, dataConnectionsSearch } from '../features/data-co
 import { extractionSearch, extractionsSearch, newExtractionSearch } from '../features/extractions/search.ts';
 import { integrationSearch, integrationsSearch } from '../features/integrations/search.ts';
 import { llmConfigurationsSearch } from '../features/llm-configurations/search.ts';
-import { overviewRequest, overviewSearch } from '../features/overview/search.ts';
+import { overviewSearch } from '../features/overview/search.ts';
 import { reviewSearch } from '../features/review/search.ts';
 import { roleMappingsSearch } from '../features/role-mappings/search.ts';
-import {
-  newScheduleSearch,
-  type SchedulesSearch,
-  scheduleSearch,
-  listRequest as schedulesRequest,
-  schedulesSearch,
-} from '../features/schedules/search.ts';
+import { newScheduleSearch, scheduleSearch, schedulesSearch } from '../features/schedules/search.ts';
 import {
   newSemanticDataModelSearch,
   semanticDataModelSearch,
@@ -27,8 +20,6 @@ import { settingsSearch } from '../features/settings/search.ts';
 import { statusSearch } from '../features/status/search.ts';
 import { toolServerSearch, toolServersSearch } from '../features/tool-servers/search.ts';
 import { usersSearch } from '../features/users/search.ts';
-import { listRequest } from '../features/work-items/list/filters.ts';
-import { detailPath } from '../features/work-items/paths.ts';
 import { newWorkItemSearch, workItemSearch, workItemsSearch } from '../features/work-items/search.ts';
 import { Crashed, CrashedAlone, NotFound } from './Fallbacks.tsx';
 import { Root } from './Root.tsx';
@@ -40,16 +31,8 @@ declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
     /** The operation without which the page shows nothing: who may not call it is told which role may. */
     operation?: string;
-    /** What the page asks for first, in the same words: it is asked for while the code of the page is loading. */
-    first?: FirstRequest;
   }
 }
-
-/** The request of a page with these parameters in its address. */
-type FirstRequest = (match: { params: Record<string, string>; search: object }) => {
-  path: string;
-  query?: Query;
-} | null;
 
 const root = createRootRoute({
   component: Root,
@@ -73,14 +56,13 @@ const page = <P extends string, S extends object>(
   component: ReturnType<typeof lazyRouteComponent>,
   search: (raw: Record<string, unknown>) => S,
   operation?: string,
-  first?: FirstRequest,
 ) =>
   createRoute({
     getParentRoute: () => shell,
     path,
     component,
     validateSearch: search,
-    staticData: { ...(operation && { operation }), ...(first && { first }) },
+    staticData: operation === undefined ? {} : { operation },
   });
 
 const none = searchSchema({});
@@ -90,8 +72,6 @@ const pages = [
     '/',
     lazyRouteComponent(() => import('../features/overview/OverviewPage.tsx'), 'OverviewPage'),
     overviewSearch,
-    undefined,
-    () => overviewRequest,
   ),
   page(
     '/review',
@@ -110,7 +90,6 @@ const pages = [
     lazyRouteComponent(() => import('../features/work-items/WorkItemsPage.tsx'), 'WorkItemsPage'),
     workItemsSearch,
     'listWorkItems',
-    ({ search }) => listRequest(search),
   ),
   page(
     '/work-items/new',
@@ -123,15 +102,12 @@ const pages = [
     lazyRouteComponent(() => import('../features/work-items/WorkItemPage.tsx'), 'WorkItemPage'),
     workItemSearch,
     'getWorkItem',
-    ({ params }) => ({ path: detailPath(params.workItemId!) }),
   ),
   page(
     '/schedules',
     lazyRouteComponent(() => import('../features/schedules/SchedulesPage.tsx'), 'SchedulesPage'),
     schedulesSearch,
     'listSchedules',
-    ({ search }: { search: SchedulesSearch }) =>
-      (search.view ?? 'list') === 'list' ? schedulesRequest(search) : null,
   ),
   page(
     '/schedules/new',

@@ -21,16 +21,13 @@ import {
   useKeys,
 } from '../../ui/index.ts';
 import { countCap } from '../work-items/list/filters.ts';
-import { workItemsPath } from '../work-items/paths.ts';
 import type { ListedWorkItem, ListedWorkItemPage } from '../work-items/types.ts';
 import { Inbox } from './Inbox.tsx';
 import { Pane } from './Pane.tsx';
 import css from './review.module.css';
-import { reviewOrders, type reviewSearch } from './search.ts';
+import { reviewOrders, reviewRequest, type reviewSearch, waitingStatuses as statuses } from './search.ts';
 
 type Search = ReturnType<typeof reviewSearch>;
-
-const statuses = ['NEEDS_REVIEW', 'INDETERMINATE'] as const;
 
 const Lead = ({ page, rows }: { page: ListedWorkItemPage | undefined; rows: readonly ListedWorkItem[] }) => {
   const oldest = Math.min(...rows.map(({ waiting, updated_at }) => Date.parse(waiting?.since ?? updated_at)));
@@ -77,14 +74,9 @@ export const ReviewPage = () => {
   const { search, clear } = useUrlState<Search>();
   const navigate = useNavigate();
   const baseUrl = useBaseUrl();
-  const got = useGet<ListedWorkItemPage>(workItemsPath, {
-    query: {
-      status: statuses,
-      agent_id: search.agent_id,
-      sort: search.sort ?? 'waiting',
-      next: search.next,
-      counts: 1,
-    },
+  const { path, query } = reviewRequest(search);
+  const got = useGet<ListedWorkItemPage>(path, {
+    query,
     every: listPolling(false),
     keepPrevious: true,
   });

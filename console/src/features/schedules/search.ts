@@ -1,4 +1,4 @@
-import type { Query } from '../../api/request.ts';
+import { path, type Query } from '../../api/request.ts';
 import { moment, oneOf, searchSchema, text } from '../../app/search.ts';
 
 export const scheduleViews = ['list', 'timeline', 'calendar'] as const;
@@ -42,6 +42,9 @@ export const listRequest = (search: SchedulesSearch) => ({
   query: { ...filterOf(search), sort: search.sort, next: search.next, limit: pageSize } as Query,
 });
 
+/** The agents that the form offers. */
+export const newScheduleRequest = { path: '/app/api/agents', query: { mode: 'worker', limit: 50 } };
+
 export const newScheduleSearch = searchSchema({ agent: text, copy: text });
 
 export const scheduleTabs = ['occurrences', 'upcoming', 'history', 'definition'] as const;
@@ -54,3 +57,23 @@ export const scheduleSearch = searchSchema({
   at: moment,
   next: text,
 });
+
+/** The occurrences that the ledger shows. */
+export const ledgerRequest = (
+  agentId: string,
+  scheduleId: string,
+  { outcome, from, to, next }: ReturnType<typeof scheduleSearch>,
+) => ({
+  path: path`/app/api/agents/${agentId}/schedules/${scheduleId}/occurrences`,
+  query: { outcome, from, to, next } as Query,
+});
+
+/** What the page of one schedule asks for, with the tab that is open first. */
+export const scheduleRequests = (
+  agentId: string,
+  scheduleId: string,
+  search: ReturnType<typeof scheduleSearch>,
+) => [
+  { path: path`/app/api/schedules/${scheduleId}` },
+  ...((search.tab ?? 'occurrences') === 'occurrences' ? [ledgerRequest(agentId, scheduleId, search)] : []),
+];

@@ -13,10 +13,11 @@ const separatorOf = (firstLine: string): string => {
 
 /** The one page of a text file, line by line. */
 export const readText = (source: string, type: 'csv' | 'tsv' | 'html' | 'text'): Page => {
+  const bytes = readFileSync(source);
   let text: string;
   try {
     // Removes the byte order mark too.
-    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(source));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new JobFault('unreadable', 'the file is not text in UTF-8');
   }

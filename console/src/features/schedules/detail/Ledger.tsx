@@ -21,7 +21,7 @@ import {
   TwoLines,
   Words,
 } from '../../../ui/index.ts';
-import type { scheduleSearch } from '../search.ts';
+import { ledgerRequest, type scheduleSearch } from '../search.ts';
 import { OccurrenceSentence } from '../shared/OccurrenceSentence.tsx';
 import { kindOf } from '../shared/outcomes.ts';
 import { WorkItemOutcome } from '../shared/WorkItemOutcome.tsx';
@@ -130,10 +130,11 @@ const NeverDue = ({ schedule }: { schedule: ScheduleDetail }) => {
 export const Ledger = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { search, href, clear, count } = useUrlState<ReturnType<typeof scheduleSearch>>();
   const { agent_id, id, timezone } = schedule;
-  const { outcome, from, to: until, next } = search;
+  const { next } = search;
   const filters = count(ledgerFilters);
-  const got = useGet<OccurrencePage>(`${pathsOf(agent_id, id).app}/occurrences`, {
-    query: { outcome, from, to: until, next },
+  const { path, query } = ledgerRequest(agent_id, id, search);
+  const got = useGet<OccurrencePage>(path, {
+    query,
     every: next === undefined ? listPolling(false) : undefined,
     keepPrevious: true,
   });
@@ -145,7 +146,7 @@ export const Ledger = ({ schedule }: { schedule: ScheduleDetail }) => {
       <Loaded got={got} operation="listOccurrences" skeleton={<Skeleton rows={8} height={55} />}>
         {(page) => {
           const { rows, before } = ledgerRows(
-            outcome === undefined ? page : { ...page, changes: [] },
+            search.outcome === undefined ? page : { ...page, changes: [] },
             isFirst ? schedule.next_run_at : null,
           );
           if (page.data.length === 0) {

@@ -1,0 +1,246 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, inject, test } from 'vitest';
+import { sql } from '../../src/database/index.ts';
+import { foreignPostgres } from '../harness/foreign.ts';
+import type { ClientResponse } from '../harness/http.ts';
+import { adminKey } from '../harness/process.ts';
+import { startToolServer } from '../harness/tool-server.ts';
+import { scripted } from './conversations-fixture.ts';
+import { sendForm } from './files-fixture.ts';
+import { newAgent, newSchedule, ok, onPostgres, query } from './fixture.ts';
+import { browser, signIn } from './sessions-fixture.ts';
+
+/** What leaves no entry: it stores nothing, or who did it is elsewhere. */
+const without = new Set([
+  // They compute or read.
+  'previewSchedule',
+  'previewDataConnectionTable',
+  'scaffoldSemanticDataModel',
+  'validateSemanticDataModel',
+  'validateSemanticDataModelBody',
+  'querySemanticDataModel',
+  'queryConversationDataFrames',
+  'queryWorkItemDataFrames',
+  'previewRoleMappings',
+  'previewRoleMappingsAmongUsers',
+  'planWorkspace',
+  // They try settings that are not stored, or change nothing that is.
+  'testObservabilitySettings',
+  'testDataConnectionSettings',
+  'testLlmConfiguration',
+  'testDocumentIntelligence',
+  // Programs: in the history of the Work Item, with their principal.
+  'claimWorkItems',
+  'heartbeatWorkItem',
+  'finishWorkItem',
+  'sendTraces',
+]);
+
+/** What the tests of its feature show. */
+const elsewhere: Record<string, string[]> = {
+  'approvals.test.ts: are audited, without the arguments': ['continueWorkItem'],
+  'bulk-actions.test.ts: stops when it is cancelled, and is audited with what it did': ['cancelBulkAction'],
+  'tool-protocol-work-items.test.ts: audit what they do like the API': ['callAgent'],
+  'integration-replicas.test.ts': ['retryDeadLetters', 'purgeDeadLetters'],
+  'sign-in-logout.test.ts: ends the session with the sid': ['backChannelLogout'],
+};
+
+onPostgres((at) => {
+  test('each operation that changes something leaves an entry under its request', async () => {
+    const done: [operation: string, requestId: string][] = [];
+    const act = async (operation: string, response: Promise<ClientResponse>) => {
+      const { status, headers, body, text } = await response;
+      expect(status, `${operation}: ${text}`).toBeLessThan(300);
+      done.push([operation, headers.get('x-request-id')!]);
+      return body;
+    };
+    const { api, app } = at();
+
+    // No worker of the platform changes its Work Items in the meantime.
+    const own = { name: 'a', mode: 'worker', execution: 'external' };
+    const agent = await act('createAgent', api.post('/agents', own));
+    await act('updateAgent', api.patch(`/agents/${agent.id}`, { name: 'b' }));
+    const schedules = `/agents/${agent.id}/schedules`;
+    const yearly = { cron_expression: '0 0 1 1 *' };
+    const { id: scheduleId } = await act('createSchedule', api.post(schedules, yearly));
+    await act('replaceSchedule', api.put(`${schedules}/${scheduleId}`, { cron_expression: '0 1 1 1 *' }));
+    await act('pauseSchedule', app.post(`${schedules}/${scheduleId}/pause`, {}));
+    await act('resumeSchedule', app.post(`${schedules}/${scheduleId}/resume`));
+    await act('runSchedule', app.post(`${schedules}/${scheduleId}/run`));
+    const { id: other } = await newSchedule(at(), agent.id);
+    await act('actOnSchedules', app.post('/schedules/actions', { action: 'pause', ids: [other] }));
+    await act('deleteSchedule', api.delete(`${schedules}/${scheduleId}`));
+
+    const draft = { agent_id: agent.id, draft: true };
+    const newDraft = () => ok(api.post('/work-items', draft));
+    const item = await act('createWorkItem', api.post('/work-items', draft));
+    await act('createWorkItems', api.post('/work-items/bulk', { items: [draft] }));
+    await act('submitWorkItem', api.post(`/work-items/${item.id}/submit`));
+    await act('cancelWorkItem', api.post(`/work-items/${item.id}/cancel`));
+    await act('restartWorkItem', api.post(`/work-items/${item.id}/restart`));
+    const asked = await newDraft();
+    await query(at(), sql`update work_items set status = 'NEEDS_REVIEW' where id = ${asked.id}`);
+    await act('completeWorkItem', api.post(`/work-items/${asked.id}/complete`));
+    const callbacks = [{ url: 'http://127.0.0.1:9/', events: ['work_item.pending'] }];
+    const reported = `/work-items/${(await ok(api.post('/work-items', { agent_id: agent.id, callbacks }))).id}/callbacks`;
+    const [{ id: deliveryId }] = (await ok(api.get(reported))).data;
+    await query(
+      at(),
+      sql`update callback_deliveries set state = 'failed', next_attempt_at = null where id = ${deliveryId}`,
+    );
+    await act('retryWorkItemCallback', api.post(`${reported}/${deliveryId}/retry`));
+    const [one, two] = [await newDraft(), await newDraft()];
+    await act('actOnWorkItems', api.post('/work-items/actions', { action: 'cancel', ids: [one.id] }));
+    await act('startBulkAction', app.post('/work-items/actions', { action: 'cancel', ids: [two.id] }));
+
+    const talker = await newAgent(at(), { mode: 'conversational' });
+    const talks = `/agents/${talker.id}/conversations`;
+    const talk = await act('createConversation', api.post(talks, {}));
+    const path = `${talks}/${talk.id}`;
+    await act('updateConversation', api.patch(path, { name: 'x' }));
+    await act('sendMessage', api.post(`${path}/messages`, { content: 'x' }));
+    await act('streamMessage', api.post(`${path}/stream`, { content: 'x' }));
+    const csv = [{ name: 'file', filename: 'a.csv', content: 'a\n1' }];
+    const file = await act('createConversationFile', sendForm(api, `${path}/files`, csv));
+    const source = { kind: 'file', file_id: file.id };
+    await act('createConversationDataFrame', api.post(`${path}/data-frames`, { name: 'f', source }));
+    await act('deleteConversationDataFrame', api.delete(`${path}/data-frames/f`));
+    const extraction = await act(
+      'createExtraction',
+      api.post('/document-intelligence/extract', {
+        file: { agent_id: talker.id, conversation_id: talk.id, file_id: file.id },
+        schema: { type: 'object', properties: { a: { type: 'string' } } },
+      }),
+    );
+    await act('deleteExtraction', api.delete(`/extractions/${extraction.id}`));
+    await act('deleteConversationFile', api.delete(`${path}/files/${file.id}`));
+    const content = scripted({ delay_ms: 60_000 });
+    await ok(api.post(`${path}/messages`, { content, wait_seconds: 0 }));
+    await act('cancelRun', api.post(`${path}/cancel`));
+    await act('deleteConversation', api.delete(path));
+    const item2 = `/work-items/${(await newDraft()).id}`;
+    const file2 = await act('createWorkItemFile', sendForm(api, `${item2}/files`, csv));
+    await act(
+      'createWorkItemDataFrame',
+      api.post(`${item2}/data-frames`, { name: 'f', source: { kind: 'file', file_id: file2.id } }),
+    );
+    await act('deleteWorkItemDataFrame', api.delete(`${item2}/data-frames/f`));
+    await act('deleteWorkItemFile', api.delete(`${item2}/files/${file2.id}`));
+
+    const settings = { provider: 'otlp_custom_headers', url: 'http://127.0.0.1:9/v1/traces' };
+    const integrations = '/observability/integrations';
+    const integration = await act(
+      'createObservabilityIntegration',
+      api.post(integrations, { version: '1', settings }),
+    );
+    const ofIt = `${integrations}/${integration.id}`;
+    await act('replaceObservabilityIntegration', api.put(ofIt, { description: 'x' }));
+    await act('updateObservabilityIntegration', api.patch(ofIt, { is_enabled: false }));
+    const scope = { scope: 'agent', agent_id: agent.id };
+    await act('createObservabilityScope', api.post(`${ofIt}/scopes`, scope));
+    await act('deleteObservabilityScope', api.delete(`${ofIt}/scopes?scope=agent&agent_id=${agent.id}`));
+    await act('testObservabilityIntegration', api.post(`${ofIt}/test`));
+    await act('deleteObservabilityIntegration', api.delete(ofIt));
+    const shown = await act('createIntegration', app.post('/integrations', { version: '1', settings }));
+    const ofShown = `/integrations/${shown.id}`;
+    await act('updateIntegration', app.put(ofShown, { description: 'x' }));
+    await act('switchIntegration', app.patch(ofShown, { is_enabled: false }));
+    await act('testIntegration', app.post(`${ofShown}/test`));
+
+    const mock = { kind: 'mock', name: 'm', model: 'mock' };
+    const llm = await act('createLlmConfiguration', api.post('/llm-configurations', mock));
+    await act('updateLlmConfiguration', api.patch(`/llm-configurations/${llm.id}`, { name: 'n' }));
+    const { llm_id: before } = await ok(api.get('/llm-configurations/defaults'));
+    await act('setLlmDefaults', api.put('/llm-configurations/defaults', { llm_id: llm.id }));
+    await ok(api.put('/llm-configurations/defaults', { llm_id: before }));
+    await act('deleteLlmConfiguration', api.delete(`/llm-configurations/${llm.id}`));
+
+    await using tools = await startToolServer();
+    const server = await act('createToolServer', api.post('/tool-servers', { name: 't', url: tools.url }));
+    const servers = `/tool-servers/${server.id}`;
+    await act('updateToolServer', api.patch(servers, { default_policy: 'deny' }));
+    await act('testToolServer', api.post(`${servers}/test`));
+    await act('discoverTools', api.post(`${servers}/discover`));
+    await act('updateTool', api.patch(`${servers}/tools/echo`, { policy: 'allow' }));
+    // Behind another address every tool counts as changed.
+    await ok(api.patch(servers, { url: `${tools.url}?again` }));
+    await ok(api.post(`${servers}/discover`));
+    const [{ definition_hash }] = (await ok(api.get(`${servers}/tools`))).data;
+
+    await act('acceptTool', api.post(`${servers}/tools/echo/accept`, { definition_hash }));
+    await act('deleteToolServer', api.delete(servers));
+
+    const foreign = await foreignPostgres(inject('postgresUrl'), 'create table t (id integer primary key)');
+    const postgres = { name: 'c', engine: 'postgres', configuration: foreign.settings };
+    const connection = await act('createDataConnection', api.post('/data-connections', postgres));
+    const connections = `/data-connections/${connection.id}`;
+    await act('updateDataConnection', api.patch(connections, { name: 'd' }));
+    await act('testDataConnection', api.post(`${connections}/test`));
+    const field = {
+      name: 'id',
+      datatype: 'Integer',
+      expression: { dialects: [{ dialect: 'ANSI_SQL', expression: 'id' }] },
+    };
+    const document = { name: 'm', datasets: [{ name: 't', source: 'public.t', fields: [field] }] };
+    const fields = { name: 'm', data_connection_id: connection.id, semantic_model: document };
+    const model = await act('createSemanticDataModel', api.post('/semantic-data-models', fields));
+    const renamed = { ...fields, name: 'n', verified_queries: [] };
+    await act('replaceSemanticDataModel', api.put(`/semantic-data-models/${model.id}`, renamed));
+    const imported = await act(
+      'importSemanticDataModel',
+      api.post('/semantic-data-models/import', {
+        name: 'o',
+        data_connection_id: connection.id,
+        document: (await api.get(`/semantic-data-models/${model.id}/export`)).text,
+      }),
+    );
+    await act('deleteSemanticDataModel', api.delete(`/semantic-data-models/${model.id}`));
+    await ok(api.delete(`/semantic-data-models/${imported.id}`), 204);
+    await act('deleteDataConnection', api.delete(connections));
+    const reader = { provider: 'embedded', configuration: {} };
+    await act('putDocumentIntelligence', api.put('/document-intelligence', reader));
+    await act('deleteDocumentIntelligence', api.delete('/document-intelligence'));
+
+    const user = await act('inviteUser', api.post('/users', { email: 'a@example.com', role: 'member' }));
+    await act('updateUser', api.patch(`/users/${user.id}`, { role: 'builder' }));
+    await act('deleteUser', api.delete(`/users/${user.id}`));
+    const groups = { claim: 'groups', value: 'x', role: 'member' };
+    const mapping = await act('createRoleMapping', api.post('/role-mappings', groups));
+    await act('updateRoleMapping', api.patch(`/role-mappings/${mapping.id}`, { role: 'builder' }));
+    await act('deleteRoleMapping', api.delete(`/role-mappings/${mapping.id}`));
+    const key = await act('createApiKey', api.post('/api-keys', { name: 'k', role: 'member' }));
+    await act('rotateApiKey', api.post(`/api-keys/${key.id}/rotate`, {}));
+    await act('deleteApiKey', api.delete(`/api-keys/${key.id}`));
+    await act('createSession', at().as(undefined, '/app/api').post('/sessions', { api_key: adminKey }));
+    const session = await signIn(at(), adminKey);
+    const [{ id: newest }] = (await ok(app.get('/sessions'))).data;
+    await act('deleteSession', app.delete(`/sessions/${newest}`));
+    const again = await signIn(at(), adminKey);
+    expect(again.cookie).not.toBe(session.cookie);
+    await act('signOut', browser(at(), again.cookie).post('/sign-out'));
+    await signIn(at(), adminKey);
+    await act('deleteSessions', app.delete('/sessions'));
+    await act('updateAdvancedSettings', api.patch('/advanced-settings', { MAX_SCHEDULES_PER_AGENT: 21 }));
+    await act('updateBranding', api.patch('/branding', { workspace_name: 'x' }));
+    const workspace = { version: 1, branding: { workspace_name: 'y' } };
+    await act('applyWorkspace', app.post('/workspace/apply', { document: workspace }));
+    await act('deleteAgent', api.delete(`/agents/${agent.id}`));
+
+    const rows = await query(at(), sql`select distinct request_id from audits where outcome = 'done'`);
+    const entries = new Set(rows.map((row) => row.request_id));
+    expect(done.filter(([, id]) => !entries.has(id)).map(([operation]) => operation)).toEqual([]);
+
+    // A new operation must be in one of the three.
+    const permissions = readFileSync(join(import.meta.dirname, '../../permissions.md'), 'utf8');
+    const changing = [...permissions.matchAll(/^\| (\w+) \|.*\| (?:POST|PUT|PATCH|DELETE) /gm)].map(
+      ([, id]) => id!,
+    );
+    const known = new Set([
+      ...done.map(([operation]) => operation),
+      ...without,
+      ...Object.values(elsewhere).flat(),
+    ]);
+    expect(changing.filter((operation) => !known.has(operation))).toEqual([]);
+  });
+});
