@@ -339,7 +339,7 @@ create table document_intelligence (
   revision integer default nextval('document_intelligence_revisions'::regclass) not null,
   constraint document_intelligence_pkey PRIMARY KEY (id),
   constraint document_intelligence_id_check CHECK ((id = 'configuration'::text)),
-  constraint document_intelligence_llm_id_fkey FOREIGN KEY (llm_id) REFERENCES llm_configurations(id) ON DELETE SET NULL,
+  constraint document_intelligence_llm_id_fkey FOREIGN KEY (llm_id) REFERENCES llm_configurations(id),
   constraint document_intelligence_ocr_check CHECK ((ocr = ANY (ARRAY['auto'::text, 'off'::text]))),
   constraint document_intelligence_provider_check CHECK ((provider = ANY (ARRAY['embedded'::text, 'azure'::text, 'docling'::text, 'http'::text])))
 );

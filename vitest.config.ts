@@ -23,6 +23,7 @@ const everywhere = {
   // Far more than any test takes, for machines that others use too.
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  expect: { poll: { timeout: 20_000 } },
 } as const;
 
 export default defineConfig({
@@ -47,7 +48,6 @@ export default defineConfig({
           globalSetup: ['tests/browser/global-setup.ts'],
           // After the others and two at a time: Chromium has processes of its own.
           maxWorkers: 2,
-          expect: { poll: { timeout: 20_000 } },
           sequence: { groupOrder: 1 },
         },
       },

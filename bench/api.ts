@@ -5,7 +5,7 @@ import { openPostgres } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
-import { findScheduleOfAgent, insertSchedule, listSchedules } from '../src/schedules/store.ts';
+import { findScheduleOfAgent, listSchedules } from '../src/schedules/store.ts';
 
 import { listWorkItems } from '../src/work-items/store.ts';
 import { insertAgents } from '../tests/harness/agents.ts';
@@ -89,12 +89,22 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
     payload: { shop: 7 },
     metadata: {},
   };
+  // The schedule's row alone: here its first version, the audit entry and the notification come with it.
   const insertion = await statementsOf(() =>
-    db.tx((tx) =>
-      insertSchedule(tx, newId(), agents[1]!, definition, {
-        next_run_at: new Date('2100-01-01'),
-        zone_rules: zoneRulesVersion,
-      }),
+    db.run((executor) =>
+      executor
+        .insertInto('schedules')
+        .values({
+          id: newId(),
+          agent_id: agents[1]!,
+          ...definition,
+          payload: JSON.stringify(definition.payload),
+          metadata: JSON.stringify(definition.metadata),
+          next_run_at: new Date('2100-01-01'),
+          zone_rules: zoneRulesVersion,
+        })
+        .returningAll()
+        .execute(),
     ),
   );
   const read = (fn: Parameters<typeof db.run>[0]) => statementsOf(() => db.run(fn));

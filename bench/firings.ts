@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { type Database, migrate, openEmbedded, openPostgres } from '../src/database/index.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
-import { type CpuMeter, cpuMeter, type Herd, medianHerd, processMicros } from './firings/measure.ts';
+import { processMicros } from '../tests/harness/proc.ts';
+import { type CpuMeter, cpuMeter, type Herd, medianHerd } from './firings/measure.ts';
 import { measurePeers, type PeerResult } from './firings/peers.ts';
 import { floorHerd, platformHerd } from './firings/platform.ts';
 

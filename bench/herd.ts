@@ -6,9 +6,9 @@ import { newId } from '../src/lib/ids.ts';
 import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
 import { insertAgents } from '../tests/harness/agents.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
+import { residentMb } from '../tests/harness/proc.ts';
 import { type PlatformProcess, spawnPlatform } from '../tests/harness/process.ts';
 import { until } from '../tests/harness/wait.ts';
-import { residentMb } from './firings/measure.ts';
 
 /**
  * How a herd affects everything else: many schedules of many agents are due at one instant on a platform that runs as a

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from './lib/config-error.ts';
+import './lib/fault-words.ts';
 import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
 import { type OidcConfig, oidcEnvironment, oidcMistakes, readOidc } from './oidc-config.ts';
 

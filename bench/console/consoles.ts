@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processMicros } from '../firings/measure.ts';
+import { processMicros } from '../../tests/harness/proc.ts';
 import { newClient } from './client.ts';
 import { launchChromium, signedIn } from './pages.ts';
 

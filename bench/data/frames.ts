@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { form } from '../../tests/harness/form.ts';
-import { residentMb } from '../firings/measure.ts';
+import { residentMb } from '../../tests/harness/proc.ts';
 import { body, type Figure, medianMs, ms, type Rig, waitFigure, waitsDuring } from './rig.ts';
 
 const rows = Number(process.env.DATA_ROWS ?? 1_000_000);

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Dialect } from '../../src/data-connections/index.ts';
 import { compile } from '../../src/semantic-data-models/compiler/compile.ts';
 import { foreignPostgres } from '../../tests/harness/foreign.ts';
-import { processMicros } from '../firings/measure.ts';
+import { processMicros } from '../../tests/harness/proc.ts';
 import { body, type Figure, medianMs, ms, type Rig, waitFigure, waitsDuring } from './rig.ts';
 
 const requests = 3000;

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 /** When one job of a herd was created, in milliseconds since 1970. */
 export interface Job {
   /** When it was committed: by the database's clock if the database keeps that time, as PostgreSQL does. */
@@ -46,36 +44,6 @@ export const cpuMeter = (databaseMicros: () => Promise<number | null> | number |
     },
   };
 };
-
-/** Linux counts in hundredths of a second. */
-const microsPerTick = 10_000;
-
-/** The fields of /proc/PID/stat after the command, which may contain blanks: field N of proc(5) is at N - 3. */
-const stat = (pid: number | string): number[] =>
-  readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ').map(Number);
-
-/** User and system time of one process; if `withEnded`, of its ended children too. */
-const ticks = (pid: number | string, withEnded: boolean): number => {
-  const fields = stat(pid);
-  return fields.slice(11, withEnded ? 15 : 13).reduce((sum, n) => sum + n, 0);
-};
-
-/**
- * Microseconds of CPU that a process and its direct children have used, ended ones included: a PostgreSQL server is its
- * postmaster and one process for each connection. Null if there is no /proc.
- */
-export const processMicros = (pid: number): number | null => {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
-    return microsPerTick * children.reduce((sum, child) => sum + ticks(child, false), ticks(pid, true));
-  } catch {
-    return null;
-  }
-};
-
-/** Resident memory of a process in MB (Linux, /proc). */
-export const residentMb = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 
 const at = (sorted: readonly number[], share: number): number =>
   sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, client } from '../../tests/harness/http.ts';
 import type { Postgres } from '../../tests/harness/postgres.ts';
+import { residentMb } from '../../tests/harness/proc.ts';
 import { type PlatformProcess, spawnPlatform } from '../../tests/harness/process.ts';
-import { residentMb } from '../firings/measure.ts';
 import { percentile } from './items.ts';
 
 const messages = 100;

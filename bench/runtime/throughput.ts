@@ -3,9 +3,9 @@ import { type Database, openPostgres, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { client } from '../../tests/harness/http.ts';
 import type { Postgres } from '../../tests/harness/postgres.ts';
+import { processMicros } from '../../tests/harness/proc.ts';
 import { spawnPlatform } from '../../tests/harness/process.ts';
 import { until } from '../../tests/harness/wait.ts';
-import { processMicros } from '../firings/measure.ts';
 import { countCompleted, percentile, removeItems, seedAgents, seedItems } from './items.ts';
 
 /** Work Items of a round; rounds of each row. */

@@ -24,6 +24,7 @@ import {
   findLockedAgent,
   insertAgent,
   listAgentsNaming,
+  lockMode,
   updateAgentRow,
 } from './store.ts';
 
@@ -64,6 +65,16 @@ export const lockAgent = async (tx: Tx, id: string, lock: AgentLock = 'update'):
   const agent = isId(id) ? await findLockedAgent(tx, id, lock) : undefined;
   if (!agent) throw notFound('agent');
   return agent;
+};
+
+/**
+ * Locks the agent, so that what is counted of it stays true until the transaction ends. Returns its mode and the
+ * database's time, once the lock is held. Throws 404 if there is none.
+ */
+export const lockAgentMode = async (tx: Tx, id: string): Promise<{ mode: AgentMode; now: Date }> => {
+  const [locked] = isId(id) ? await lockMode(tx, { id }) : [];
+  if (!locked) throw notFound('agent');
+  return locked;
 };
 
 /** Locks the agent so that it is not deleted before the transaction ends. Returns false if there is none. */

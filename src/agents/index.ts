@@ -13,6 +13,7 @@ export {
   getAgents,
   lockAgent,
   lockAgentForShare,
+  lockAgentMode,
   requireWorker,
 } from './agents.ts';
 export { createBody as createAgentBody } from './routes.ts';

@@ -4,6 +4,7 @@ import {
   type Json,
   json,
   type Page,
+  prepared,
   selectPage,
   sql,
   type Table,
@@ -149,8 +150,12 @@ const toRow = (
 export const listAgents = async (executor: Executor, page: Page): Promise<Agent[]> =>
   (await selectPage(executor.selectFrom('agents').select(columns), page)).map(toAgent);
 
+const agentById = prepared((executor, values: { id: string }) =>
+  executor.selectFrom('agents').select(columns).where('id', '=', values.id).compile(),
+);
+
 export const findAgent = async (executor: Executor, id: string): Promise<Agent | undefined> => {
-  const row = await executor.selectFrom('agents').select(columns).where('id', '=', id).executeTakeFirst();
+  const [row] = await agentById(executor, { id });
   return row && toAgent(row);
 };
 
@@ -180,6 +185,13 @@ export const findLockedAgent = async (tx: Tx, id: string, lock: AgentLock): Prom
   const row = await locked.executeTakeFirst();
   return row && toAgent(row);
 };
+
+/** Locks the agent as `update` does. Returns its mode and the database's time, once the lock is held. */
+export const lockMode = prepared((executor, values: { id: string }) =>
+  sql<{ mode: AgentMode; now: Date }>`with locked as materialized (
+      select mode from agents where id = ${values.id} for no key update)
+    select mode, platform_now() as now from locked`.compile(executor),
+);
 
 export const insertAgent = async (
   tx: Tx,

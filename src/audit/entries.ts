@@ -1,4 +1,4 @@
-import { json, sql, type Tx } from '../database/index.ts';
+import { json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 
@@ -46,29 +46,32 @@ const batch = 2_000;
 const resourceOf = (action: string): string => action.slice(0, action.indexOf('.'));
 
 /**
- * Writes many entries of the audit log in few statements, in the transaction of the change and in their order. The
- * context of the actor is stored inside `details`, because the hash of the chain covers a fixed list of columns.
+ * The statement that inserts these entries in their order, also as a part of a larger one. The context of the actor is
+ * stored inside `details`, because the hash of the chain covers a fixed list of columns.
  */
-export const auditAll = async (tx: Tx, actor: Actor, entries: readonly NewEntry[]): Promise<void> => {
+export const auditInsertion = (actor: Actor, entries: readonly NewEntry[]): RawBuilder<unknown> => {
   const { principal, requestId } = actor;
   const context = contextOf(actor);
+  const rows = entries.map((entry) => ({
+    id: newId(),
+    action: entry.action,
+    target_type: entry.targetType ?? resourceOf(entry.action),
+    target_id: entry.targetId,
+    outcome: entry.outcome ?? 'done',
+    details: { ...entry.details, context },
+  }));
+  return sql`insert into audits (id, principal_kind, principal_id, principal_name, action, target_type, target_id,
+      outcome, details, request_id)
+    select id, ${principal.kind}, ${principal.id}, ${principal.name}, action, target_type, target_id, outcome, details,
+      ${requestId}
+    from jsonb_to_recordset(${json(rows)}::jsonb)
+      as entry(id uuid, action text, target_type text, target_id text, outcome text, details jsonb)`;
+};
+
+/** Writes many entries of the audit log in few statements, in the transaction of the change. */
+export const auditAll = async (tx: Tx, actor: Actor, entries: readonly NewEntry[]): Promise<void> => {
   for (let begin = 0; begin < entries.length; begin += batch) {
-    const rows = entries.slice(begin, begin + batch).map((entry) => ({
-      id: newId(),
-      action: entry.action,
-      target_type: entry.targetType ?? resourceOf(entry.action),
-      target_id: entry.targetId,
-      outcome: entry.outcome ?? 'done',
-      details: { ...entry.details, context },
-    }));
-    await sql`insert into audits (id, principal_kind, principal_id, principal_name, action, target_type, target_id,
-        outcome, details, request_id)
-      select id, ${principal.kind}, ${principal.id}, ${principal.name}, action, target_type, target_id, outcome, details,
-        ${requestId}
-      from jsonb_to_recordset(${json(rows)}::jsonb)
-        as entry(id uuid, action text, target_type text, target_id text, outcome text, details jsonb)`.execute(
-      tx,
-    );
+    await auditInsertion(actor, entries.slice(begin, begin + batch)).execute(tx);
   }
 };
 

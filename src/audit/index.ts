@@ -9,7 +9,7 @@ import { type ExportSearch, exportEntries, type exportQuery } from './export.ts'
 import { auditRetention } from './retention.ts';
 import { auditRoutes } from './routes.ts';
 
-export { audit, auditAll, auditRefusal, auditRefused } from './entries.ts';
+export { audit, auditAll, auditInsertion, auditRefusal, auditRefused } from './entries.ts';
 export { exportQuery as auditExportQuery } from './export.ts';
 export { findFacets } from './facet-store.ts';
 export { findFault as findAuditFault } from './faults.ts';

@@ -1,4 +1,4 @@
-import type { Options } from './options.ts';
+import type { Access } from './options.ts';
 import type { ShownChange } from './show.ts';
 
 /** A failure as the command reports it: what is wrong, and where. */
@@ -6,11 +6,14 @@ export class CommandFailure extends Error {
   readonly details: readonly { path: string; message: string }[];
   /** The plan of now, if the workspace is not what was planned. */
   readonly plan: Plan | undefined;
+  /** Of the response; undefined if there was none. */
+  readonly status: number | undefined;
 
-  constructor(message: string, details: CommandFailure['details'] = [], plan?: Plan) {
+  constructor(message: string, details: CommandFailure['details'] = [], plan?: Plan, status?: number) {
     super(message);
     this.details = details;
     this.plan = plan;
+    this.status = status;
   }
 }
 
@@ -41,19 +44,30 @@ const failureOf = (status: number, text: string): CommandFailure => {
     return new CommandFailure(`The address responded with ${status}, not as Agent Platform does.`);
   const shown = details.map((one) => ({ ...one, path: one.path.replace(/^document\./, '') }));
   const said = details.length > 0 ? 'The document has faults:' : message;
-  return new CommandFailure((hints[status] ?? '') + said, shown, plan);
+  return new CommandFailure((hints[status] ?? '') + said, shown, plan, status);
 };
 
-/** Sends a request to the platform and returns the text of its response. Throws CommandFailure. */
-const send = async ({ url, key }: Options, path: string, body?: object): Promise<string> => {
+/** A request: POST with a JSON body if there is one, else GET, unless `method` says otherwise. */
+export interface Sending {
+  method?: 'DELETE' | 'PATCH';
+  body?: object;
+}
+
+/** Sends a request to `path` of the platform and returns the text of its response. Throws CommandFailure. */
+export const send = async (
+  { url, key }: Access,
+  path: string,
+  { method, body }: Sending = {},
+): Promise<string> => {
   const init = body
     ? { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
     : { headers: {} };
   let response: Response;
   let text: string;
   try {
-    response = await fetch(`${url}/app/api${path}`, {
+    response = await fetch(`${url}${path}`, {
       ...init,
+      ...(method ? { method } : {}),
       redirect: 'manual',
       headers: { ...init.headers, authorization: `Bearer ${key}` },
     });
@@ -66,11 +80,11 @@ const send = async ({ url, key }: Options, path: string, body?: object): Promise
   return text;
 };
 
-export const exportWorkspace = (options: Options, format: 'yaml' | 'json'): Promise<string> =>
-  send(options, `/workspace?format=${format}`);
+export const exportWorkspace = (access: Access, format: 'yaml' | 'json'): Promise<string> =>
+  send(access, `/app/api/workspace?format=${format}`);
 
-export const planWorkspace = async (options: Options, body: object): Promise<Plan> =>
-  JSON.parse(await send(options, '/workspace/plan', body)) as Plan;
+export const planWorkspace = async (access: Access, body: object): Promise<Plan> =>
+  JSON.parse(await send(access, '/app/api/workspace/plan', { body })) as Plan;
 
-export const applyWorkspace = async (options: Options, body: object): Promise<ShownChange[]> =>
-  (JSON.parse(await send(options, '/workspace/apply', body)) as Plan).changes;
+export const applyWorkspace = async (access: Access, body: object): Promise<ShownChange[]> =>
+  (JSON.parse(await send(access, '/app/api/workspace/apply', { body })) as Plan).changes;

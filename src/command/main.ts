@@ -1,10 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { applyWorkspace, CommandFailure, exportWorkspace, type Plan, planWorkspace } from './client.ts';
+import { loadTestUsage, readLoadTestOptions } from './load-test/options.ts';
+import { runLoadTest } from './load-test/run.ts';
 import { type Options, readOptions, secretsFor, UsageError, usage } from './options.ts';
 import { isUnchanged, showChanges, summary } from './show.ts';
 
-/** The command `agent-platform`: exports, plans and applies the workspace as a document. */
+/** The command `agent-platform`: exports, plans and applies the workspace as a document, and tests a platform under load. */
 
 const print = (line: string): void => void process.stdout.write(line);
 
@@ -71,7 +73,14 @@ const report = (error: unknown): number => {
 
 const run = async (): Promise<number> => {
   try {
-    const options = readOptions(process.argv.slice(2), process.env);
+    const args = process.argv.slice(2);
+    if (args[0] === 'load-test') {
+      const options = readLoadTestOptions(args.slice(1), process.env);
+      if (options) return await runLoadTest(options, print);
+      print(loadTestUsage);
+      return 0;
+    }
+    const options = readOptions(args, process.env);
     if (options) return await (options.command === 'export' ? runExport(options) : runPlanOrApply(options));
     print(usage);
     return 0;

@@ -1,13 +1,17 @@
 import { parseArgs } from 'node:util';
 
-/** What the command was asked for. */
-export interface Options {
-  command: 'export' | 'plan' | 'apply';
-  /** `-`: standard input or output. */
-  file: string;
+/** The platform, and who asks it. */
+export interface Access {
   /** Without a slash at its end. */
   url: string;
   key: string;
+}
+
+/** What the command was asked for. */
+export interface Options extends Access {
+  command: 'export' | 'plan' | 'apply';
+  /** `-`: standard input or output. */
+  file: string;
   prune: boolean;
   secrets: ReadonlyMap<string, string>;
   secretsFromEnv: boolean;
@@ -17,10 +21,12 @@ export interface Options {
 export class UsageError extends Error {}
 
 export const usage = `Usage: agent-platform export|plan|apply -f FILE [options]
+       agent-platform load-test [options]
 
-  export   write the workspace as a document to FILE, in JSON if it ends in .json, else in YAML
-  plan     show what applying FILE would change
-  apply    show it, and do just that
+  export     write the workspace as a document to FILE, in JSON if it ends in .json, else in YAML
+  plan       show what applying FILE would change
+  apply      show it, and do just that
+  load-test  measure a running platform under load; its --help has its own options
 
   -f, --file FILE        the document; - is standard input or output
   --url URL              the address of the platform (AGENT_PLATFORM_URL, else http://127.0.0.1:8080)
@@ -52,6 +58,14 @@ const readUrl = (given: string): string => {
   return given.replace(/\/+$/, '');
 };
 
+/** Reads `--url` and `--key`. Throws UsageError. */
+export const readAccess = (values: { url?: unknown; key?: unknown }, env: NodeJS.ProcessEnv): Access => {
+  const key = values.key ?? env.AGENT_PLATFORM_KEY;
+  if (!key) throw new UsageError('Give an API key of an administrator with --key or AGENT_PLATFORM_KEY.');
+  const url = values.url ?? env.AGENT_PLATFORM_URL ?? `http://127.0.0.1:${env.PORT || 8080}`;
+  return { url: readUrl(String(url)), key: String(key) };
+};
+
 const parse = (args: readonly string[]) => {
   try {
     return parseArgs({
@@ -79,18 +93,15 @@ export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv): Op
   if (values.help) return null;
   const [given, ...rest] = positionals;
   const command = commands.find((one) => one === given);
-  if (!command) throw new UsageError('Say what to do: export, plan or apply.');
+  if (!command) throw new UsageError('Say what to do: export, plan, apply or load-test.');
   // It may be a secret that was meant for an option, so it is not repeated.
   if (rest.length > 0) throw new UsageError('There is an argument too many after the command.');
   const file = values.file ?? (command === 'export' ? '-' : undefined);
   if (file === undefined || file === '') throw new UsageError('Name the document with -f FILE.');
-  const key = values.key ?? env.AGENT_PLATFORM_KEY;
-  if (!key) throw new UsageError('Give an API key of an administrator with --key or AGENT_PLATFORM_KEY.');
   return {
+    ...readAccess(values, env),
     command,
     file,
-    url: readUrl(values.url ?? env.AGENT_PLATFORM_URL ?? `http://127.0.0.1:${env.PORT || 8080}`),
-    key,
     prune: values.prune,
     secrets: readSecrets(values.secret),
     secretsFromEnv: values['secrets-from-env'],

@@ -31,7 +31,7 @@ const fields = {
 };
 
 const unionError = {
-  error: (issue: { code?: string }) => (issue.code === 'invalid_union' ? notAnEngine : 'expected an object'),
+  error: (issue: { code?: string }) => (issue.code === 'invalid_union' ? notAnEngine : undefined),
 };
 
 const createOf = <E extends (typeof engineNames)[number]>(of: E, documentId: string) =>

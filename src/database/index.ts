@@ -18,3 +18,4 @@ export { migrate } from './migrations.ts';
 export { offlineDatabase } from './offline.ts';
 export { everything, type Page, selectPage } from './pages.ts';
 export { openPostgres } from './postgres.ts';
+export { prepared } from './prepared.ts';

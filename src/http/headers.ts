@@ -31,7 +31,7 @@ export const headerValue = z
  */
 export const headerMap = (taken: readonly string[] = [], most = maxHeaders) =>
   z
-    .custom<Record<string, string>>(isObject, 'expected an object of header names and values')
+    .custom<Record<string, string>>(isObject, 'must be an object of header names and values')
     .superRefine((headers, context) => {
       const fault = (name: string | null, message: string) =>
         context.addIssue({ code: 'custom', path: name === null ? [] : [name], message });

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { sql, type Tx } from '../database/index.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { sha256, type Vault } from '../lib/crypto.ts';
@@ -31,6 +32,27 @@ export class IdempotentReplay {
     this.response = response;
   }
 }
+
+/** The same schema, in which every property of an object may be absent, at any depth. */
+const withoutRequired = (schema: z.ZodType): z.ZodType => {
+  if (schema instanceof z.ZodObject) {
+    const shape = Object.entries(schema.shape as Record<string, z.ZodType>);
+    return z.object(Object.fromEntries(shape.map(([name, one]) => [name, withoutRequired(one).optional()])));
+  }
+  if (schema instanceof z.ZodArray) return z.array(withoutRequired(schema.element as z.ZodType));
+  if (schema instanceof z.ZodNullable) return withoutRequired(schema.unwrap() as z.ZodType).nullable();
+  if (schema instanceof z.ZodOptional) return withoutRequired(schema.unwrap() as z.ZodType).optional();
+  return schema;
+};
+
+/**
+ * Parses a stored response by the response schema of its route. One that the release before stored lacks the fields that
+ * this release added: it is sent without them, as it was the first time.
+ */
+export const parseStored = (schema: z.ZodType, body: unknown): unknown => {
+  const parsed = schema.safeParse(body);
+  return parsed.success ? parsed.data : withoutRequired(schema).parse(body);
+};
 
 /** Two requests with the same hash are the same: operation, path and body are equal, apart from the order of keys. */
 export const requestHash = (operation: string, params: Record<string, string>, body: unknown): string =>

@@ -81,6 +81,11 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   checkOrigin?: (request: Pick<Context, 'headers' | 'ownPage'>) => void;
   /** Loads what the path names, and throws its 404s and 400s, before query and body are read. */
   find?: (request: { params: Record<string, string>; principal: Principal }) => Promise<F>;
+  /**
+   * The handler locks what the path names, with the same 404s and 400s, so `find` is only called if query or body are
+   * refused, and `found` is undefined: a create saves a round trip to the database.
+   */
+  handlerFinds?: boolean;
   query?: Q;
   /**
    * The query is whatever a browser was sent with: its schema accepts everything, and text that cannot be stored is no

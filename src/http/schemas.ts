@@ -20,7 +20,7 @@ export const optional = <S extends z.ZodType, D = undefined>(schema: S, fallback
 };
 
 /** A free-form JSON object, kept as it was sent, including a key `__proto__`. */
-export const jsonObject = described(z.custom<Record<string, unknown>>(isObject, 'expected an object'), {
+export const jsonObject = described(z.custom<Record<string, unknown>>(isObject, 'must be an object'), {
   type: 'object',
   additionalProperties: true,
 });

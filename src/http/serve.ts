@@ -12,7 +12,13 @@ import type { Actor, Principal } from '../lib/principal.ts';
 import { clientAddress, oneHeader } from './addresses.ts';
 import { checkIfMatch, contentTag, etagOf, matchesTag } from './etag.ts';
 import { toPartFailure } from './failure.ts';
-import { checkIdempotencyKey, IdempotentReplay, requestHash, withIdempotencyKey } from './idempotency.ts';
+import {
+  checkIdempotencyKey,
+  IdempotentReplay,
+  parseStored,
+  requestHash,
+  withIdempotencyKey,
+} from './idempotency.ts';
 import type { Context, Route } from './route.ts';
 import { type FileDownload, sendDownload } from './send-download.ts';
 import { qualityOf } from './site.ts';
@@ -49,6 +55,34 @@ const readRaw = (
   if (!body) return undefined;
   const read = bodyType === 'form' ? readForm : readJson;
   return read(bytes, headers['content-type'], headers['content-encoding']);
+};
+
+/** What a request says beyond its path. */
+interface Given {
+  /** The body as it was sent. */
+  raw: unknown;
+  query: unknown;
+  body: unknown;
+  ifMatch: string | undefined;
+  idempotencyKey: string | undefined;
+}
+
+/** Reads and checks it by the schemas of the route, without the form of an upload. */
+const readGiven = async (
+  route: Route,
+  { headers, body: bytes, query: givenQuery }: FastifyRequest,
+  principal: Principal,
+  isUpload: boolean,
+): Promise<Given> => {
+  const raw = isUpload ? undefined : readRaw(route, bytes as Buffer | undefined, headers);
+  const query = readQuery(route, { ...(givenQuery as object) });
+  const body = isUpload ? undefined : await readBody(route, raw, principal);
+  const ifMatch = oneHeader(headers['if-match'], 'If-Match');
+  const idempotencyKey = route.idempotent
+    ? oneHeader(headers['idempotency-key'], 'Idempotency-Key')
+    : undefined;
+  if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey);
+  return { raw, query, body, ifMatch, idempotencyKey };
 };
 
 /** The actor of an admitted request. */
@@ -148,16 +182,21 @@ export const serveRoute = async (
   const { headers } = request;
   const actor = actorOf(request);
   const { principal } = actor;
-  const found = await route.find?.({ params, principal });
+  const find = () => route.find?.({ params, principal });
+  const found = route.handlerFinds ? undefined : await find();
   // A route may take JSON instead of the form.
   const isUpload = route.upload !== undefined && (!route.body || isForm(headers['content-type']));
-  const raw = isUpload ? undefined : readRaw(route, request.body as Buffer | undefined, headers);
-  const query = readQuery(route, { ...(request.query as object) });
-  const body = isUpload ? undefined : await readBody(route, raw, principal);
+  const { raw, query, body, ifMatch, idempotencyKey } = await readGiven(
+    route,
+    request,
+    principal,
+    isUpload,
+  ).catch(async (error) => {
+    // What the path names comes before what is wrong with the rest.
+    if (route.handlerFinds) await find();
+    throw error;
+  });
   const upload = isUpload ? await readUpload(request.raw, route.upload!) : undefined;
-  const ifMatch = oneHeader(headers['if-match'], 'If-Match');
-  const key = route.idempotent ? oneHeader(headers['idempotency-key'], 'Idempotency-Key') : undefined;
-  if (key !== undefined) checkIdempotencyKey(key);
   let etag: string | null = null;
   let status: number = route.status ?? 200;
   let left: AbortController | undefined;
@@ -205,8 +244,9 @@ export const serveRoute = async (
     failureOf: (error) => toPartFailure(parts.log, error, request),
     transaction: (fn) =>
       parts.db.tx((tx) => {
-        if (key === undefined) return fn(tx);
-        const request = { principalId: principal.id, key, hash: requestHash(route.id, params, raw) };
+        if (idempotencyKey === undefined) return fn(tx);
+        const hash = requestHash(route.id, params, raw);
+        const request = { principalId: principal.id, key: idempotencyKey, hash };
         return withIdempotencyKey(
           tx,
           parts.vault,
@@ -217,10 +257,12 @@ export const serveRoute = async (
       }),
   };
   let result: unknown;
+  let isReplay = false;
   try {
     result = await route.handler(context);
   } catch (error) {
     if (!(error instanceof IdempotentReplay)) throw lost ?? error;
+    isReplay = true;
     result = error.response.body;
     etag = error.response.etag;
     status = error.response.status ?? status;
@@ -240,7 +282,7 @@ export const serveRoute = async (
     const chunks = result as AsyncIterable<string | Uint8Array>;
     reply.header('content-type', route.stream).send(guardedStream(chunks, parts.recheck, onLost));
   } else if (route.response) {
-    const response = route.response.parse(result);
+    const response = isReplay ? parseStored(route.response, result) : route.response.parse(result);
     if (isUnchanged(route, response, headers, reply)) reply.code(304).send();
     else await sendJson(route, JSON.stringify(response), headers, reply);
   } else reply.send();

@@ -1,3 +1,4 @@
+import '../lib/fault-words.ts';
 import type { z } from 'zod';
 import { ApiError, badRequest, type Fault, unprocessable } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';

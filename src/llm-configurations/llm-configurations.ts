@@ -13,6 +13,7 @@ import {
   findLockedLlm,
   insertLlm,
   type LlmRow,
+  type LlmUse,
   lockLlmForShare,
   updateDefaultLlmRow,
   updateLlmRow,
@@ -140,7 +141,14 @@ export const updateLlm = async (
   return writeLlm(tx, actor, store, before, { name, model, changes, settings });
 };
 
-/** Deletes the configuration. Throws 412 for the default and for one that agents use. */
+const usedBy: Record<LlmUse, string> = {
+  default:
+    'This LLM configuration is the default. Make another one the default first (PUT /llm-configurations/defaults).',
+  agents: 'Agents use this LLM configuration, as their own or as a fallback. Give them another one first.',
+  documents: 'Document intelligence uses this LLM configuration. Give it another one first.',
+};
+
+/** Deletes the configuration. Throws 412 for the default and for one that agents or document intelligence use. */
 export const deleteLlm = async (
   tx: Tx,
   actor: Actor,
@@ -151,13 +159,7 @@ export const deleteLlm = async (
   ifMatch(row.revision);
   const use = await deleteLlmRow(tx, row.id);
   if (use !== null) {
-    throw new ApiError(
-      'precondition_failed',
-      use === 'default'
-        ? 'This LLM configuration is the default. Make another one the default first (PUT /llm-configurations/defaults).'
-        : 'Agents use this LLM configuration, as their own or as a fallback. Give them another one first.',
-      { llm_id: row.id },
-    );
+    throw new ApiError('precondition_failed', usedBy[use], { llm_id: row.id });
   }
   await audit(tx, actor, 'llm_configuration.delete', row.id, { name: row.name, kind: row.kind });
 };

@@ -153,7 +153,7 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
       method: 'DELETE',
       path: onePath,
       summary: 'Delete an LLM configuration',
-      description: 'Returns 412 while it is the default or agents use it.',
+      description: 'Returns 412 while it is the default, or agents or document intelligence use it.',
       find,
       status: 204,
       otherStatuses: [412],

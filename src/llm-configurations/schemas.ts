@@ -55,7 +55,7 @@ const createUnion = z
       createBedrock,
       createOf('mock', 'CreateMockLlm'),
     ],
-    { error: (issue) => (issue.code === 'invalid_union' ? notAKind : 'expected an object') },
+    { error: (issue) => (issue.code === 'invalid_union' ? notAKind : undefined) },
   )
   .meta({ id: 'CreateLlmConfigurationBody' });
 

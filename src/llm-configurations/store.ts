@@ -89,7 +89,7 @@ export const updateLlmRow = (tx: Tx, id: string, fields: LlmFields): Promise<Llm
     .executeTakeFirstOrThrow();
 
 /** What keeps a configuration from being deleted. */
-export type LlmUse = 'default' | 'agents';
+export type LlmUse = 'default' | 'documents' | 'agents';
 
 /**
  * Deletes the row, which is locked. Returns what uses it if it cannot be deleted: no agent can begin to use it in the
@@ -107,6 +107,7 @@ export const deleteLlmRow = async (tx: Tx, id: string): Promise<LlmUse | null> =
   } catch (error) {
     const { code, constraint } = error as { code?: string; constraint?: string };
     if (code !== '23503') throw error;
+    if (constraint === 'document_intelligence_llm_id_fkey') return 'documents';
     return constraint === 'llm_defaults_llm_id_fkey' ? 'default' : 'agents';
   }
 };

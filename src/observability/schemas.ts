@@ -68,11 +68,10 @@ export const scope = z
   .meta({ id: 'ObservabilityScope' });
 
 export const scopeBody = z
-  .discriminatedUnion(
-    'scope',
-    [z.object({ scope: z.literal('global') }), z.object({ scope: z.literal('agent'), agent_id: id })],
-    { error: (issue) => (issue.code === 'invalid_union' ? 'must be global or agent' : 'expected an object') },
-  )
+  .discriminatedUnion('scope', [
+    z.object({ scope: z.literal('global') }),
+    z.object({ scope: z.literal('agent'), agent_id: id }),
+  ])
   .meta({ id: 'CreateObservabilityScopeBody' });
 
 export const scopeQuery = z

@@ -109,52 +109,45 @@ const shapes = (
     trace_ui_type: maybe(check.traceUiType),
   };
   return z
-    .discriminatedUnion(
-      'provider',
-      [
-        z
-          .object({
-            provider: z.literal('hosted_dashboard'),
-            ...shared,
-            api_token: check.credential,
-            dashboard_instance_id: check.userId,
-            additional_headers: maybe(check.additionalHeaders).describe(
-              'Additional HTTP headers of each export.',
-            ),
-            stack_name: maybe(check.stackName).describe('The name of the stack, for trace links.'),
-          })
-          .meta({ id: name('HostedDashboardSettings') }),
-        z
-          .object({
-            provider: z.literal('llm_tracing'),
-            ...shared,
-            project_name: check.headerValue,
-            api_key: check.headerValue,
-          })
-          .meta({ id: name('LlmTracingSettings') }),
-        z
-          .object({
-            provider: z.literal('otlp_basic_auth'),
-            ...shared,
-            username: check.userId,
-            password: check.credential,
-            ...traceUi,
-          })
-          .meta({ id: name('OtlpBasicAuthSettings') }),
-        z
-          .object({
-            provider: z.literal('otlp_custom_headers'),
-            ...shared,
-            headers: maybe(check.headers).describe('Custom HTTP headers of each export.'),
-            ...traceUi,
-          })
-          .meta({ id: name('OtlpCustomHeadersSettings') }),
-      ],
-      {
-        error: (issue) =>
-          issue.code === 'invalid_union' ? `must be one of ${providers.join(', ')}` : 'expected an object',
-      },
-    )
+    .discriminatedUnion('provider', [
+      z
+        .object({
+          provider: z.literal('hosted_dashboard'),
+          ...shared,
+          api_token: check.credential,
+          dashboard_instance_id: check.userId,
+          additional_headers: maybe(check.additionalHeaders).describe(
+            'Additional HTTP headers of each export.',
+          ),
+          stack_name: maybe(check.stackName).describe('The name of the stack, for trace links.'),
+        })
+        .meta({ id: name('HostedDashboardSettings') }),
+      z
+        .object({
+          provider: z.literal('llm_tracing'),
+          ...shared,
+          project_name: check.headerValue,
+          api_key: check.headerValue,
+        })
+        .meta({ id: name('LlmTracingSettings') }),
+      z
+        .object({
+          provider: z.literal('otlp_basic_auth'),
+          ...shared,
+          username: check.userId,
+          password: check.credential,
+          ...traceUi,
+        })
+        .meta({ id: name('OtlpBasicAuthSettings') }),
+      z
+        .object({
+          provider: z.literal('otlp_custom_headers'),
+          ...shared,
+          headers: maybe(check.headers).describe('Custom HTTP headers of each export.'),
+          ...traceUi,
+        })
+        .meta({ id: name('OtlpCustomHeadersSettings') }),
+    ])
     .meta({ id: name('ObservabilityProviderSettings') }) as unknown as z.ZodType<Settings, Settings>;
 };
 

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { testServices } from '../../tests/harness/services.ts';
 import { until } from '../../tests/harness/wait.ts';
+import { xlsx } from '../../tests/harness/zip.ts';
 import { readConfig } from '../config.ts';
 import { offlineDatabase } from '../database/index.ts';
 import { Child } from './child.ts';
@@ -38,6 +40,26 @@ const run = async (deed: string, input: unknown = null, timeLimitMs = 20_000, si
     expect([isAlive(child.pid!), existsSync(child.folder)]).toEqual([false, false]);
   }
 };
+
+test('a large reply waits until the platform has time to read it', async () => {
+  const job = await mkdtemp(join(folder, 'large-'));
+  const rows = Array.from({ length: 20_000 }, (_, i) => [`row ${i} `.padEnd(50, '-')]);
+  await writeFile(join(job, 'source'), xlsx({ Sheet: rows }));
+  const [command, args] = childCommand('documents', job);
+  const child = spawn(command, args, { cwd: job, env: {}, stdio: ['pipe', 'pipe', 'ignore'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const input = { type: 'xlsx', ranges: null, maxPages: 1, maxCharacters: 10_000_000 };
+  child.stdin.write(`${JSON.stringify({ job: 'documentRead', input })}\n`);
+  // Nothing is taken out of the pipe: it is full when the process waits, or has given up.
+  await once(child.stdout, 'readable');
+  await until(() => /\) [SZ] /.test(readFileSync(`/proc/${child.pid}/stat`, 'utf8')));
+  let reply = '';
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
+    reply += chunk;
+    if (reply.endsWith('\n')) break;
+  }
+  expect(JSON.parse(reply).output.pages[0].lines).toHaveLength(rows.length);
+});
 
 describe('a hostile job', () => {
   test('sees no environment and works in its own folder', async () => {

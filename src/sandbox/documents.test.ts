@@ -99,6 +99,21 @@ test('the pages asked for are read, and no more than are allowed', async () => {
   expect([counted.total, counted.pages]).toEqual([4, []]);
 });
 
+test('a PDF that claims pages it does not have is unreadable', async () => {
+  const whole = textPdf(['Total: 5']).toString('latin1');
+  // Fewer pages than none, and a tree of pages that leads to itself. All else stays where it was.
+  const negative = whole.replace('/Count 1 >>', '/Count -7>>');
+  const loop = whole.replace(/\/Kids \[\d 0 R/, '/Kids [2 0 R');
+  for (const [text, message] of [
+    [negative, 'the PDF has no pages'],
+    [loop, 'the PDF does not have its pages'],
+  ] as const) {
+    expect(text).not.toBe(whole);
+    const found = read(Buffer.from(text, 'latin1'), 'pdf');
+    await expect(found).rejects.toMatchObject({ reason: 'unreadable', message });
+  }
+});
+
 test('reading ends at the limit of characters', async () => {
   const { pages, cut } = await read('abc\ndef😀\nghi', 'text', { maxCharacters: 8 });
   expect([textOf(pages[0]!), cut]).toEqual([['abc', 'def'], true]);

@@ -143,6 +143,17 @@ describe('a SQLite file', () => {
     expect(listed.tables.map(({ name }) => name)).toEqual(['orders']);
   });
 
+  test('computes decimals with the functions that the platform adds, and says what is no date', async () => {
+    const functions = ['to_decimal', 'to_moment', 'unicode_lower'];
+    const sql = "select to_decimal(0.1 + 0.2), unicode_lower('Ä'), to_moment(0) from main.orders limit 1";
+    expect((await query(sql, { functions })).rows).toEqual([[0.3, 'ä', '1970-01-01T00:00:00.000Z']]);
+    const milliseconds = query('select to_moment(1769853600000) from main.orders', { functions });
+    await expect(milliseconds).rejects.toMatchObject({
+      reason: 'query_failed',
+      message: 'A number is no date.',
+    });
+  });
+
   test('fails with the message of SQLite, or as unreadable if it is no database', async () => {
     await expect(query('select nope from main.orders')).rejects.toMatchObject({
       reason: 'query_failed',

@@ -1,4 +1,4 @@
-import { type Executor, type Json, json, sql, type Tx } from '../database/index.ts';
+import { type Executor, type Json, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import type { Principal } from '../lib/principal.ts';
 
 /** When a schedule was due, from some moment until that of the next row: what a reconciliation computes with. */
@@ -40,20 +40,35 @@ declare module '../database/database.ts' {
 const columns = ['schedule_id', 'revision', 'from_at', 'cron_expression', 'timezone', 'enabled'] as const;
 const historyColumns = [...columns, 'catch_up', 'action', 'principal', 'reason', 'changed'] as const;
 
+type NewChange = DefinitionChange & { principal: ChangedBy };
+
+/**
+ * The statement that records what the schedules in `source`, which has their columns, are from `at` on; also as a part of
+ * the statement that makes them so.
+ */
+export const definitionInsertion = (
+  source: RawBuilder<unknown>,
+  at: number,
+  { action, principal, reason, changed }: NewChange,
+): RawBuilder<unknown> => {
+  const { kind, id, name } = principal;
+  return sql`insert into schedule_definitions (schedule_id, revision, from_at, cron_expression, timezone, enabled,
+      catch_up, action, principal, reason, changed)
+    select s.id, s.revision, ${new Date(at)}::timestamptz, s.cron_expression, s.timezone, s.enabled, s.catch_up,
+      ${action}, ${json({ kind, id, name })}::jsonb, ${reason}, ${changed}::text[]
+    from ${source} s`;
+};
+
 /** Records what these schedules are from `at` on, in the transaction that made them so. */
 export const recordDefinitionVersions = async (
   tx: Tx,
   ids: readonly string[],
   at: number,
-  { action, principal, reason, changed = null }: DefinitionChange & { principal: ChangedBy },
+  change: NewChange,
 ): Promise<void> => {
   if (ids.length === 0) return;
-  const { kind, id, name } = principal;
-  await sql`insert into schedule_definitions (schedule_id, revision, from_at, cron_expression, timezone, enabled,
-      catch_up, action, principal, reason, changed)
-    select s.id, s.revision, ${new Date(at)}::timestamptz, s.cron_expression, s.timezone, s.enabled, s.catch_up,
-      ${action}, ${json({ kind, id, name })}::jsonb, ${reason}, ${changed}::text[]
-    from schedules s where s.id = any(${ids}::uuid[])`.execute(tx);
+  const changed = sql`(select * from schedules where id = any(${ids}::uuid[]))`;
+  await definitionInsertion(changed, at, change).execute(tx);
 };
 
 /** The versions that define the occurrences in (from, to], and the one before them, oldest first. */

@@ -80,15 +80,16 @@ export const scheduleRoutes = (db: Database): Route[] => {
       summary: 'Create a schedule',
       description: 'It is enabled, and `next_run_at` is its first occurrence.',
       find: findWorker,
+      handlerFinds: true,
       body: definition,
       badRequestFields: timeFields,
       checkBody,
       response: publicSchedule,
       idempotent: true,
       etag: true,
-      handler: ({ found, body, transaction, etag, actor }) =>
+      handler: ({ params, body, transaction, etag, actor }) =>
         transaction(async (tx) => {
-          const schedule = await createSchedule(tx, actor, found.id, body);
+          const schedule = await createSchedule(tx, actor, params.agent_id!, body);
           etag(schedule.revision);
           return schedule;
         }),

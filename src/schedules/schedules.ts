@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Agent, getAgent, lockAgent, requireWorker } from '../agents/index.ts';
-import { audit } from '../audit/index.ts';
+import { type Agent, getAgent, lockAgentMode, requireWorker } from '../agents/index.ts';
+import { audit, auditInsertion } from '../audit/index.ts';
 import { databaseNow, type Executor, type Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import { readSettings } from '../settings/index.ts';
+import { readSettings, settingNumber } from '../settings/index.ts';
 import { createWorkItem, type WorkItem } from '../work-items/index.ts';
 import { CronError } from './cron/cron.ts';
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
 import { suggestExpression, suggestZone } from './cron/suggestions.ts';
 import { ZoneError, zoneRulesVersion } from './cron/zones.ts';
-import { recordDefinitionVersions } from './definition-store.ts';
+import { definitionInsertion, recordDefinitionVersions } from './definition-store.ts';
 import { insertOccurrences, type OccurrenceRow } from './occurrence-store.ts';
 import {
-  countSchedules,
   type Definition,
   definitionFields,
   findLockedSchedule,
@@ -119,30 +118,29 @@ export const createSchedule = async (
 ): Promise<ScheduleRow> => {
   const occurrences = occurrencesOf(definition.cron_expression, definition.timezone);
   // Locked, so that none of several creates at once counts too few.
-  checkWorker(await lockAgent(tx, agentId));
-  const { MAX_SCHEDULES_PER_AGENT: max } = await readSettings(tx);
-  if ((await countSchedules(tx, agentId)) >= max) {
-    throw badRequest(`The agent has ${max} schedules, the maximum. Delete one first.`, {
-      setting: 'MAX_SCHEDULES_PER_AGENT',
-    });
-  }
-  const now = await databaseNow(tx);
+  const agent = await lockAgentMode(tx, agentId);
+  checkWorker(agent);
+  const now = agent.now.getTime();
   const next = nextAfter(occurrences, now);
   if (!next) throw noOccurrence();
-  const row = await insertSchedule(tx, newId(), agentId, definition, {
-    next_run_at: next,
-    zone_rules: zoneRulesVersion,
+  const id = newId();
+  const { cron_expression, timezone } = definition;
+  const { principal } = actor;
+  const row = await insertSchedule(
+    tx,
+    { id, agent_id: agentId, definition, next_run_at: next, zone_rules: zoneRulesVersion },
+    settingNumber('MAX_SCHEDULES_PER_AGENT'),
+    (source) =>
+      definitionInsertion(source, now, { action: 'create', principal, reason: null, changed: null }),
+    auditInsertion(actor, [
+      { action: 'schedule.create', targetId: id, details: { agent_id: agentId, cron_expression, timezone } },
+    ]),
+  );
+  if (row) return row;
+  const { MAX_SCHEDULES_PER_AGENT: most } = await readSettings(tx);
+  throw badRequest(`The agent has ${most} schedules, the maximum. Delete one first.`, {
+    setting: 'MAX_SCHEDULES_PER_AGENT',
   });
-  await recordDefinitionVersions(tx, [row.id], now, {
-    action: 'create',
-    principal: actor.principal,
-    reason: null,
-    changed: null,
-  });
-  await notifyNextRun(tx, [row.next_run_at]);
-  const { cron_expression, timezone } = row;
-  await audit(tx, actor, 'schedule.create', row.id, { agent_id: agentId, cron_expression, timezone });
-  return row;
 };
 
 /** The row that records what is due of a schedule and will not fire, and the last occurrence that it covers. */

@@ -1,4 +1,14 @@
-import { type Executor, type Json, json, notify, sql, type Table, type Tx } from '../database/index.ts';
+import {
+  type Executor,
+  type Json,
+  json,
+  notify,
+  prepared,
+  type RawBuilder,
+  sql,
+  type Table,
+  type Tx,
+} from '../database/index.ts';
 import { matchesFilter, type ScheduleFilter } from './filter.ts';
 
 /**
@@ -74,45 +84,46 @@ export const definitionFields = [
   'metadata',
 ] as const;
 
+const scheduleOfAgent = prepared((executor, values: { agentId: string; scheduleId: string }) =>
+  executor
+    .selectFrom('agents as a')
+    .leftJoin('schedules as s', (join) =>
+      join.onRef('s.agent_id', '=', 'a.id').on('s.id', '=', values.scheduleId),
+    )
+    .select('a.mode')
+    .select(columns.map((column) => `s.${column}` as const))
+    .where('a.id', '=', values.agentId)
+    .compile(),
+);
+
 /** The mode of an agent, with the schedule if it is this agent's; undefined for an unknown agent. */
 export const findScheduleOfAgent = async (
   executor: Executor,
   agentId: string,
   scheduleId: string,
 ): Promise<{ mode: 'worker' | 'conversational'; schedule: ScheduleRow | null } | undefined> => {
-  const row = await executor
-    .selectFrom('agents as a')
-    .leftJoin('schedules as s', (join) => join.onRef('s.agent_id', '=', 'a.id').on('s.id', '=', scheduleId))
-    .select('a.mode')
-    .select(columns.map((column) => `s.${column}` as const))
-    .where('a.id', '=', agentId)
-    .executeTakeFirst();
+  const [row] = await scheduleOfAgent(executor, { agentId, scheduleId });
   if (!row) return undefined;
   const { mode, ...schedule } = row;
   return { mode, schedule: schedule.id === null ? null : (schedule as ScheduleRow) };
 };
 
-/** Newest first. */
-export const listSchedules = (executor: Executor, agentId: string): Promise<ScheduleRow[]> =>
+const schedulesOfAgent = prepared((executor, values: { agentId: string }) =>
   executor
     .selectFrom('schedules')
     .select(columns)
-    .where('agent_id', '=', agentId)
+    .where('agent_id', '=', values.agentId)
     .orderBy('id', 'desc')
-    .execute();
+    .compile(),
+);
+
+/** Newest first. */
+export const listSchedules = (executor: Executor, agentId: string): Promise<ScheduleRow[]> =>
+  schedulesOfAgent(executor, { agentId });
 
 /** The schedules of all agents, the oldest first. */
 export const listAllSchedules = (executor: Executor): Promise<ScheduleRow[]> =>
   executor.selectFrom('schedules').select(columns).orderBy('id').execute();
-
-export const countSchedules = async (tx: Tx, agentId: string): Promise<number> =>
-  (
-    await tx
-      .selectFrom('schedules')
-      .select((eb) => eb.fn.countAll<number>().as('n'))
-      .where('agent_id', '=', agentId)
-      .executeTakeFirstOrThrow()
-  ).n;
 
 /** The schedule, locked until the transaction ends: in the meantime firing leaves it out. */
 export const findLockedSchedule = (tx: Tx, id: string): Promise<ScheduleRow | undefined> =>
@@ -166,18 +177,45 @@ const toRow = (definition: Definition) => ({
   metadata: json(definition.metadata),
 });
 
-export const insertSchedule = (
+/** A schedule that is inserted. */
+interface NewSchedule extends Pick<ScheduleRow, 'id' | 'agent_id' | 'zone_rules'> {
+  definition: Definition;
+  next_run_at: Date;
+}
+
+/**
+ * What is due later is noticed without a notification: replicas sleep for 15 s at most. PostgreSQL commits transactions
+ * that notify one after the other, so that they share no sync to disk.
+ */
+const noticedWithin = sql`interval '30 seconds'`;
+
+/**
+ * Inserts a schedule and what belongs to it, and notifies of a next run that is near, in one statement: each of its own is a round
+ * trip, which costs more than the row. `recorded` inserts the first version of the rows in `source`, `audited` the audit
+ * entry. Resolves to undefined if the agent, which is locked, has `most` schedules.
+ */
+export const insertSchedule = async (
   tx: Tx,
-  id: string,
-  agentId: string,
-  definition: Definition,
-  next: Pick<ScheduleRow, 'next_run_at' | 'zone_rules'>,
-): Promise<ScheduleRow> =>
-  tx
-    .insertInto('schedules')
-    .values({ id, agent_id: agentId, ...toRow(definition), ...next })
-    .returning(columns)
-    .executeTakeFirstOrThrow();
+  { id, agent_id, zone_rules, next_run_at, definition }: NewSchedule,
+  most: RawBuilder<number>,
+  recorded: (source: RawBuilder<unknown>) => RawBuilder<unknown>,
+  audited: RawBuilder<unknown>,
+): Promise<ScheduleRow | undefined> => {
+  const { payload, metadata, ...fields } = toRow(definition);
+  const { rows } = await sql<ScheduleRow>`with inserted as (
+      insert into schedules (id, agent_id, cron_expression, timezone, catch_up, work_item_name, message, payload,
+        metadata, next_run_at, zone_rules)
+      select ${id}::uuid, ${agent_id}::uuid, ${fields.cron_expression}, ${fields.timezone}, ${fields.catch_up}::boolean,
+        ${fields.work_item_name}, ${fields.message}, ${payload}::jsonb, ${metadata}::jsonb,
+        ${next_run_at}::timestamptz, ${zone_rules}
+      where (select count(*) from schedules where agent_id = ${agent_id}) < ${most}
+      returning ${sql.join(columns.map((column) => sql.ref(column)))}
+    ), recorded as (${recorded(sql`inserted`)}), audited as (${audited})
+    select inserted.* from inserted
+    cross join (select case when ${next_run_at}::timestamptz < platform_now() + ${noticedWithin}
+      then pg_notify(${schedulesChannel}, ${String(next_run_at.getTime())}) end) notified`.execute(tx);
+  return rows[0];
+};
 
 /** Writes a new definition and what follows from it; it raises the revision. */
 export const updateScheduleRow = (

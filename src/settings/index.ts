@@ -13,9 +13,17 @@ import {
   settingDefinitions,
   settingNames,
 } from './settings.ts';
-import { readSettings } from './store.ts';
+import { readSettings, settingNumber } from './store.ts';
 
-export { defaultSettings, readSettings, type SettingName, type Settings, settingDefinitions, settingNames };
+export {
+  defaultSettings,
+  readSettings,
+  type SettingName,
+  type Settings,
+  settingDefinitions,
+  settingNames,
+  settingNumber,
+};
 
 /**
  * The settings as this replica last read them, for what uses them too often for a query (rate limit, retention). A

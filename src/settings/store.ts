@@ -1,4 +1,12 @@
-import { type Executor, type Json, json, sql, type Table, type Tx } from '../database/index.ts';
+import {
+  type Executor,
+  type Json,
+  json,
+  type RawBuilder,
+  sql,
+  type Table,
+  type Tx,
+} from '../database/index.ts';
 import { defaultSettings, type SettingName, type Settings } from './settings.ts';
 
 declare module '../database/database.ts' {
@@ -13,6 +21,11 @@ export const readSettings = async (executor: Executor): Promise<Settings> => {
   const changed = rows.filter((row) => row.name in defaultSettings).map((row) => [row.name, row.value]);
   return { ...defaultSettings, ...Object.fromEntries(changed) };
 };
+
+/** A setting that is a number, as a part of a larger statement, which sees the settings of its transaction. */
+export const settingNumber = (name: SettingName): RawBuilder<number> =>
+  sql`coalesce((select value::int from advanced_settings where name = ${sql.lit(name)}),
+    ${sql.lit(defaultSettings[name])})`;
 
 /** Inserts or updates one setting. */
 export const upsertSetting = async (tx: Tx, name: SettingName, value: unknown): Promise<void> => {

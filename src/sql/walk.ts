@@ -100,7 +100,7 @@ export const rangesOf = (node: Typed): Set<Range> => {
 /** Equal for expressions that are the same apart from where they stand. */
 export const keyOf = (node: unknown): string =>
   JSON.stringify(node, (key, value) => {
-    if (key === 'at' || key === 'type') return undefined;
+    if (key === 'at') return undefined;
     // The text of a WITH query would stand here for each of its uses, and for each of theirs.
     return key === 'source' && value?.query !== undefined ? value.name : value;
   });

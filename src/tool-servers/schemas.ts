@@ -48,7 +48,7 @@ const argument = text(8_192).refine((value) => !value.includes('\u0000'), 'must 
 const env = z
   .custom<Record<string, string>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'expected an object of names and values',
+    'must be an object of names and values',
   )
   .superRefine((map, context) => {
     const entries = Object.entries(map);
@@ -132,9 +132,7 @@ const stdio = z
   .meta({ id: 'CreateStdioToolServer' });
 
 export const createBody = z
-  .discriminatedUnion('transport', [http, stdio], {
-    error: (issue) => (issue.code === 'invalid_union' ? 'must be http or stdio' : 'expected an object'),
-  })
+  .discriminatedUnion('transport', [http, stdio])
   .meta({ id: 'CreateToolServerBody' });
 
 export const updateBody = z

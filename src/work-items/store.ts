@@ -1,5 +1,5 @@
 import { type Callback, deliveryInsertion } from '../callbacks/index.ts';
-import { type Executor, json, notify, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import { type Executor, json, notify, prepared, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
 import { type Principal, systemPrincipal } from '../lib/principal.ts';
 import type { PendingApproval, StoredDecision } from './approvals.ts';
@@ -159,12 +159,12 @@ export const findWorkItemId = async (executor: Executor, id: string): Promise<{ 
   return rows[0];
 };
 
-export const findWorkItem = async (executor: Executor, id: string): Promise<WorkItem | undefined> => {
-  const { rows } = await sql<WorkItem>`select ${columns} from work_items w where w.id = ${id}`.execute(
-    executor,
-  );
-  return rows[0];
-};
+const workItemById = prepared((executor, values: { id: string }) =>
+  sql<WorkItem>`select ${columns} from work_items w where w.id = ${values.id}`.compile(executor),
+);
+
+export const findWorkItem = async (executor: Executor, id: string): Promise<WorkItem | undefined> =>
+  (await workItemById(executor, { id }))[0];
 
 /** Stores the callbacks that a new Work Item got. */
 export const updateCallbacks = async (tx: Tx, id: string, callbacks: readonly Callback[]): Promise<void> => {

@@ -83,7 +83,7 @@ export const readItem = (
 ): ReadItem => {
   const none = { missing: [], references: new Map<string, string>() };
   if (!isObject(given)) {
-    return { item: undefined, faults: [{ path: '', message: 'expected an object' }], ...none };
+    return { item: undefined, faults: [{ path: '', message: 'must be an object' }], ...none };
   }
   const attempt = (keep: boolean): ReadItem => {
     const { given: resolved, faults, ...rest } = resolve(kind, given, found, secrets, keep);

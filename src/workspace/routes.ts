@@ -13,7 +13,7 @@ const prune = optional(z.boolean(), false).describe(
 );
 const secrets = optional(
   z
-    .custom<Record<string, string>>(isObject, 'expected an object of names and values')
+    .custom<Record<string, string>>(isObject, 'must be an object of names and values')
     .superRefine((given, context) => {
       for (const [name, value] of Object.entries(given)) {
         if (typeof value !== 'string') {

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { makeShop } from '../../examples/shop.ts';
 import { ok } from '../contract/fixture.ts';
 import { expectAccessible, wide } from './accessibility.ts';
 import { describeInBrowser, detail, visit } from './fixture.ts';
@@ -132,7 +134,7 @@ describeInBrowser('the command of an empty list', (at) => {
   /** Sends what the command on the page sends. */
   const run = async (page: Page): Promise<boolean> => {
     const command = (await page.locator('figure pre').textContent()) ?? '';
-    const [, url, body] = /^curl (\S+) -H "Authorization: Bearer \$KEY" .* -d '(.*)'$/s.exec(command)!;
+    const [, url, body] = /^curl (\S+) -H "Authorization: Bearer \$KEY" .* -d '(.*)'$/ms.exec(command)!;
     const headers = {
       authorization: `Bearer ${await at().keyOf('admin')}`,
       'content-type': 'application/json',
@@ -149,5 +151,20 @@ describeInBrowser('the command of an empty list', (at) => {
       await other.reload();
       await other.locator('figure pre').waitFor({ state: 'detached' });
     }
+  });
+
+  detail('makes the connection that a model reads, and then a model of its first table', async () => {
+    const page = await at().open('/semantic-data-models');
+    await page.getByText('npm run example:shop').waitFor();
+    // What the first command does, where this platform looks for files.
+    makeShop(join(at().dataDir, 'databases', 'shop.db'));
+    expect(await run(page)).toBe(true);
+    await page.reload();
+    await page.getByText('"table":"customers"').waitFor();
+    expect(await run(page)).toBe(true);
+    await page.reload();
+    await page.getByRole('row', { name: /customers/ }).waitFor();
+    await visit(page, '/data-connections');
+    await page.getByRole('row', { name: /Shop/ }).waitFor();
   });
 });

@@ -248,9 +248,17 @@ describeInBrowser('extractions', (at) => {
       await page.getByText('Type them again: the address changes.').waitFor();
       await page.getByRole('button', { name: 'Discard' }).click();
       await page.getByRole('button', { name: 'Replace' }).waitFor();
+      await page.getByLabel('OCR languages').fill('deu');
       await page.getByRole('button', { name: 'Delete configuration' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete configuration' }).click();
       await page.getByText('Nothing was configured.').waitFor();
+      // What was typed is gone, and what is typed now is no conflict with the deletion.
+      await page.getByLabel('OCR languages').and(page.locator('[value="eng"]')).waitFor();
+      await choose('A reader of your own');
+      await page.getByLabel('URL', { exact: true }).fill(server.url);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Documents are read by A reader of your own.').waitFor();
+      await at().api.delete('/document-intelligence');
       await server.stop();
     },
   );

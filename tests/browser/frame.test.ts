@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newAgent, newKey, ok } from '../contract/fixture.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, detail } from './fixture.ts';
+import { describeInBrowser, detail, visit } from './fixture.ts';
 
 describeInBrowser('the frame of the application', (at) => {
   test('finds pages by name: Enter opens, Ctrl+Enter in a new tab', async () => {
@@ -100,6 +100,64 @@ describeInBrowser('the frame of the application', (at) => {
       expect(await navigation.getByRole('link', { name, exact: true }).count(), name).toBe(0);
     }
     await expectAccessible(page, wide);
+  });
+
+  detail('asks for nothing that a builder or a member may not have, on any page', async () => {
+    const paths = [
+      '/',
+      '/review',
+      '/work-items',
+      '/work-items/new',
+      '/schedules',
+      '/schedules/new',
+      '/agents',
+    ];
+    const others = [
+      'tool-servers',
+      'data-connections',
+      'semantic-data-models',
+      'extractions',
+      'integrations',
+    ];
+    const admin = ['users', 'role-mappings', 'settings', 'branding', 'audit', 'status', 'api-keys'];
+    for (const path of [
+      'agents/new',
+      'llm-configurations',
+      'llm-configurations/new',
+      'document-intelligence',
+    ]) {
+      paths.push(`/${path}`);
+    }
+    for (const path of others) paths.push(`/${path}`, `/${path}/new`);
+    for (const path of admin) paths.push(`/${path}`);
+    const { id } = await newAgent(at());
+    for (const tab of ['overview', 'schedules', 'work-items', 'instructions', 'tools', 'connect']) {
+      paths.push(`/agents/${id}?tab=${tab}`);
+    }
+    for (const as of ['builder', 'member'] as const) {
+      // A refused request is a fault, and fails the test.
+      const page = await at().open('/', { as });
+      for (const path of paths) {
+        await visit(page, path);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+      }
+    }
+  });
+
+  detail('gives a title three lines, and the rest on demand', async () => {
+    const name = 'A name that goes on and on, '.repeat(8).slice(0, 199).trim();
+    const { id } = await newAgent(at(), { name });
+    const page = await at().open(`/agents/${id}`, { width: 360 });
+    const title = page.getByRole('heading', { level: 1, name });
+    const height = async () => (await title.boundingBox())!.height;
+    await page.getByRole('button', { name: 'Show all' }).waitFor();
+    const least = await height();
+    expect(least).toBeLessThan(90);
+    await expectAccessible(page, phone);
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByRole('button', { name: 'Show less' }).waitFor();
+    expect(await height()).toBeGreaterThan(2 * least);
   });
 
   test('is whole on a phone: five places, and the rest behind More', async () => {

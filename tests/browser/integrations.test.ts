@@ -30,6 +30,10 @@ describeInBrowser('integrations', (at) => {
     await page.getByRole('button', { name: 'Turn off' }).waitFor();
     await page.getByRole('tab', { name: 'Settings' }).click();
     await page.getByLabel('Description').fill('House collector');
+    // Another part of it is changed by a button meanwhile: that is no conflict.
+    await page.getByRole('button', { name: 'Turn off' }).click();
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await page.getByRole('button', { name: 'Turn off' }).waitFor();
     await page.getByRole('button', { name: 'Save integration' }).click();
     await page.getByRole('heading', { level: 1, name: 'House collector' }).waitFor();
     expect(await page.content()).not.toContain('a-secret-value');

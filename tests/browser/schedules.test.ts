@@ -93,7 +93,7 @@ describeInBrowser('schedules', (at) => {
     await dialog.getByRole('button', { name: 'Pause schedule' }).click();
     await backup.getByText('“until the disk is larger”').waitFor();
 
-    await page.getByRole('searchbox', { name: 'Filter' }).fill('churn');
+    await page.getByRole('textbox', { name: 'Filter' }).fill('churn');
     await page.getByText('56 schedules match.').waitFor();
     await page.getByRole('checkbox', { name: 'Select all', exact: true }).check();
     await page.getByRole('button', { name: 'Select all 56 that match' }).click();
@@ -106,11 +106,11 @@ describeInBrowser('schedules', (at) => {
     const paused = (await ok(at().app.get('/schedules?state=paused&limit=1'))).total;
     expect(paused).toBe(57);
 
-    await page.getByRole('searchbox', { name: 'Filter' }).fill('no such name');
+    await page.getByRole('textbox', { name: 'Filter' }).fill('no such name');
     await page.getByText('No schedules match 1 filter.').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByText(/^59 schedules/).waitFor();
-    await page.getByRole('searchbox', { name: 'Filter' }).fill('ledger');
+    await page.getByRole('textbox', { name: 'Filter' }).fill('ledger');
     await page.getByRole('button', { name: 'More actions for Backup check' }).click();
     await page.getByRole('menuitem', { name: 'Resume' }).click();
     await page.getByText('1 schedule is resumed').waitFor();

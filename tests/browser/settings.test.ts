@@ -66,12 +66,17 @@ describeInBrowser('settings, status, audit log and branding', (at) => {
     const other = await at().open('/sign-in', { as: null });
     await other.getByText('to the agents of Night shift').waitFor();
     // The form around the button is not saved when its dialog is answered: that would be a 412.
+    await page.getByLabel('Workspace name').fill('Not saved');
     await page.getByRole('button', { name: 'Clear branding' }).click();
     const dialog = page.getByRole('dialog', { name: 'Clear branding' });
     await dialog.getByRole('button', { name: 'Clear branding' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await page.getByLabel('Workspace name').and(page.locator('[value=""]')).waitFor();
     expect((await ok(at().api.get('/branding'))).workspace_name).toBe('');
+    // What is typed now is a change of the cleared branding, and no conflict.
+    await page.getByLabel('Workspace name').fill('Day shift');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('complementary', { name: 'Workspace' }).getByText('Day shift').waitFor();
   });
 
   detail('shows what is wrong at its field, which gets the focus', async () => {

@@ -29,6 +29,18 @@ onPostgres((at) => {
     expect(await ok(api.get(path))).toEqual(unset);
   });
 
+  test('the model that extracts is not deleted: the default model would get the documents', async () => {
+    const { api } = at();
+    const llm = await ok(api.post('/llm-configurations', { name: 'Reads', kind: 'mock', model: 'mock' }));
+    await ok(api.put(path, { provider: 'embedded', settings: {}, llm_id: llm.id }));
+    const { status, body } = await api.delete(`/llm-configurations/${llm.id}`);
+    const message = 'Document intelligence uses this LLM configuration. Give it another one first.';
+    expect([status, body.error]).toMatchObject([412, { llm_id: llm.id, message }]);
+    expect(await ok(api.get(path))).toMatchObject({ llm_id: llm.id });
+    await api.delete(path);
+    expect((await api.delete(`/llm-configurations/${llm.id}`)).status).toBe(204);
+  });
+
   test('a change that someone else made in the meantime is not written over, nor one after a deletion', async () => {
     const { api } = at();
     const auto = { provider: 'embedded', settings: {} };

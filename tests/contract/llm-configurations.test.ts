@@ -131,7 +131,7 @@ eachDatabase((_name, open) => {
       expect(response.status).toBe(422);
       expect(response.body.error.message).toContain('openai_compatible, openai, anthropic');
       const list = await http.post('/llm-configurations', []);
-      expect([list.status, list.body.error.message]).toEqual([422, 'body: expected an object']);
+      expect([list.status, list.body.error.message]).toEqual([422, 'body: must be an object, not an array']);
     });
   });
 

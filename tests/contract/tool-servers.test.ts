@@ -108,7 +108,7 @@ onPostgres(
           tools: [{ name: 'a' }, { name: 'b', inputSchema: { type: 'string' } }],
         });
         expect((await create({ url: server.url })).last_error).toBe(
-          'The response of the server is not valid: tools[1].inputSchema.type: Invalid input: expected "object".',
+          'The response of the server is not valid: tools[1].inputSchema.type: must be "object".',
         );
       });
 

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminKey } from '../harness/process.ts';
+import { type CommandResult, runCommand } from './command-fixture.ts';
 import { withPlatform } from './fixture.ts';
 import {
   apply,
@@ -16,14 +14,6 @@ import {
   secret,
   secrets,
 } from './workspace-fixture.ts';
-
-const bin = fileURLToPath(new URL('../../bin/agent-platform.js', import.meta.url));
-
-interface Result {
-  status: number;
-  out: string;
-  err: string;
-}
 
 describe('the command agent-platform', () =>
   withPlatform('postgres', (at) => {
@@ -36,21 +26,12 @@ describe('the command agent-platform', () =>
 
     const run = async (
       args: readonly string[],
-      { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
-    ): Promise<Result> => {
-      const { PATH, HOME } = process.env;
-      const child = spawn(process.execPath, [bin, ...args], {
-        cwd: folder,
-        env: { PATH, HOME, AGENT_PLATFORM_URL: at().test.origin, AGENT_PLATFORM_KEY: adminKey, ...env },
-      });
-      child.stdin.end(input);
-      const [out, err, status] = await Promise.all([
-        text(child.stdout),
-        text(child.stderr),
-        new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1))),
-      ]);
-      for (const value of [...Object.values(secrets), adminKey]) expect(out + err).not.toContain(value);
-      return { status, out, err };
+      options: { env?: Record<string, string>; input?: string } = {},
+    ): Promise<CommandResult> => {
+      const result = await runCommand(at(), args, { ...options, cwd: folder });
+      for (const value of [...Object.values(secrets), adminKey])
+        expect(result.out + result.err).not.toContain(value);
+      return result;
     };
 
     const given = Object.entries(secrets).flatMap(([name, value]) => ['--secret', `${name}=${value}`]);

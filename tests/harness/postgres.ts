@@ -42,7 +42,8 @@ export interface Postgres extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const execute = async (url: string, sql: string): Promise<void> => {
+/** Runs one statement on the database at `url`. */
+export const execute = async (url: string, sql: string): Promise<void> => {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => {});
   try {

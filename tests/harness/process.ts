@@ -9,7 +9,7 @@ import { freePort, startWatchdog } from './watchdog.ts';
 /** The admin key of platforms that tests start, unless `env` sets BOOTSTRAP_ADMIN_API_KEY. */
 export const adminKey = 'admin-key-of-the-tests-0123456789abcdef';
 /** One key for all, so that replicas on one database can read what the others wrote. */
-const encryptionKey = Buffer.alloc(32, 7).toString('base64');
+export const encryptionKey = Buffer.alloc(32, 7).toString('base64');
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -28,6 +28,8 @@ export interface PlatformProcessOptions {
   readyWithinMs?: number | null;
   /** Another program to run instead of the platform, below the root of the project. */
   program?: string;
+  /** The folder of another release, installed: its platform is started, on its own Node. */
+  release?: string;
 }
 
 export interface Exit {
@@ -73,8 +75,10 @@ export async function spawnPlatform(options: PlatformProcessOptions = {}): Promi
     ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl, ENCRYPTION_KEY: encryptionKey } : {}),
     ...options.env,
   };
-  const child: ChildProcess = spawn(process.execPath, [join(root, options.program ?? 'src/main.ts')], {
-    cwd: root,
+  const from = options.release ?? root;
+  const node = options.release ? join(from, 'node_modules', '.bin', 'node') : process.execPath;
+  const child: ChildProcess = spawn(node, [join(from, options.program ?? 'src/main.ts')], {
+    cwd: from,
     env: env as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C in the terminal reaches the tests, which then end it.

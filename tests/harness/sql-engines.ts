@@ -1,6 +1,7 @@
 import { constants, DatabaseSync } from 'node:sqlite';
 import { DuckDBInstance } from '@duckdb/node-api';
 import pg from 'pg';
+import { addFunctions } from '../../src/sandbox/jobs/sqlite-functions.ts';
 import {
   type Datatype,
   type Engine,
@@ -94,6 +95,7 @@ const openMariaDb = async (): Promise<SqlEngine> => {
 const openSqlite = async (): Promise<SqlEngine> => {
   const database = new DatabaseSync(':memory:');
   for (const statement of sessionStatements.sqlite) database.exec(statement);
+  addFunctions(database);
   const engine: SqlEngine = {
     engine: 'sqlite',
     schema: 'main',

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { type Form, type FormOptions, useForm } from './form.ts';
+import { type Form, type FormOptions, same, useForm } from './form.ts';
 import { useInvalidate, useSetCached } from './query.ts';
 import { ApiProblem, type Reply, request } from './request.ts';
 
@@ -26,7 +26,7 @@ export interface Edit<T, V extends object> {
  * The form of a page that edits the thing at `path`. `loaded` is what `useGet(path)` returned. `save` sends the values,
  * or what differs from `before`, with the ETag (`ifMatch`), and resolves to the thing or the part of it that the API
  * returns. A 412 loads the version of the other person, for `EditConflict`. While nothing is changed in the form, it
- * follows what is loaded.
+ * follows what is loaded; then only what changes other parts of the thing.
  */
 export const useEditForm = <T, V extends object>({
   path,
@@ -71,9 +71,14 @@ export const useEditForm = <T, V extends object>({
     }
   };
   const form = useForm(toValues(base.body), (values) => write(values, base.etag), options);
-  if (loaded.etag !== base.etag && !form.dirty && !form.busy && other === null) {
-    setBase(loaded);
-    form.reset(toValues(loaded.body));
+  if (loaded.etag !== base.etag && !form.busy && other === null) {
+    if (!form.dirty) {
+      setBase(loaded);
+      form.reset(toValues(loaded.body));
+    } else if (same(toValues(loaded.body), toValues(base.body))) {
+      // What changed is not in this form: often the person turned the thing off by a button of the page.
+      setBase(loaded);
+    }
   }
   return {
     form,

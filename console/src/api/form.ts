@@ -45,7 +45,7 @@ export interface Form<T extends object> {
   otherFaults: Fault[];
 }
 
-const same = (one: unknown, other: unknown): boolean =>
+export const same = (one: unknown, other: unknown): boolean =>
   Object.is(one, other) || JSON.stringify(one) === JSON.stringify(other);
 
 /** Whether a fault belongs to the field: `payload` has those of `payload.items[2]`. */

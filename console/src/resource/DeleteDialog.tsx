@@ -17,6 +17,8 @@ interface DeleteProps {
   deleted: string;
   /** The address that opens then, if this page goes with it. */
   opens?: string;
+  /** Called when what shows it is read again: a form of it may begin anew. */
+  onDeleted?: () => void;
   /** Paths of lists and other things that show it. */
   invalidates: readonly string[];
   /** What goes with it, and what keeps it. A function gets the refusal. */
@@ -31,6 +33,7 @@ export const DeleteDialog = ({
   name,
   deleted,
   opens,
+  onDeleted,
   invalidates,
   children,
   onClose,
@@ -53,6 +56,7 @@ export const DeleteDialog = ({
       await navigate({ href: opens });
     }
     await invalidate(...invalidates);
+    onDeleted?.();
   });
   return (
     <ActionDialog

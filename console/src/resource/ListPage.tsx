@@ -58,8 +58,10 @@ interface ListPageProps<R> {
   create?: { label: string; operation: string; href?: string; onClick?: () => void };
   /** The path and body of a POST that creates one: the command of the empty list. */
   example?: readonly [string, object];
-  /** The whole command of the empty list, if it is not a POST of JSON. */
+  /** The whole command of the empty list, if it is more than a POST of JSON. */
   command?: (baseUrl: string) => string;
+  /** The command of the empty list, if something must be read for it. */
+  readCommand?: ReactNode;
   /** Other buttons of the header. */
   actions?: ReactNode;
   /** Above the filters; and dialogs. */
@@ -151,7 +153,9 @@ export const ListPage = <R extends { id: string }>(props: ListPageProps<R>) => {
                     sentence={words.empty}
                     action={button}
                     curl={props.command?.(base) ?? (example && curlOf(base, 'POST', ...example))}
-                  />
+                  >
+                    {props.readCommand}
+                  </EmptyState>
                 ) : (
                   <NothingMatches what={words.what ?? ''} filters={filtered} onClear={() => clear(names)} />
                 )

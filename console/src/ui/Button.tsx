@@ -82,7 +82,7 @@ export const ButtonLink = ({
   label?: string;
 }) =>
   disabledReason ? (
-    <Button kind={kind} small={small} wide={wide} disabledReason={disabledReason}>
+    <Button kind={kind} small={small} wide={wide} disabledReason={disabledReason} aria-label={label}>
       {children}
     </Button>
   ) : (

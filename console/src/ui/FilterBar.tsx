@@ -77,7 +77,9 @@ export const FilterText = ({
   return (
     <input
       ref={input}
-      type="search"
+      // Not of the type search: people and tests find it as any other field, by its role and its name.
+      type="text"
+      enterKeyHint="search"
       className={cx(css.text, text !== '' && css.set)}
       aria-label={label}
       placeholder={placeholder ?? label}
@@ -85,6 +87,9 @@ export const FilterText = ({
       autoComplete="off"
       spellCheck={false}
       onChange={(event) => setText(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && text !== '') setText('');
+      }}
     />
   );
 };

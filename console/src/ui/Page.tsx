@@ -1,9 +1,10 @@
-import { Fragment, type ReactNode, useEffect } from 'react';
+import { Fragment, type ReactNode, type Ref, useEffect } from 'react';
 import { discardUnsaved } from '../api/unsaved.ts';
 import { useTitle } from '../app/title.ts';
 import { cx } from './cx.ts';
 import { Link } from './Link.tsx';
 import css from './Page.module.css';
+import { Title } from './Title.tsx';
 
 /** A step above this page: "Schedules / Ledger". */
 export interface Crumb {
@@ -46,7 +47,7 @@ export const Page = ({ title, titlePrefix, crumbs, lead, actions, wide, children
               ))}
             </div>
           )}
-          <h1 tabIndex={-1}>{title}</h1>
+          <Title text={title} />
           {(lead || lead === '') && <div className={css.lead}>{lead}</div>}
         </div>
         {actions && <div className={css.actions}>{actions}</div>}
@@ -72,6 +73,7 @@ export const Section = ({
   aside,
   children,
   label,
+  ref,
 }: {
   title?: string;
   /** Next to the title, quieter. */
@@ -81,8 +83,10 @@ export const Section = ({
   children: ReactNode;
   /** The name of the region, if there is no title or another one. */
   label?: string;
+  /** What moves the focus to it. */
+  ref?: Ref<HTMLElement>;
 }) => (
-  <section className={css.section} aria-label={label ?? title}>
+  <section ref={ref} tabIndex={ref ? -1 : undefined} className={css.section} aria-label={label ?? title}>
     {(title || note || aside) && (
       <header>
         {title && <h2>{title}</h2>}

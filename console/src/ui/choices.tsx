@@ -86,8 +86,15 @@ export const Segmented = <V extends string>({
 }: SegmentedProps<V>) => {
   const id = useId();
   return (
-    <fieldset className={css.group} aria-describedby={error ? `${id}-error` : undefined}>
-      <legend className={cx(css.legend, hiddenLabel && css.hidden)}>{label}</legend>
+    <fieldset
+      className={css.group}
+      // Its legend names it too, but not for what finds fields by their labels.
+      aria-labelledby={`${id}-label`}
+      aria-describedby={error ? `${id}-error` : undefined}
+    >
+      <legend id={`${id}-label`} className={cx(css.legend, hiddenLabel && css.hidden)}>
+        {label}
+      </legend>
       <div className={cx(css.segments, options.length > 3 && css.many)}>
         {options.map((option) => (
           <label key={option.value} className={css.segment}>

@@ -78,15 +78,19 @@ export const EmptyState = ({
   sentence,
   action,
   curl,
+  children,
 }: {
   sentence: string;
   action?: ReactNode;
-  curl?: string;
+  curl?: string | undefined;
+  /** Below the button: a command that is not known yet. */
+  children?: ReactNode;
 }) => (
   <div className={css.empty}>
     <p>{sentence}</p>
     {action}
     {curl && <CodeBlock code={curl} label={states.command} />}
+    {children}
   </div>
 );
 

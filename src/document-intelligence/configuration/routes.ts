@@ -31,7 +31,7 @@ const testResult = z
   .meta({ id: 'DocumentIntelligenceTest' });
 
 /** Nothing, or what is to be tested, which the handler checks. */
-const testBody = z.custom<object>(isObject, 'expected an object').meta({ openapi: configurationBody });
+const testBody = z.custom<object>(isObject, 'must be an object').meta({ openapi: configurationBody });
 
 const path = '/document-intelligence';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Egress } from '../../lib/egress.ts';
-import type { Box, Line, Word } from '../../sandbox/index.ts';
+import type { Egress, EgressResponse } from '../../lib/egress.ts';
+import type { Box, Line, Page, Word } from '../../sandbox/index.ts';
 import {
   finite,
   maxResponseBytes,
@@ -15,7 +15,8 @@ import {
 } from './reader.ts';
 
 const apiVersion = '2024-11-30';
-const polygon = z.array(finite).min(8);
+/** x and y of each corner; what has no layout has none. */
+const polygon = z.array(finite).default([]);
 const span = z.object({ offset: z.int().min(0), length: z.int().min(0) });
 
 /** What is used of the result of `prebuilt-layout`. */
@@ -26,8 +27,8 @@ const result = z.object({
       pages: z.array(
         z.object({
           pageNumber,
-          width: size,
-          height: size,
+          width: size.optional(),
+          height: size.optional(),
           lines: z.array(z.object({ content: z.string(), polygon, spans: z.array(span).min(1) })).default([]),
           words: z
             .array(z.object({ content: z.string(), polygon, confidence: z.number().min(0).max(1), span }))
@@ -39,55 +40,72 @@ const result = z.object({
 });
 type AzurePage = NonNullable<z.output<typeof result>['analyzeResult']>['pages'][number];
 
-/** How long to wait before the result is asked for again, in milliseconds. */
-const pollMs = { least: 500, most: 10_000 };
+/**
+ * How long to wait before a request is sent again, in milliseconds: as long as the service says, else a second. Its free
+ * tier answers one question a second.
+ */
+const pauseMs = { least: 100, usual: 1_000, most: 60_000 };
+
+const pauseAfter = ({ headers }: EgressResponse): number => {
+  const given = headers['retry-after'];
+  if (given === undefined || !/^\d{1,6}$/.test(given)) return pauseMs.usual;
+  return Math.min(Math.max(Number(given) * 1_000, pauseMs.least), pauseMs.most);
+};
 
 /** Azure AI Document Intelligence: the document is sent, then its result is asked for until it is there. */
 export const azureReader =
   (egress: Egress, { endpoint, api_key }: { endpoint: string; api_key: string }): Reader =>
   async ({ bytes, contentType, pages }, signal) => {
     const deadline = Date.now() + readerTimeoutMs;
-    const headers = { 'ocp-apim-subscription-key': api_key };
+    const pause = async (answer: EgressResponse): Promise<void> => {
+      const wait = pauseAfter(answer);
+      if (Date.now() + wait > deadline) throw new ReaderFailure('the reader did not finish in time');
+      await sleep(wait, undefined, { signal });
+    };
+    /** Sends a request, and again while the service is too busy for it. */
+    const ask = async (url: string, document?: { body: Buffer; type: string }): Promise<EgressResponse> => {
+      for (;;) {
+        const answer = await egress.request(url, {
+          method: document ? 'POST' : 'GET',
+          headers: {
+            'ocp-apim-subscription-key': api_key,
+            ...(document && { 'content-type': document.type }),
+          },
+          ...(document && { body: document.body }),
+          timeoutMs: Math.max(deadline - Date.now(), 1),
+          maxBodyBytes: maxResponseBytes,
+          signal,
+        });
+        if (answer.status !== 429 && answer.status !== 503) return answer;
+        await pause(answer);
+      }
+    };
     const url = new URL(
       `${endpoint.replace(/\/+$/, '')}/documentintelligence/documentModels/prebuilt-layout:analyze`,
     );
     url.searchParams.set('api-version', apiVersion);
     url.searchParams.set('stringIndexType', 'utf16CodeUnit');
     if (pages) url.searchParams.set('pages', pages.join(','));
-    const accepted = await egress.request(url.href, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': contentType },
-      body: bytes,
-      timeoutMs: readerTimeoutMs,
-      signal,
-    });
+    const accepted = await ask(url.href, { body: bytes, type: contentType });
     if (accepted.status !== 202) throw new ReaderFailure(`the reader returned status ${accepted.status}`);
     const operation = operationAddress(accepted.headers['operation-location'], url);
+    let answer = accepted;
     for (;;) {
-      const answer = await egress.request(operation, {
-        method: 'GET',
-        headers,
-        timeoutMs: Math.max(deadline - Date.now(), 1),
-        maxBodyBytes: maxResponseBytes,
-        signal,
-      });
+      await pause(answer);
+      answer = await ask(operation);
       const { status, analyzeResult } = readJson(answer, result);
-      if (status === 'succeeded' && analyzeResult) {
-        return analyzeResult.pages.map((page) => ({
-          page: page.pageNumber,
-          lines: linesOfPage(page),
-          aspect: page.width / page.height,
-        }));
-      }
+      if (status === 'succeeded' && analyzeResult) return analyzeResult.pages.map(pageOf);
       if (status !== 'running' && status !== 'notStarted') {
         throw new ReaderFailure(`the reader ended with the status ${status}`);
       }
-      const asked = Number(answer.headers['retry-after'] ?? 0) * 1_000 || 0;
-      const wait = Math.min(Math.max(asked, pollMs.least), pollMs.most);
-      if (Date.now() + wait > deadline) throw new ReaderFailure('the reader did not finish in time');
-      await sleep(wait, undefined, { signal });
     }
   };
+
+const pageOf = (page: AzurePage): Page => {
+  const { pageNumber: number, width, height } = page;
+  const lines = linesOfPage(page);
+  return { page: number, lines, ...(width && height && { aspect: width / height }) };
+};
 
 /** Where the result is. On another origin it would get the key. */
 const operationAddress = (location: string | undefined, { origin }: URL): string => {
@@ -97,11 +115,16 @@ const operationAddress = (location: string | undefined, { origin }: URL): string
   return location;
 };
 
-const boxOf = (points: number[], page: AzurePage): Box => {
+/** Null for what has no layout. */
+const boxOf = (points: number[], { width, height }: AzurePage): Box | null => {
+  if (points.length < 4 || !width || !height) return null;
   const xs = points.filter((_value, i) => i % 2 === 0);
   const ys = points.filter((_value, i) => i % 2 === 1);
   const [left, top] = [Math.min(...xs), Math.min(...ys)];
-  return scaledBox({ left, top, width: Math.max(...xs) - left, height: Math.max(...ys) - top }, page);
+  return scaledBox(
+    { left, top, width: Math.max(...xs) - left, height: Math.max(...ys) - top },
+    { width, height },
+  );
 };
 
 /** The number of the first word at `from` or after it. */
@@ -128,8 +151,8 @@ const linesOfPage = (page: AzurePage): Line[] => {
       const word = words[next]!;
       confidence = Math.min(confidence, word.confidence);
       const start = text.indexOf(word.content, own.at(-1)?.end ?? 0);
-      if (start !== -1)
-        own.push({ start, end: start + word.content.length, bbox: boxOf(word.polygon, page) });
+      const bbox = boxOf(word.polygon, page);
+      if (start !== -1 && bbox) own.push({ start, end: start + word.content.length, bbox });
     }
     return { text, bbox: boxOf(points, page), words: own, confidence };
   });

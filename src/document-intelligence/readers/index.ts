@@ -49,6 +49,10 @@ export interface DocumentToRead extends ReadRequest {
   settings: ReaderSettings;
 }
 
+/** Azure takes no WebP (its documents: JPEG, PNG, BMP, TIFF, HEIF). */
+const takes = ({ kind, contentType, settings }: DocumentToRead): boolean =>
+  kind === 'pdf' || (kind === 'picture' && !(settings.provider === 'azure' && contentType === 'image/webp'));
+
 /**
  * Reads a document by the configured provider. Providers get PDFs and pictures; the rest is read here. The pages of a
  * PDF are counted first, so that one that is encrypted or too long is not sent. Throws SandboxFailure or ReaderFailure.
@@ -59,7 +63,7 @@ export const readDocument = async (
 ): Promise<ReadDocument> => {
   const { kind, path, contentType, name, ranges, maxPages, maxCharacters, signal } = document;
   const reader = readerOf(egress, document.settings);
-  if (!reader || (kind !== 'pdf' && kind !== 'picture')) return readEmbedded(sandbox, document);
+  if (!reader || !takes(document)) return readEmbedded(sandbox, document);
   const counted =
     kind === 'pdf'
       ? await sandbox.run(

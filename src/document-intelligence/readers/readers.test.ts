@@ -63,11 +63,16 @@ const polygon = (l: number, t: number, r: number, b: number) => [l, t, r, t, r, 
 
 test('azure: the result is asked for until it is there, and a line is as sure as its least sure word', async () => {
   let asked = 0;
+  const atOnce = { 'retry-after': '0' };
   const server = await serve(({ method }, url) => {
+    asked++;
+    // Busy for the document and for the question, then at work.
+    if (asked === 1 || asked === 3) return { status: 429, headers: atOnce, body: { error: { code: '429' } } };
     if (method === 'POST') {
-      return { status: 202, headers: { 'operation-location': `${url}/results/1?api-version=2024-11-30` } };
+      const location = `${url}/results/1?api-version=2024-11-30`;
+      return { status: 202, headers: { ...atOnce, 'operation-location': location } };
     }
-    if (asked++ === 0) return { body: { status: 'running' } };
+    if (asked === 4) return { headers: atOnce, body: { status: 'running' } };
     const word = (content: string, offset: number, confidence: number, left: number) => ({
       content,
       confidence,
@@ -114,6 +119,34 @@ test('azure: the result is asked for until it is there, and a line is as sure as
   expect(new Set(server.requests.map(({ headers }) => headers['ocp-apim-subscription-key']))).toEqual(
     new Set(['secret']),
   );
+});
+
+test('azure: sizes and polygons may be missing, as its documents say; then there are no boxes', async () => {
+  const span = { offset: 0, length: 5 };
+  const server = await serve(({ method }, url) =>
+    method === 'POST'
+      ? { status: 202, headers: { 'retry-after': '0', 'operation-location': `${url}/results/1` } }
+      : {
+          body: {
+            status: 'succeeded',
+            analyzeResult: {
+              pages: [
+                {
+                  pageNumber: 2,
+                  spans: [span],
+                  lines: [{ content: 'Total', spans: [span] }],
+                  words: [{ content: 'Total', confidence: 0.5, span }],
+                },
+                { pageNumber: 3, spans: [] },
+              ],
+            },
+          },
+        },
+  );
+  expect(await read({ provider: 'azure', endpoint: server.url, api_key: 'secret' })).toEqual([
+    { page: 2, lines: [{ text: 'Total', bbox: null, words: [], confidence: 0.5 }] },
+    { page: 3, lines: [] },
+  ]);
 });
 
 test('azure: a result on another origin is not asked for', async () => {

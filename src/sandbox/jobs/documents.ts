@@ -1,21 +1,28 @@
 import type { Page } from './documents/page.ts';
 import { type DocumentRead, type DocumentReadInput, pagesAskedFor, Reading } from './documents/read.ts';
 import { readText } from './documents/text.ts';
+import { JobFault } from './fault.ts';
 
 const source = 'source';
 
 const readPdf = async (input: DocumentReadInput): Promise<DocumentRead> => {
   const { openPdf, readPdfPage } = await import('./documents/pdf.ts');
   const document = await openPdf(source);
+  // What a damaged file claims may be negative.
+  if (document.numPages < 1) throw new JobFault('unreadable', 'the PDF has no pages');
   const asked = pagesAskedFor(document.numPages, input);
   const reading = new Reading(document.numPages, asked, input.maxCharacters);
   if (input.countOnly) return reading.result;
+  let found = 0;
   for (const page of asked) {
+    const opened = await document.getPage(page).catch(() => null);
+    if (opened) found++;
     // A page that is damaged has no text; OCR may still read it.
-    const read = await readPdfPage(document, page).catch(() => ({ page, lines: [] }));
+    const read = (opened && (await readPdfPage(opened, page).catch(() => null))) ?? { page, lines: [] };
     if (read.lines.length === 0) reading.result.without_text.push(page);
     if (!reading.isFull) reading.add(read);
   }
+  if (found === 0 && asked.length > 0) throw new JobFault('unreadable', 'the PDF does not have its pages');
   return reading.result;
 };
 

@@ -1,12 +1,11 @@
 import { Console } from 'node:console';
-import { writeSync } from 'node:fs';
 import type { JobReply } from '../failure.ts';
 import type { JobName, Library } from '../jobs.ts';
 import { JobFault } from './fault.ts';
 
 /** The program of a child. It gets one line of JSON on its standard input and writes one line of JSON. */
 
-const standardOutput = 1;
+const standardOutput = process.stdout;
 
 type Job = (input: never) => unknown;
 
@@ -62,5 +61,6 @@ const reply: JobReply = await Promise.all([line, library])
   })
   .catch(failureOf);
 
-let rest = Buffer.from(`${JSON.stringify(reply)}\n`);
-while (rest.length > 0) rest = rest.subarray(writeSync(standardOutput, rest));
+// Not `writeSync`: a library may have made the pipe non-blocking, and then a reply larger than its buffer fails (EAGAIN)
+// while the platform is too busy to read it.
+standardOutput.write(`${JSON.stringify(reply)}\n`);

@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { constants, type DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
+import { addFunctions } from './sqlite-functions.ts';
 
 /** A value that is bound. A string of digits in `integer` is an integer that JSON cannot carry. */
 type SqliteParameter = string | number | boolean | null | { integer: string };
@@ -142,6 +143,7 @@ class RowFile {
 
 /** Runs one statement and returns its rows, or writes them to a file. */
 export const runQuery = (database: DatabaseSync, input: SqliteQuery): SqliteRows => {
+  addFunctions(database);
   restrict(database, input);
   const statement = database.prepare(input.sql, { readBigInts: true, returnArrays: true });
   const bytesIn = new Set<number>();

@@ -3,29 +3,30 @@ import { eachDatabase } from '../../../tests/harness/database.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
 import { sql } from '../../database/index.ts';
 import { newId } from '../../lib/ids.ts';
-import { insertSchedule, type ScheduleRow } from '../store.ts';
+import type { ScheduleRow } from '../store.ts';
 import { recomputeOlderRules } from './zone-rules.ts';
 
 eachDatabase((_name, open) => {
   const add = async (zoneRules: string, at: Date): Promise<ScheduleRow> => {
     const db = open();
     const agent = await makeAgent(db);
-    return db.tx((tx) =>
-      insertSchedule(
-        tx,
-        newId(),
-        agent,
-        {
+    return db.run((executor) =>
+      executor
+        .insertInto('schedules')
+        .values({
+          id: newId(),
+          agent_id: agent,
           cron_expression: '0 3 * * *',
           timezone: 'Europe/Berlin',
           catch_up: true,
-          work_item_name: null,
           message: '',
-          payload: {},
-          metadata: {},
-        },
-        { next_run_at: at, zone_rules: zoneRules },
-      ),
+          payload: '{}',
+          metadata: '{}',
+          next_run_at: at,
+          zone_rules: zoneRules,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow(),
     );
   };
   const read = async (id: string): Promise<ScheduleRow> =>

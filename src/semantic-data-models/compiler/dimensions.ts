@@ -110,11 +110,7 @@ export const dimensionExpression = (
   const { found, granularity, fieldDatatype, via, path, fullName } = dimension;
   const way = model.graph.path(joins.base, found.dataset.name, via, { path, field: fullName, metric });
   const value = joins.column(way, found.field.name);
-  if (granularity === null) {
-    // MySQL does not cast a column to what it is declared to be, which costs its index: groups are of days all the same.
-    const isDay = fieldDatatype === 'Date' && model.dialect.engine === 'mysql';
-    return isDay ? build.call('date_trunc', [value], 'day') : value;
-  }
+  if (granularity === null) return value;
   // Sessions are in UTC, so that a DateTime is, too: its local time is that of the zone.
   const local =
     fieldDatatype === 'DateTimeTz' || (fieldDatatype === 'DateTime' && timezone !== 'UTC')

@@ -13,6 +13,8 @@ export interface Clock {
 export interface Subject {
   expression: Expression;
   datatype: Datatype | null;
+  /** The column behind a Date as the table has it, with its index: it may hold moments. */
+  stored?: Expression | undefined;
 }
 
 const mismatch = (path: string, message: string) => refused(path, message, { reason: 'not_supported' });
@@ -85,8 +87,47 @@ const searches = {
   ends_with: 'ends_with',
 } as const;
 
+/** The day after `day`, a bound Date; null after the last one. */
+const dayAfter = (day: Expression): Expression | null => {
+  const text = day.kind === 'constant' ? String(day.value) : '';
+  return text < '9999-12-31'
+    ? build.valueAs(Temporal.PlainDate.from(text).add({ days: 1 }).toString(), 'Date')
+    : null;
+};
+
+/**
+ * A comparison of days as one of moments, from the first of a day to the first of the next: so that an index of the
+ * column is used, which a cast to a Date hides. Null if it cannot be written so.
+ */
+const inMoments = (
+  stored: Expression,
+  operator: Operator,
+  days: readonly Expression[],
+): Expression | null => {
+  const [first, last = first] = days as [Expression, Expression?];
+  const after = dayAfter(last);
+  if (!after) return null;
+  const from = build.compare(stored, '>=', first);
+  const until = build.compare(stored, '<', after);
+  switch (operator) {
+    case 'gte':
+      return from;
+    case 'lt':
+      return build.compare(stored, '<', first);
+    case 'gt':
+      return build.compare(stored, '>=', after);
+    case 'lte':
+      return until;
+    case 'equals':
+    case 'between':
+      return build.allOf([from, until]);
+    default:
+      return null;
+  }
+};
+
 const inPeriod = (
-  { expression, datatype }: Subject,
+  { expression, datatype, stored = expression }: Subject,
   value: Value,
   path: string,
   clock: Clock,
@@ -100,8 +141,8 @@ const inPeriod = (
     return bound(text, datatype, path);
   };
   return build.allOf([
-    build.compare(expression, '>=', at(period.start)),
-    build.compare(expression, '<', at(period.end)),
+    build.compare(stored, '>=', at(period.start)),
+    build.compare(stored, '<', at(period.end)),
   ])!;
 };
 
@@ -121,6 +162,8 @@ const conditionOf = (
     return { kind: 'is_null', arg: expression, not: operator === 'is_not_null' };
   if (operator === 'in_period') return inPeriod(subject, values[0]!, path, clock);
   const read = values.map((value, i) => bound(value, datatype, `${path}.values[${i}]`));
+  const inStored = subject.stored && inMoments(subject.stored, operator, read);
+  if (inStored) return inStored;
   if (operator === 'in' || operator === 'not_in')
     return { kind: 'in', arg: expression, items: read, not: operator === 'not_in' };
   const [first, second] = read as [Expression, Expression];

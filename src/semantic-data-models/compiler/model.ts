@@ -74,7 +74,14 @@ export class Model {
     return this.document.datasets.map((dataset) => this.table(dataset));
   }
 
-  /** The same with the columns that relationships join by. */
+  /** The column that a field is, if it is a Date on MySQL and nothing but a column; else null. */
+  storedDate({ dataset, field }: FoundField): string | null {
+    if (this.dialect.engine !== 'mysql' || field.datatype !== 'Date') return null;
+    const { expression } = this.table(dataset).columns.find(({ name }) => name === field.name)!;
+    return expression?.kind === 'column' ? expression.name : null;
+  }
+
+  /** The same with the columns that relationships join by, and those of dates that filters name. */
   joinedTables(): Table[] {
     const keys = new Map<string, Set<string>>();
     const add = (name: string, columns: readonly string[]) => {
@@ -86,6 +93,11 @@ export class Model {
       add(from, from_columns);
       add(to, to_columns);
     }
+    for (const dataset of this.document.datasets)
+      for (const field of dataset.fields ?? []) {
+        const stored = this.storedDate({ dataset, field });
+        if (stored !== null) add(dataset.name, [stored]);
+      }
     return this.document.datasets.map((dataset) => {
       const table = this.table(dataset);
       const columns = [...(keys.get(dataset.name.toLowerCase()) ?? [])].map(

@@ -14,7 +14,7 @@ import { type Clock, conditionsIn, filterExpression, type Subject } from './filt
 import { ambiguous } from './graph.ts';
 import { Joins } from './joins.ts';
 import { fieldsOf, type MetricAggregate, type ReadMetric, readMetric } from './metrics.ts';
-import type { Model } from './model.ts';
+import { type FoundField, keyColumn, type Model } from './model.ts';
 import { requireNames } from './names.ts';
 import { type Condition, type Filter, readRequest, type StructuredQuery } from './request.ts';
 
@@ -137,11 +137,18 @@ class Compilation {
       return {
         expression: joins.column(way, found.field.name),
         datatype: this.#model.datatype(found),
+        stored: this.#stored(found, (column) => joins.column(way, keyColumn(column))),
       };
     };
     return build.allOf(
       this.#rows.map(({ filter, path }) => filterExpression(filter, path, this.#clock, subject)),
     );
+  }
+
+  /** The column of a Date on MySQL, which casts it; PostgreSQL sees that a cast changes nothing. */
+  #stored(found: FoundField, column: (name: string) => Expression): Expression | undefined {
+    const name = this.#model.storedDate(found);
+    return name === null ? undefined : column(name);
   }
 
   /** An aggregate over the rows of its base, with columns in place of fields. */

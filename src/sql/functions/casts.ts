@@ -71,6 +71,15 @@ const textBoolean = (lower: string): string =>
 
 const digitsOf = (to: CastType): string => (to.digits ? `(${to.digits.precision}, ${to.digits.scale})` : '');
 
+/**
+ * A result of decimals, which SQLite and data frames may have computed as doubles, to the 15 digits that a double has
+ * for certain: so that 0.3 / 0.1 is 3 where it is compared.
+ */
+export const decimalSql = (engine: Engine, sql: string): string => {
+  if (engine === 'sqlite') return `to_decimal(${sql})`;
+  return engine === 'duckdb' ? `CAST(printf('%.15g', ${sql}) AS DOUBLE)` : sql;
+};
+
 const postgres: Caster = (sql, from, to) => {
   const plain = `CAST(${sql} AS ${typeNames.postgres[to.type]}${digitsOf(to)})`;
   if (to.type === 'String' && to.length !== undefined) return `pg_catalog.left(${plain}, ${to.length})`;
@@ -149,6 +158,12 @@ export const sqliteForms = {
     `strftime('%Y-%m-%d %H:%M:%f', ${[sql, ...steps].join(', ')})`,
 } as const;
 
+/** What is not known to be a date or a time may be any text, or a number. */
+const sqliteMoment = (sql: string, from: Type, to: keyof typeof sqliteForms): string => {
+  if (isTemporal(from) || from === 'Time') return sqliteForms[to](sql);
+  return sqliteForms[to](`${to === 'Time' ? 'to_clock' : 'to_moment'}(${sql})`);
+};
+
 const sqliteNumberText = (sql: string, type: 'Integer' | 'Decimal' | 'Float'): string => {
   const body = `ltrim(trim(${sql}), '+-')`;
   const oneSign = `length(trim(${sql})) - length(${body}) <= 1`;
@@ -189,24 +204,20 @@ const sqlite: Caster = (sql, from, to) => {
         from === 'String'
           ? `CASE WHEN ${sqliteNumberText(sql, to.type)} THEN CAST(${sql} AS ${type}) END`
           : `CAST(${sql} AS ${type})`;
-      if (!to.digits) return number;
+      if (!to.digits)
+        return from === 'Float' && to.type === 'Decimal' ? decimalSql('sqlite', number) : number;
       const { precision, scale } = to.digits;
-      const rounded = `round(${number}, ${scale})`;
+      const rounded = `decimal_round(${number}, ${scale})`;
       return `CASE WHEN abs(${rounded}) >= 1e${precision - scale} THEN ${sqliteOverflow} ELSE ${rounded} END`;
     }
     case 'Boolean':
       if (from === 'String') return textBoolean(`lower(trim(${sql}))`);
       return from === 'Boolean' ? sql : `(${sql} <> 0)`;
     case 'Time':
-      if (from !== 'String') return sqliteForms.Time(sql);
-      return `CASE WHEN ${sql} GLOB '[0-9][0-9]:[0-9][0-9]*' THEN ${sqliteForms.Time(sql)} END`;
-    default: {
-      const form = sqliteForms[to.type](sql);
-      // SQLite would take `now` and the number of a day for a date.
-      if (from === 'String')
-        return `CASE WHEN ${sql} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' THEN ${form} END`;
-      return form;
-    }
+    case 'Date':
+    case 'DateTime':
+    case 'DateTimeTz':
+      return sqliteMoment(sql, from, to.type);
   }
 };
 
@@ -221,6 +232,7 @@ const duckdb: Caster = (sql, from, to) => {
       // A quotient of decimals is a double here, of which a cast would round halves to the even neighbour.
       return from === 'Decimal' ? `CAST(round(${sql}) AS BIGINT)` : plain;
     case 'Decimal':
+      if (from === 'Float' && !to.digits) return decimalSql('duckdb', sql);
       return isNumeric(from) && !to.digits ? sql : plain;
     case 'Boolean':
       if (from === 'String') return textBoolean(`lower(trim(${sql}))`);
@@ -243,9 +255,10 @@ const castByDeclaration: ReadonlySet<Type> = new Set(['String', 'Date', 'Time', 
 /** The SQL of an expression that is declared to be of `type`, for comparisons and results that depend on its form. */
 export const declaredSql = (engine: Engine, sql: string, from: Type, type: Type): string => {
   // A moment that is declared to be a Date groups by days, and one without a zone is not read as one with a zone.
+  if (engine === 'mysql' && type === 'Date' && from !== 'Date') return `CAST(${sql} AS DATE)`;
   if (engine === 'postgres' && from !== type && castByDeclaration.has(type))
     return `CAST(${sql} AS ${typeNames.postgres[type as CastType['type']]})`;
   if (engine === 'sqlite' && from !== type && Object.hasOwn(sqliteForms, type))
-    return sqliteForms[type as keyof typeof sqliteForms](sql);
+    return sqliteMoment(sql, from, type as keyof typeof sqliteForms);
   return sql;
 };

@@ -89,7 +89,7 @@ export const dateFunctions: Record<string, Scalar> = {
     },
   },
   date_add: {
-    params: ['number', 'moment'],
+    params: ['count', 'moment'],
     units,
     type: ([, type], unit) => movedType(type, unit),
     print: { postgres: postgresAdd, mysql: mysqlAdd, sqlite: sqliteAdd, duckdb: duckdbAdd },

@@ -10,13 +10,6 @@ const exactPostgres = ({ args, types }: Call): string =>
 
 const digitsOf = ({ constants }: Call): number | null => wholeOf(constants[1]);
 
-/** SQLite cannot round before the point. */
-const sqliteRound = (sql: string, digits: number): string => {
-  if (digits >= 0) return `round(${sql}, ${digits})`;
-  const power = `1${'0'.repeat(-digits)}.0`;
-  return `(round(${sql} / ${power}) * ${power})`;
-};
-
 /** What is nearest towards zero: the rounded number, or one unit of its last digit less. */
 const truncated = (sql: string, rounded: string, digits: number): string => {
   const unit = digits > 0 ? `0.${'0'.repeat(digits - 1)}1` : `1${'0'.repeat(-digits)}`;
@@ -52,15 +45,17 @@ const rounding = (name: 'round' | 'trunc'): Scalar => ({
       if (name === 'trunc' && digits === 0) return `trunc(${sql})`;
       if (name === 'round' && call.args.length === 1 && call.types[0] === 'Float')
         return `CASE WHEN abs(${sql} - trunc(${sql})) = 0.5 THEN 2 * round(${sql} / 2.0) ELSE round(${sql}) END`;
-      const rounded = sqliteRound(sql, digits);
-      return name === 'round' ? rounded : sqliteRound(`(${truncated(sql, rounded, digits)})`, digits);
+      return `decimal_${name}(${sql}, ${digits})`;
     },
     duckdb: (call) => {
       const digits = digitsOf(call);
       const [sql] = call.args as [string];
       if (name === 'trunc' && (digits ?? 0) === 0) return `trunc(${sql})`;
       if (digits === null) return call.types[0] === 'Float' ? `round_even(${sql}, 0)` : `round(${sql})`;
-      const rounded = `round(${sql}, ${digits})`;
+      // Of a double, 1.005 would be 1.00: it is a little less.
+      const exact = (double: string) =>
+        `COALESCE(CAST(round(TRY_CAST(${double} AS DECIMAL(38, 15)), ${digits}) AS DOUBLE), round(${double}, ${digits}))`;
+      const rounded = call.types[0] === 'Float' ? exact(sql) : `round(${sql}, ${digits})`;
       return name === 'round' ? rounded : `round(${truncated(sql, rounded, digits)}, ${digits})`;
     },
   },

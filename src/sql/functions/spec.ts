@@ -2,8 +2,11 @@ import type { Engine } from '../engines.ts';
 import type { Constant } from '../tree.ts';
 import type { Type } from '../types.ts';
 
-/** What an argument must be. `moment` is a Date, DateTime or DateTimeTz; `clock` may be a Time too. */
-export type Kind = 'any' | 'number' | 'text' | 'boolean' | 'moment' | 'clock';
+/**
+ * What an argument must be. `count` is a number that is rounded to a whole one; `moment` is a Date, DateTime or
+ * DateTimeTz; `clock` may be a Time too.
+ */
+export type Kind = 'any' | 'number' | 'count' | 'text' | 'boolean' | 'moment' | 'clock';
 
 /** A call as a printer gets it. Its arguments are SQL that can stand anywhere: a name, or in parentheses. */
 export interface Call {

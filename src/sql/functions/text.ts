@@ -10,6 +10,9 @@ const truth = () => 'Boolean' as const;
 /** MySQL compares by the collation, which mostly ignores case; this compares characters. */
 export const exact = (sql: string): string => `CONVERT(${sql} USING utf8mb4) COLLATE utf8mb4_bin`;
 
+/** Whether a text holds another. `=` would pass over blanks at the end of either. */
+const mysqlHolds = (sql: string, part: string): string => `(LOCATE(${part}, ${exact(sql)}) > 0)`;
+
 /** The arguments as text, for `concat` and `||`, which take anything. */
 const asText =
   (engine: Engine, join: (args: string[]) => string): Printer =>
@@ -90,13 +93,14 @@ export const textFunctions: Record<string, Scalar> = {
     print: forEach((engine) => asText(engine, (args) => `(${args.join(' || ')})`)),
   },
   length: { params: ['text'], type: integer, print: everywhere('length', { mysql: 'CHAR_LENGTH' }) },
-  lower: { params: ['text'], type: text, print: everywhere('lower') },
-  upper: { params: ['text'], type: text, print: everywhere('upper') },
+  // SQLite's own know ASCII only.
+  lower: { params: ['text'], type: text, print: everywhere('lower', { sqlite: 'unicode_lower' }) },
+  upper: { params: ['text'], type: text, print: everywhere('upper', { sqlite: 'unicode_upper' }) },
   trim: trimming('btrim', 'trim', 'BOTH'),
   ltrim: trimming('ltrim', 'ltrim', 'LEADING'),
   rtrim: trimming('rtrim', 'rtrim', 'TRAILING'),
   left: {
-    params: ['text', 'number'],
+    params: ['text', 'count'],
     type: text,
     print: {
       postgres: (call) => `pg_catalog.left(${bigintsAsInt(call).join(', ')})`,
@@ -106,7 +110,7 @@ export const textFunctions: Record<string, Scalar> = {
     },
   },
   right: {
-    params: ['text', 'number'],
+    params: ['text', 'count'],
     type: text,
     print: {
       postgres: (call) => `pg_catalog.right(${bigintsAsInt(call).join(', ')})`,
@@ -117,7 +121,7 @@ export const textFunctions: Record<string, Scalar> = {
     },
   },
   substring: {
-    params: ['text', 'number', 'number'],
+    params: ['text', 'count', 'count'],
     optional: 1,
     type: text,
     print: {
@@ -162,7 +166,7 @@ export const textFunctions: Record<string, Scalar> = {
     type: truth,
     print: {
       postgres: ({ args }) => `(pg_catalog.strpos(${args[0]}, ${args[1]}) > 0)`,
-      mysql: ({ args }) => `(LOCATE(${args[1]}, ${exact(args[0]!)}) > 0)`,
+      mysql: ({ args }) => mysqlHolds(args[0]!, args[1]!),
       sqlite: ({ args }) => `(instr(${args[0]}, ${args[1]}) > 0)`,
       duckdb: ({ args }) => `contains(${args[0]}, ${args[1]})`,
     },
@@ -172,7 +176,7 @@ export const textFunctions: Record<string, Scalar> = {
     type: truth,
     print: {
       postgres: ({ args }) => `pg_catalog.starts_with(${args[0]}, ${args[1]})`,
-      mysql: ({ args }) => `(LEFT(${args[0]}, CHAR_LENGTH(${args[1]})) = ${exact(args[1]!)})`,
+      mysql: ({ args }) => mysqlHolds(`LEFT(${args[0]}, CHAR_LENGTH(${args[1]}))`, args[1]!),
       sqlite: ({ args }) => `(substr(${args[0]}, 1, length(${args[1]})) = ${args[1]} COLLATE BINARY)`,
       duckdb: ({ args }) => `starts_with(${args[0]}, ${args[1]})`,
     },
@@ -183,7 +187,7 @@ export const textFunctions: Record<string, Scalar> = {
     print: {
       postgres: ({ args }) =>
         `(pg_catalog.right(${args[0]}, NULLIF(pg_catalog.length(${args[1]}), 0)) = ${args[1]} OR ${args[1]} = '' AND ${args[0]} IS NOT NULL)`,
-      mysql: ({ args }) => `(RIGHT(${args[0]}, CHAR_LENGTH(${args[1]})) = ${exact(args[1]!)})`,
+      mysql: ({ args }) => mysqlHolds(`RIGHT(${args[0]}, CHAR_LENGTH(${args[1]}))`, args[1]!),
       sqlite: ({ args }) =>
         `(substr(${args[0]}, max(length(${args[0]}) - length(${args[1]}), 0) + 1) = ${args[1]} COLLATE BINARY)`,
       duckdb: ({ args }) => `ends_with(${args[0]}, ${args[1]})`,

@@ -1,5 +1,6 @@
+import type { Engine } from '../engines.ts';
 import type { AggregateCall } from '../functions/aggregates.ts';
-import { castSql, declaredSql } from '../functions/casts.ts';
+import { castSql, decimalSql, declaredSql } from '../functions/casts.ts';
 import { addIntervalSql } from '../functions/dates.ts';
 import { aggregateOf, scalarOf } from '../functions/table.ts';
 import { exact } from '../functions/text.ts';
@@ -39,7 +40,8 @@ const division = (node: Of<'arithmetic'>, left: string, right: string, { writer 
       return `(${left} ${node.operator} ${by})`;
     case 'sqlite':
       if (node.operator === '/') return `(CAST(${left} AS REAL) / ${by})`;
-      return integers ? `(${left} % ${by})` : `mod(${left}, ${by})`;
+      if (integers) return `(${left} % ${by})`;
+      return float ? `mod(${left}, ${by})` : `decimal_mod(${left}, ${right})`;
     case 'duckdb':
       return `(${left} ${node.operator} ${by})`;
   }
@@ -74,7 +76,9 @@ const like = (node: Of<'like'>, printing: Printing): string => {
     const [text, wanted] = node.ignoreCase ? [`LOWER(${arg})`, `LOWER(${pattern})`] : [arg, pattern];
     return `(${exact(text)} ${not}LIKE ${wanted} ESCAPE '\\')`;
   }
-  const operator = node.ignoreCase && writer.engine !== 'sqlite' ? 'ILIKE' : 'LIKE';
+  if (writer.engine === 'sqlite')
+    return `(unicode_lower(${arg}) ${not}LIKE unicode_lower(${pattern}) ESCAPE '\\')`;
+  const operator = node.ignoreCase ? 'ILIKE' : 'LIKE';
   return `(${arg} ${not}${operator} ${pattern} ESCAPE '\\')`;
 };
 
@@ -170,7 +174,10 @@ const aggregate = (node: Of<'aggregate'>, around: Printing): string => {
   };
   const filtered = filter !== null && writer.engine !== 'mysql' ? ` FILTER (WHERE ${filter})` : '';
   const over = node.over ? ` ${windowSql(node.over, printing)}` : '';
-  return `${print(parts)}${filtered}${over}`;
+  const sql = `${print(parts)}${filtered}${over}`;
+  const { engine } = writer;
+  const isTotal = node.type === 'Decimal' && (node.name === 'sum' || node.name === 'avg');
+  return isTotal && isOfDoubles(node, engine) ? decimalSql(engine, sql) : sql;
 };
 
 const call = (node: Of<'call'>, printing: Printing): string => {
@@ -203,8 +210,20 @@ const arithmetic = (node: Of<'arithmetic'>, printing: Printing): string => {
     return addIntervalSql(printing.writer.engine, left, node.left.type, by);
   }
   const right = expressionSql(node.right, printing);
-  if (node.operator === '/' || node.operator === '%') return division(node, left, right, printing);
-  return `(${left} ${node.operator} ${right})`;
+  const { engine } = printing.writer;
+  if (node.operator === '%') return division(node, left, right, printing);
+  const sql =
+    node.operator === '/' ? division(node, left, right, printing) : `(${left} ${node.operator} ${right})`;
+  return node.type === 'Decimal' && isOfDoubles(node, engine) ? decimalSql(engine, sql) : sql;
+};
+
+/** Whether an engine computes a Decimal as a double: SQLite each one, data frames a quotient, and what is made of one. */
+const isOfDoubles = (node: Typed, engine: Engine): boolean => {
+  if (engine === 'sqlite') return true;
+  if (engine !== 'duckdb' || node.type !== 'Decimal') return false;
+  if (node.kind === 'aggregate') return node.name === 'avg';
+  if (node.kind !== 'arithmetic') return node.kind === 'negate' && isOfDoubles(node.arg, engine);
+  return node.operator === '/' || isOfDoubles(node.left, engine) || isOfDoubles(node.right, engine);
 };
 
 /** MySQL cannot limit the rows of an IN. */

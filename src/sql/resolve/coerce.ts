@@ -75,7 +75,7 @@ export const unify = (nodes: readonly Typed[], what: string, at: number | undefi
   return [nodes.map((node) => widened(node, common)), common];
 };
 
-const fits: Record<Kind, (type: Type) => boolean> = {
+const fits: Record<Exclude<Kind, 'count'>, (type: Type) => boolean> = {
   any: (type) => type !== 'Interval',
   number: isNumeric,
   text: (type) => type === 'String',
@@ -84,7 +84,7 @@ const fits: Record<Kind, (type: Type) => boolean> = {
   clock: (type) => isTemporal(type) || type === 'Time',
 };
 
-const kindNames: Record<Kind, string> = {
+const kindNames: Record<Exclude<Kind, 'count'>, string> = {
   any: 'a value',
   number: 'a number',
   text: 'text',
@@ -104,6 +104,11 @@ const nullTypes: Partial<Record<Kind, Type>> = {
 
 /** `node` as an argument of this kind. */
 export const asKind = (node: Typed, kind: Kind, what: string): Typed => {
+  if (kind === 'count') {
+    const number = asKind(node, 'number', what);
+    // Each engine would make something else of a fraction: round it, cut it, or refuse it.
+    return number.type === 'Decimal' || number.type === 'Float' ? casted(number, 'Integer') : number;
+  }
   if (isText(node) && kind !== 'text' && kind !== 'any') {
     const type = {
       number: /^\s*[-+]?\d{1,18}\s*$/.test(node.value) ? 'Integer' : 'Decimal',

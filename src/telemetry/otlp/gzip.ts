@@ -2,7 +2,7 @@ import zlib from 'node:zlib';
 import { Semaphore } from '../../lib/semaphore.ts';
 
 /** Smaller bodies are inflated in place: a trip to the thread pool costs more than they do. */
-const inPlace = 32 * 1024;
+const inPlaceUpTo = 32 * 1024;
 /** At most this many large bodies are inflated at once, each to at most the limit, however many arrive. */
 const parallel = 4;
 
@@ -15,13 +15,18 @@ const largestChunk = 1024 * 1024;
  */
 export const fastDeflate = { level: 1, memLevel: 9, windowBits: 13 } as const;
 
+/** Spans rarely inflate to more than this many times their size. */
+const likelyRatio = 8;
+
 /**
  * How much room zlib gets at a time: as much as the body says that it inflates to (RFC 1952, 2.3.1), within bounds,
- * since it may lie. Each further chunk would be another trip to the thread pool, 60 for 1 MB by default.
+ * since it may lie. Each further chunk would be another trip to the thread pool, 60 for 1 MB by default, and all of them
+ * would be copied together.
  */
 const inflateChunk = (body: Buffer, limit: number): number => {
   const declared = body.length < 4 ? 0 : body.readUInt32LE(body.length - 4);
-  return Math.max(smallestChunk, Math.min(declared + 64, largestChunk, limit));
+  const most = Math.min(limit, Math.max(largestChunk, likelyRatio * body.length));
+  return Math.max(smallestChunk, Math.min(declared + 64, most));
 };
 
 /** Room for all of it as a rule, for the same reason. */
@@ -39,11 +44,11 @@ const largeBodies = new Semaphore(parallel);
 /** How every member begins (RFC 1952, 2.3.1): gzip, deflate. */
 const memberStart = Buffer.from([0x1f, 0x8b, 8]);
 
-/** What a gzip body holds. */
-export interface Gunzipped {
+/** What a compressed body holds. */
+export interface Inflated {
   bytes: Buffer;
   /**
-   * The body is certainly one member and nothing more: no second one can begin in it, and zlib has read all of it
+   * The body is certainly one gzip member and nothing more: no second one can begin in it, and zlib has read all of it
    * (and checked its checksum). Backends that read only the first member would silently lose the rest.
    */
   oneMember: boolean;
@@ -55,7 +60,7 @@ interface WithEngine {
   engine: zlib.Gunzip;
 }
 
-const toGunzipped = (body: Buffer, result: unknown): Gunzipped => {
+const toGunzipped = (body: Buffer, result: unknown): Inflated => {
   const { buffer, engine } = result as WithEngine;
   return {
     bytes: ownBytes(buffer, smallestChunk),
@@ -66,15 +71,16 @@ const toGunzipped = (body: Buffer, result: unknown): Gunzipped => {
 const faultOf = (error: unknown): 'too large' | 'malformed' =>
   (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'malformed';
 
-/**
- * Inflates gzip (RFC 1952, any number of members) to at most `limit` bytes: memory is bounded whatever the body
- * claims to hold. Never rejects.
- */
-export const gunzip = async (body: Buffer, limit: number): Promise<Gunzipped | 'too large' | 'malformed'> => {
-  const options = { maxOutputLength: limit, chunkSize: inflateChunk(body, limit), info: true };
-  if (body.length <= inPlace) {
+/** Runs `inPlace` for a small body and `onThread`, which has a callback, for a large one. Never rejects. */
+const inflate = async (
+  body: Buffer,
+  inPlace: () => unknown,
+  onThread: (done: (error: Error | null, result: unknown) => void) => void,
+  toInflated: (result: unknown) => Inflated,
+): Promise<Inflated | 'too large' | 'malformed'> => {
+  if (body.length <= inPlaceUpTo) {
     try {
-      return toGunzipped(body, zlib.gunzipSync(body, options));
+      return toInflated(inPlace());
     } catch (error) {
       return faultOf(error);
     }
@@ -82,10 +88,38 @@ export const gunzip = async (body: Buffer, limit: number): Promise<Gunzipped | '
   return largeBodies.run(
     () =>
       new Promise((resolve) =>
-        zlib.gunzip(body, options, (error, result) =>
-          resolve(error ? faultOf(error) : toGunzipped(body, result)),
-        ),
+        onThread((error, result) => resolve(error ? faultOf(error) : toInflated(result))),
       ),
+  );
+};
+
+/**
+ * Inflates gzip (RFC 1952, any number of members) to at most `limit` bytes: memory is bounded whatever the body
+ * claims to hold. Never rejects.
+ */
+export const gunzip = (body: Buffer, limit: number): Promise<Inflated | 'too large' | 'malformed'> => {
+  const options = { maxOutputLength: limit, chunkSize: inflateChunk(body, limit), info: true };
+  return inflate(
+    body,
+    () => zlib.gunzipSync(body, options),
+    (done) => zlib.gunzip(body, options, done),
+    (result) => toGunzipped(body, result),
+  );
+};
+
+/** The largest window of a frame in HTTP, as a power of two (RFC 9659): 8 MB. A frame may ask for gigabytes. */
+const zstdWindow = { [zlib.constants.ZSTD_d_windowLogMax]: 23 };
+
+/** Inflates zstd (RFC 8878, any number of frames) to at most `limit` bytes. Never rejects. */
+export const unzstd = (body: Buffer, limit: number): Promise<Inflated | 'too large' | 'malformed'> => {
+  // Spans shrink to a third or less. Most frames do not say how much they hold.
+  const chunkSize = Math.max(smallestChunk, Math.min(4 * body.length, largestChunk, limit));
+  const options = { maxOutputLength: limit, chunkSize, params: zstdWindow };
+  return inflate(
+    body,
+    () => zlib.zstdDecompressSync(body, options),
+    (done) => zlib.zstdDecompress(body, options, done),
+    (bytes) => ({ bytes: ownBytes(bytes as Buffer, smallestChunk), oneMember: false }),
   );
 };
 

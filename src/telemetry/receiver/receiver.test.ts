@@ -1,7 +1,7 @@
 import { type ClientRequest, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { constants, gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
 import { encodeRequest, lengthField, spansNamed } from '../../../tests/harness/otlp-encode.ts';
@@ -16,7 +16,8 @@ const startReceiver = (options: Partial<ReceiverOptions> & { append?: () => Prom
   const log = {
     append: async (slices: readonly Slice[]) => {
       await options.append?.();
-      appended.push(...slices);
+      // What was appended is freed.
+      appended.push(...slices.map((slice) => ({ ...slice, bytes: Buffer.from(slice.bytes) })));
     },
   } as unknown as TelemetryLog;
   const routes = () => ({ forAgent: (agent: string | null) => (agent === null ? [] : [1, 2]) });
@@ -56,6 +57,27 @@ test('protobuf is stored byte for byte, plain or gzipped, in any spelling of the
   expect(receiver.counts()).toEqual({ accepted: 16, refused: 0 });
 });
 
+test('zstd is read in any number of frames, small or large, and stored as any other body', async () => {
+  const { appended, receiver } = startReceiver();
+  const zstd = { ...protobuf, contentEncoding: 'zstd' };
+  const second = spansNamed('t', 1, 'agent');
+  const frames = Buffer.concat([zstdCompressSync(body), zstdCompressSync(second)]);
+  expect((await receiver.receive({ ...zstd, body: frames })).status).toBe(200);
+  expect(appended.pop()!.bytes.equals(Buffer.concat([body, second]))).toBe(true);
+  const large = spansNamed('s', 200, 'agent', 500);
+  // Level -100 hardly compresses, so that the body is too large to be inflated in place.
+  const hardly = { params: { [constants.ZSTD_c_compressionLevel]: -100 } };
+  for (const compressed of [zstdCompressSync(large), zstdCompressSync(large, hardly)]) {
+    expect((await receiver.receive({ ...zstd, body: compressed })).status).toBe(200);
+    const { bytes, gzip } = appended.pop()!;
+    expect(gzip).toBe(true);
+    expect(gunzipSync(bytes).equals(large)).toBe(true);
+  }
+  expect((await receiver.receive({ ...json('{}'), contentEncoding: 'zstd' })).status).toBe(400);
+  const empty = { ...json(''), body: zstdCompressSync('{}'), contentEncoding: 'zstd' };
+  expect(await receiver.receive(empty)).toMatchObject({ status: 200, contentType: 'application/json' });
+});
+
 test('JSON is stored as protobuf, and its response is JSON', async () => {
   const { appended, receiver } = startReceiver();
   const text =
@@ -86,6 +108,8 @@ test('refused spans are reported in partial_success, and the others are accepted
 test('errors are Status messages in the encoding of the request', async () => {
   const { appended, receiver } = startReceiver({ maxBodyBytes: 100_000 });
   const bomb = gzipSync(Buffer.alloc(50_000_000));
+  const zstd = 'zstd' as unknown as undefined;
+  const wide = { params: { [constants.ZSTD_c_windowLog]: 24 } };
   const cases: [Partial<typeof protobuf> | ReturnType<typeof json>, number][] = [
     [{ contentType: 'text/plain' }, 415],
     [{ contentType: undefined as unknown as string }, 415],
@@ -95,6 +119,11 @@ test('errors are Status messages in the encoding of the request', async () => {
     [{ body: gzipSync(body).subarray(0, 20), contentEncoding: 'gzip' as unknown as undefined }, 400],
     [{ body: Buffer.alloc(100_001) }, 413],
     [{ body: bomb, contentEncoding: 'gzip' as unknown as undefined }, 413],
+    [{ body: Buffer.from('not zstd'), contentEncoding: zstd }, 400],
+    [{ body: zstdCompressSync(body).subarray(0, 20), contentEncoding: zstd }, 400],
+    [{ body: zstdCompressSync(Buffer.alloc(20_000_000), wide), contentEncoding: zstd }, 400],
+    [{ body: zstdCompressSync(Buffer.alloc(50_000_000)), contentEncoding: zstd }, 413],
+    [{ contentEncoding: 'gzip, zstd' as unknown as undefined }, 415],
     [{ body: Readable.from([Buffer.alloc(60_000), Buffer.alloc(60_000)]) as unknown as Buffer }, 413],
     [json('{'), 400],
     [json('{}', 'deflate'), 415],

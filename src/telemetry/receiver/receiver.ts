@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { type TelemetryLog, TelemetryLogError } from '../log/log.ts';
-import { type Gunzipped, gunzip, gzip } from '../otlp/gzip.ts';
+import { gunzip, gzip, type Inflated, unzstd } from '../otlp/gzip.ts';
 import { JsonThread } from '../otlp/json-thread.ts';
 import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from '../otlp/messages.ts';
 import { type Reserve, readBody, release } from '../otlp/request-body.ts';
@@ -72,14 +72,24 @@ export const errorResponse = (
     retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) },
   );
 
-/** Whether the body is gzip; null if it has an encoding that is not supported. */
-const isGzip = (contentEncoding: string | undefined): boolean | null => {
+/** How a compressed body is inflated, and how a message calls its encoding. */
+const decoders = {
+  gzip: { name: 'gzip', inflate: gunzip },
+  'x-gzip': { name: 'gzip', inflate: gunzip },
+  zstd: { name: 'zstd', inflate: unzstd },
+};
+
+type Decoder = (typeof decoders)[keyof typeof decoders];
+
+/** What decodes the body; 'none' if it is not encoded, null if its encoding is not supported. */
+const decoderOf = (contentEncoding: string | undefined): Decoder | 'none' | null => {
   const encodings = (contentEncoding ?? '')
     .split(',')
     .map((one) => one.trim().toLowerCase())
     .filter((one) => one !== '' && one !== 'identity');
-  if (encodings.length === 0) return false;
-  return encodings.length === 1 && (encodings[0] === 'gzip' || encodings[0] === 'x-gzip') ? true : null;
+  const [only, ...more] = encodings;
+  if (only === undefined) return 'none';
+  return more.length === 0 && Object.hasOwn(decoders, only) ? decoders[only as keyof typeof decoders] : null;
 };
 
 /** The agents that the request names, without those whose spans were all refused. */
@@ -125,14 +135,17 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     return { ...refusal, headers: { ...refusal.headers, connection: 'close' } };
   };
 
-  const inflate = async (
+  const decode = async (
     body: Buffer,
+    decoder: Decoder,
     encoding: Encoding,
     reserve: Reserve,
-  ): Promise<Gunzipped | ReceiveResponse> => {
-    const inflated = await gunzip(body, maxBodyBytes);
+  ): Promise<Inflated | ReceiveResponse> => {
+    const inflated = await decoder.inflate(body, maxBodyBytes);
     if (inflated === 'too large') return tooLarge(encoding);
-    if (inflated === 'malformed') return errorResponse(encoding, 400, 'the body is not valid gzip');
+    if (inflated === 'malformed') {
+      return errorResponse(encoding, 400, `the body is not valid ${decoder.name}`);
+    }
     return reserve(inflated.bytes.length) ? inflated : overloaded(encoding);
   };
 
@@ -162,11 +175,11 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     const [first] = slices;
     if (first?.bytes === bytes && bytes.length >= storedGzippedFrom && first.routes.length > 0) {
       slices = [{ ...first, bytes: member ?? (await gzip(bytes)), gzip: true }];
-      // Left to the garbage collector, megabytes would wait for it and make it run.
       release(bytes);
     }
     try {
       await log.append(slices);
+      for (const slice of slices) release(slice.bytes);
     } catch (error) {
       if (!(error instanceof TelemetryLogError)) throw error;
       return errorResponse(encoding, 503, error.message, error.kind === 'full' ? 10 : 1);
@@ -181,13 +194,15 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
   const handle = async (
     request: ReceiveRequest,
     encoding: Encoding,
-    gzipped: boolean,
+    decoder: Decoder | 'none',
     reserve: Reserve,
   ): Promise<ReceiveResponse> => {
     const body = await read(request, encoding, reserve);
     if (!Buffer.isBuffer(body)) return body;
     const inflated =
-      gzipped && body.length > 0 ? await inflate(body, encoding, reserve) : { bytes: body, oneMember: false };
+      decoder !== 'none' && body.length > 0
+        ? await decode(body, decoder, encoding, reserve)
+        : { bytes: body, oneMember: false };
     if (!('bytes' in inflated)) return inflated;
     const { bytes, oneMember } = inflated;
     if (encoding === 'protobuf') {
@@ -204,11 +219,13 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
       if (encoding === null) {
         return errorResponse('json', 415, 'content-type must be application/x-protobuf or application/json');
       }
-      const gzipped = isGzip(request.contentEncoding);
-      if (gzipped === null) return errorResponse(encoding, 415, 'content-encoding must be gzip or identity');
+      const decoder = decoderOf(request.contentEncoding);
+      if (decoder === null) {
+        return errorResponse(encoding, 415, 'content-encoding must be gzip, zstd or identity');
+      }
       let reserved = 0;
       try {
-        return await handle(request, encoding, gzipped, (bytes) => {
+        return await handle(request, encoding, decoder, (bytes) => {
           if (inMemory + bytes > maxBytesInMemory) return false;
           inMemory += bytes;
           reserved += bytes;

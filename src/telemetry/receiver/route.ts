@@ -37,7 +37,7 @@ export const telemetryRoute = (receiver: Receiver): RawRoute => ({
     operation: {
       summary: 'Send traces over OTLP/HTTP',
       description:
-        'ExportTraceServiceRequest in protobuf or JSON, gzip or not, as any OpenTelemetry SDK sends it. The agent is named by `gen_ai.agent.id` on the span or its resource. 200 means that every accepted span is durable. Errors are google.rpc.Status in the encoding of the request.',
+        'ExportTraceServiceRequest in protobuf or JSON, as it is or in gzip or zstd, as any OpenTelemetry SDK sends it. The agent is named by `gen_ai.agent.id` on the span or its resource. 200 means that every accepted span is durable. Errors are google.rpc.Status in the encoding of the request.',
       requestBody: { required: true, content: content({ type: 'object' }) },
       responses: {
         200: {

@@ -17,7 +17,7 @@ export const pages = async <T>(api: Client, path: string): Promise<T[]> => {
 
 /**
  * Whether no schedule is due any more. On the embedded database this comes from the API, for the schedules of every
- * agent.
+ * Worker agent.
  */
 export const nothingDue = async (fixture: Fixture): Promise<boolean> => {
   if (fixture.databaseUrl) {
@@ -26,7 +26,8 @@ export const nothingDue = async (fixture: Fixture): Promise<boolean> => {
       return due.length === 0;
     });
   }
-  for (const { id } of await pages<{ id: string }>(fixture.api(), '/agents?limit=200')) {
+  const agents = await pages<{ id: string; mode: string }>(fixture.api(), '/agents?limit=200');
+  for (const { id } of agents.filter(({ mode }) => mode === 'worker')) {
     const schedules = await pages<{ next_run_at: string }>(fixture.api(), `/agents/${id}/schedules?`);
     if (schedules.some(({ next_run_at }) => Date.parse(next_run_at) <= fixture.now())) return false;
   }

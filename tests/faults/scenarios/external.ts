@@ -6,7 +6,8 @@ import { Fixture, must } from './fixture.ts';
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
 
-const agentBody = (url: string) => ({
+/** An agent for external workers that reports what is completed to `url`. */
+export const externalAgent = (url: string) => ({
   name: 'External',
   mode: 'worker',
   execution: 'external',
@@ -21,7 +22,7 @@ export const runKilledDelivery = async (): Promise<{ early: number; ids: string[
   receiver.respondWith('hang');
   await fixture.start();
   const api = fixture.api();
-  const agent = await must(api.post('/agents', agentBody(receiver.url)));
+  const agent = await must(api.post('/agents', externalAgent(receiver.url)));
   const item = await must(api.post('/work-items', { agent_id: agent.id }));
   const { records } = (await must(api.post('/work-items/claim', { agent_ids: [agent.id] }))) as Json;
   const body = { lease_token: records[0].lease_token, outcome: 'COMPLETED' };
@@ -47,8 +48,17 @@ export const runKilledDelivery = async (): Promise<{ early: number; ids: string[
   return { early, ids, attempts: row!.attempts };
 };
 
-/** A worker that claims and finishes on whichever replica responds, until `done`. */
-const work = async (fixture: Fixture, agentId: string, done: () => boolean): Promise<void> => {
+/**
+ * A worker that claims and finishes on whichever replica responds, until `done`. It works for `holdMs` on each Work Item
+ * and sends a heartbeat every 3 s of it.
+ */
+export const work = async (
+  fixture: Fixture,
+  agentId: string,
+  done: () => boolean,
+  { waitSeconds = 1, holdMs = 0 } = {},
+): Promise<void> => {
+  const replicas = fixture.replicas.length;
   let replica = 0;
   const post = async (path: string, body: object): Promise<{ status: number; body: Json } | null> => {
     try {
@@ -62,18 +72,22 @@ const work = async (fixture: Fixture, agentId: string, done: () => boolean): Pro
     const claimed = await post('/work-items/claim', {
       agent_ids: [agentId],
       lease_seconds: 10,
-      wait_seconds: 1,
+      wait_seconds: waitSeconds,
     });
     for (const { work_item, lease_token } of claimed?.body.records ?? []) {
+      for (let left = holdMs; left > 0; left -= 3_000) {
+        await sleep(Math.min(left, 3_000));
+        await post(`/work-items/${work_item.id}/heartbeat`, { lease_token });
+      }
       const body = { lease_token, outcome: 'COMPLETED', result: 'done', usage: { model_calls: 1 } };
       // Repeated until there is a response: whether a lost one arrived is not known.
       while (!done() && !(await post(`/work-items/${work_item.id}/finish`, body))) {
-        replica = 1 - replica;
+        replica = (replica + 1) % replicas;
         await sleep(20);
       }
     }
     if (claimed) continue;
-    replica = 1 - replica;
+    replica = (replica + 1) % replicas;
     await sleep(20);
   }
 };
@@ -116,7 +130,7 @@ export const runExternal = async (kills: number, itemsAKill: number): Promise<Ex
   await using fixture = await Fixture.open('postgres', 2);
   await using receiver = await startCallbackReceiver();
   await Promise.all([fixture.start(0), fixture.start(1)]);
-  const agent = await must(fixture.api().post('/agents', agentBody(receiver.url)));
+  const agent = await must(fixture.api().post('/agents', externalAgent(receiver.url)));
   let ended = false;
   const workers = Array.from({ length: 6 }, () => work(fixture, String(agent.id), () => ended));
   let items = 0;

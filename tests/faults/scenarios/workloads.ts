@@ -10,17 +10,23 @@ export interface Workload {
   stop(): Promise<void>;
 }
 
-const forever = (clients: number, pauseMs: number, step: (client: number) => Promise<void>): Workload => {
-  let stopped = false;
+/** `clients` loops, each of which calls `step` with its number, again and again with a pause. */
+export const forever = (
+  clients: number,
+  pauseMs: number,
+  step: (client: number) => Promise<void>,
+): Workload => {
+  const stop = new AbortController();
+  const { signal } = stop;
   const loops = Array.from({ length: clients }, async (_, i) => {
-    while (!stopped) {
+    while (!signal.aborted) {
       await step(i);
-      await sleep(pauseMs);
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   });
   return {
     stop: async () => {
-      stopped = true;
+      stop.abort();
       await Promise.all(loops);
     },
   };

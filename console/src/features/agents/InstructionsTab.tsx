@@ -6,7 +6,7 @@ import { common } from '../../text/en/common.ts';
 import { NumberField, notify, Textarea, TextField } from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
 import { LlmSelect } from './LlmSelect.tsx';
-import { settingNames, toBody, toValues } from './values.ts';
+import { hintOf, settingNames, toBody, toValues } from './values.ts';
 
 const labels = {
   name: common.name,
@@ -32,7 +32,7 @@ const InstructionsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicA
           key={name}
           {...form.field(name)}
           label={words.settings[name]}
-          hint={words.hints[name]}
+          hint={hintOf(name)}
           unit={name === 'timeout_seconds' ? words.seconds : undefined}
         />
       ))}

@@ -8,7 +8,7 @@ import { number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
 import { Box, Facts, Link, Quiet, Section, Words } from '../../ui/index.ts';
 import css from './OverviewTab.module.css';
-import { settingNames } from './values.ts';
+import { emptyMeans, settingNames } from './values.ts';
 
 const Numbers = ({ agent: { open, done_24h, failed_24h, id } }: { agent: AgentOverview }) => {
   const numbers: [string, number, Parameters<typeof to.workItems>[0]][] = [
@@ -48,7 +48,7 @@ const Limits = ({ agentId }: { agentId: string }) => {
               value === undefined
                 ? common.loading
                 : value === null
-                  ? words.unlimited
+                  ? emptyMeans(name)
                   : `${number(value)}${unit(name)}`;
             return [
               words.settings[name],

@@ -1,5 +1,5 @@
-import { listPolling, path, useGet, usePermission } from '../../api/index.ts';
-import type { PublicSchedule, SchedulePage } from '../../api/types.gen.ts';
+import { listPolling, useGet, usePermission } from '../../api/index.ts';
+import type { ListedSchedule, ListedSchedulePage } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useCursor, useUrlState } from '../../app/url-state.ts';
 import { agents as words } from '../../text/en/agents.ts';
@@ -20,20 +20,30 @@ import {
   TwoLines,
 } from '../../ui/index.ts';
 
-const columns: readonly Column<PublicSchedule>[] = [
+/** By what it is known: its name, or when it runs. */
+const nameOf = ({ work_item_name, description }: ListedSchedule): string =>
+  work_item_name?.trim() || description;
+
+const columns: readonly Column<ListedSchedule>[] = [
   {
     key: 'name',
     title: words.name,
     width: '40%',
-    cell: ({ work_item_name, cron_expression }) => work_item_name || <code>{cron_expression}</code>,
+    cell: nameOf,
   },
   {
     key: 'when',
     title: words.expression,
     phone: 'below',
-    cell: ({ cron_expression, timezone }) => (
-      <TwoLines below={timezone}>
-        <code>{cron_expression}</code>
+    cell: ({ description, cron_expression, timezone }) => (
+      <TwoLines
+        below={
+          <>
+            <code>{cron_expression}</code> {timezone}
+          </>
+        }
+      >
+        {description}
       </TwoLines>
     ),
   },
@@ -48,8 +58,8 @@ const columns: readonly Column<PublicSchedule>[] = [
 /** The schedules of one agent. */
 export const SchedulesTab = ({ agentId }: { agentId: string }) => {
   const { search } = useUrlState<{ next?: string }>();
-  const got = useGet<SchedulePage>(path`/api/v2/agents/${agentId}/schedules`, {
-    query: { next: search.next },
+  const got = useGet<ListedSchedulePage>('/app/api/schedules', {
+    query: { agent_id: agentId, next: search.next, limit: 50 },
     every: listPolling(false),
     keepPrevious: true,
   });
@@ -61,7 +71,7 @@ export const SchedulesTab = ({ agentId }: { agentId: string }) => {
     </ButtonLink>
   );
   return (
-    <Loaded got={got} operation="listSchedules">
+    <Loaded got={got} operation="listAllSchedules">
       {({ data }) => (
         <Section label={pages.schedules} aside={data.length > 0 && <Bar>{create}</Bar>}>
           <Box>
@@ -73,7 +83,7 @@ export const SchedulesTab = ({ agentId }: { agentId: string }) => {
                 rows={data}
                 columns={columns}
                 rowKey={({ id }) => id}
-                name={({ work_item_name, cron_expression }) => work_item_name || cron_expression}
+                name={nameOf}
                 href={({ id }) => to.schedule(agentId, id)}
               />
             )}

@@ -1,4 +1,5 @@
 import type { CreateAgentBody, PublicAgent } from '../../api/types.gen.ts';
+import { agents as words } from '../../text/en/agents.ts';
 
 /** The values of the forms of an agent. */
 export interface AgentValues {
@@ -27,8 +28,18 @@ export const settingNames = [
   'tool_concurrency',
 ] as const satisfies readonly (keyof AgentValues)[];
 
+type SettingName = (typeof settingNames)[number];
+
 /** The settings that an agent has none of when they are empty. */
 const mayBeEmpty: readonly string[] = ['max_tokens', 'max_output_tokens'];
+
+/** What it means that an agent has none of a setting. */
+export const emptyMeans = (name: SettingName): string =>
+  (words.emptyMeans as Partial<Record<SettingName, string>>)[name] ?? '';
+
+/** What a setting is, and what it means to leave it empty. */
+export const hintOf = (name: SettingName): string =>
+  mayBeEmpty.includes(name) ? words.hintWithEmpty(words.hints[name], emptyMeans(name)) : words.hints[name];
 
 export const toValues = ({ settings, ...agent }: PublicAgent): AgentValues => ({
   name: agent.name,

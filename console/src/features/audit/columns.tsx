@@ -1,3 +1,4 @@
+import { Fragment } from 'react';
 import type { AuditEntry } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { audit as words } from '../../text/en/audit.ts';
@@ -40,6 +41,16 @@ const Target = ({ entry }: { entry: AuditEntry }) => {
   return <TwoLines below={target_type}>{name && (href ? <Link href={href}>{name}</Link> : name)}</TwoLines>;
 };
 
+/** A name in parts, which breaks between its words and not in one. */
+const Breakable = ({ text }: { text: string }) =>
+  text.split(/(?<=[._])/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a name stay where they are.
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+
 /** The columns of the audit log. */
 export const columns: readonly Column<AuditEntry>[] = [
   { key: 'at', title: words.at, width: '150px', cell: ({ at }) => <Time at={at} form="both" /> },
@@ -64,7 +75,9 @@ export const columns: readonly Column<AuditEntry>[] = [
     width: '19%',
     cell: ({ action, outcome }) => (
       <TwoLines below={outcome === 'refused' ? <Tag kind="late">{words.outcomes.refused}</Tag> : undefined}>
-        <code>{action}</code>
+        <code>
+          <Breakable text={action} />
+        </code>
       </TwoLines>
     ),
   },

@@ -31,11 +31,18 @@ import { LogoField } from './LogoField.tsx';
 import { type Branding, brandingPath, empty, image, labels, toValues } from './values.ts';
 
 /** Clears everything, after a question. */
-const ClearBranding = ({ disabledReason }: { disabledReason: string | null }) => {
+const ClearBranding = ({
+  disabledReason,
+  onCleared,
+}: {
+  disabledReason: string | null;
+  onCleared: () => void;
+}) => {
   const [open, setOpen] = useState(false);
   const invalidate = useInvalidate();
   const action = useAction(async () => {
     await request('PATCH', brandingPath, { body: empty });
+    onCleared();
     await invalidate(brandingPath, '/app/api/me');
     setOpen(false);
     notify(words.resetDone);
@@ -79,7 +86,8 @@ const BrandingForm = ({ branding, got }: { branding: Branding; got: Got<Branding
       texts={{ logo_data_url: image, logo_dark_data_url: image }}
       onSaved={() => notify(words.saved)}
       kind="primary"
-      actions={<ClearBranding disabledReason={disabledReason} />}
+      // What was typed goes, too: the form then follows what is loaded.
+      actions={<ClearBranding disabledReason={disabledReason} onCleared={() => form.reset()} />}
       side={
         <Section title={words.preview}>
           <BrandingPreview values={form.values} />

@@ -1,6 +1,6 @@
 import type { PublicDataConnection } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
-import { ListPage } from '../../resource/index.ts';
+import { dataConnectionExample, ListPage } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -69,6 +69,6 @@ export const DataConnectionsPage = () => (
     name={({ name }) => name}
     href={({ id }) => to.dataConnection(id)}
     create={{ label: words.newConnection, operation: 'createDataConnection', href: to.newDataConnection() }}
-    example={['/data-connections', { name: 'Shop', engine: 'sqlite', configuration: { path: 'shop.db' } }]}
+    command={dataConnectionExample}
   />
 );

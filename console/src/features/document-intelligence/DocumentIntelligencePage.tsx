@@ -12,13 +12,22 @@ import { fieldOf, isMoved, secrets, toBody, toValues, type Values } from './valu
 
 const address = '/api/v2/document-intelligence';
 
-const ResetDialog = ({ etag, onClose }: { etag: string | null; onClose: () => void }) => (
+const ResetDialog = ({
+  etag,
+  onDeleted,
+  onClose,
+}: {
+  etag: string | null;
+  onDeleted: () => void;
+  onClose: () => void;
+}) => (
   <DeleteDialog
     path={address}
     etag={etag}
     title={words.reset}
     deleted={words.wasReset}
     invalidates={[address]}
+    onDeleted={onDeleted}
     onClose={onClose}
   >
     <p>{words.resetText}</p>
@@ -79,6 +88,8 @@ export const DocumentIntelligencePage = () => {
   const got = useGet<DocumentIntelligence>(address);
   const mayDelete = permissionReason(usePermission('deleteDocumentIntelligence'));
   const [resetting, setResetting] = useState(false);
+  // What was typed goes with the configuration: saved as a change of it, it would be refused as a change of someone else.
+  const [resets, setResets] = useState(0);
   const { data } = got;
   return (
     <Page
@@ -107,9 +118,15 @@ export const DocumentIntelligencePage = () => {
       }
     >
       <Loaded got={got} operation="getDocumentIntelligence">
-        {(configuration) => <Settings configuration={configuration} etag={got.etag} />}
+        {(configuration) => <Settings key={resets} configuration={configuration} etag={got.etag} />}
       </Loaded>
-      {resetting && <ResetDialog etag={got.etag} onClose={() => setResetting(false)} />}
+      {resetting && (
+        <ResetDialog
+          etag={got.etag}
+          onDeleted={() => setResets(resets + 1)}
+          onClose={() => setResetting(false)}
+        />
+      )}
     </Page>
   );
 };

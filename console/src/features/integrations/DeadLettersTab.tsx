@@ -23,7 +23,7 @@ import {
   Pager,
   Problem,
   permissionReason,
-  Quiet,
+  Say,
   Section,
   Table,
 } from '../../ui/index.ts';
@@ -81,9 +81,10 @@ export const DeadLettersTab = ({ integration }: { integration: ShownIntegration 
           }
         >
           {retry.error && <Problem error={retry.error} />}
+          {on_other_replicas > 0 && <Say title={words.others(on_other_replicas)} />}
           <Box>
             {data.length === 0 ? (
-              <EmptyState sentence={words.noLetters} />
+              <EmptyState sentence={on_other_replicas > 0 ? words.noLettersHere : words.noLetters} />
             ) : (
               <Table
                 label={words.tabs['dead-letters']}
@@ -94,7 +95,6 @@ export const DeadLettersTab = ({ integration }: { integration: ShownIntegration 
               />
             )}
           </Box>
-          {on_other_replicas > 0 && <Quiet>{words.others(on_other_replicas)}</Quiet>}
           <Pager {...pager} />
           <ActionDialog
             open={purging}

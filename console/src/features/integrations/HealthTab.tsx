@@ -88,7 +88,12 @@ const History = ({ id }: { id: string }) => {
                 ))}
               </div>
               <Quiet small>{words.mostLag(mostLag)}</Quiet>
-              <Sparkline values={lag} label={words.mostLag(mostLag)} most={Math.max(60, mostLag)} />
+              <Sparkline
+                values={lag}
+                kind={mostLag > 0 ? 'late' : 'skipped'}
+                label={words.mostLag(mostLag)}
+                most={Math.max(60, mostLag)}
+              />
             </>
           )}
         </div>

@@ -55,7 +55,7 @@ const Content = ({ llm, etag }: { llm: UsedLlmConfiguration; etag: string | null
           {used_by.total > 0 ? (
             <UsedByAgents used_by={used_by} tab="instructions" />
           ) : (
-            <Quiet small>{words.noAgents}</Quiet>
+            <Quiet small>{words.unnamed}</Quiet>
           )}
         </Section>
       }

@@ -31,11 +31,14 @@ const columns: readonly Column<UsedLlmConfiguration>[] = [
     key: 'used',
     title: words.usedBy,
     phone: 'below',
-    cell: ({ used_by: { total, by_default } }) => (
-      <TwoLines below={by_default > 0 ? words.byDefault(by_default) : undefined}>
-        {total > 0 ? words.agents(total) : <Quiet>{words.noAgents}</Quiet>}
-      </TwoLines>
-    ),
+    cell: ({ used_by: { total, by_default } }) =>
+      total === 0 && by_default > 0 ? (
+        words.byDefault(by_default)
+      ) : (
+        <TwoLines below={by_default > 0 ? words.byDefault(by_default) : undefined}>
+          {total > 0 ? words.agents(total) : <Quiet>{words.noAgents}</Quiet>}
+        </TwoLines>
+      ),
   },
   { key: 'secret', title: words.secret, phone: 'hide', cell: secretOf },
 ];

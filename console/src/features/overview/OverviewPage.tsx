@@ -3,7 +3,7 @@ import type { Overview } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { pages } from '../../text/en/pages.ts';
-import { ButtonLink, Columns, Loaded, Page, permissionReason, Skeleton } from '../../ui/index.ts';
+import { ButtonLink, Columns, Loaded, Page, permissionReason, Skeleton, Updated } from '../../ui/index.ts';
 import { AttentionList } from './AttentionList.tsx';
 import { Numbers } from './Numbers.tsx';
 import { isOpen, SetUp } from './SetUp.tsx';
@@ -61,6 +61,8 @@ export const OverviewPage = () => {
         data &&
         !isEmpty(data) && (
           <>
+            {/* `Loaded` says it where a refresh failed. */}
+            {!got.error && <Updated at={got.updatedAt} />}
             <ButtonLink href={to.newWorkItem()} disabledReason={mayRun}>
               {words.run}
             </ButtonLink>

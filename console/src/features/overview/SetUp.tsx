@@ -1,28 +1,79 @@
+import { usePermission } from '../../api/index.ts';
 import type { Overview } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { overview as words } from '../../text/en/overview.ts';
-import { Box, Link, Section } from '../../ui/index.ts';
+import { Box, ButtonLink, permissionReason, Section } from '../../ui/index.ts';
 import css from './SetUp.module.css';
 
 /** What is set up, from the data themselves. */
 export type SetUpState = Overview['setup'];
 
 const steps = [
-  { key: 'agent', title: words.stepAgent, note: words.stepAgentNote, href: to.newAgent() },
-  { key: 'first_run', title: words.stepRun, note: words.stepRunNote, href: to.newWorkItem() },
-  { key: 'schedule', title: words.stepSchedule, note: words.stepScheduleNote, href: to.newSchedule() },
+  {
+    key: 'agent',
+    title: words.stepAgent,
+    note: words.stepAgentNote,
+    href: to.newAgent(),
+    operation: 'createAgent',
+  },
+  {
+    key: 'first_run',
+    title: words.stepRun,
+    note: words.stepRunNote,
+    href: to.newWorkItem(),
+    operation: 'createWorkItem',
+  },
+  {
+    key: 'schedule',
+    title: words.stepSchedule,
+    note: words.stepScheduleNote,
+    href: to.newSchedule(),
+    operation: 'createSchedule',
+  },
   {
     key: 'tracing_backend',
     title: words.stepBackend,
     note: words.stepBackendNote,
     href: to.newIntegration(),
+    operation: 'createObservabilityIntegration',
   },
-  { key: 'real_model', title: words.stepModel, note: words.stepModelNote, href: to.newLlmConfiguration() },
-  { key: 'team_key', title: words.stepKey, note: words.stepKeyNote, href: to.apiKeys({ new: '1' }) },
+  {
+    key: 'real_model',
+    title: words.stepModel,
+    note: words.stepModelNote,
+    href: to.newLlmConfiguration(),
+    operation: 'createLlmConfiguration',
+  },
+  {
+    key: 'team_key',
+    title: words.stepKey,
+    note: words.stepKeyNote,
+    href: to.apiKeys({ new: '1' }),
+    operation: 'createApiKey',
+  },
 ] as const;
 
 /** Whether a step is left. */
 export const isOpen = (state: SetUpState): boolean => steps.some(({ key }) => !state[key]);
+
+const Step = ({ step, done }: { step: (typeof steps)[number]; done: boolean }) => {
+  const { title, note, href, operation } = step;
+  const reason = permissionReason(usePermission(operation));
+  return (
+    <li data-done={done || undefined}>
+      <span className={css.mark} aria-hidden="true" />
+      <div>
+        <b>{title}</b>
+        <span>{done ? words.done : note}</span>
+      </div>
+      {!done && (
+        <ButtonLink small kind="quiet" href={href} label={words.openOf(title)} disabledReason={reason}>
+          {words.open}
+        </ButtonLink>
+      )}
+    </li>
+  );
+};
 
 /** What is left to set up. It goes when all is done. */
 export const SetUp = ({ state }: { state: SetUpState }) => {
@@ -30,22 +81,13 @@ export const SetUp = ({ state }: { state: SetUpState }) => {
   return (
     <Section title={words.setUp} note={words.setUpCount(done, steps.length)}>
       <Box>
-        <ul className={css.steps}>
-          {steps.map(({ key, title, note, href }) => (
-            <li key={key} data-done={state[key] || undefined}>
-              <span className={css.mark} aria-hidden="true" />
-              <div>
-                <b>{title}</b>
-                <span>{state[key] ? words.done : note}</span>
-              </div>
-              {!state[key] && (
-                <Link href={href} aria-label={`${words.open}: ${title}`}>
-                  {words.open}
-                </Link>
-              )}
-            </li>
-          ))}
-        </ul>
+        <div className={css.frame}>
+          <ul className={css.steps}>
+            {steps.map((step) => (
+              <Step key={step.key} step={step} done={state[step.key]} />
+            ))}
+          </ul>
+        </div>
       </Box>
     </Section>
   );

@@ -92,7 +92,7 @@ export const TimeBand = () => {
             zone={zone}
             transitions={(data?.zone_transitions ?? [])
               .filter((one) => one.zone === zone)
-              .map(({ at, kind }) => ({ at: new Date(at).getTime(), forward: kind === 'gap' }))}
+              .map(({ at }) => Date.parse(at))}
           />
         )}
       </Box>

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { request, useUnsaved } from '../../api/index.ts';
 import type { PublicDataConnection, Scaffold } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
@@ -52,6 +52,8 @@ export const ScaffoldForm = ({
       });
       setShown({ asked, scaffold: reply.body });
     });
+  // The preview pushes the button below the window: who looks at it begins at its top.
+  const begin = useCallback((section: HTMLElement | null) => section?.focus(), []);
   return (
     <SubmitForm
       form={form}
@@ -69,7 +71,7 @@ export const ScaffoldForm = ({
       <Checkbox {...form.field('describe')} label={words.describe} hint={words.describeHint} />
       {describe && <Checkbox {...form.field('sample_values')} label={words.sampleValues} />}
       {preview && (
-        <Section label={words.preview}>
+        <Section key={asked} ref={begin} label={words.preview}>
           {preview.scaffold.warnings.map(({ code, message }) => (
             <Say key={`${code} ${message}`} tone="look" title={message} />
           ))}

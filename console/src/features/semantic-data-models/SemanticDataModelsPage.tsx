@@ -7,6 +7,7 @@ import { pages } from '../../text/en/pages.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { Time } from '../../time/index.ts';
 import { type Column, OutcomeTag, TwoLines } from '../../ui/index.ts';
+import { ModelCommand } from './ModelCommand.tsx';
 import { modelOf } from './model.ts';
 import { stateKinds, stateOf } from './sentences.tsx';
 
@@ -78,10 +79,7 @@ export const SemanticDataModelsPage = () => {
         operation: 'createSemanticDataModel',
         href: to.newSemanticDataModel(),
       }}
-      example={[
-        '/semantic-data-models/scaffold-from-tables',
-        { data_connection_id: found.data?.data[0]?.id ?? 'ID', tables: [{ table: 'orders' }], save: true },
-      ]}
+      readCommand={<ModelCommand connections={found.data} />}
     />
   );
 };

@@ -6,9 +6,9 @@ import { bytes, list, number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
 import {
   Box,
+  ButtonLink,
   type Column,
   Facts,
-  Link,
   Loaded,
   OutcomeTag,
   Page,
@@ -97,7 +97,11 @@ const Content = ({ status }: { status: Status }) => {
 export const StatusPage = () => {
   const got = useGet<Status>('/app/api/status', { every: polling.overview });
   return (
-    <Page title={pages.status} lead={words.lead} actions={<Link href="/metrics">{words.metrics}</Link>}>
+    <Page
+      title={pages.status}
+      lead={words.lead}
+      actions={<ButtonLink href="/metrics">{words.metrics}</ButtonLink>}
+    >
       <Loaded got={got} operation="getStatus">
         {(status) => <Content status={status} />}
       </Loaded>

@@ -84,12 +84,14 @@ export const agents = catalog({
     max_attempts: 'After that many it is an ERROR.',
     timeout_seconds: 'An attempt that takes longer ends, and the next begins.',
     max_steps: 'So that an agent that loops ends.',
-    max_tokens: 'Input and output of all attempts. Empty: no limit.',
-    max_output_tokens: 'Empty: that of the configuration.',
+    max_tokens: 'Input and output of all attempts.',
+    max_output_tokens: 'Of one model call.',
     tool_concurrency: 'Of one step.',
   },
+  /** What it means if nothing is written. */
+  emptyMeans: { max_tokens: 'no limit', max_output_tokens: 'as the LLM configuration has it' },
+  hintWithEmpty: (hint: string, means: string) => `${hint} Empty: ${means}.`,
   seconds: 's',
-  unlimited: 'no limit',
 
   toolServers: 'Tool servers',
   toolServersHint: 'The agent may call their tools, by the policies of the servers and of their tools.',

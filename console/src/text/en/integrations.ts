@@ -132,7 +132,11 @@ export const integrations = catalog({
   at: 'At',
   answer: 'Answer',
   size: 'Size',
-  others: (count: number) => `${number(count)} more are on other replicas.`,
+  noLettersHere: 'This replica holds no dead letters of the integration.',
+  others: (count: number) =>
+    count === 1
+      ? 'Another replica holds 1 dead letter, which only it can list. “Retry all” and “Remove all” include it.'
+      : `Other replicas hold ${number(count)} dead letters, which only they can list. “Retry all” and “Remove all” include them.`,
   retryAll: 'Retry all',
   purgeAll: 'Remove all',
   purgeText: 'The refused spans are removed for good.',

@@ -44,6 +44,7 @@ export const llmConfigurations = catalog({
   usedBy: 'Used by',
   agents,
   noAgents: 'no agent',
+  unnamed: 'No agent names it.',
   byDefault: (count: number) => `${agents(count)} that ${count === 1 ? 'names' : 'name'} none`,
   secret: 'Secret',
   secretSet: 'set',

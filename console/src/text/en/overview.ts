@@ -19,6 +19,7 @@ export const overview = catalog({
   all: 'Show all',
   allWell: 'All schedules fire, all Work Items go on, all traces arrive.',
   open: 'Open',
+  openOf: (title: string) => `Open: ${title}`,
   why: 'Why?',
   review: 'Review',
   health: 'Health',

@@ -45,6 +45,8 @@ export const ui = catalog({
   stripOf: (parts: string) => parts,
   countWord: (count: number, word: string) => `${number(count)} ${word}`,
   now: (clock: string) => `now ${clock}`,
-  clockForward: 'clock forward',
-  clockBack: 'clock back',
+  showAll: 'Show all',
+  showLess: 'Show less',
+  clockGap: (from: string, to: string) => `${from} to ${to} does not exist`,
+  clockTwice: (from: string, to: string) => `${from} to ${to} twice`,
 });

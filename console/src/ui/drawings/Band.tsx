@@ -3,7 +3,17 @@ import { ui } from '../../text/en/ui.ts';
 import { number as format, list } from '../../text/format.ts';
 import { clockTime, exactTime, shortDay } from '../../time/format.ts';
 import { Link } from '../Link.tsx';
-import { type BandBucket, type Count, countsOf, drawnWidth, mergeBuckets, widthOf } from './buckets.ts';
+import {
+  type BandBucket,
+  type Count,
+  countsOf,
+  drawnWidth,
+  mergeBuckets,
+  middleOf,
+  widthOf,
+} from './buckets.ts';
+import { ClockChanges } from './ClockChanges.tsx';
+import { axisOf, clockChanges } from './clock-changes.ts';
 import css from './drawings.module.css';
 import { colorOf, Shape, wordOf } from './marks.tsx';
 import { clockStep } from './scale.ts';
@@ -27,12 +37,14 @@ export interface BandProps {
   now: number;
   /** The zone of the clock above the band. */
   zone: string;
-  /** Changes of the clock: `forward` leaves an hour out, the other way repeats one. */
-  transitions?: readonly { at: number; forward: boolean }[];
+  /** The moments at which the clock of the zone changes. */
+  transitions?: readonly number[];
 }
 
 const rowHeight = 30;
 const top = 26;
+/** Of the line below the rows that says how the clock changes. */
+const clockLine = 18;
 const least = 620;
 
 /** One mark, or a bar with the number of those that are merged in it. */
@@ -71,15 +83,17 @@ const Marks = ({ bucket, middle, y }: { bucket: BandBucket; middle: number; y: n
 
 /**
  * Occurrences over time: what was, before the line of now, and what is expected after it. Nights are shaded and days are
- * separated in the chosen zone; a change of the clock is a line with a label. The names stay while it scrolls.
+ * separated in the chosen zone; hours that do not exist are hatched, those that are there twice have both. The names
+ * stay while it scrolls.
  */
 export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: BandProps) => {
   const [frame, measured] = useWidth();
   const scroller = useRef<HTMLDivElement>(null);
   const width = Math.max(least, measured);
   const height = top + rows.length * rowHeight;
-  // A mark at either end is not cut.
-  const x = (at: number) => 8 + ((at - from) / (to - from)) * (width - 16);
+  const changes = clockChanges(transitions, zone);
+  const axis = axisOf(from, to, width, changes);
+  const { x } = axis;
   const nowX = x(now);
   useEffect(() => {
     const box = scroller.current;
@@ -99,7 +113,12 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: Ban
       </div>
       <div className={css.track} ref={scroller} tabIndex={0} role="group" aria-label={label}>
         <div ref={frame} />
-        <svg width={width} height={height + 1} className={css.block} role="presentation">
+        <svg
+          width={width}
+          height={height + (changes.length > 0 ? clockLine : 1)}
+          className={css.block}
+          role="presentation"
+        >
           {nightsBetween(from, to, zone).map((night) => (
             <rect
               key={night.from}
@@ -130,27 +149,14 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: Ban
               )}
             </g>
           ))}
-          {transitions.map(({ at, forward }) => (
-            <g key={at}>
-              <rect
-                x={x(at) - 3}
-                y={top}
-                width={6}
-                height={height - top}
-                className={forward ? css.gap : css.doubled}
-              />
-              <text x={x(at) + 6} y={height - 4}>
-                {forward ? ui.clockForward : ui.clockBack}
-              </text>
-            </g>
-          ))}
+          <ClockChanges changes={changes} axis={axis} top={top} bottom={height} width={width} />
           {rows.map((row, index) => {
             const y = top + index * rowHeight;
             return (
               <g key={row.id}>
                 <path d={`M0 ${y}H${width}`} stroke="var(--line)" />
                 {mergeBuckets(row.buckets, now, x).map((bucket) => {
-                  const middle = x((bucket.from + bucket.to) / 2);
+                  const middle = middleOf(bucket, now, x);
                   return bucket.href ? (
                     <a key={bucket.from} href={bucket.href(bucket.from, bucket.to)}>
                       <title>{`${row.name}, ${title(bucket)}`}</title>

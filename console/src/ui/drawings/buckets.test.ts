@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type BandBucket, countsOf, drawnWidth, mergeBuckets } from './buckets.ts';
+import { type BandBucket, countsOf, drawnWidth, mergeBuckets, middleOf } from './buckets.ts';
 import { durationTicks } from './scale.ts';
 import { nightsBetween, offsetAt, ticksBetween } from './zone-time.ts';
 
@@ -59,4 +59,19 @@ test('an axis of durations has at most five steps at round values', () => {
   ]);
   expect(durationTicks(0.9).length).toBeLessThanOrEqual(6);
   expect(durationTicks(40 * 86_400_000).length).toBeLessThanOrEqual(6);
+});
+
+test('what is due in the present bucket is drawn behind the line of now, and nothing over it', () => {
+  const present = { from: 90, to: 110, counts: { 'on-time': 14, due: 10 } };
+  const merged = mergeBuckets([present, { from: 110, to: 130, counts: { due: 72 } }], 100, (at) => at);
+  expect(merged.map(({ from, to, counts }) => ({ from, to, counts }))).toEqual([
+    { from: 90, to: 100, counts: { 'on-time': 14 } },
+    { from: 100, to: 130, counts: { due: 82 } },
+  ]);
+  const edges = merged.map((bucket) => {
+    const middle = middleOf(bucket, 100, (at) => at);
+    return [middle - drawnWidth(bucket) / 2, middle + drawnWidth(bucket) / 2];
+  });
+  expect(edges[0]![1]).toBeLessThan(100);
+  expect(edges[1]![0]).toBeGreaterThan(100);
 });

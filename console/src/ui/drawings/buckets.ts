@@ -46,18 +46,34 @@ const join = (one: BandBucket, other: BandBucket): BandBucket => {
   return { from: one.from, to: other.to, counts, href: one.href ?? other.href };
 };
 
+/** Puts what is due in the present bucket into one of its own, which begins now. */
+const splitAt = (bucket: BandBucket, now: number): BandBucket[] => {
+  if (bucket.from >= now || bucket.to <= now) return [bucket];
+  const { due = 0, ...past } = bucket.counts;
+  return [
+    { ...bucket, to: now, counts: past },
+    { ...bucket, from: now, counts: { due } },
+  ];
+};
+
+/** Returns the middle of a bucket as it is drawn: all of it on its side of the line of now. */
+export const middleOf = (bucket: BandBucket, now: number, x: (at: number) => number): number => {
+  const middle = x((bucket.from + bucket.to) / 2);
+  const half = drawnWidth(bucket) / 2 + 2;
+  return bucket.from < now ? Math.min(middle, x(now) - half) : Math.max(middle, x(now) + half);
+};
+
 /** Joins neighbors until none is drawn over another. Past and future are not joined. `x` is the place of a moment. */
 export const mergeBuckets = (
   buckets: readonly BandBucket[],
   now: number,
   x: (at: number) => number,
 ): BandBucket[] => {
-  const middle = (bucket: BandBucket) => x((bucket.from + bucket.to) / 2);
   const touch = (one: BandBucket, other: BandBucket) =>
     one.from < now === other.from < now &&
-    middle(other) - middle(one) < (drawnWidth(one) + drawnWidth(other)) / 2 + 2;
+    middleOf(other, now, x) - middleOf(one, now, x) < (drawnWidth(one) + drawnWidth(other)) / 2 + 2;
   const merged: BandBucket[] = [];
-  for (const bucket of buckets) {
+  for (const bucket of buckets.flatMap((each) => splitAt(each, now))) {
     if (countsOf(bucket).length === 0) continue;
     let next = bucket;
     while (merged.length > 0 && touch(merged.at(-1)!, next)) next = join(merged.pop()!, next);

@@ -43,19 +43,24 @@ export const nightsBetween = (from: number, to: number, zone: string): Night[] =
   return nights.map((night) => ({ from: Math.max(from, night.from), to: Math.min(to, night.to) }));
 };
 
-/** Returns the moments between `from` and `to` at which the clock of `zone` shows a multiple of `step`. */
+/**
+ * Returns the moments between `from` and `to` at which the clock of `zone` shows a multiple of `step`. One that it shows
+ * twice is two moments, one that it leaves out is none.
+ */
 export const ticksBetween = (
   from: number,
   to: number,
   zone: string,
   step: number,
 ): { at: number; midnight: boolean }[] => {
-  const ticks: { at: number; midnight: boolean }[] = [];
-  const shift = offsetAt(from, zone);
-  for (let wall = Math.ceil((from + shift) / step) * step; wall - shift <= to + hour; wall += step) {
-    // The clock can change between `from` and here.
-    const at = wall - offsetAt(wall - shift, zone);
-    if (at >= from && at <= to) ticks.push({ at, midnight: wall % 86_400_000 === 0 });
+  const offsets = [...new Set([from, (from + to) / 2, to].map((at) => offsetAt(at, zone)))];
+  const ticks = new Map<number, boolean>();
+  for (const offset of offsets) {
+    for (let wall = Math.ceil((from + offset) / step) * step; wall - offset <= to; wall += step) {
+      const at = wall - offset;
+      // The clock can change between `from` and here.
+      if (offsets.length === 1 || offsetAt(at, zone) === offset) ticks.set(at, wall % 86_400_000 === 0);
+    }
   }
-  return ticks;
+  return [...ticks].sort(([one], [other]) => one - other).map(([at, midnight]) => ({ at, midnight }));
 };

@@ -40,8 +40,7 @@ export const openPdf = async (source: string): Promise<PDFDocumentProxy> => {
 };
 
 /** The lines of the text layer and the form fields of a page. Boxes are those of the page as it is shown. */
-export const readPdfPage = async (document: PDFDocumentProxy, number: number): Promise<Page> => {
-  const page = await document.getPage(number);
+export const readPdfPage = async (page: PDFPageProxy, number: number): Promise<Page> => {
   const { width, height } = page.getViewport({ scale: 1 });
   const runs = await runsOf(page);
   const lines = linesOfRuns(runs, { width, height });

@@ -99,7 +99,10 @@ export const writeCells = async (connection: DuckDBConnection, staged: Staged): 
     `SELECT ${select.join(', ')} FROM read_csv(${fileText(cellsFile)}, auto_detect = false, header = false,
       delim = ',', quote = '"', escape = '"', new_line = '\\n', allow_quoted_nulls = false, null_padding = true,
       parallel = false, max_line_size = ${maxRowBytes}, columns = {${columns}})`,
-  );
+  ).catch((error: Error) => {
+    if (!/Maximum line size/.test(error.message)) throw error;
+    throw new JobFault('too_large', `a row has more than ${maxRowBytes / 1024 / 1024} MB`);
+  });
   return {
     columns: staged.columns.map(({ name, datatype }) => ({ name, datatype })),
     row_count: rowCount,

@@ -28,6 +28,7 @@ export interface Readable {
 }
 
 const chunkLength = 256 * 1024;
+const headChunkLength = 4 * 1024;
 
 /** Reads records in order, across segments and past damage. Holds at most one open file; for one caller at a time. */
 export class RecordReader {
@@ -36,6 +37,8 @@ export class RecordReader {
   #base = -1;
   #chunk: Buffer = Buffer.alloc(0);
   #chunkAt = 0;
+  /** After a large record the next one is probably large too, and nothing but its header would be used of a chunk. */
+  #afterLarge = false;
 
   constructor(log: Readable) {
     this.#log = log;
@@ -113,7 +116,8 @@ export class RecordReader {
       return this.#chunk.subarray(offset, offset + length);
     }
     // A new buffer each time, because what is read from it is returned without a copy.
-    const want = Math.min(Math.max(length, chunkLength), segmentEnd - at);
+    const want = Math.min(Math.max(length, this.#afterLarge ? headChunkLength : chunkLength), segmentEnd - at);
+    this.#afterLarge = length >= chunkLength;
     const chunk = Buffer.allocUnsafeSlow(want);
     let got = 0;
     while (got < want) {

@@ -93,7 +93,7 @@ const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zon
           to={until}
           now={now}
           zone={zone}
-          transitions={inZone.map(({ at, kind }) => ({ at: Date.parse(at), forward: kind === 'gap' }))}
+          transitions={inZone.map(({ at }) => Date.parse(at))}
         />
       </Box>
       {timeline.zone_transitions.length > 0 && (

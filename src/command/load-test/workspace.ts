@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandFailure, type Sending, send } from '../client.ts';
+import type { LoadTestOptions } from './options.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON of the API, read field by field
+type Json = any;
+
+/** All agents of load tests begin so, and nothing else should. */
+export const namePrefix = 'agent-platform load test';
+
+/** The most that the API returns of a list at once. */
+export const pageSize = 200;
+
+/** How often a request that is not part of the load is repeated while the platform has too much to do, 1 s apart. */
+const patience = 20;
+
+/** The API of the platform, as JSON. `patient`: 429 and 503 are tried again. Throws CommandFailure. */
+export const apiOf = (options: LoadTestOptions, { patient }: { patient: boolean }) => {
+  const ask = async (path: string, sending?: Sending): Promise<Json> => {
+    for (let tries = 0; ; tries++) {
+      try {
+        const text = await send(options, path, sending);
+        return text === '' ? null : JSON.parse(text);
+      } catch (error) {
+        const { status } = error as CommandFailure;
+        if (!patient || tries === patience || (status !== 429 && status !== 503)) throw error;
+        await sleep(1_000);
+      }
+    }
+  };
+  return {
+    get: (path: string) => ask(`/api/v2${path}`),
+    post: (path: string, body: object) => ask(`/api/v2${path}`, { body }),
+    delete: (path: string) => ask(`/api/v2${path}`, { method: 'DELETE' }),
+    app: (path: string) => ask(`/app/api${path}`),
+  };
+};
+export type Api = ReturnType<typeof apiOf>;
+
+/** Every item of a list with pages. */
+const all = async (api: Api, path: string): Promise<Json[]> => {
+  const items: Json[] = [];
+  for (let next = ''; ; ) {
+    const page = await api.get(`${path}?limit=${pageSize}${next === '' ? '' : `&next=${next}`}`);
+    items.push(...page.data);
+    if (!page.has_more) return items;
+    next = page.next;
+  }
+};
+
+/** Deletes the agents of all load tests, with their schedules. Returns how many. */
+export const deleteLeftAgents = async (api: Api): Promise<number> => {
+  const left = (await all(api, '/agents')).filter(({ name }) => name.startsWith(namePrefix));
+  for (const { id } of left) await api.delete(`/agents/${id}`);
+  return left.length;
+};
+
+/** Whom the load would disturb, in words. */
+export const findOthers = async (api: Api): Promise<string[]> => {
+  const [schedules, integrations] = await Promise.all([
+    api.app('/schedules?limit=1'),
+    api.get('/observability/integrations'),
+  ]);
+  const enabled = integrations.filter(({ settings }: Json) => settings.is_enabled);
+  return [
+    ...(schedules.data.length > 0 ? ['Agents have schedules, which share the platform with the load.'] : []),
+    ...(enabled.length > 0
+      ? [`${enabled.length} integrations get traces, and would get those of the load.`]
+      : []),
+  ];
+};
+
+/** The LLM configuration of the built-in model. Throws CommandFailure if there is none. */
+const findMock = async (api: Api): Promise<string> => {
+  const mock = (await all(api, '/llm-configurations')).find(({ kind }) => kind === 'mock');
+  if (!mock) {
+    throw new CommandFailure(
+      'There is no LLM configuration of kind mock. Create one: other models cost money.',
+    );
+  }
+  return mock.id;
+};
+
+/** What the load test made. */
+export interface Made {
+  agents: string[];
+  /** The paths of the schedules, without a base. */
+  schedules: string[];
+  /** The agent of the Work Items that are made through the API. */
+  worker: string;
+}
+
+const payload = { mock: { steps: [{ text: 'Done.' }] } };
+
+/** Creates the agents and their schedules. What it made is in `made` also if it throws. */
+export const createAll = async (api: Api, { schedules }: LoadTestOptions, made: Made): Promise<void> => {
+  const llm_id = await findMock(api);
+  const { MAX_SCHEDULES_PER_AGENT: ofAnAgent } = await api.get('/advanced-settings');
+  if (schedules > 0 && ofAnAgent === 0)
+    throw new CommandFailure('MAX_SCHEDULES_PER_AGENT is 0: an agent may have no schedules.');
+  const create = async (name: string): Promise<string> => {
+    const settings = { max_concurrency: 100, max_attempts: 3 };
+    const body = { name: `${namePrefix}: ${name}`, mode: 'worker', llm_id, settings };
+    const { id } = await api.post('/agents', body);
+    made.agents.push(id);
+    return id;
+  };
+  made.worker = await create('Work Items');
+  while (made.schedules.length < schedules) {
+    const agent = await create(`schedules from ${made.schedules.length + 1}`);
+    const count = Math.min(ofAnAgent, schedules - made.schedules.length);
+    for (let i = 0; i < count; i++) {
+      const body = { cron_expression: '* * * * *', message: 'A load test.', payload };
+      const { id } = await api.post(`/agents/${agent}/schedules`, body);
+      made.schedules.push(`/agents/${agent}/schedules/${id}`);
+    }
+  }
+};
+
+export const createWorkItem = (api: Api, { worker }: Made): Promise<Json> =>
+  api.post('/work-items', { agent_id: worker, message: 'A load test.', payload });
+
+/** Deletes what the load test made, as far as it can. Returns how many agents are left. */
+export const deleteAll = async (api: Api, { agents }: Made): Promise<number> => {
+  let left = 0;
+  for (const id of agents) await api.delete(`/agents/${id}`).catch(() => left++);
+  return left;
+};

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { sql } from '../../src/database/index.ts';
+import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { until } from '../harness/wait.ts';
+import { runCommand } from './command-fixture.ts';
+import { ok, query, withPlatform } from './fixture.ts';
+
+describe('agent-platform load-test', () =>
+  withPlatform('postgres', (at) => {
+    const run = (...args: string[]) => runCommand(at(), ['load-test', ...args]);
+    const agents = async () => (await ok(at().api.get('/agents'))).data;
+    /** The line of the table that begins with `what`, as its cells. */
+    const line = (out: string, what: string) =>
+      out
+        .split('\n')
+        .find((one) => one.startsWith(what))
+        ?.slice(what.length)
+        .trim()
+        .split(/ {2,}/);
+
+    test('measures every kind of work, and deletes what it created', async () => {
+      const running = run('--seconds', '2', '--schedules', '2', '--work-items', '5', '--reads', '10');
+      // No minute begins within two seconds: the schedules are made due.
+      await until(async () => {
+        await query(
+          at(),
+          sql`update schedules set next_run_at = date_trunc('minute', platform_now()) where last_run_at is null`,
+        );
+        await query(at(), sql`select pg_notify('schedules', '')`);
+        return (await query(at(), sql`select 1 from schedules where last_run_at is not null`)).length === 2;
+      });
+      const { status, out, err } = await running;
+      expect(err).toBe('');
+      expect(line(out, 'firings: late by')?.slice(0, 2), out).toEqual(['2', '0']);
+      expect(line(out, 'create a Work Item')?.slice(0, 2)).toEqual(['10', '0']);
+      expect(line(out, 'get a Work Item')?.slice(0, 2)).toEqual(['10', '0']);
+      expect(line(out, 'list 50 Work Items')?.slice(0, 2)).toEqual(['10', '0']);
+      expect(line(out, 'Work Items: PENDING to COMPLETED')?.slice(0, 2)).toEqual(['12', '0']);
+      expect(line(out, 'spans acknowledged')?.slice(0, 2)).toEqual(['1000', '0']);
+      expect(out).toMatch(/Deleted its 2 agents and 2 schedules/);
+      expect(status).toBe(0);
+      expect(await agents()).toEqual([]);
+    });
+
+    test('refuses to run next to others, and cleans up after an earlier one', async () => {
+      await using backend = await startOtlpReceiver();
+      const settings = { provider: 'otlp_custom_headers', url: backend.url };
+      const integration = await ok(
+        at().api.post('/observability/integrations', { version: '1', settings }),
+        201,
+      );
+      const agent = await ok(at().api.post('/agents', { name: 'Clerk', mode: 'worker' }));
+      const schedule = { cron_expression: '0 0 1 1 *', message: 'A year has begun.' };
+      await ok(at().api.post(`/agents/${agent.id}/schedules`, schedule));
+      const refused = await run('--seconds', '1');
+      expect(refused).toMatchObject({ status: 1, out: '' });
+      expect(refused.err).toMatch(/in use.*schedules.*1 integrations.*--yes/);
+      expect(await agents()).toHaveLength(1);
+
+      const forced = await run('--yes', '--seconds', '1', '--schedules', '0', '--spans', '0', '--reads', '0');
+      expect([forced.status, forced.err]).toEqual([0, '']);
+      expect(line(forced.out, 'firings: late by')?.slice(0, 3)).toEqual(['0', '0', '–']);
+
+      await ok(at().api.post('/agents', { name: 'agent-platform load test: left', mode: 'worker' }));
+      expect((await run('--clean')).out).toBe('Deleted 1 agents of earlier load tests.\n');
+      expect((await agents()).map(({ name }: { name: string }) => name)).toEqual(['Clerk']);
+      await ok(at().api.delete(`/agents/${agent.id}`), 204);
+      await ok(at().api.delete(`/observability/integrations/${integration.id}`), 204);
+    });
+
+    test('says what is wrong, and that something failed', async () => {
+      expect((await run('--help')).out).toContain('--work-items N');
+      for (const wrong of ['-1', '1.5', '501', 'x'])
+        expect((await run(`--work-items=${wrong}`)).err).toMatch(/^--work-items must be a whole number/);
+      await ok(
+        at().api.patch('/advanced-settings', { RATE_LIMIT_REQUESTS_PER_SECOND: 20, RATE_LIMIT_BURST: 40 }),
+      );
+      const { status, out } = await run(
+        '--seconds',
+        '1',
+        '--schedules',
+        '0',
+        '--reads',
+        '200',
+        '--spans',
+        '0',
+      );
+      expect(status).toBe(1);
+      expect(out).toMatch(/The first failure: /);
+      await ok(at().api.patch('/advanced-settings', { RATE_LIMIT_REQUESTS_PER_SECOND: 0 }));
+      expect(await agents()).toEqual([]);
+    });
+  }));
