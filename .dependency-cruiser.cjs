@@ -122,6 +122,7 @@ const modules = {
   ],
   'document-intelligence/readers': [
     'sandbox/index\\.ts',
+    'document-intelligence/boxes\\.ts',
     'document-intelligence/configuration/settings\\.ts',
   ],
   'document-intelligence/extractions': [
@@ -131,10 +132,15 @@ const modules = {
     'llm-configurations/index\\.ts',
     'sandbox/index\\.ts',
     'settings/index\\.ts',
+    'document-intelligence/boxes\\.ts',
     'document-intelligence/(configuration|readers|schema|grounding)/',
   ],
   'document-intelligence/schema': [],
-  'document-intelligence/grounding': ['sandbox/index\\.ts', 'document-intelligence/schema/'],
+  'document-intelligence/grounding': [
+    'sandbox/index\\.ts',
+    'document-intelligence/boxes\\.ts',
+    'document-intelligence/schema/',
+  ],
   'sql/functions': ['sql/[^/]+\\.ts'],
   'sql/parse': ['sql/[^/]+\\.ts', 'sql/functions/'],
   'sql/resolve': ['sql/[^/]+\\.ts', 'sql/functions/'],

@@ -1,8 +1,14 @@
 # syntax=docker/dockerfile:1
 
-# Node 26 comes with the packages of the lock file. This image provides npm, and the system libraries that Node needs:
-# Node 26 links libatomic, which the slim image lacks.
-FROM node:22-slim AS base
+# The tags follow Debian's security updates: build again to get them, with `--pull`. Where builds must be repeatable,
+# give digests: `--build-arg NODE=node@sha256:…`.
+ARG NODE=node:24-trixie-slim
+ARG DEBIAN=debian:trixie-slim
+
+# npm, and what Node 26 links that the slim image lacks. Node 26 itself comes with the packages of the lock file.
+FROM ${NODE} AS build
+# Without versions: Debian keeps only the newest of each package.
+# hadolint ignore=DL3008
 RUN apt-get update \
   && apt-get install -y --no-install-recommends libatomic1 \
   && rm -rf /var/lib/apt/lists/*
@@ -10,28 +16,45 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 
 # The application. Scripts of packages are not run, and its own sources are not there yet when npm would build it.
-FROM base AS console
+FROM build AS console
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json openapi.json openapi-app.json ./
 COPY tools ./tools
 COPY console ./console
 RUN npm run console
 
-FROM base AS packages
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+FROM build AS packages
+# Headers are for building native code.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+  && rm -rf node_modules/node-*/include
 
-FROM base
+# What runs: Debian and the packages, without npm and a second Node.
+FROM ${DEBIAN}
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="Agent Platform" \
+  org.opencontainers.image.description="A self-hosted control plane for AI agents" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="${VERSION}"
+# Without versions: Debian keeps only the newest of each package.
+# hadolint ignore=DL3008
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends libatomic1 libstdc++6 \
+  && rm -rf /var/lib/apt/lists/* \
+  && install -d -o 1000 -g 1000 /data
+WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=console /app/console/dist ./console/dist
+COPY package.json LICENSE THIRD-PARTY.md ./
 COPY migrations ./migrations
 COPY bin ./bin
 COPY src ./src
-RUN install -d -o node -g node /data
-USER node
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+# A number: Kubernetes does not believe names to be without root.
+USER 1000:1000
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data PATH=/app/node_modules/.bin:$PATH
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node_modules/.bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is process 1 and gets SIGTERM. The platform stops within 20 s, so give it more than docker's 10.
-CMD ["node_modules/.bin/node", "src/main.ts"]
+STOPSIGNAL SIGTERM
+CMD ["node", "src/main.ts"]

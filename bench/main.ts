@@ -11,6 +11,7 @@ const benchmarks: Record<string, () => Promise<{ run(): Promise<void> }>> = {
   runtime: () => import('./runtime.ts'),
   console: () => import('./console.ts'),
   data: () => import('./data.ts'),
+  scaling: () => import('./scaling.ts'),
 };
 
 const names = process.argv.slice(2);

@@ -52,6 +52,13 @@ const encryptionKeys = z
   )
   .transform((keys) => keys.map((key) => Buffer.from(key, 'base64')));
 
+const postgresUrl = z
+  .string()
+  .refine(
+    (value) => URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol),
+    'must be a postgres:// address',
+  );
+
 const environment = z.object({
   PORT: z
     .string()
@@ -60,13 +67,8 @@ const environment = z.object({
     .transform(Number),
   HOST: z.string().min(1).default('127.0.0.1'),
   DATA_DIR: z.string().min(1).default('./data'),
-  DATABASE_URL: z
-    .string()
-    .refine(
-      (value) => URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol),
-      'must be a postgres:// address',
-    )
-    .optional(),
+  DATABASE_URL: postgresUrl.optional(),
+  DATABASE_LISTEN_URL: postgresUrl.optional(),
   BOOTSTRAP_ADMIN_API_KEY: z
     .string()
     .regex(/^[\x21-\x7e]{32,512}$/, 'must be 32 to 512 visible ASCII characters')
@@ -124,6 +126,8 @@ export interface Config {
   host: string;
   dataDir: string;
   databaseUrl: string | null;
+  /** Where notifications of the same database come from, if not over `databaseUrl`. */
+  databaseListenUrl: string | null;
   /** The telemetry log that all replicas share; null: this replica has its own in the data folder. */
   telemetryLog: NatsAddress | null;
   bootstrapKey: string | null;
@@ -165,6 +169,9 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
       'ENCRYPTION_KEY: is required with DATABASE_URL, the same on every replica (`openssl rand -base64 32`)',
     );
   }
+  if (given.DATABASE_LISTEN_URL && !given.DATABASE_URL) {
+    mistakes.push('DATABASE_LISTEN_URL: needs DATABASE_URL, of the same database');
+  }
   if (!given.TELEMETRY_LOG_URL && given.ROLES && !list(given.ROLES).includes('delivery')) {
     mistakes.push(
       'ROLES: without TELEMETRY_LOG_URL each replica delivers its own telemetry log, so the list must contain delivery',
@@ -178,6 +185,7 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     host: e.HOST,
     dataDir: e.DATA_DIR,
     databaseUrl: e.DATABASE_URL ?? null,
+    databaseListenUrl: e.DATABASE_LISTEN_URL ?? null,
     telemetryLog: e.TELEMETRY_LOG_URL ?? null,
     bootstrapKey: e.BOOTSTRAP_ADMIN_API_KEY ?? null,
     encryptionKeys: e.ENCRYPTION_KEY ?? null,

@@ -32,9 +32,13 @@ const refusals: Record<string, string> = {
 const refusalOf = (error: unknown): string | undefined => refusals[(error as { code?: string }).code ?? ''];
 
 /** PostgreSQL at `url`, 15 or newer. Waits for one that does not respond yet. */
-const openServer = async (url: string, log: Logger, ...limits: [] | [number, number]): Promise<Database> => {
+const openServer = async (
+  url: string,
+  log: Logger,
+  ...more: [maxConnections?: number, queryTimeoutMs?: number, listenUrl?: string]
+): Promise<Database> => {
   const attempt = async (): Promise<Database> => {
-    const db = await openPostgres(url, log, ...limits);
+    const db = await openPostgres(url, log, ...more);
     try {
       const { rows } = await db.run((executor) =>
         sql<{ version: number }>`select current_setting('server_version_num')::int as version`.execute(
@@ -118,6 +122,29 @@ export const rotateCredentials = (
 
 type OpenServices = Omit<Services, 'publicUrl'> & { settings: SettingsFeature };
 
+/** How long a notification may take, in milliseconds. */
+const notificationMs = 5_000;
+
+/**
+ * Warns if notifications do not arrive: behind a pooler that gives each transaction another connection, or if
+ * DATABASE_LISTEN_URL is another database. Everything works without them, up to 20 s later.
+ */
+const checkNotifications = async (db: Database, log: Logger): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  // The first call says that the channel is listened to.
+  db.listen('notification_check', (payload) => {
+    if (payload !== null) return resolve(true);
+    setTimeout(resolve, notificationMs, false).unref();
+    db.run((executor) => sql`select pg_notify('notification_check', '')`.execute(executor)).catch(() =>
+      resolve(true),
+    );
+  });
+  if (await promise) return;
+  log.warn(
+    'notifications of the database do not arrive, so other replicas and workers notice changes up to 20 s later: behind a pooler, set DATABASE_LISTEN_URL to PostgreSQL itself',
+  );
+};
+
 /**
  * Opens what every feature needs, in this order: lock of the data folder, vault, database with its migrations, outgoing
  * connections. `opened` is called with each part's `close`; they are closed in the opposite order.
@@ -130,11 +157,13 @@ export const openServices = async (
   const lock = lockFolder(config.dataDir);
   opened('folder lock', () => lock.release());
   const vault = openVault(config);
-  const db = await (config.databaseUrl
-    ? openServer(config.databaseUrl, log)
+  const { databaseUrl, databaseListenUrl } = config;
+  const db = await (databaseUrl
+    ? openServer(databaseUrl, log, undefined, undefined, databaseListenUrl ?? databaseUrl)
     : openEmbedded(config.dataDir, log));
   opened('database', () => db.close());
   await migrateDatabase(config, db, log);
+  if (databaseUrl) checkNotifications(db, log).catch(() => {});
   const egress = createEgress({ deny: config.egress.deny ?? undefined, allow: config.egress.allow });
   opened('outgoing connections', () => egress.close());
   return { config, db, vault, settings: createSettings(db, log), egress, log, clock };

@@ -85,7 +85,8 @@ export const seed = async (
   databaseUrl: string,
   { schedules, workItems }: { schedules: number; workItems: number },
 ): Promise<Seeded> => {
-  const db: Database = await openPostgres(databaseUrl, silentLogger);
+  // No limit of time: a million rows take longer than any statement of the platform.
+  const db: Database = await openPostgres(databaseUrl, silentLogger, 16, 0);
   await migrate(db, silentLogger);
   const agents = Array.from({ length: agentCount }, newId);
   await db.tx(async (tx) => {

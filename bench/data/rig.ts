@@ -41,7 +41,7 @@ export const body = async (response: ReturnType<Client['get']>) => {
   return body;
 };
 
-/** Runs `fn`. Returns the longest and the 99th percentile of the waits of another client meanwhile, who asks every 5 ms. */
+/** Runs `fn`. Returns the longest and the 99th percentile of the waits of another client, which asks every 5 ms while it runs. */
 export const waitsDuring = async ({ api }: Rig, fn: () => Promise<unknown>) => {
   const took: number[] = [];
   let done = false;
@@ -60,9 +60,9 @@ export const waitsDuring = async ({ api }: Rig, fn: () => Promise<unknown>) => {
   return { p99: percentile(took, 0.99), longest: Math.max(...took) };
 };
 
-/** The line about those who wait meanwhile. */
+/** The line about the other requests that wait while it runs. */
 export const waitFigure = (what: string, { p99, longest }: { p99: number; longest: number }): Figure => ({
-  what: `another request meanwhile (${what})`,
+  what: `another request at the same time (${what})`,
   goal: '100 ms',
   here: `longest ${ms(longest)}, p99 ${ms(p99)}`,
   bare: '',

@@ -111,15 +111,16 @@ const responseTimeoutMs = 35_000;
 
 /**
  * Opens PostgreSQL at `url`. Rejects if it does not respond, so that the caller can try again. `queryTimeoutMs` 0 means
- * no limit (migrations).
+ * no limit (migrations). Notifications come over a connection of their own to `listenUrl`.
  */
 export const openPostgres = async (
   url: string,
   log: Logger,
   maxConnections = 16,
   queryTimeoutMs = responseTimeoutMs,
+  listenUrl = url,
 ): Promise<Database> => {
-  const connection = new ListeningConnection(url, log);
+  const connection = new ListeningConnection(listenUrl, log);
   await connection.open();
   const pool = new pg.Pool({
     connectionString: url,

@@ -42,7 +42,9 @@ test('a PDF is read line by line, with the boxes of its words and its form field
       {
         texts: [
           { x: 60, y: 80, text: 'Invoice' },
-          { x: 120, y: 80, text: 'number INV-7' },
+          { x: 104, y: 80, text: 'number INV-7' },
+          { x: 300, y: 80, text: '1' },
+          { x: 330, y: 80, text: '234,50' },
           { x: 60, y: 120, text: 'Total: 1.234,75 EUR' },
         ],
         fields: [
@@ -57,16 +59,16 @@ test('a PDF is read line by line, with the boxes of its words and its form field
   );
   expect({ total, asked, without_text }).toEqual({ total: 2, asked: [1, 2], without_text: [2] });
   expect(textOf(pages[0]!)).toEqual([
-    'Invoice number INV-7',
+    'Invoice number INV-7\t1\t234,50',
     'Total: 1.234,75 EUR',
     'Buyer: Acme (UK)',
     'Paid: Yes',
     'Late: No',
   ]);
   const [first, , field] = pages[0]!.lines;
-  const [, , last] = first!.words!;
-  expect(first!.text.slice(last!.start, last!.end)).toBe('INV-7');
-  expect(last!.bbox.left).toBeGreaterThan(120 / 600);
+  const [, , number, , last] = first!.words!;
+  expect(first!.text.slice(number!.start, number!.end)).toBe('INV-7');
+  expect(number!.bbox.left).toBeGreaterThan(120 / 600);
   expect(last!.bbox.left + last!.bbox.width).toBeCloseTo(first!.bbox!.left + first!.bbox!.width, 5);
   expect(first!.bbox!.left).toBeCloseTo(0.1, 3);
   // The foot of the text is 80 of 800 points below the top.

@@ -1,6 +1,6 @@
 import type { DataConnections, Dialect } from '../data-connections/index.ts';
 import { type Database, databaseNow } from '../database/index.ts';
-import { finder, listPage, type Route, route, validate } from '../http/index.ts';
+import { type Context, finder, listPage, type Route, route, validate } from '../http/index.ts';
 import { type Fault, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import { documentOf, readDocument, toYaml } from './exchange.ts';
@@ -107,6 +107,17 @@ interface ModelRouteParts {
 export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelRouteParts): Route[] => {
   const find = modelFinder(db);
   const check = (given: Body) => checkBody(connections, given);
+  const create = async (
+    checked: CheckedBody,
+    { actor, transaction, etag }: Pick<Context, 'actor' | 'transaction' | 'etag'>,
+  ) => {
+    const at = await timeNow(db);
+    return transaction(async (tx) => {
+      const row = await createSemanticDataModel(tx, actor, checked, at);
+      etag(row.revision);
+      return toResponse(row);
+    });
+  };
 
   return [
     route({
@@ -140,15 +151,7 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
       response: semanticDataModel,
       idempotent: true,
       etag: true,
-      handler: async ({ body: given, actor, transaction, etag }) => {
-        const checked = await check(given);
-        const at = await timeNow(db);
-        return transaction(async (tx) => {
-          const row = await createSemanticDataModel(tx, actor, checked, at);
-          etag(row.revision);
-          return toResponse(row);
-        });
-      },
+      handler: async ({ body: given, ...context }) => create(await check(given), context),
     }),
     route({
       id: 'importSemanticDataModel',
@@ -162,7 +165,7 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
       response: semanticDataModel,
       idempotent: true,
       etag: true,
-      handler: async ({ body: { data_connection_id, document, name }, actor, transaction, etag }) => {
+      handler: async ({ body: { data_connection_id, document, name }, ...context }) => {
         if (Buffer.byteLength(document) > mostBytes) {
           throw unprocessable([{ path: 'document', message: 'must have at most 1 MB' }]);
         }
@@ -175,12 +178,7 @@ export const semanticDataModelRoutes = ({ db, connections, checkUnused }: ModelR
           semantic_model: semantic_model as Record<string, unknown>,
           verified_queries: queries,
         });
-        const at = await timeNow(db);
-        return transaction(async (tx) => {
-          const row = await createSemanticDataModel(tx, actor, checked, at);
-          etag(row.revision);
-          return toResponse(row);
-        });
+        return create(checked, context);
       },
     }),
     route({

@@ -1,54 +1,14 @@
+import { expressionsIn } from './rebuild.ts';
 import type { Range, ResolvedFrom, ResolvedQuery, Typed } from './resolved.ts';
-import type { OrderItem } from './tree.ts';
+import type { Expression, OrderItem } from './tree.ts';
 
 const expressionsOf = (order: OrderItem<Typed>[]): Typed[] => order.map(({ expression }) => expression);
 
-/** The expressions directly inside one. */
-export const childrenOf = (node: Typed): Typed[] => {
-  switch (node.kind) {
-    case 'column':
-    case 'constant':
-    case 'interval':
-    case 'exists':
-    case 'query':
-      return [];
-    case 'declared':
-    case 'negate':
-    case 'not':
-    case 'is_null':
-    case 'is_boolean':
-    case 'cast':
-    case 'in_query':
-      return [node.arg];
-    case 'call':
-    case 'and':
-    case 'or':
-      return node.args;
-    case 'aggregate':
-      return [
-        ...node.args,
-        ...expressionsOf(node.order),
-        ...(node.filter ? [node.filter] : []),
-        ...(node.over ? [...node.over.partition, ...expressionsOf(node.over.order)] : []),
-      ];
-    case 'arithmetic':
-    case 'compare':
-    case 'distinct_from':
-      return [node.left, node.right];
-    case 'like':
-      return [node.arg, node.pattern];
-    case 'between':
-      return [node.arg, node.low, node.high];
-    case 'in':
-      return [node.arg, ...node.items];
-    case 'case':
-      return [
-        ...(node.operand ? [node.operand] : []),
-        ...node.whens.flatMap(({ when, result }) => [when, result]),
-        ...(node.otherwise ? [node.otherwise] : []),
-      ];
-  }
-};
+/** The expressions directly inside one, without those of queries. A resolved tree has the shape of the one it was. */
+export const childrenOf = (node: Typed): Typed[] =>
+  node.kind === 'declared'
+    ? [node.arg]
+    : (expressionsIn(node as unknown as Expression) as unknown as Typed[]);
 
 /** Whether an aggregate of this very SELECT is inside, of its rows and not of its groups. */
 export const hasAggregate = (node: Typed): boolean =>

@@ -65,6 +65,23 @@ test('agent spans go to the integrations of the agent, application spans to thos
   expect(spans.every(({ resource }) => resource['service.name'] === 'agent-platform')).toBe(true);
 });
 
+test('an application span that no integration would get has ids and is not recorded; agent spans inside it are', async () => {
+  const none = createTracing({
+    log,
+    routes: () => ({ forAgent: (agent, kind) => (kind === 'agent' ? forAgent(agent, kind) : []) }),
+    logger: silentLogger,
+  });
+  const { withSpan, traceparent, traceId } = none.tracing;
+  await withSpan('GET /x', { application: true }, async (span) => {
+    expect(span.isRecording()).toBe(false);
+    const trace = traceId();
+    expect(traceparent()).toBe(`00-${trace}-${span.spanContext().spanId}-01`);
+    await withSpan('invoke_agent a', { agentId: 'a' }, () => expect(traceId()).toBe(trace));
+  });
+  await none.stop();
+  expect(await namesOf(1)).toEqual(['invoke_agent a']);
+});
+
 test('an incoming traceparent is the parent, whatever its sampling says; a malformed one is ignored', async () => {
   const { withSpan, traceId, traceparent } = traced.tracing;
   const trace = '0af7651916cd43dd8448eb211c80319c';

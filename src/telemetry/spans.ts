@@ -14,8 +14,9 @@ import {
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
-  AlwaysOnSampler,
   type ReadableSpan,
+  type Sampler,
+  SamplingDecision,
   type SpanProcessor,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
@@ -172,6 +173,19 @@ class LogSpanProcessor implements SpanProcessor {
   }
 }
 
+/**
+ * What an agent did is always recorded, whatever the caller's sampling says. An application span has only its ids if no
+ * integration would get it, as in most installations.
+ */
+const samplerOf = (routes: () => RoutingTable): Sampler => ({
+  shouldSample: (context) => {
+    const agent = (context.getValue(agentKey) as string | undefined) ?? null;
+    const recorded =
+      context.getValue(applicationKey) !== true || routes().forAgent(agent, 'application').length > 0;
+    return { decision: recorded ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD };
+  },
+});
+
 /** The span that an incoming traceparent names; null if it is malformed. */
 const remoteSpan = (header: string): SpanContext | null => {
   const [, traceId, spanId, flags] = parseTraceparent(header)?.split('-') ?? [];
@@ -187,8 +201,7 @@ export const createTracing = (
   const processor = new LogSpanProcessor(options);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'agent-platform' }),
-    // What an agent did is always recorded, whatever the caller's sampling says.
-    sampler: new AlwaysOnSampler(),
+    sampler: samplerOf(options.routes),
     spanProcessors: [processor],
   });
   const tracer = provider.getTracer('agent-platform');

@@ -100,6 +100,25 @@ describeInBrowser('Work Items', (at) => {
     await until(async () => (await played.statusOf(run.id)) === 'PENDING', 5_000);
   });
 
+  detail('six windows with an open Work Item leave room for what else is loaded', async () => {
+    const played = await playedAgent(at(), 'Six');
+    const id = await played.asking({ work_item_name: 'Six' }, { reason: 'Go on?' });
+    const first = await at().open(`/work-items/${id}`);
+    const others = await Promise.all([1, 2, 3, 4, 5].map(() => first.context().newPage()));
+    await Promise.all(others.map((page) => page.goto(first.url())));
+    for (const page of [first, ...others]) await page.getByText('Go on?').first().waitFor();
+    // A browser has six connections to a host, and each stream has one of them.
+    await others[4]!.getByRole('tab', { name: 'Events' }).click();
+    await others[4]!.getByRole('row').nth(1).waitFor();
+    await first.getByRole('button', { name: 'Complete' }).click();
+    await first.getByRole('dialog').getByRole('button', { name: 'Complete' }).click();
+    for (const page of [first, ...others])
+      await page
+        .getByText(/^Completed/)
+        .first()
+        .waitFor();
+  });
+
   detail('a message of 5 MB is shown by its beginning, and downloaded whole', async () => {
     const played = await playedAgent(at(), 'Writer');
     await played.create({ work_item_name: 'Long' });

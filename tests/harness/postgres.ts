@@ -42,16 +42,21 @@ export interface Postgres extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Runs one statement on the database at `url`. */
-export const execute = async (url: string, sql: string): Promise<void> => {
+/** Runs one statement on the database at `url`, and returns its rows. */
+export const query = async <T>(url: string, sql: string): Promise<T[]> => {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => {});
   try {
     await client.connect();
-    await client.query(sql);
+    return (await client.query(sql)).rows;
   } finally {
     await client.end().catch(() => {});
   }
+};
+
+/** Runs one statement on the database at `url`. */
+export const execute = async (url: string, sql: string): Promise<void> => {
+  await query(url, sql);
 };
 
 const withDatabase = (url: string, name: string): string => {

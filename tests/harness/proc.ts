@@ -15,15 +15,17 @@ const ticks = (pid: number | string, withEnded: boolean): number => {
 
 /**
  * Microseconds of CPU that a process and its direct children have used, ended ones included: a PostgreSQL server is its
- * postmaster and one process for each connection. Null if there is no /proc.
+ * postmaster and one process for each connection. Null if there is no such process, or no /proc.
  */
 export const processMicros = (pid: number): number | null => {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
-    return microsPerTick * children.reduce((sum, child) => sum + ticks(child, false), ticks(pid, true));
-  } catch {
-    return null;
+  // A child may end between the two looks: its time is then in that of its parent, at the next look.
+  for (let tries = 0; tries < 5; tries++) {
+    try {
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean);
+      return microsPerTick * children.reduce((sum, child) => sum + ticks(child, false), ticks(pid, true));
+    } catch {}
   }
+  return null;
 };
 
 /** Resident memory of a process in MB (Linux, /proc). */

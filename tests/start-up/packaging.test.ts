@@ -20,6 +20,18 @@ describe('packaging', () => {
     expect(read('clients/python/pyproject.toml')).toContain(`\nversion = "${version}"\n`);
   });
 
+  test('the Dockerfile has the version as its label, and copies only what .dockerignore lets through', () => {
+    const dockerfile = read('Dockerfile');
+    expect(dockerfile).toContain(`\nARG VERSION=${version}\n`);
+    const copies = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) =>
+      sources!.split(' '),
+    );
+    expect(copies).toEqual(expect.arrayContaining(['src', 'migrations', 'package.json']));
+    const permitted = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path!);
+    for (const source of copies)
+      expect(permitted.some((path) => path === source || path.startsWith(`${source}/`))).toBe(true);
+  });
+
   test('compose.yaml sets variables that exist, the same for both replicas', () => {
     const { services } = parse(read('compose.yaml'), { merge: true });
     expect(services['platform-1'].environment).toEqual(services['platform-2'].environment);
@@ -59,7 +71,9 @@ describe.skipIf(!helm)(`the chart${helm ? '' : ' (skipped: HELM is not set)'}`, 
   const chart = join(root, 'charts/agent-platform');
   const template = (...sets: string[]) => {
     const args = ['template', 'night', chart, ...sets.flatMap((set) => ['--set', set])];
-    return parseAllDocuments(execFileSync(helm!, args, { encoding: 'utf8' })).map((one) => one.toJS());
+    return parseAllDocuments(execFileSync(helm!, args, { encoding: 'utf8', stdio: 'pipe' })).map((one) =>
+      one.toJS(),
+    );
   };
   // biome-ignore lint/suspicious/noExplicitAny: manifests, read field by field
   const kinds = (manifests: any[]) => manifests.map(({ kind }) => kind).sort();
@@ -84,6 +98,29 @@ describe.skipIf(!helm)(`the chart${helm ? '' : ' (skipped: HELM is not set)'}`, 
     expect(container.envFrom).toEqual([{ secretRef: { name: 'agent-platform' } }]);
     expect(container.image).toBe(`agent-platform:${version}`);
     expect(volumeClaimTemplates).toHaveLength(1);
+  });
+
+  test('gives a start the time to migrate, and a stop the time to leave the Services', () => {
+    const { template: pod, updateStrategy } = template('startSeconds=601').find(
+      ({ kind }) => kind === 'StatefulSet',
+    ).spec;
+    const [container] = pod.spec.containers;
+    expect(container.startupProbe).toMatchObject({ periodSeconds: 5, failureThreshold: 121 });
+    expect(container.lifecycle.preStop.exec.command).toEqual(['sleep', '5']);
+    expect(pod.spec.terminationGracePeriodSeconds).toBe(30);
+    expect(updateStrategy).toEqual({ type: 'RollingUpdate' });
+  });
+
+  test('lets only those in that a network policy names, and does not do with no one', () => {
+    const peer = 'networkPolicy.from[0].namespaceSelector.matchLabels.name=ingress';
+    const policy = template('networkPolicy.enabled=true', peer).find(({ kind }) => kind === 'NetworkPolicy');
+    expect(policy.spec.ingress).toEqual([
+      {
+        from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+        ports: [{ port: 'http', protocol: 'TCP' }],
+      },
+    ]);
+    expect(() => template('networkPolicy.enabled=true')).toThrow('networkPolicy.from names who');
   });
 
   test('has an Ingress and a ServiceMonitor on request, and no volumes with a shared telemetry log', () => {

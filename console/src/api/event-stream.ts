@@ -1,5 +1,7 @@
 import { useEffect, useEffectEvent, useState } from 'react';
+import { readPreference, writePreference } from '../app/preferences.ts';
 import { send } from './request.ts';
+import { streamSlots } from './stream-slots.ts';
 
 /** One server-sent event. `data` is its JSON. */
 export interface StreamEvent {
@@ -46,6 +48,16 @@ export const readEvents = async (
   }
 };
 
+const slots = streamSlots(
+  { read: readPreference, write: writePreference },
+  Math.random().toString(36).slice(2),
+);
+// A page that is loaded again is another tab for the others.
+globalThis.addEventListener?.('pagehide', () => slots.release());
+
+/** How long a tab without a slot waits before it asks for one again, in milliseconds. */
+const slotRetryMs = 10_000;
+
 /** A tab has one stream at most: opening another ends this one. */
 let endCurrent: (() => void) | null = null;
 
@@ -62,7 +74,7 @@ export type StreamState = 'closed' | 'live' | 'failed';
 /**
  * Follows the server-sent events of `path` while the page is visible, from the last event on. After a failure it tries
  * again after 2, 4 … 60 s, and the page polls in the meantime. The platform ends the stream at a final state: pass
- * `enabled: false` then. A tab has one stream at most.
+ * `enabled: false` then. A tab has one stream at most, and three tabs of a browser have one; further ones poll.
  */
 export const useEventStream = (
   path: string,
@@ -81,6 +93,7 @@ export const useEventStream = (
     const close = () => {
       clearTimeout(timer);
       current?.abort();
+      if (current) slots.release();
       current = null;
     };
     const open = async () => {
@@ -88,6 +101,11 @@ export const useEventStream = (
       if (over || document.visibilityState !== 'visible') return;
       if (endCurrent !== end) endCurrent?.();
       endCurrent = end;
+      if (!slots.take()) {
+        setState('failed');
+        timer = setTimeout(open, slotRetryMs);
+        return;
+      }
       const controller = new AbortController();
       current = controller;
       const headers: Record<string, string> = { accept: 'text/event-stream' };
@@ -106,6 +124,8 @@ export const useEventStream = (
         failures += 1;
       }
       if (controller.signal.aborted) return;
+      slots.release();
+      current = null;
       setState('failed');
       timer = setTimeout(open, Math.min(60_000, 2_000 * 2 ** Math.max(0, failures - 1)));
     };

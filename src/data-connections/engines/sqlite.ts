@@ -19,7 +19,7 @@ const meaningOf = (message: string): string => {
   if (message.startsWith('no such table')) return 'A table does not exist.';
   if (message.startsWith('no such column')) return 'A column does not exist.';
   if (message === 'A number is no date.')
-    return 'A column of dates holds a number that is no date. Whole numbers are seconds since 1970; for milliseconds give the field an expression such as `dateadd(second, created / 1000, timestamp \'1970-01-01 00:00:00\')`.';
+    return "A column of dates holds a number that is no date. Whole numbers are seconds since 1970; for milliseconds give the field an expression such as `dateadd(second, created / 1000, timestamp '1970-01-01 00:00:00')`.";
   return message.startsWith('no such function')
     ? 'A function does not exist.'
     : 'The database refuses the query.';

@@ -1,4 +1,5 @@
 import type { Box, Line, Word } from '../../sandbox/index.ts';
+import { around } from '../boxes.ts';
 import type { ReadDocument } from '../readers/index.ts';
 
 /** A line of a page. `parts`: where its parts stand, if there are gaps between them, as in a row of a table. */
@@ -29,7 +30,7 @@ const shownLine = (line: Line): ShownLine => {
   if (groups.length < 2) return { text, bbox };
   const parts = groups.map((group) => ({
     text: text.slice(group[0]!.start, group.at(-1)!.end),
-    bbox: around(group),
+    bbox: around(group.map(({ bbox }) => bbox)),
   }));
   return { text, bbox, parts };
 };
@@ -46,16 +47,4 @@ const groupsOf = (words: readonly Word[]): Word[][] => {
     else groups.at(-1)!.push(word);
   }
   return groups;
-};
-
-const around = (words: readonly Word[]): Box => {
-  const boxes = words.map(({ bbox }) => bbox);
-  const left = Math.min(...boxes.map((box) => box.left));
-  const top = Math.min(...boxes.map((box) => box.top));
-  return {
-    left,
-    top,
-    width: Math.max(...boxes.map((box) => box.left + box.width)) - left,
-    height: Math.max(...boxes.map((box) => box.top + box.height)) - top,
-  };
 };

@@ -135,6 +135,14 @@ test('a separator between cells is no part of a number', async () => {
   expect(found.map(({ isFound }) => isFound)).toEqual([true, true, true, false]);
 });
 
+test('a blank groups the digits of a number; a tab or several blanks divide cells', async () => {
+  const found = async (text: string) =>
+    (await groundValues([1234.5], [pageOf([text])])).map(({ isFound }) => isFound);
+  expect(await found('Total 1 234,50')).toEqual([true]);
+  expect(await found('Nut\t1\t234,50')).toEqual([false]);
+  expect(await found('Nut   1   234,50')).toEqual([false]);
+});
+
 test('what stands in a text as a whole is found, whatever else does', async () => {
   const words = fc.stringMatching(/^[a-c1.,$ -]{0,6}$/);
   await fc.assert(

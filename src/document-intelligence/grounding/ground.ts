@@ -1,4 +1,5 @@
 import type { Box, Page } from '../../sandbox/index.ts';
+import { around } from '../boxes.ts';
 import type { Scalar } from '../schema/coerce.ts';
 import { canonicalOf, numbersIn } from '../schema/numbers.ts';
 import { Automaton, maxPlaces, type Span } from './automaton.ts';
@@ -175,17 +176,6 @@ const citationOf = ({ start, end }: Span, text: DocumentText): Citation => {
     line: number,
     text: [...line.text.slice(0, shownCharacters * 2)].slice(0, shownCharacters).join(''),
     bbox: box && onPage(box),
-  };
-};
-
-const around = (boxes: readonly Box[]): Box => {
-  const left = Math.min(...boxes.map((box) => box.left));
-  const top = Math.min(...boxes.map((box) => box.top));
-  return {
-    left,
-    top,
-    width: Math.max(...boxes.map((box) => box.left + box.width)) - left,
-    height: Math.max(...boxes.map((box) => box.top + box.height)) - top,
   };
 };
 

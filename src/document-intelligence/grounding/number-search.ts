@@ -52,7 +52,7 @@ export class NumberSearch {
   visit(tokeniser: Tokeniser): void {
     const { start, end, isWord } = tokeniser;
     if (!isWord) {
-      if (!this.#isOneBlank(start)) this.endGroup();
+      if (!this.#isOneBlank(start, end)) this.endGroup();
       return;
     }
     const text = this.#text.normalised.slice(start, Math.min(end, start + longest + 1));
@@ -94,8 +94,10 @@ export class NumberSearch {
     if (/[.,]/.test(part.text)) this.endGroup();
   }
 
-  #isOneBlank(position: number): boolean {
-    return oneBlank.test(this.#text.raw[this.#text.origin(position)] ?? '');
+  /** Several blanks, which are one in the normalised text, divide cells. */
+  #isOneBlank(start: number, end: number): boolean {
+    const [from, to] = [this.#text.origin(start), this.#text.origin(end)];
+    return to - from === 1 && oneBlank.test(this.#text.raw[from] ?? '');
   }
 
   /** The end in the raw text of what ends at a normalised position. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Egress } from '../../lib/egress.ts';
 import type { Box, Line, Page } from '../../sandbox/index.ts';
+import { around } from '../boxes.ts';
 import {
   finite,
   linesOf,
@@ -131,7 +132,7 @@ const pagesOf = (content: Content): Page[] => {
     if ('text' in item) add(item.text, at);
     else
       for (const row of rowsOf(item.data.table_cells))
-        add(textOf(row), at, at ? around(row, at, content) : null);
+        add(textOf(row), at, at ? rowBox(row, at, content) : null);
   }
   return [...pages]
     .sort(([a], [b]) => a - b)
@@ -187,18 +188,10 @@ const rowsOf = (cells: Cell[]): Cell[][] => {
 const textOf = (row: Cell[]): string => row.map(({ text }) => text.replace(/\s+/g, ' ')).join('\t');
 
 /** The box around the cells of a row; null if the reader does not say where they are. */
-const around = (row: Cell[], { page_no }: Place, content: Content): Box | null => {
+const rowBox = (row: Cell[], { page_no }: Place, content: Content): Box | null => {
   const boxes = row.flatMap(({ bbox: own }) => (own ? [boxOf({ page_no, bbox: own }, content)] : []));
   const known = boxes.filter((box) => box !== null);
-  if (known.length === 0) return null;
-  const left = Math.min(...known.map((box) => box.left));
-  const top = Math.min(...known.map((box) => box.top));
-  return {
-    left,
-    top,
-    width: Math.max(...known.map((box) => box.left + box.width)) - left,
-    height: Math.max(...known.map((box) => box.top + box.height)) - top,
-  };
+  return known.length === 0 ? null : around(known);
 };
 
 const boxOf = ({ page_no, bbox: { l, t, r, b, coord_origin } }: Place, content: Content): Box | null => {

@@ -1,8 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { crc32, gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { gunzipOneMember } from '../../../tests/harness/gzip.ts';
 import { Compressor, joinCrc } from './compress.ts';
+import { ownBytes } from './gzip.ts';
 
 test('the checksum of two joined byte strings comes from their checksums', () => {
   fc.assert(
@@ -53,4 +56,22 @@ test('two batches that begin and end alike but differ in between are not mixed u
   const some = await compressor.member([a!, c!]);
   expect(gunzipOneMember(all).toString()).toBe('text of atext of btext of c');
   expect(gunzipOneMember(some).toString()).toBe('text of atext of c');
+});
+
+test('small requests that are kept hold no memory but their own', async () => {
+  const small = Buffer.from('a small part');
+  expect(small.buffer.byteLength).toBeGreaterThan(10_000);
+  expect(ownBytes(small, 0).buffer.byteLength).toBe(small.length);
+
+  const compressor = new Compressor();
+  const before = process.memoryUsage().arrayBuffers;
+  for (let i = 0; i < 400; i++) {
+    await compressor.member([{ key: String(i), bytes: Buffer.from(`part ${i}`) }]);
+    // What else a busy process allocates lies between them.
+    for (let n = 0; n < 3; n++) Buffer.allocUnsafe(30_000);
+  }
+  // 400 pools of 64 KB are 26 MB. What no one holds any more may be counted until the next garbage collection.
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(10_000_000);
 });

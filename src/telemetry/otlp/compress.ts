@@ -27,6 +27,9 @@ const largestChunk = 1024 * 1024;
 /** How many bytes of recent fragments are kept: the other integrations need them in a moment. */
 const cachedBytes = 16 * 1024 * 1024;
 
+/** What a kept fragment takes next to its bytes, about: the entry, the key, and the objects of a Buffer. */
+const entryBytes = (key: string): number => 500 + key.length;
+
 // RFC 1952, 2.3: deflate, no flags, no time, "fastest", unknown system.
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
 /** An empty last block (RFC 1951, 3.2.6). */
@@ -40,7 +43,7 @@ const lastBlock = Buffer.from([0x03, 0x00]);
 export class Compressor {
   readonly #fragments = new LRUCache<string, Fragment>({
     maxSize: cachedBytes,
-    sizeCalculation: ({ deflated }) => deflated.length,
+    sizeCalculation: ({ deflated }, key) => deflated.length + entryBytes(key),
   });
   /** Those that are being compressed, so that no one compresses them again in the meantime. */
   readonly #pending = new Map<string, Promise<Fragment>>();

@@ -33,11 +33,15 @@ const inflateChunk = (body: Buffer, limit: number): number => {
 export const deflateChunk = (bytes: Buffer): number => Math.max(smallestChunk, bytes.length >> 1);
 
 /**
- * The same bytes, in memory of their own if zlib's buffer is more than twice as large and `spare` more: what is kept
- * must not hold on to the larger buffer that it is a view of.
+ * The same bytes, in memory of their own if the buffer that they are a view of is more than twice as large and `spare`
+ * more: what is kept must not hold on to all of that. `Buffer.from` would be a view again, of a pool of 64 KB.
  */
-export const ownBytes = (bytes: Buffer, spare: number): Buffer =>
-  bytes.buffer.byteLength > 2 * bytes.length + spare ? Buffer.from(bytes) : bytes;
+export const ownBytes = (bytes: Buffer, spare: number): Buffer => {
+  if (bytes.buffer.byteLength <= 2 * bytes.length + spare) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+};
 
 const largeBodies = new Semaphore(parallel);
 

@@ -25,6 +25,8 @@ interface Replica {
 export interface StartOptions {
   env?: Record<string, string>;
   databaseUrl?: string | null;
+  /** The folder of another release that is started instead. */
+  release?: string;
 }
 
 /**
@@ -80,11 +82,12 @@ export class Fixture {
   async start(i = 0, options: StartOptions = this.replicas[i]!.options): Promise<boolean> {
     const replica = this.replicas[i]!;
     replica.options = options;
-    const { env = {}, databaseUrl = this.databaseUrl } = options;
+    const { env = {}, databaseUrl = this.databaseUrl, release } = options;
     const process = await spawnPlatform({
       dataDir: replica.dataDir,
       port: replica.port,
       ...(databaseUrl ? { databaseUrl } : {}),
+      ...(release ? { release } : {}),
       env: { LOG_LEVEL: 'warn', ...env },
       readyWithinMs: null,
     });

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { gunzipSync } from 'node:zlib';
 import { JobFault } from '../fault.ts';
 import type { Box, Line } from './page.ts';
+import { cellFrom } from './pdf-lines.ts';
 
 /** The engine of the neural models, which `4.0.0_best_int` are. */
 const lstmOnly = 1;
@@ -98,9 +99,12 @@ const toLine = (line: FoundLine, { width, height }: { width: number; height: num
     height: (y1 - y0) / height,
   });
   let text = '';
+  let right = Number.POSITIVE_INFINITY;
   const words = line.words.map((word) => {
+    const isApart = word.bbox.x0 - right > (line.bbox.y1 - line.bbox.y0) * cellFrom;
     const start = text.length + (text === '' ? 0 : 1);
-    text += (text === '' ? '' : ' ') + word.text.trim();
+    text += (text === '' ? '' : isApart ? '\t' : ' ') + word.text.trim();
+    right = word.bbox.x1;
     return { start, end: text.length, bbox: boxOf(word) };
   });
   return { text, bbox: boxOf(line), words, confidence: line.confidence / 100 };

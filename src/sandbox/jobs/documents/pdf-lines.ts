@@ -18,6 +18,8 @@ interface Size {
 const sameLine = 0.5;
 /** A gap of more than this part of the height is a blank. */
 const blankFrom = 0.15;
+/** A gap of more than this part of the height divides cells, as in a table: `1` and `234,50` are not 1 234,50. */
+export const cellFrom = 1;
 /** A run this much left of the end of the line before, in heights, begins another line. */
 const backFrom = 1;
 
@@ -53,8 +55,9 @@ const lineOf = (group: readonly TextRun[], size: Size): Line => {
   const words: Word[] = [];
   let last: TextRun | undefined;
   for (const run of group) {
-    const isApart = last && run.left - last.right > (run.bottom - run.top) * blankFrom;
-    if (isApart && !/\s$/.test(text) && !/^\s/.test(run.text)) text += ' ';
+    const gap = last ? (run.left - last.right) / (run.bottom - run.top) : 0;
+    if (gap > cellFrom) text = `${text.trimEnd()}\t`;
+    else if (gap > blankFrom && !/\s$/.test(text) && !/^\s/.test(run.text)) text += ' ';
     words.push(...wordsOf(run, text.length, size));
     text += run.text;
     last = run;

@@ -116,7 +116,10 @@ export class RecordReader {
       return this.#chunk.subarray(offset, offset + length);
     }
     // A new buffer each time, because what is read from it is returned without a copy.
-    const want = Math.min(Math.max(length, this.#afterLarge ? headChunkLength : chunkLength), segmentEnd - at);
+    const want = Math.min(
+      Math.max(length, this.#afterLarge ? headChunkLength : chunkLength),
+      segmentEnd - at,
+    );
     this.#afterLarge = length >= chunkLength;
     const chunk = Buffer.allocUnsafeSlow(want);
     let got = 0;

@@ -36,7 +36,7 @@ export const mostPerHour: Record<Measure, number> = {
 };
 
 /** The least samples that a slope is computed of: fewer say more of the moment than of a trend. */
-const leastSamples = 20;
+const leastSamples = 15;
 
 /** Calls methods of the inspector of a process that was started with `--inspect`. */
 const inspect = async (process: PlatformProcess, calls: [method: string, params: object][]) => {

@@ -165,8 +165,8 @@ export const runSoak = async (options: SoakOptions): Promise<SoakReport> => {
     }
   })();
   try {
-    // The only replica lives for half of the time, so that its growth is seen.
-    const from = replicas === 1 ? begun + (minutes * minute) / 2 : begun;
+    // The only replica lives for three quarters of the time, so that its growth is seen.
+    const from = replicas === 1 ? begun + minutes * minute * 0.75 : begun;
     await faults.run(from, end, Math.min(3 * minute, (minutes * minute) / 8));
     await Promise.all([pages.stop(), items.stop(), writer.stop(), traces.stop()]);
     await faults.settled();
