@@ -124,6 +124,7 @@ describeInBrowser('an empty installation', (at) => {
     expect(new URL(page.url()).pathname).toMatch(/^\/work-items\//);
     await page.getByRole('link', { name: 'Overview', exact: true }).first().click();
     await page.getByRole('region', { name: 'Needs attention' }).waitFor();
+    await page.getByText(/^updated \d+ s ago$/).waitFor();
     await page.getByRole('region', { name: 'Timeline' }).getByText('Example').first().waitFor();
     await page.getByRole('region', { name: 'Set-up' }).getByText('1 of 6').waitFor({ state: 'hidden' });
     await expectAccessible(page);

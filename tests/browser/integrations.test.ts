@@ -3,7 +3,7 @@ import { ok } from '../contract/fixture.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
-import { describeInBrowser, detail } from './fixture.ts';
+import { describeInBrowser, detail, visit } from './fixture.ts';
 
 describeInBrowser('integrations', (at) => {
   test('a backend is tested before it is saved and afterwards, turned off and on, and never shows its secret', async () => {
@@ -65,6 +65,23 @@ describeInBrowser('integrations', (at) => {
     await dialog.getByRole('button', { name: 'Write mine' }).click();
     await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
     expect((await ok(at().app.get(`/integrations/${body.id}`))).description).toBe('Mine');
+  });
+
+  detail('dead letters that other replicas hold are said to be there, and to be included', async () => {
+    const { body } = await at().app.post('/integrations', {
+      version: '1',
+      settings: { provider: 'otlp_custom_headers', url: 'https://two.example/v1/traces' },
+    });
+    const page = await at().open('/integrations');
+    await page.route('**/dead-letters', async (route) => {
+      const json = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...json, on_other_replicas: 3, total: 3 } });
+    });
+    await visit(page, `/integrations/${body.id}?tab=dead-letters`);
+    await page.getByText(/^Other replicas hold 3 dead letters, which only they can list/).waitFor();
+    await page.getByText('This replica holds no dead letters of the integration.').waitFor();
+    await page.getByRole('button', { name: 'Retry all' }).waitFor();
+    await expectAccessible(page, phone);
   });
 
   detail('a wrong address is an error at its field', async () => {

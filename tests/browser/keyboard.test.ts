@@ -13,16 +13,26 @@ import { describeInBrowser, detail } from './fixture.ts';
 /** More stops than any page of this test has. */
 const mostStops = 200;
 
-/** Someone who has a keyboard and no pointer. What has the focus must be in view, as far as it fits. */
+/** Someone who has a keyboard and no pointer. What has the focus must be in view. */
 const keyboardOf = (page: Page) => {
   const press = (key: string) => page.keyboard.press(key);
   const hasFocus = (target: Locator) =>
     target.evaluate((element) => element === element.ownerDocument.activeElement);
+  /** Whether the middle of `target` is in view, and nothing else over it. */
+  const isInView = (target: Locator) =>
+    target.evaluate((element) => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const upper = document.elementFromPoint(left + width / 2, top + height / 2);
+      return upper !== null && (element.contains(upper) || upper.contains(element));
+    });
   /** Presses Tab until `target` has the focus. */
   const tabTo = async (target: Locator): Promise<void> => {
     await target.waitFor();
     for (let stops = 0; stops < mostStops; stops += 1) {
-      if (await hasFocus(target)) return;
+      if (await hasFocus(target)) {
+        await expect.poll(() => isInView(target), { message: `${target} is hidden` }).toBe(true);
+        return;
+      }
       await press('Tab');
     }
     throw new Error(`no Tab leads to ${target}`);
@@ -31,7 +41,8 @@ const keyboardOf = (page: Page) => {
     write: async (label: string, text: string) => {
       await tabTo(scope.getByLabel(label, { exact: true }));
       await press('Control+a');
-      await page.keyboard.type(text);
+      // In one event: each letter would be a rendering and, in some fields, a request.
+      await page.keyboard.insertText(text);
     },
     push: async (name: string | RegExp, role: 'button' | 'link' | 'tab' = 'button') => {
       await tabTo(scope.getByRole(role, { name, exact: true }));
@@ -67,11 +78,11 @@ const keyboardOf = (page: Page) => {
       await press('Enter');
       await tab.and(page.locator('[aria-selected="true"]')).waitFor();
     },
-    /** Goes to a page by its name. */
+    /** Goes to a page by its name in the palette. */
     go: async (name: string) => {
       await press('Control+k');
       await page.getByRole('combobox', { name: 'Find or go to' }).and(page.locator(':focus')).waitFor();
-      await page.keyboard.type(name);
+      await page.keyboard.insertText(name);
       await page.getByRole('option', { name: new RegExp(`^${name}`), selected: true }).waitFor();
       await press('Enter');
       await page.getByRole('heading', { level: 1, name }).waitFor();
@@ -79,8 +90,11 @@ const keyboardOf = (page: Page) => {
   };
 };
 
+/** Some hundred stops are a long way for a machine that has other things to do. */
+const timeout = 180_000;
+
 describeInBrowser('a keyboard alone', (at) => {
-  detail('is enough to build: a tool server, data, an agent, a schedule, a key', async () => {
+  detail('is enough to build: a tool server, data, an agent, a schedule, a key', { timeout }, async () => {
     await using server = await startToolServer({ tools: [{ name: 'pay_invoice', description: 'Pays.' }] });
     const databases = join(at().dataDir, 'databases');
     mkdirSync(databases, { recursive: true });
@@ -139,49 +153,53 @@ describeInBrowser('a keyboard alone', (at) => {
     await page.getByRole('row', { name: /Nightly export/ }).waitFor();
   });
 
-  detail('is enough to talk: a file becomes a data frame, and a call that waits is approved', async () => {
-    await using server = await startToolServer({ tools: [{ name: 'pay_invoice', description: 'Pays.' }] });
-    const payments = await ok(
-      at().api.post('/tool-servers', { name: 'Pay', url: server.url, default_policy: 'require_approval' }),
-    );
-    const talker = await newAgent(at(), { name: 'Talker', mode: 'conversational' });
-    const cashier = await newAgent(at(), { name: 'Cashier', tool_server_ids: [payments.id] });
-    const page = await at().open(`/agents/${talker.id}?tab=conversations`, { as: 'builder' });
-    const { write, push, go, openTab, within } = keyboardOf(page);
+  detail(
+    'is enough to talk: a file becomes a data frame, and a call that waits is approved',
+    { timeout },
+    async () => {
+      await using server = await startToolServer({ tools: [{ name: 'pay_invoice', description: 'Pays.' }] });
+      const payments = await ok(
+        at().api.post('/tool-servers', { name: 'Pay', url: server.url, default_policy: 'require_approval' }),
+      );
+      const talker = await newAgent(at(), { name: 'Talker', mode: 'conversational' });
+      const cashier = await newAgent(at(), { name: 'Cashier', tool_server_ids: [payments.id] });
+      const page = await at().open(`/agents/${talker.id}?tab=conversations`, { as: 'builder' });
+      const { write, push, go, openTab, within } = keyboardOf(page);
 
-    await push('New conversation');
-    await page.getByRole('tab', { name: 'Files' }).waitFor();
-    await write('Message', 'What did we sell?');
-    await push('Submit');
-    await page.getByText("This is the mock model's answer to: What did we sell?").waitFor();
-    await openTab('Files');
-    await page.getByText('There are no files yet.').waitFor();
-    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), push('Upload files')]);
-    await chooser.setFiles({ name: 'orders.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n1,2\n') });
-    await push('Make data frame of orders.csv');
-    const make = page.getByRole('dialog', { name: 'Make data frame' });
-    await within(make).write('Name', 'sold');
-    await within(make).push('Make data frame');
-    await page.getByRole('table', { name: 'sold' }).waitFor();
-    await write('SQL', 'SELECT b FROM sold');
-    await push('Run query');
-    await page.getByRole('table', { name: 'Answer' }).waitFor();
+      await push('New conversation');
+      await page.getByRole('tab', { name: 'Files' }).waitFor();
+      await write('Message', 'What did we sell?');
+      await push('Submit');
+      await page.getByText("This is the mock model's answer to: What did we sell?").waitFor();
+      await openTab('Files');
+      await page.getByText('There are no files yet.').waitFor();
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), push('Upload files')]);
+      await chooser.setFiles({ name: 'orders.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b\n1,2\n') });
+      await push('Make data frame of orders.csv');
+      const make = page.getByRole('dialog', { name: 'Make data frame' });
+      await within(make).write('Name', 'sold');
+      await within(make).push('Make data frame');
+      await page.getByRole('table', { name: 'sold' }).waitFor();
+      await write('SQL', 'SELECT b FROM sold');
+      await push('Run query');
+      await page.getByRole('table', { name: 'Answer' }).waitFor();
 
-    const call = { tool: 'pay__pay_invoice', args: { invoice: '2026-0117' } };
-    const { id } = await ok(
-      at().api.post('/work-items', {
-        agent_id: cashier.id,
-        payload: { mock: { steps: [call, { text: 'Paid.' }] } },
-      }),
-    );
-    await go('Review');
-    await push('Approve');
-    await page.getByText('Nothing waits for a person.').waitFor();
-    await expect.poll(async () => (await ok(at().api.get(`/work-items/${id}`))).status).toBe('COMPLETED');
-    expect(server.calls).toHaveLength(1);
-  });
+      const call = { tool: 'pay__pay_invoice', args: { invoice: '2026-0117' } };
+      const { id } = await ok(
+        at().api.post('/work-items', {
+          agent_id: cashier.id,
+          payload: { mock: { steps: [call, { text: 'Paid.' }] } },
+        }),
+      );
+      await go('Review');
+      await push('Approve');
+      await page.getByText('Nothing waits for a person.').waitFor();
+      await expect.poll(async () => (await ok(at().api.get(`/work-items/${id}`))).status).toBe('COMPLETED');
+      expect(server.calls).toHaveLength(1);
+    },
+  );
 
-  detail('is enough to administer: a model, traces, people, settings, branding', async () => {
+  detail('is enough to administer: a model, traces, people, settings, branding', { timeout }, async () => {
     await using backend = await startOtlpReceiver();
     await using endpoint = await startEndpoint(({ body }) => ({
       body: completion(
