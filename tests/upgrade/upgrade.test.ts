@@ -139,6 +139,7 @@ describe.each(releases())('from %s', (release) => {
     });
 
     test('dead letters are sent again', async () => {
+      backend.clear();
       backend.respondWith(200);
       const { delivered, queued, dead_lettered } = healthBefore('custom');
       expect(dead_lettered).toBe(3);
@@ -149,6 +150,9 @@ describe.each(releases())('from %s', (release) => {
       );
       await until(async () => (await health('custom')).delivered === delivered! + queued! + 3);
       expect(await health('custom')).toMatchObject({ dead_lettered: 0, queued: 0 });
+      expect(countOf(backend.spans().map(({ name }) => name))).toEqual(
+        new Map([0, 1, 2].map((i) => [`poison-${i}`, 1])),
+      );
     });
 
     const scheduleOf = (name: string) => {
