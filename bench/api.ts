@@ -14,6 +14,7 @@ import { client } from '../tests/harness/http.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { spawnPlatform } from '../tests/harness/process.ts';
 import { interceptStatements } from '../tests/harness/statements.ts';
+import { cpuOf } from './telemetry/target.ts';
 
 /** Requests in flight at once, seconds of one measurement, and how many measurements of each server, alternating. */
 const connections = 16;
@@ -147,6 +148,7 @@ const operationsOn = async (url: string, agents: string[], schedule: string): Pr
 /** The requests of one side of a comparison. */
 interface Side {
   origin: string;
+  pid: number;
   method: 'GET' | 'POST';
   paths: string[];
   body?: string | undefined;
@@ -154,15 +156,24 @@ interface Side {
   credential: Record<string, string>;
 }
 
-/** Requests per second that get 200 within `forSeconds`. */
-const rate = async (side: Side, forSeconds: number): Promise<number> => {
-  const { origin, method, paths, body, credential } = side;
+/** What a side did: requests a second that got 200, and the CPU of its process for each, in µs (null: not on Linux). */
+interface Measured {
+  rate: number;
+  cpu: number | null;
+}
+
+const cpuSoFar = (pid: number): number | null => (process.platform === 'linux' ? cpuOf(pid).all : null);
+
+/** Sends requests for `forSeconds`. */
+const measure = async (side: Side, forSeconds: number): Promise<Measured> => {
+  const { origin, pid, method, paths, body, credential } = side;
   const pool = new Pool(origin, { connections, pipelining: 1 });
   const headers = { ...credential, 'content-type': 'application/json' };
   const until = performance.now() + forSeconds * 1_000;
   let sent = 0;
   let succeeded = 0;
   const begun = performance.now();
+  const cpuBefore = cpuSoFar(pid);
   await Promise.all(
     Array.from({ length: connections }, async () => {
       while (performance.now() < until) {
@@ -175,28 +186,34 @@ const rate = async (side: Side, forSeconds: number): Promise<number> => {
     }),
   );
   const took = performance.now() - begun;
+  const cpu = cpuBefore === null ? null : (cpuSoFar(pid)! - cpuBefore) / succeeded;
   await pool.close();
-  return succeeded / (took / 1_000);
+  return { rate: succeeded / (took / 1_000), cpu };
 };
 
 const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /** The medians of the sides, which alternate. */
-const compare = async (sides: Side[]): Promise<number[]> => {
-  for (const side of sides) await rate(side, 1);
-  const rates = sides.map((): number[] => []);
+const compare = async (sides: Side[]): Promise<Measured[]> => {
+  for (const side of sides) await measure(side, 1);
+  const measured = sides.map((): Measured[] => []);
   for (let round = 0; round < rounds; round++) {
-    for (const [i, side] of sides.entries()) rates[i]!.push(await rate(side, seconds));
+    for (const [i, side] of sides.entries()) measured[i]!.push(await measure(side, seconds));
   }
-  return rates.map(median);
+  return measured.map((all) => ({
+    rate: median(all.map((one) => one.rate)),
+    cpu: all[0]!.cpu === null ? null : median(all.map((one) => one.cpu!)),
+  }));
 };
 
-const rowOf = (operation: string, statements: number, here: number, there: number) => ({
+const rowOf = (operation: string, statements: number, here: Measured, there: Measured) => ({
   operation,
   statements,
-  'here/s': Math.round(here),
-  'bare Fastify/s': Math.round(there),
-  'here / bare': `${Math.round((100 * here) / there)} %`,
+  'here/s': Math.round(here.rate),
+  'bare Fastify/s': Math.round(there.rate),
+  'here / bare': `${Math.round((100 * here.rate) / there.rate)} %`,
+  'CPU µs, here': here.cpu && Math.round(here.cpu),
+  'CPU µs, bare': there.cpu && Math.round(there.cpu),
 });
 
 /** An API key in the table, and the cookie of a session that was made with it. */
@@ -234,8 +251,15 @@ export const run = async (): Promise<void> => {
   const credential = { authorization: `Bearer ${platform.key}` };
   const rows = [];
   const sidesOf = ({ name, method, paths, body }: Operation): [Side, Side] => [
-    { origin: platform.url, method, paths: paths.map((path) => `/api/v2${path}`), body, credential },
-    { origin: bare.url, method, paths: [`/${name}`], body, credential },
+    {
+      origin: platform.url,
+      pid: platform.pid,
+      method,
+      paths: paths.map((path) => `/api/v2${path}`),
+      body,
+      credential,
+    },
+    { origin: bare.url, pid: bare.pid, method, paths: [`/${name}`], body, credential },
   ];
   for (const operation of operations) {
     const [here, there] = await compare(sidesOf(operation));
