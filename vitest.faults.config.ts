@@ -17,6 +17,10 @@ import { defineConfig } from 'vitest/config';
  * - FAULT_ISOLATION_REQUESTS (400, of 500 spans), FAULT_ISOLATION_ROUNDS (7), FAULT_OUTAGE_MEGABYTES (1,500),
  *   FAULT_SHARED_LOG_ROUNDS (30)
  *
+ * The soak, everything at once at a low load (less than half a core) and under faults; four fifths of the time on
+ * PostgreSQL with three replicas, the rest on the embedded database:
+ * - FAULT_SOAK_MINUTES (240), FAULT_SOAK_SCHEDULES (60), FAULT_SOAK_PAUSE_MS (3,000: of a client between two Work Items)
+ *
  * The oracles of occurrences go through every time zone. The tests of the API's contract and of the audit log run on both
  * databases, and every operation meets every scope. The
  * official conformance suites of the Model Context Protocol run, builds of the application, and the commands of the

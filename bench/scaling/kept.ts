@@ -133,11 +133,18 @@ const withItems = async (postgres: Postgres, workItems: number) => {
     await rig.client.query(
       `update schedules set next_run_at = next_run_at + interval '1 day' where next_run_at is not null`,
     );
-    // The seed has no events: each Work Item gets the three of a run.
+    // The seed has only the Work Items: each gets the history, the messages and the steps of a run.
     await rig.client.query(`insert into work_item_events (work_item_id, id, from_status, to_status, action, principal, details, at)
       select w.id, gen_random_uuid(), e.a, e.b, e.action, '{"kind": "system"}', '{}', w.created_at from work_items w
       cross join (values (null, 'PENDING', 'create'), ('PENDING', 'EXECUTING', 'claim'), ('EXECUTING', 'COMPLETED', 'finish'))
         as e (a, b, action)`);
+    await rig.client.query(`insert into work_item_messages (work_item_id, id, conversation_id, role, content, created_at)
+      select w.id, gen_random_uuid(), w.conversation_id, m.role, jsonb_build_array(jsonb_build_object('type', 'text', 'text', m.text)),
+        w.created_at from work_items w cross join (values ('user', 'Go through what came in.'), ('assistant', 'All is well.'))
+        as m (role, text)`);
+    await rig.client.query(`insert into work_item_steps (work_item_id, attempt, kind, name, started_at, ended_at, status)
+      select w.id, 1, s.kind, s.kind, w.created_at, w.created_at, 'ok' from work_items w
+      cross join (values ('attempt'), ('model')) as s (kind)`);
     await rig.client.query(
       `update work_items set status = 'CANCELLED', finished_at = created_at where status in ('PENDING', 'EXECUTING')`,
     );
@@ -185,18 +192,22 @@ const withItems = async (postgres: Postgres, workItems: number) => {
   }
 };
 
-/** The same load next to more schedules and more Work Items, and the retention. Prints three tables. */
-export const measureKept = async (postgres: Postgres): Promise<void> => {
-  const schedules = [];
-  const items = [];
-  for (const size of kept) schedules.push(await withSchedules(postgres, size));
-  for (const size of kept) items.push(await withItems(postgres, size));
+/** A herd and rest next to more schedules. Prints one table. */
+export const measureSchedules = async (postgres: Postgres): Promise<void> => {
+  const rows = [];
+  for (const size of kept) rows.push(await withSchedules(postgres, size));
   console.log('A herd and rest, next to more schedules:');
-  console.table(schedules);
+  console.table(rows);
+};
+
+/** Reads, new Work Items and the retention next to more Work Items. Prints two tables. */
+export const measureItems = async (postgres: Postgres): Promise<void> => {
+  const rows = [];
+  for (const size of kept) rows.push(await withItems(postgres, size));
   console.log('Reads and Work Items of one step, next to more Work Items that are kept:');
-  console.table(items.map(({ row }) => row));
+  console.table(rows.map(({ row }) => row));
   console.log(
     `The retention removes the oldest quarter, ${batch} at a time, then the next one while clients read:`,
   );
-  console.table(items.flatMap(({ retention }) => retention ?? []));
+  console.table(rows.flatMap(({ retention }) => retention ?? []));
 };

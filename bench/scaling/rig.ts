@@ -64,6 +64,7 @@ export const measure = async (
   what: string,
   fn: () => Promise<{ count: number; seconds: number }>,
 ): Promise<Line> => {
+  console.error(`${what}, ${rig.replicas.length} replicas …`);
   const before = cpu(rig);
   const { count, seconds } = await fn();
   const after = cpu(rig);

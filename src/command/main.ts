@@ -4,7 +4,7 @@ import { applyWorkspace, CommandFailure, exportWorkspace, type Plan, planWorkspa
 import { loadTestUsage, readLoadTestOptions } from './load-test/options.ts';
 import { runLoadTest } from './load-test/run.ts';
 import { type Options, readOptions, secretsFor, UsageError, usage } from './options.ts';
-import { isUnchanged, showChanges, summary } from './show.ts';
+import { isUnchanged, safe, showChanges, summary } from './show.ts';
 
 /** The command `agent-platform`: exports, plans and applies the workspace as a document, and tests a platform under load. */
 
@@ -65,8 +65,10 @@ const report = (error: unknown): number => {
       print('\nThe plan of now:\n');
       showPlan(error.plan);
     }
-    process.stderr.write(`Error: ${error.message}\n`);
-    for (const { path, message } of error.details) process.stderr.write(`  ${path}: ${message}\n`);
+    // They quote names that others gave.
+    process.stderr.write(`Error: ${safe(error.message)}\n`);
+    for (const { path, message } of error.details)
+      process.stderr.write(`  ${safe(path)}: ${safe(message)}\n`);
   } else throw error;
   return 1;
 };

@@ -17,7 +17,7 @@ const marks = {
 const mostShown = 120;
 
 /** Text that a terminal shows and does not obey: without control characters and marks of direction. */
-const safe = (text: string): string =>
+export const safe = (text: string): string =>
   text.replaceAll(
     /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -144,7 +144,10 @@ describe('a SQLite file', () => {
   });
 
   test('computes decimals with the functions that the platform adds, and says what is no date', async () => {
-    const functions = ['to_decimal', 'to_moment', 'unicode_lower'];
+    const functions = ['to_decimal', 'to_moment', 'unicode_lower', 'decimal_round', 'decimal_mod'];
+    const texts =
+      "select decimal_round('2.345', 2), decimal_mod('0.3', '0.1'), decimal_round('x', 1) from main.orders limit 1";
+    expect((await query(texts, { functions })).rows).toEqual([[2.35, 0, null]]);
     const sql = "select to_decimal(0.1 + 0.2), unicode_lower('Ä'), to_moment(0) from main.orders limit 1";
     expect((await query(sql, { functions })).rows).toEqual([[0.3, 'ä', '1970-01-01T00:00:00.000Z']]);
     const milliseconds = query('select to_moment(1769853600000) from main.orders', { functions });

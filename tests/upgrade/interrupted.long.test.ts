@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,15 @@ import { size } from '../faults/scenarios/fixture.ts';
 import { createDatabase, dropDatabase, execute, query } from '../harness/postgres.ts';
 import { spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';
-import { type DatabaseKind, databases, readDump, releases, restore, unpack } from './archive.ts';
+import {
+  type DatabaseKind,
+  databases,
+  migrationsFolder,
+  readDump,
+  releases,
+  restore,
+  unpack,
+} from './archive.ts';
 
 const items = size('UPGRADE_WORK_ITEMS', 300_000);
 
@@ -65,7 +74,7 @@ const open = async (release: string, kind: DatabaseKind): Promise<Old> => {
 };
 
 test.each(releases().flatMap((release) => databases.map((kind) => [release, kind] as const)))(
-  'a start that is killed while it migrates the data of %s leaves the %s database as it was, and the next one works',
+  'a start that is killed while it migrates the data of %s, on the %s database, loses nothing, and the next one continues',
   async (release, kind) => {
     await using old = await open(release, kind);
     const before = await old.counts();
@@ -76,20 +85,21 @@ test.each(releases().flatMap((release) => databases.map((kind) => [release, kind
         env: { ROLES: 'api,delivery' },
         readyWithinMs,
       });
-    let interrupted = 0;
-    for (let migrations = 1; migrations <= 31; migrations += 6) {
+    const all = readdirSync(migrationsFolder).length;
+    let partial = 0;
+    for (let applied = before.migrations; applied < all; ) {
       const platform = await start(null);
-      // A line for each migration; all are one transaction.
+      // A line for each migration.
       const seen = () => platform.output().split('"migration applied"').length - 1;
-      await until(() => seen() >= migrations, 60_000, 1);
+      await until(() => seen() >= Math.min(5, all - applied), 300_000, 1);
       await platform.stop();
       const after = await old.counts();
       expect([after.items, after.messages]).toEqual([before.items, before.messages]);
-      // All or nothing; once it was too late, there is nothing left to interrupt.
-      if (after.migrations !== before.migrations) break;
-      interrupted++;
+      expect(after.migrations).toBeGreaterThan(applied);
+      if (after.migrations < all) partial++;
+      applied = after.migrations;
     }
-    expect(interrupted).toBeGreaterThan(0);
+    expect(partial).toBeGreaterThan(0);
     const begun = performance.now();
     const platform = await start(300_000);
     console.log(

@@ -42,16 +42,21 @@ const scaled = (value: bigint | number): Scaled => {
 const atPlaces = ({ whole, places }: Scaled, wanted: number): bigint =>
   whole * 10n ** BigInt(wanted - places);
 
-const isNumber = (value: Argument): value is bigint | number =>
-  typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value));
+/** A number, which a column may hold as text; null for all else. */
+const numberOf = (value: Argument): bigint | number | null => {
+  if (typeof value === 'bigint') return value;
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+};
 
 const inDouble = (whole: bigint, places: number): number => Number(`${whole}e${-places}`);
 
 /** To `places` after the point, or before it if they are negative. `half`: what is added to a unit of 2 before the cut. */
 const toPlaces =
   (half: 0n | 1n) =>
-  (value: Argument, places: Argument): Argument => {
-    if (!isNumber(value)) return value;
+  (given: Argument, places: Argument): Argument => {
+    const value = numberOf(given);
+    if (value === null) return null;
     const wanted = Number(places);
     const found = scaled(value);
     if (found.places <= wanted) return value;
@@ -62,8 +67,9 @@ const toPlaces =
   };
 
 /** The remainder, with the sign of what is divided; NULL by zero. */
-const remainder = (value: Argument, by: Argument): Argument => {
-  if (!isNumber(value) || !isNumber(by) || Number(by) === 0) return null;
+const remainder = (given: Argument, givenBy: Argument): Argument => {
+  const [value, by] = [numberOf(given), numberOf(givenBy)];
+  if (value === null || by === null || Number(by) === 0) return null;
   const [a, b] = [scaled(value), scaled(by)];
   const places = Math.max(a.places, b.places);
   return inDouble(atPlaces(a, places) % atPlaces(b, places), places);

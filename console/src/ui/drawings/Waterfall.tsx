@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type CSSProperties, useEffect, useRef } from 'react';
+import { memo, useEffect, useMemo, useRef } from 'react';
 import { cx } from '../cx.ts';
 import { Link } from '../Link.tsx';
 import css from './drawings.module.css';
@@ -36,7 +36,15 @@ const endOf = (steps: readonly Step[]): number => {
   return steps.some((step) => step.to === null) ? last * 1.12 : last * 1.02;
 };
 
-const Row = ({ step, total, style }: { step: Step; total: number; style?: CSSProperties }) => {
+interface RowProps {
+  step: Step;
+  total: number;
+  /** Where a row of a long waterfall is, in pixels. */
+  start?: number;
+}
+
+/** Not rendered again while others scroll into view: two thousand steps then scroll in tasks of a few milliseconds. */
+const Row = memo(({ step, total, start }: RowProps) => {
   const left = (step.from / total) * 100;
   const width = (((step.to ?? total) - step.from) / total) * 100;
   const waits = step.kind === 'wait' || step.kind === 'review';
@@ -50,7 +58,10 @@ const Row = ({ step, total, style }: { step: Step; total: number; style?: CSSPro
     </span>
   );
   return (
-    <li className={css.step} style={style}>
+    <li
+      className={cx(css.step, start !== undefined && css.placed)}
+      style={start === undefined ? undefined : { transform: `translateY(${start}px)` }}
+    >
       <div className={css.stepLabel} title={step.name}>
         {step.href ? <Link href={step.href}>{name}</Link> : name}
       </div>
@@ -72,12 +83,12 @@ const Row = ({ step, total, style }: { step: Step; total: number; style?: CSSPro
       </div>
     </li>
   );
-};
+});
 
 /** Attempts, model and tool steps and waits, one below the other on one axis. The names stay while it scrolls sideways. */
 export const Waterfall = ({ label, steps }: { label: string; steps: readonly Step[] }) => {
   const box = useRef<HTMLDivElement>(null);
-  const total = endOf(steps);
+  const total = useMemo(() => endOf(steps), [steps]);
   const long = steps.length > virtualFrom;
   const virtual = useVirtualizer({
     count: long ? steps.length : 0,
@@ -118,20 +129,11 @@ export const Waterfall = ({ label, steps }: { label: string; steps: readonly Ste
         style={long ? { height: virtual.getTotalSize(), position: 'relative' } : undefined}
       >
         {long
-          ? virtual.getVirtualItems().map(({ index, start }) => (
-              <Row
-                key={steps[index]!.id}
-                step={steps[index]!}
-                total={total}
-                style={{
-                  position: 'absolute',
-                  top: 0,
-                  left: 0,
-                  right: 0,
-                  transform: `translateY(${start}px)`,
-                }}
-              />
-            ))
+          ? virtual
+              .getVirtualItems()
+              .map(({ index, start }) => (
+                <Row key={steps[index]!.id} step={steps[index]!} total={total} start={start} />
+              ))
           : steps.map((step) => <Row key={step.id} step={step} total={total} />)}
       </ol>
     </div>
