@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type ClientRequest, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
@@ -159,6 +160,26 @@ test('200 is sent after the log is durable and never before', async () => {
   expect(responded).toBe(false);
   durable();
   expect((await result).status).toBe(200);
+});
+
+test('the bytes of a request are freed as soon as they are durable', async () => {
+  const appended: Slice[] = [];
+  const lengths: number[] = [];
+  const log = {
+    append: async (slices: readonly Slice[]) => {
+      appended.push(...slices);
+      lengths.push(...slices.map(({ bytes }) => bytes.length));
+    },
+  } as unknown as TelemetryLog;
+  const receiver = createReceiver({ log, routes: () => ({ forAgent: () => [1] }) });
+  const attributes = { 'gen_ai.agent.id': 'agent', text: randomBytes(100_000).toString('hex') };
+  const large = encodeRequest([{ scopes: [{ spans: [{ name: 's', attributes }] }] }]);
+  const piece = Buffer.from(large);
+  await receiver.receive({ ...protobuf, contentEncoding: undefined, body: Readable.from([piece]) });
+  await receiver.receive({ ...protobuf, contentEncoding: 'gzip', body: gzipSync(large) });
+  expect(lengths.every((length) => length > 100_000)).toBe(true);
+  expect(appended.map(({ bytes }) => bytes.length)).toEqual([0, 0]);
+  expect(piece).toHaveLength(0);
 });
 
 test('a full disk and full memory are 503 with Retry-After, until there is room again', async () => {
