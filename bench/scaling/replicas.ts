@@ -1,6 +1,6 @@
 import type { Postgres } from '../../tests/harness/postgres.ts';
 import { type Seeded, seed } from '../console/seed.ts';
-import { carryOut, fireHerd, read, sendSpans, sizes } from './loads.ts';
+import { carryOut, prepareHerd, read, sendSpans, sizes } from './loads.ts';
 import { closeRig, type Line, measure, openRig, type Rig, startReplicas } from './rig.ts';
 
 const counts = (process.env.SCALING_REPLICAS ?? '1,2,3,4').split(',').map(Number);
@@ -15,11 +15,11 @@ export const readsOf = ({ agent, workItem }: Seeded): string[] => [
 const lines = async (rig: Rig, seeded: Seeded, replicas: number): Promise<Line[]> => {
   await startReplicas(rig, replicas, 'api,scheduler,delivery');
   // The first ones compile the code and open the connections.
-  await fireHerd(rig, Math.min(2_000, sizes.herd));
+  await (await prepareHerd(rig, Math.min(2_000, sizes.herd)))();
   const paths = readsOf(seeded);
   await read(rig, paths, 300 * replicas);
   await sendSpans(rig);
-  const fired = await measure(rig, 'firings', () => fireHerd(rig, sizes.herd));
+  const fired = await measure(rig, 'firings', await prepareHerd(rig, sizes.herd));
   const readings = await measure(rig, 'reads', () => read(rig, paths, sizes.reads));
   const spans = await measure(rig, 'spans acknowledged', () => sendSpans(rig));
   await rig.client.query(
