@@ -6,7 +6,7 @@ import { deleteFinishedWorkItems } from '../../src/work-items/store.ts';
 import { dropDatabase, type Postgres } from '../../tests/harness/postgres.ts';
 import { processMicros } from '../../tests/harness/proc.ts';
 import { seed } from '../console/seed.ts';
-import { carryOut, fireHerd, read, sizes } from './loads.ts';
+import { carryOut, prepareHerd, read, sizes } from './loads.ts';
 import { readsOf } from './replicas.ts';
 import { closeRig, measure, openRig, type Rig, startReplicas } from './rig.ts';
 
@@ -47,9 +47,9 @@ const withSchedules = async (postgres: Postgres, schedules: number) => {
     );
     await rig.client.query('vacuum analyze schedules');
     await startReplicas(rig, 1, 'api,scheduler,delivery');
-    await fireHerd(rig, few);
+    await (await prepareHerd(rig, few))();
     const rest = await atRest(rig);
-    const line = await measure(rig, `a herd of ${few}`, () => fireHerd(rig, few));
+    const line = await measure(rig, `a herd of ${few}`, await prepareHerd(rig, few));
     return {
       schedules,
       'firings a second': line['a second'],

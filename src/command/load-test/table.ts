@@ -9,7 +9,7 @@ export interface Row {
 }
 
 /** Of `values`, the least one that the part `p` of them does not exceed. NaN if there is none. */
-export const percentile = (values: readonly number[], p: number): number =>
+const percentile = (values: readonly number[], p: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * p) - 1)] ?? Number.NaN;
 
 const shownMs = (value: number): string =>
