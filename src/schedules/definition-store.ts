@@ -16,10 +16,10 @@ export interface DefinitionVersion {
 export const definitionActions = ['create', 'update', 'pause', 'resume'] as const;
 type DefinitionAction = (typeof definitionActions)[number];
 
-export type ChangedBy = Pick<Principal, 'kind' | 'id' | 'name'>;
+type ChangedBy = Pick<Principal, 'kind' | 'id' | 'name'>;
 
 /** How a version came to be. Null is what older releases did not record. */
-export interface DefinitionChange {
+interface DefinitionChange {
   action: DefinitionAction | null;
   principal: ChangedBy | null;
   /** Why it was paused, resumed or changed, in the words of who did. */
