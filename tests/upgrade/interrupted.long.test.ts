@@ -89,9 +89,9 @@ test.each(releases().flatMap((release) => databases.map((kind) => [release, kind
     let partial = 0;
     for (let applied = before.migrations; applied < all; ) {
       const platform = await start(null);
-      // A line for each migration.
+      // A line for each migration. The embedded database is fast, so it is killed after the first.
       const seen = () => platform.output().split('"migration applied"').length - 1;
-      await until(() => seen() >= Math.min(5, all - applied), 300_000, 1);
+      await until(() => seen() >= (kind === 'embedded' ? 1 : Math.min(5, all - applied)), 300_000, 1);
       await platform.stop();
       const after = await old.counts();
       expect([after.items, after.messages]).toEqual([before.items, before.messages]);
