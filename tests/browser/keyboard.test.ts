@@ -22,7 +22,7 @@ const keyboardOf = (page: Page) => {
   const isInView = (target: Locator) =>
     target.evaluate((element) => {
       const { left, top, width, height } = element.getBoundingClientRect();
-      const upper = document.elementFromPoint(left + width / 2, top + height / 2);
+      const upper = element.ownerDocument.elementFromPoint(left + width / 2, top + height / 2);
       return upper !== null && (element.contains(upper) || upper.contains(element));
     });
   /** Presses Tab until `target` has the focus. */
