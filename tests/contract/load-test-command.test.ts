@@ -37,7 +37,10 @@ describe('agent-platform load-test', () =>
       expect(line(out, 'create a Work Item')?.slice(0, 2)).toEqual(['10', '0']);
       expect(line(out, 'get a Work Item')?.slice(0, 2)).toEqual(['10', '0']);
       expect(line(out, 'list 50 Work Items')?.slice(0, 2)).toEqual(['10', '0']);
-      expect(line(out, 'Work Items: PENDING to COMPLETED')?.slice(0, 2)).toEqual([String(10 + Number(fired)), '0']);
+      expect(line(out, 'Work Items: PENDING to COMPLETED')?.slice(0, 2)).toEqual([
+        String(10 + Number(fired)),
+        '0',
+      ]);
       expect(line(out, 'spans acknowledged')?.slice(0, 2)).toEqual(['1000', '0']);
       expect(out).toMatch(/Deleted its 2 agents and 2 schedules/);
       expect(status).toBe(0);
