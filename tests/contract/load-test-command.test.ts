@@ -20,7 +20,7 @@ describe('agent-platform load-test', () =>
 
     test('measures every kind of work, and deletes what it created', async () => {
       const running = run('--seconds', '2', '--schedules', '2', '--work-items', '5', '--reads', '10');
-      // No minute begins within two seconds: the schedules are made due.
+      // A minute rarely begins within two seconds: the schedules are made due.
       await until(async () => {
         await query(
           at(),
@@ -31,11 +31,16 @@ describe('agent-platform load-test', () =>
       });
       const { status, out, err } = await running;
       expect(err).toBe('');
-      expect(line(out, 'firings: late by')?.slice(0, 2), out).toEqual(['2', '0']);
+      const [fired = '', skipped] = line(out, 'firings: late by') ?? [];
+      expect([Number(fired) % 2, skipped], out).toEqual([0, '0']);
+      expect(Number(fired)).toBeGreaterThan(0);
       expect(line(out, 'create a Work Item')?.slice(0, 2)).toEqual(['10', '0']);
       expect(line(out, 'get a Work Item')?.slice(0, 2)).toEqual(['10', '0']);
       expect(line(out, 'list 50 Work Items')?.slice(0, 2)).toEqual(['10', '0']);
-      expect(line(out, 'Work Items: PENDING to COMPLETED')?.slice(0, 2)).toEqual(['12', '0']);
+      expect(line(out, 'Work Items: PENDING to COMPLETED')?.slice(0, 2)).toEqual([
+        String(10 + Number(fired)),
+        '0',
+      ]);
       expect(line(out, 'spans acknowledged')?.slice(0, 2)).toEqual(['1000', '0']);
       expect(out).toMatch(/Deleted its 2 agents and 2 schedules/);
       expect(status).toBe(0);
