@@ -192,18 +192,25 @@ export class TelemetryPath {
     return this.#opened;
   }
 
-  /** What is known here; of a shared log the state of delivery is what the owner last reported. */
+  /**
+   * What is known here; of a shared log the state of delivery is what the owner last reported. After a start the last
+   * success is the one that was reported before.
+   */
   async #report(number: number): Promise<DeliveryReport | undefined> {
     const { telemetryLog, delivery } = this.#open;
     await telemetryLog.refresh();
     const own = await delivery.report(number);
-    if (own === undefined || telemetryLog.owns(number)) return own;
+    if (own === undefined) return undefined;
+    const isOwner = telemetryLog.owns(number);
+    if (isOwner && own.last_success_at !== null) return own;
     const owners = await this.#options.reports?.last(this.replicaId, number);
+    const last_success_at = owners?.last_success_at ?? null;
+    if (isOwner) return { ...own, last_success_at };
     const enabled = this.#options.destinations.get(number)?.enabled === true;
     return {
       ...own,
       state: !enabled ? 'disabled' : owners && owners.state !== 'disabled' ? owners.state : 'delivering',
-      last_success_at: owners?.last_success_at ?? null,
+      last_success_at,
       last_error: owners?.last_error ?? null,
       next_attempt_at: enabled ? (owners?.next_attempt_at ?? null) : null,
     };

@@ -74,8 +74,8 @@ export const readAgain = async ({ api, app }: Clients, paths: readonly string[])
 /** What of `body`, read before a restart, stays the same whatever the release: the rest moves on by itself. */
 export const lasting = (path: string, body: any): any => {
   if (path.endsWith('/health')) {
-    const { delivered, rejected, dead_lettered, expired, discarded, queued, state } = body;
-    return { delivered, rejected, dead_lettered, expired, discarded, queued, state };
+    const { delivered, rejected, dead_lettered, expired, discarded, queued, state, last_success_at } = body;
+    return { delivered, rejected, dead_lettered, expired, discarded, queued, state, last_success_at };
   }
   // The log grows, and what was new in it is chained later.
   if (path === '/api/v2/audits/verify') return { ok: true, broken_at: null };

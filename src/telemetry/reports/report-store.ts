@@ -17,7 +17,7 @@ const columns = [
 const columnList = sql.join(columns.map((name) => sql.ref(name)));
 const replaced = sql.join(
   columns
-    .filter((name) => name !== 'number')
+    .filter((name) => name !== 'number' && name !== 'last_success_at')
     .map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`),
 );
 
@@ -34,7 +34,7 @@ export class ReportStore {
 
   /**
    * Replaces what `replicaId` reported of these integrations before. An error is new if its text or the time of the next
-   * attempt changed.
+   * attempt changed. A replica that has sent nothing since its start leaves the last success that it reported before.
    */
   async publish(replicaId: string, reports: readonly DeliveryReport[]): Promise<void> {
     await this.#db.run((executor) =>
@@ -44,6 +44,7 @@ export class ReportStore {
           queued bigint, backlog_bytes bigint, oldest_at timestamptz, state text, last_success_at timestamptz,
           last_error text, next_attempt_at timestamptz)
         on conflict (number, replica_id) do update set ${replaced}, updated_at = platform_now(),
+          last_success_at = coalesce(excluded.last_success_at, telemetry_accounts.last_success_at),
           last_error_at = case when excluded.last_error is null then null
             when (excluded.last_error, excluded.next_attempt_at) is distinct from
               (telemetry_accounts.last_error, telemetry_accounts.next_attempt_at) then platform_now()
