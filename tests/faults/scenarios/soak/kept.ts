@@ -34,8 +34,6 @@ const empty = {
     "select count(*)::int as n from file_bytes b where not exists (select from files f where f.id = b.file_id) and created_at < platform_now() - interval '1 minute'",
   'data frames of no conversation':
     'select count(*)::int as n from data_frames d where conversation_id is not null and not exists (select from conversations c where c.id = d.conversation_id)',
-  'leases of finished Work Items': `select count(*)::int as n from external_leases l join work_items w on w.id = l.work_item_id
-    where l.finish_hash is null and w.finished_at < platform_now() - interval '5 minutes'`,
 };
 
 /** How long the retention of a started replica may take. */
