@@ -1,3 +1,3 @@
 import { describeTelemetryKills } from './scenarios/telemetry-kills.describe.ts';
 
-describeTelemetryKills({ kills: 5, spans: 10_000, seed: 4 });
+describeTelemetryKills({ kills: 3, spans: 6_000, seed: 4 });
