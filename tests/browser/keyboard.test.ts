@@ -80,6 +80,8 @@ const keyboardOf = (page: Page) => {
     },
     /** Goes to a page by its name in the palette. */
     go: async (name: string) => {
+      // The frame listens once a page is in it.
+      await page.getByRole('heading', { level: 1 }).waitFor();
       await press('Control+k');
       await page.getByRole('combobox', { name: 'Find or go to' }).and(page.locator(':focus')).waitFor();
       await page.keyboard.insertText(name);
