@@ -112,8 +112,8 @@ const modules = {
   'tool-servers/client': ['feature\\.ts', 'tool-servers/(settings|store|definitions|redactor)\\.ts'],
   'data-connections/engines': ['sandbox/index\\.ts', 'sql/index\\.ts'],
   'sandbox/jobs': ['sandbox/(failure|jobs)\\.ts'],
-  'sandbox/jobs/frames': ['sandbox/jobs/(fault|zip-check)\\.ts'],
-  'sandbox/jobs/documents': ['sandbox/jobs/(fault|zip-check|frames/spreadsheet)\\.ts'],
+  'sandbox/jobs/frames': ['sandbox/jobs/(fault|text-file|zip-check)\\.ts'],
+  'sandbox/jobs/documents': ['sandbox/jobs/(fault|text-file|zip-check|frames/spreadsheet)\\.ts'],
   'document-intelligence/configuration': [
     'http/index\\.ts',
     'audit/index\\.ts',

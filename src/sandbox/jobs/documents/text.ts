@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { JobFault } from '../fault.ts';
+import { readTextFile } from '../text-file.ts';
 import { linesOfMarkup } from './markup.ts';
 import type { Page } from './page.ts';
 
@@ -13,14 +12,7 @@ const separatorOf = (firstLine: string): string => {
 
 /** The one page of a text file, line by line. */
 export const readText = (source: string, type: 'csv' | 'tsv' | 'html' | 'text'): Page => {
-  const bytes = readFileSync(source);
-  let text: string;
-  try {
-    // Removes the byte order mark too.
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new JobFault('unreadable', 'the file is not text in UTF-8');
-  }
+  const text = readTextFile(source);
   const lines = type === 'html' ? linesOfMarkup(text) : text.split(/\r\n|[\n\r\u2028\u2029]/);
   if (lines.at(-1) === '') lines.pop();
   const separator = type === 'csv' ? separatorOf(lines[0] ?? '') : undefined;

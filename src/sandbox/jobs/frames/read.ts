@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { JobFault } from '../fault.ts';
+import { readTextFile } from '../text-file.ts';
 import {
   cellsFile,
   type FrameWarning,
@@ -40,22 +40,12 @@ export interface FrameMade {
 
 const source = 'source';
 
-const readText = (): string => {
-  const bytes = readFileSync(source);
-  try {
-    // Removes the byte order mark too.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new JobFault('unreadable', 'the file is not text in UTF-8');
-  }
-};
-
 const stage = async (format: Exclude<FrameFormat, 'parquet'>, input: FrameReadInput): Promise<Staged> => {
   const options = { asked: input.columns, maxRows: input.maxRows, header: input.header };
-  if (format === 'json') return stageObjects(readJson(readText()), options);
-  if (format === 'ndjson') return stageObjects(readNdjson(readText()), options);
+  if (format === 'json') return stageObjects(readJson(readTextFile(source)), options);
+  if (format === 'ndjson') return stageObjects(readNdjson(readTextFile(source)), options);
   if (format === 'xlsx') return stageLists(readSpreadsheet(source, input.sheet), options);
-  return stageLists(readCsv(readText(), format === 'tsv' ? '\t' : undefined), options);
+  return stageLists(readCsv(readTextFile(source), format === 'tsv' ? '\t' : undefined), options);
 };
 
 /** The expression that makes a staged text the value of its column. */
