@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 
-/** The platform, and who asks it. */
+/** The address of a platform, and the key that requests carry. */
 export interface Access {
   /** Without a slash at its end. */
   url: string;
@@ -66,21 +66,10 @@ export const readAccess = (values: { url?: unknown; key?: unknown }, env: NodeJS
   return { url: readUrl(String(url)), key: String(key) };
 };
 
-const parse = (args: readonly string[]) => {
+/** `parseArgs` of Node. Throws UsageError. */
+export const parseArguments = <T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> => {
   try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        file: { type: 'string', short: 'f' },
-        url: { type: 'string' },
-        key: { type: 'string' },
-        prune: { type: 'boolean', default: false },
-        secret: { type: 'string', multiple: true, default: [] },
-        'secrets-from-env': { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
+    return parseArgs(config);
   } catch (error) {
     // Node quotes the option, never its value.
     throw new UsageError((error as Error).message.split('. ')[0] ?? '');
@@ -89,7 +78,19 @@ const parse = (args: readonly string[]) => {
 
 /** Reads the arguments; null if help is asked for. Throws UsageError. */
 export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv): Options | null => {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseArguments({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      file: { type: 'string', short: 'f' },
+      url: { type: 'string' },
+      key: { type: 'string' },
+      prune: { type: 'boolean', default: false },
+      secret: { type: 'string', multiple: true, default: [] },
+      'secrets-from-env': { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
   if (values.help) return null;
   const [given, ...rest] = positionals;
   const command = commands.find((one) => one === given);

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { type Access, readAccess, UsageError } from '../options.ts';
+import { type Access, parseArguments, readAccess, UsageError } from '../options.ts';
 
 /** What a load test does. All amounts are for a second unless they say otherwise. */
 export interface LoadTestOptions extends Access {
@@ -52,27 +51,21 @@ export const readLoadTestOptions = (
 ): LoadTestOptions | null => {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
-  let values: Record<string, string | boolean | undefined>;
-  try {
-    ({ values } = parseArgs({
-      args: [...args],
-      options: {
-        url: text,
-        key: text,
-        seconds: text,
-        schedules: text,
-        'work-items': text,
-        reads: text,
-        spans: text,
-        yes: flag,
-        clean: flag,
-        help: { ...flag, short: 'h' },
-      },
-    }));
-  } catch (error) {
-    // Node quotes the option, never its value.
-    throw new UsageError((error as Error).message.split('. ')[0] ?? '');
-  }
+  const { values } = parseArguments({
+    args: [...args],
+    options: {
+      url: text,
+      key: text,
+      seconds: text,
+      schedules: text,
+      'work-items': text,
+      reads: text,
+      spans: text,
+      yes: flag,
+      clean: flag,
+      help: { ...flag, short: 'h' },
+    },
+  });
   if (values.help) return null;
   const amount = (name: keyof typeof amounts): number => {
     const [least, most, otherwise] = amounts[name];
