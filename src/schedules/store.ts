@@ -190,9 +190,9 @@ interface NewSchedule extends Pick<ScheduleRow, 'id' | 'agent_id' | 'zone_rules'
 const noticedWithin = sql`interval '30 seconds'`;
 
 /**
- * Inserts a schedule and what belongs to it, and notifies of a next run that is near, in one statement: each of its own is a round
- * trip, which costs more than the row. `recorded` inserts the first version of the rows in `source`, `audited` the audit
- * entry. Resolves to undefined if the agent, which is locked, has `most` schedules.
+ * Inserts a schedule and what belongs to it, and notifies of a next run that is near, in one statement: each of its own
+ * is a round trip, which costs more than the row. `recorded` inserts the first version of the rows in `source`, `audited`
+ * the audit entry. Resolves to undefined if the agent, which is locked, has `most` schedules.
  */
 export const insertSchedule = async (
   tx: Tx,

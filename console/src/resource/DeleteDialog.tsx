@@ -17,7 +17,7 @@ interface DeleteProps {
   deleted: string;
   /** The address that opens then, if this page goes with it. */
   opens?: string;
-  /** Called when what shows it is read again: a form of it may begin anew. */
+  /** Called once everything that shows it was read again. A form of it may start again from the new values. */
   onDeleted?: () => void;
   /** Paths of lists and other things that show it. */
   invalidates: readonly string[];

@@ -3,6 +3,7 @@ import { pick } from '../../../harness/cron-oracles.ts';
 import { spansNamed } from '../../../harness/otlp-encode.ts';
 import { type Behaviour, type OtlpReceiver, startOtlpReceiver } from '../../../harness/otlp-receiver.ts';
 import { must } from '../fixture.ts';
+import type { Health } from '../shared-log.ts';
 import { forever, type Workload } from '../workloads.ts';
 import type { Caller } from './caller.ts';
 
@@ -78,14 +79,7 @@ const asJson = (prefix: string, agentId: string): string => {
   return JSON.stringify({ resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] });
 };
 
-interface Counters {
-  delivered: number;
-  rejected: number;
-  dead_lettered: number;
-  expired: number;
-  discarded: number;
-  queued: number;
-}
+type Counters = Omit<Health, 'state'>;
 
 /**
  * A client that sends traces in every encoding to all replicas, and two backends: the first is slow at times, the
