@@ -43,7 +43,7 @@ describe('agent-platform load-test', () =>
       ]);
       expect(line(out, 'spans acknowledged')?.slice(0, 2)).toEqual(['1000', '0']);
       expect(out).toMatch(/Deleted its 2 agents and 2 schedules/);
-      expect(status).toBe(0);
+      expect(status, out).toBe(0);
       expect(await agents()).toEqual([]);
     });
 
@@ -63,7 +63,7 @@ describe('agent-platform load-test', () =>
       expect(await agents()).toHaveLength(1);
 
       const forced = await run('--yes', '--seconds', '1', '--schedules', '0', '--spans', '0', '--reads', '0');
-      expect([forced.status, forced.err]).toEqual([0, '']);
+      expect([forced.status, forced.err], forced.out).toEqual([0, '']);
       expect(line(forced.out, 'firings: late by')?.slice(0, 3)).toEqual(['0', '0', '–']);
 
       await ok(at().api.post('/agents', { name: 'agent-platform load test: left', mode: 'worker' }));

@@ -78,10 +78,9 @@ const finishedItems = async (api: Api, agents: readonly string[]): Promise<Finis
   const waiting = new Set(agents);
   while (waiting.size > 0 && Date.now() < until) {
     for (const id of waiting) {
-      const open = await Promise.all(
-        ['PENDING', 'EXECUTING'].map((status) => list(id, `&status=${status}&limit=1`)),
-      );
-      if (open.every(({ total_count }) => total_count === 0)) waiting.delete(id);
+      // One after the other, as a Work Item goes: one that is claimed between two lists is in the second.
+      const open = async (status: string) => (await list(id, `&status=${status}&limit=1`)).total_count > 0;
+      if (!(await open('PENDING')) && !(await open('EXECUTING'))) waiting.delete(id);
     }
     if (waiting.size > 0) await sleep(200);
   }
