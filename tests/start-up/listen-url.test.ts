@@ -35,7 +35,7 @@ test('notifications come over DATABASE_LISTEN_URL, and nothing is listened to be
     databaseUrl: pooler.url,
     env: { ...env, DATABASE_LISTEN_URL: databaseUrl },
   });
-  // A worker looks by itself every 10 s at most.
+  // Without them a worker looks once in a minute.
   expect(await carriedOut(platform)).toBeLessThan(9_000);
   expect(listened).toEqual([]);
   expect(platform.output()).not.toMatch(lost);
