@@ -68,7 +68,7 @@ const everyones = ['access', 'settings', 'audit'];
 
 /** Modules inside a feature, and what each may import besides itself, `lib` and `database`. */
 const modules = {
-  'command/load-test': ['command/(client|options)\\.ts'],
+  'command/load-test': ['command/(client|options|show)\\.ts'],
   'telemetry/otlp': [],
   'telemetry/log': ['telemetry/otlp/'],
   'telemetry/log/files': ['telemetry/otlp/', 'telemetry/log/[^/]+\\.ts'],

@@ -8,6 +8,8 @@ const main = new URL('../src/command/main.ts', import.meta.url);
 if (Number.parseInt(process.versions.node, 10) >= 26) await import(main.href);
 else {
   const node = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
+  // The terminal sends it to the child too, which may have to clean up first.
+  process.on('SIGINT', () => {});
   const { status, error } = spawnSync(node, [fileURLToPath(main), ...process.argv.slice(2)], {
     stdio: 'inherit',
   });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Config, ConfigError } from './config.ts';
 import {
   type Database,
+  ListenFailure,
   lockFolder,
   migrate,
   offlineDatabase,
@@ -29,7 +30,10 @@ const refusals: Record<string, string> = {
   '3D000': 'the database does not exist',
 };
 
-const refusalOf = (error: unknown): string | undefined => refusals[(error as { code?: string }).code ?? ''];
+const refusalOf = (error: unknown): string | undefined => {
+  const { code } = (error instanceof ListenFailure ? error.cause : error) as { code?: string };
+  return refusals[code ?? ''];
+};
 
 /** PostgreSQL at `url`, 15 or newer. Waits for one that does not respond yet. */
 const openServer = async (
@@ -56,7 +60,8 @@ const openServer = async (
   return retryUntilReady(attempt, { log, waitsFor: 'the database', isPermanent }).catch((error) => {
     if (error instanceof ConfigError) throw error;
     const why = refusalOf(error) ?? `no response within ${retryForMs / 1000} s: ${messageOf(error)}`;
-    throw new ConfigError([`DATABASE_URL: ${why}`]);
+    const variable = error instanceof ListenFailure ? 'DATABASE_LISTEN_URL' : 'DATABASE_URL';
+    throw new ConfigError([`${variable}: ${why}`]);
   });
 };
 

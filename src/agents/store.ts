@@ -186,11 +186,16 @@ export const findLockedAgent = async (tx: Tx, id: string, lock: AgentLock): Prom
   return row && toAgent(row);
 };
 
-/** Locks the agent as `update` does. Returns its mode and the database's time, once the lock is held. */
+/**
+ * Locks the agent as `update` does. Returns its mode and the database's time once the lock is held: `platform_now()` is
+ * when the statement began, before it waited.
+ */
 export const lockMode = prepared((executor, values: { id: string }) =>
   sql<{ mode: AgentMode; now: Date }>`with locked as materialized (
       select mode from agents where id = ${values.id} for no key update)
-    select mode, platform_now() as now from locked`.compile(executor),
+    select mode, (platform_now() + (clock_timestamp() - statement_timestamp()))::timestamptz(3) as now from locked`.compile(
+    executor,
+  ),
 );
 
 export const insertAgent = async (

@@ -47,9 +47,9 @@ const failureOf = (status: number, text: string): CommandFailure => {
   return new CommandFailure((hints[status] ?? '') + said, shown, plan, status);
 };
 
-/** A request: POST with a JSON body if there is one, else GET, unless `method` says otherwise. */
+/** A request: POST with a JSON body if there is one, else GET, unless it is a DELETE. */
 export interface Sending {
-  method?: 'DELETE' | 'PATCH';
+  method?: 'DELETE';
   body?: object;
 }
 

@@ -66,7 +66,10 @@ export const readAccess = (values: { url?: unknown; key?: unknown }, env: NodeJS
   return { url: readUrl(String(url)), key: String(key) };
 };
 
-/** `parseArgs` of Node. Throws UsageError. */
+/** An argument that is no option may be a secret that was meant for one, so it is not repeated. */
+export const tooMany = (): UsageError => new UsageError('There is an argument too many after the command.');
+
+/** `parseArgs` of Node. Throws UsageError. Take positionals: Node would quote them in its message. */
 export const parseArguments = <T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> => {
   try {
     return parseArgs(config);
@@ -95,8 +98,7 @@ export const readOptions = (args: readonly string[], env: NodeJS.ProcessEnv): Op
   const [given, ...rest] = positionals;
   const command = commands.find((one) => one === given);
   if (!command) throw new UsageError('Say what to do: export, plan, apply or load-test.');
-  // It may be a secret that was meant for an option, so it is not repeated.
-  if (rest.length > 0) throw new UsageError('There is an argument too many after the command.');
+  if (rest.length > 0) throw tooMany();
   const file = values.file ?? (command === 'export' ? '-' : undefined);
   if (file === undefined || file === '') throw new UsageError('Name the document with -f FILE.');
   return {

@@ -17,5 +17,5 @@ export { lockFolder } from './folder-lock.ts';
 export { migrate } from './migrations.ts';
 export { offlineDatabase } from './offline.ts';
 export { everything, type Page, selectPage } from './pages.ts';
-export { openPostgres } from './postgres.ts';
+export { ListenFailure, openPostgres } from './postgres.ts';
 export { prepared } from './prepared.ts';

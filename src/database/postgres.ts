@@ -103,6 +103,9 @@ class ListeningConnection {
   }
 }
 
+/** The connection for notifications cannot be opened, at an address of its own. `cause` says why. */
+export class ListenFailure extends Error {}
+
 /**
  * How long a statement may take, in milliseconds: a server that is cut off in silence must not block the platform for
  * ever.
@@ -111,7 +114,8 @@ const responseTimeoutMs = 35_000;
 
 /**
  * Opens PostgreSQL at `url`. Rejects if it does not respond, so that the caller can try again. `queryTimeoutMs` 0 means
- * no limit (migrations). Notifications come over a connection of their own to `listenUrl`.
+ * no limit (migrations). Notifications come over a connection of their own to `listenUrl`: ListenFailure if that is
+ * another address and cannot be opened.
  */
 export const openPostgres = async (
   url: string,
@@ -121,7 +125,9 @@ export const openPostgres = async (
   listenUrl = url,
 ): Promise<Database> => {
   const connection = new ListeningConnection(listenUrl, log);
-  await connection.open();
+  await connection.open().catch((cause: unknown) => {
+    throw listenUrl === url ? cause : new ListenFailure(messageOf(cause), { cause });
+  });
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,

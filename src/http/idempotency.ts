@@ -39,6 +39,10 @@ const withoutRequired = (schema: z.ZodType): z.ZodType => {
     const shape = Object.entries(schema.shape as Record<string, z.ZodType>);
     return z.object(Object.fromEntries(shape.map(([name, one]) => [name, withoutRequired(one).optional()])));
   }
+  // What tells the options apart was stored.
+  if (schema instanceof z.ZodDiscriminatedUnion) {
+    return z.union((schema.options as readonly z.ZodType[]).map(withoutRequired));
+  }
   if (schema instanceof z.ZodArray) return z.array(withoutRequired(schema.element as z.ZodType));
   if (schema instanceof z.ZodNullable) return withoutRequired(schema.unwrap() as z.ZodType).nullable();
   if (schema instanceof z.ZodOptional) return withoutRequired(schema.unwrap() as z.ZodType).optional();

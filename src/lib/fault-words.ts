@@ -65,9 +65,7 @@ const wordsOf = (issue: z.core.$ZodRawIssue): string => {
       return `must be ${expected}${given && given !== expected && issue.expected !== 'int' ? `, not ${given}` : ''}`;
     }
     case 'invalid_value':
-      return issue.values.length === 1
-        ? `must be ${list(issue.values)}`
-        : `must be one of ${list(issue.values)}`;
+      return oneOf(issue.values);
     case 'too_small':
       return limit(issue.origin, issue.minimum, issue.inclusive ?? false, true);
     case 'too_big':

@@ -73,10 +73,24 @@ describe('agent-platform load-test', () =>
       await ok(at().api.delete(`/observability/integrations/${integration.id}`), 204);
     });
 
+    test('deletes what it created when Ctrl-C ends it, which npx sends twice', async () => {
+      const { status, out, err } = await runCommand(
+        at(),
+        ['load-test', '--seconds', '60', '--schedules', '1', '--spans', '0'],
+        { interrupts: 5 },
+      );
+      expect([status, err], out).toEqual([1, '']);
+      expect(out).toMatch(/Deleted its 2 agents and 1 schedules/);
+      expect(await agents()).toEqual([]);
+    });
+
     test('says what is wrong, and that something failed', async () => {
       expect((await run('--help')).out).toContain('--work-items N');
       for (const wrong of ['-1', '1.5', '501', 'x'])
         expect((await run(`--work-items=${wrong}`)).err).toMatch(/^--work-items must be a whole number/);
+      const secret = await run('--key', '', 'ap_secret');
+      expect(secret.err).toMatch(/an argument too many/);
+      expect(secret.err).not.toContain('ap_secret');
       await ok(
         at().api.patch('/advanced-settings', { RATE_LIMIT_REQUESTS_PER_SECOND: 20, RATE_LIMIT_BURST: 40 }),
       );

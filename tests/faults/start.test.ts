@@ -91,6 +91,9 @@ describe('configuration mistakes', () => {
     url.pathname = '/nobody_made_this';
     const [code, lines] = await refused({ databaseUrl: url.href });
     expect([code, lines]).toEqual([1, ['configuration: DATABASE_URL: the database does not exist']]);
+    const env = { DATABASE_LISTEN_URL: url.href };
+    const listening = await refused({ databaseUrl: inject('postgresUrl'), env });
+    expect(listening).toEqual([1, ['configuration: DATABASE_LISTEN_URL: the database does not exist']]);
   }, 30_000);
 
   test('a taken port is reported in one line', async () => {

@@ -1,4 +1,4 @@
-import { type Access, parseArguments, readAccess, UsageError } from '../options.ts';
+import { type Access, parseArguments, readAccess, tooMany, UsageError } from '../options.ts';
 
 /** What a load test does. All amounts are for a second unless they say otherwise. */
 export interface LoadTestOptions extends Access {
@@ -51,8 +51,9 @@ export const readLoadTestOptions = (
 ): LoadTestOptions | null => {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
-  const { values } = parseArguments({
+  const { values, positionals } = parseArguments({
     args: [...args],
+    allowPositionals: true,
     options: {
       url: text,
       key: text,
@@ -67,6 +68,7 @@ export const readLoadTestOptions = (
     },
   });
   if (values.help) return null;
+  if (positionals.length > 0) throw tooMany();
   const amount = (name: keyof typeof amounts): number => {
     const [least, most, otherwise] = amounts[name];
     const given = values[name] === undefined ? otherwise : Number(values[name]);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { CommandFailure } from '../client.ts';
+import { safe } from '../show.ts';
 import type { LoadTestOptions } from './options.ts';
 import { type Sent, steadily } from './pace.ts';
 import { type Row, showRows } from './table.ts';
@@ -71,18 +72,18 @@ interface Finished {
 /** The most Work Items of an agent that are read for their times. */
 const mostRead = 2_000;
 
-/** The Work Items of all agents, as soon as none of them is open, or after a minute. */
-const finishedItems = async (api: Api, agents: readonly string[]): Promise<Finished> => {
+/** The Work Items of all agents, as soon as none of them is open, or after a minute, or when `signal` is aborted. */
+const finishedItems = async (api: Api, agents: readonly string[], signal: AbortSignal): Promise<Finished> => {
   const list = (id: string, more: string): Promise<Page> => api.get(`/work-items?agent_id=${id}${more}`);
   const until = Date.now() + patienceMs;
   const waiting = new Set(agents);
-  while (waiting.size > 0 && Date.now() < until) {
+  while (waiting.size > 0 && Date.now() < until && !signal.aborted) {
     for (const id of waiting) {
       // One after the other, as a Work Item goes: one that is claimed between two lists is in the second.
       const open = async (status: string) => (await list(id, `&status=${status}&limit=1`)).total_count > 0;
       if (!(await open('PENDING')) && !(await open('EXECUTING'))) waiting.delete(id);
     }
-    if (waiting.size > 0) await sleep(200);
+    if (waiting.size > 0) await sleep(200, undefined, { signal }).catch(() => {});
   }
   const finished: Finished = { total: 0, completed: 0, took: [] };
   for (const id of agents) {
@@ -141,7 +142,7 @@ const measure = async (
     run(options.reads / 2, () => load.get(`/work-items?agent_id=${made.worker}&limit=50`)),
     run(options.spans / spansARequest, () => sendSpans(options, made.worker)),
   ]);
-  const { total, completed, took } = await finishedItems(api, made.agents);
+  const { total, completed, took } = await finishedItems(api, made.agents, signal);
   const { late, skipped } = await firingsOf(api, made);
   const rows: Row[] = [
     { what: 'firings: late by', count: late.length, failed: skipped, took: late, perSecond: null },
@@ -160,6 +161,8 @@ const measure = async (
   const failure = [created, single, lists, spans].find((sent) => sent.failure !== null)?.failure ?? null;
   return { rows, failure };
 };
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
 
 /**
  * Runs a load test against a platform, prints one table, and deletes what it created, also if it is interrupted. Returns
@@ -182,24 +185,23 @@ export const runLoadTest = async (
   }
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+  // Not once: `npx` passes on the SIGINT that the terminal sends to both, and the second would end it before it cleans up.
+  for (const signal of signals) process.on(signal, interrupt);
   const made: Made = { agents: [], schedules: [], worker: '' };
   let status = 1;
   try {
-    await createAll(api, options, made);
+    await createAll(api, options, made, stop.signal);
     const { schedules, workItems, reads, spans, seconds } = options;
     print(
       `${schedules} schedules, ${workItems} Work Items, ${reads} reads and ${spans} spans a second, for ${seconds} s.\n\n`,
     );
     const { rows, failure } = await measure(api, options, made, stop.signal);
     print(showRows(rows));
-    if (failure !== null) print(`\nThe first failure: ${failure}\n`);
+    if (failure !== null) print(`\nThe first failure: ${safe(failure)}\n`);
     if (!stop.signal.aborted && rows.every(({ failed }) => failed === 0)) status = 0;
   } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
     const left = await deleteAll(api, made);
+    for (const signal of signals) process.off(signal, interrupt);
     print(
       left === 0
         ? `\nDeleted its ${made.agents.length} agents and ${made.schedules.length} schedules. Its Work Items stay until the retention.\n`

@@ -92,8 +92,13 @@ export interface Made {
 
 const payload = { mock: { steps: [{ text: 'Done.' }] } };
 
-/** Creates the agents and their schedules. What it made is in `made` also if it throws. */
-export const createAll = async (api: Api, { schedules }: LoadTestOptions, made: Made): Promise<void> => {
+/** Creates the agents and their schedules, until `signal` is aborted. What it made is in `made` also if it throws. */
+export const createAll = async (
+  api: Api,
+  { schedules }: LoadTestOptions,
+  made: Made,
+  signal: AbortSignal,
+): Promise<void> => {
   const llm_id = await findMock(api);
   const { MAX_SCHEDULES_PER_AGENT: ofAnAgent } = await api.get('/advanced-settings');
   if (schedules > 0 && ofAnAgent === 0)
@@ -106,10 +111,10 @@ export const createAll = async (api: Api, { schedules }: LoadTestOptions, made: 
     return id;
   };
   made.worker = await create('Work Items');
-  while (made.schedules.length < schedules) {
+  while (made.schedules.length < schedules && !signal.aborted) {
     const agent = await create(`schedules from ${made.schedules.length + 1}`);
     const count = Math.min(ofAnAgent, schedules - made.schedules.length);
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < count && !signal.aborted; i++) {
       const body = { cron_expression: '* * * * *', message: 'A load test.', payload };
       const { id } = await api.post(`/agents/${agent}/schedules`, body);
       made.schedules.push(`/agents/${agent}/schedules/${id}`);

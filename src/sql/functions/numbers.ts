@@ -52,10 +52,11 @@ const rounding = (name: 'round' | 'trunc'): Scalar => ({
       const [sql] = call.args as [string];
       if (name === 'trunc' && (digits ?? 0) === 0) return `trunc(${sql})`;
       if (digits === null) return call.types[0] === 'Float' ? `round_even(${sql}, 0)` : `round(${sql})`;
-      // Of a double, 1.005 would be 1.00: it is a little less.
-      const exact = (double: string) =>
-        `COALESCE(CAST(round(TRY_CAST(${double} AS DECIMAL(38, 15)), ${digits}) AS DOUBLE), round(${double}, ${digits}))`;
-      const rounded = call.types[0] === 'Float' ? exact(sql) : `round(${sql}, ${digits})`;
+      // Of a double, 1.005 would be 1.00: it is a little less. A Decimal may be a double too; COALESCE keeps its type.
+      const rounded =
+        call.types[0] === 'Integer'
+          ? `round(${sql}, ${digits})`
+          : `COALESCE(round(TRY_CAST(${sql} AS DECIMAL(38, 15)), ${digits}), round(${sql}, ${digits}))`;
       return name === 'round' ? rounded : `round(${truncated(sql, rounded, digits)}, ${digits})`;
     },
   },

@@ -7,7 +7,7 @@ import { exact } from '../functions/text.ts';
 import { notSupported } from '../refusal.ts';
 import type { ResolvedQuery, Typed } from '../resolved.ts';
 import type { FrameBound, Constant as FunctionConstant, OrderItem, Window } from '../tree.ts';
-import { hasAggregate, keyOf } from '../walk.ts';
+import { childrenOf, hasAggregate, keyOf } from '../walk.ts';
 import type { Writer } from './writer.ts';
 
 type Of<K extends Typed['kind']> = Extract<Typed, { kind: K }>;
@@ -220,10 +220,11 @@ const arithmetic = (node: Of<'arithmetic'>, printing: Printing): string => {
 /** Whether an engine computes a Decimal as a double: SQLite each one, data frames a quotient, and what is made of one. */
 const isOfDoubles = (node: Typed, engine: Engine): boolean => {
   if (engine === 'sqlite') return true;
-  if (engine !== 'duckdb' || node.type !== 'Decimal') return false;
-  if (node.kind === 'aggregate') return node.name === 'avg';
-  if (node.kind !== 'arithmetic') return node.kind === 'negate' && isOfDoubles(node.arg, engine);
-  return node.operator === '/' || isOfDoubles(node.left, engine) || isOfDoubles(node.right, engine);
+  if (engine !== 'duckdb' || node.type !== 'Decimal' || (node.kind === 'cast' && node.to.digits))
+    return false;
+  const isQuotient =
+    node.kind === 'aggregate' ? node.name === 'avg' : node.kind === 'arithmetic' && node.operator === '/';
+  return isQuotient || childrenOf(node).some((each) => each.type === 'Float' || isOfDoubles(each, engine));
 };
 
 /** MySQL cannot limit the rows of an IN. */
