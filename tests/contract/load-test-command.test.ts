@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { until } from '../harness/wait.ts';
+import { clearOfNext, until } from '../harness/wait.ts';
 import { runCommand } from './command-fixture.ts';
 import { ok, query, withPlatform } from './fixture.ts';
 
@@ -20,7 +20,7 @@ describe('agent-platform load-test', () =>
 
     test('measures every kind of work, and deletes what it created', async () => {
       // Its schedules fire in each minute: no other one begins while it counts.
-      await until(() => Date.now() % 60_000 < 40_000, 30_000);
+      await clearOfNext(60_000, 20_000);
       const running = run('--seconds', '2', '--schedules', '2', '--work-items', '5', '--reads', '10');
       // A minute rarely begins within two seconds: the schedules are made due.
       await until(async () => {

@@ -34,3 +34,12 @@ export async function until<T>(
     waited += Math.min(mostOfRound, performance.now() - begun);
   }
 }
+
+/**
+ * Waits if the next minute, hour or other unit of `unitMs` begins within `marginMs`: a test that reckons with the present
+ * one must not end in the next.
+ */
+export const clearOfNext = async (unitMs: number, marginMs = 5_000): Promise<void> => {
+  const left = unitMs - (Date.now() % unitMs);
+  if (left < marginMs) await sleep(left + 10);
+};
