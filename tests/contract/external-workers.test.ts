@@ -162,7 +162,7 @@ onPostgres((at) => {
       const began = performance.now();
       const [record] = await waiting;
       expect(record.work_item.id).toBe(id);
-      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(performance.now() - began).toBeLessThan(15_000);
     });
 
     test('gets what is retried, and the room that a finish makes', async () => {
@@ -572,7 +572,7 @@ describe('a stop', () => {
     const began = performance.now();
     const stopped = fixture.test.stop();
     expect(await waiting).toEqual({ records: [] });
-    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(performance.now() - began).toBeLessThan(25_000);
     await stopped;
   });
 });
