@@ -99,6 +99,13 @@ export class TelemetryFixture {
       5,
     );
 
+  /** From now on only `later` moves the clock: what is due at a moment does not depend on how busy the machine is. */
+  holdClock = (): void => {
+    const { clock } = this;
+    const held = Date.now();
+    clock.now = () => held + clock.offset;
+  };
+
   later = (milliseconds: number): void => {
     this.clock.advance(milliseconds);
     this.telemetry.wake();
