@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { createMigrated } from '../harness/database.ts';
@@ -285,7 +284,7 @@ describe('streams of a conversation on two replicas', () => {
     const talk = await newConversation(a);
     const began = performance.now();
     const sent = talk.send({ content: slowly(10, 200) });
-    await sleep(100);
+    await until(async () => (await talk.get()).status === 'running');
     expect((await b.api.post(`${talk.path}/messages`, { content: 'x' })).status).toBe(412);
     expect(await sent).toMatchObject({ status: 'completed', answer: words(10) });
     // Unless it notices, it would wait for two minutes.
