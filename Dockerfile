@@ -30,7 +30,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
 
 # What runs: Debian and the packages, without npm and a second Node.
 FROM ${DEBIAN}
-ARG VERSION=0.1.0
+ARG VERSION=1.0.0
 LABEL org.opencontainers.image.title="Agent Platform" \
   org.opencontainers.image.description="A self-hosted control plane for AI agents" \
   org.opencontainers.image.licenses="Apache-2.0" \

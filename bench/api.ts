@@ -20,6 +20,8 @@ import { cpuOf } from './telemetry/target.ts';
 const connections = 16;
 const seconds = Number(process.env.API_SECONDS ?? 4);
 const rounds = 3;
+/** Before that, of each server: in the first 10 s of an operation its code is still being compiled. */
+const warmSeconds = 10;
 
 interface Statement {
   text: string;
@@ -195,7 +197,7 @@ const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.f
 
 /** The medians of the sides, which alternate. */
 const compare = async (sides: Side[]): Promise<Measured[]> => {
-  for (const side of sides) await measure(side, 1);
+  for (const side of sides) await measure(side, warmSeconds);
   const measured = sides.map((): Measured[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [i, side] of sides.entries()) measured[i]!.push(await measure(side, seconds));

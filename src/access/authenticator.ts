@@ -31,6 +31,7 @@ type FoundKey = ReturnType<typeof keyPrincipal> & {
   /** How long the key lives on, in milliseconds. */
   livesMs: number;
 };
+const malformedKey: FoundKey = { refused: 'The API key is not valid.', livesMs: Number.POSITIVE_INFINITY };
 const unknownKey: FoundKey = {
   refused: 'The API key is not valid, was revoked, or has expired.',
   livesMs: Number.POSITIVE_INFINITY,
@@ -121,10 +122,9 @@ export class Authenticator {
   async authenticateKey(value: string, client: Client): Promise<Principal> {
     const hash = sha256(value);
     if (this.isBootstrapHash(hash)) return this.#noted(bootstrap, client);
-    if (!isKeyValue(value)) throw unauthorized('The API key is not valid.');
     const found = await this.#keys.get(
       hash,
-      () => this.#lookUp(hash),
+      () => this.#lookUp(value, hash),
       ({ livesMs }) => livesMs,
     );
     if ('refused' in found) throw unauthorized(found.refused);
@@ -158,7 +158,8 @@ export class Authenticator {
     return this.#parts.settings.get().PERSONAL_KEY_CONFIRMATION_DAYS;
   }
 
-  async #lookUp(hash: string): Promise<FoundKey> {
+  async #lookUp(value: string, hash: string): Promise<FoundKey> {
+    if (!isKeyValue(value)) return malformedKey;
     const key = await this.#parts.db.run((executor) => findKeyByHash(executor, hash));
     if (!key) return unknownKey;
     const found = keyPrincipal(key, this.#confirmationDays);

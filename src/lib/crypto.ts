@@ -1,9 +1,9 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
   createPrivateKey,
   createPublicKey,
+  hash,
   hkdfSync,
   type KeyObject,
   randomBytes,
@@ -36,7 +36,7 @@ export class Secret {
 }
 
 /** The SHA-256 of `text` in hex; a string is encoded in UTF-8. */
-export const sha256 = (text: string | Buffer): string => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string | Buffer): string => hash('sha256', text);
 
 /** A secret as the audit log shows it: two equal secrets look equal, and the secret cannot be guessed from it. */
 export const fingerprint = (secret: string): string => hashFingerprint(sha256(secret));

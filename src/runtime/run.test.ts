@@ -176,9 +176,7 @@ eachDatabase((_name, open) => {
   describe('a failure', () => {
     test('of the model is tried again after a pause while attempts are left, then it is an ERROR', async () => {
       const { id } = await item({ fail: 'out of order' }, { max_attempts: 2 });
-      await expect
-        .poll(async () => (await historyOf(open(), id)).at(-1), { timeout: 5_000 })
-        .toBe('retry→PENDING');
+      await expect.poll(async () => (await historyOf(open(), id)).at(-1)).toBe('retry→PENDING');
       await endPause(open(), id);
       const failed = await becomes(open(), id, 'ERROR');
       expect(failed).toMatchObject({
@@ -199,13 +197,12 @@ eachDatabase((_name, open) => {
     test('ends an executing Work Item within seconds, also in a tool that does not listen', async () => {
       const slow = await item({ delay_ms: 60_000 });
       const stuck = await item({ steps: [{ tool: 'pay', args: { hang: true } }] });
-      await expect.poll(() => runs.length, { timeout: 5_000 }).toBe(1);
-      const at = Date.now();
+      await expect.poll(() => runs.length).toBe(1);
       for (const { id } of [await becomes(open(), slow.id, 'EXECUTING'), stuck]) {
         await open().tx(async (tx) => act(tx, await getWorkItem(tx, id), 'cancel', actor));
+        // Without the notification the next heartbeat finds it, after up to 10 s.
         await becomes(open(), id, 'CANCELLED', 3_000);
       }
-      expect(Date.now() - at).toBeLessThan(3_000);
     });
   });
 

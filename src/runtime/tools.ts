@@ -24,6 +24,8 @@ export interface ToolResult extends ShownResult {
   review?: string;
   /** The call was sent and there was no answer: no one knows whether it took effect. */
   outcomeUnknown?: boolean;
+  /** The tool server refuses access: the run ends with this message. */
+  unauthorized?: string;
 }
 
 /**

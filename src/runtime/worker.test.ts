@@ -22,7 +22,6 @@ import { claimWorkItems, heartbeat, retry } from '../work-items/index.ts';
 import { holdLease, RunEnded } from './lease.ts';
 
 const reasonOf = (signal: AbortSignal) => (signal.reason as RunEnded | undefined)?.reason;
-const poll = { timeout: 5_000 };
 
 eachDatabase((_name, open) => {
   const runtimes: TestRuntime[] = [];
@@ -73,7 +72,7 @@ eachDatabase((_name, open) => {
   test('a worker runs at most its maximum at once, and claims the next when one is done', async () => {
     const agent = await makeAgent(open());
     const items = await Promise.all(
-      Array.from({ length: 5 }, () => makeItem(open(), agent, { delay_ms: 30 })),
+      Array.from({ length: 5 }, () => makeItem(open(), agent, { delay_ms: 200 })),
     );
     await start({ settings: { MAX_CONCURRENT_WORK_ITEMS: 2 } });
     const ids = items.map(({ id }) => id);
@@ -87,7 +86,7 @@ eachDatabase((_name, open) => {
         most = Math.max(most, rows.filter(({ status }) => status === 'EXECUTING').length);
         return rows.every(({ status }) => status === 'COMPLETED');
       },
-      5_000,
+      10_000,
       5,
     );
     expect(most).toBe(2);
@@ -115,10 +114,10 @@ eachDatabase((_name, open) => {
 
     test('lets a run that is nearly done finish', async () => {
       const { id } = await makeItem(open(), await makeAgent(open()), {
-        steps: [{ text: 'ok', delay_ms: 200 }],
+        steps: [{ text: 'ok', delay_ms: 400 }],
       });
       const runtime = await start({ graceMs: 5_000 });
-      await becomes(open(), id, 'EXECUTING');
+      await until(async () => (await itemOf(open(), id)).status !== 'PENDING');
       await runtime.stop();
       expect(await itemOf(open(), id)).toMatchObject({ status: 'COMPLETED', result: 'ok' });
     });
@@ -126,7 +125,7 @@ eachDatabase((_name, open) => {
     test('during a call that must not be repeated leaves the Work Item to a person', async () => {
       const { id } = await makeItem(open(), await makeAgent(open()), { steps: [{ tool: 'stuck' }] });
       const runtime = await start();
-      await expect.poll(() => called.length, poll).toBe(1);
+      await expect.poll(() => called.length).toBe(1);
       await runtime.stop();
       expect(await itemOf(open(), id)).toMatchObject({
         status: 'INDETERMINATE',
@@ -154,7 +153,7 @@ eachDatabase((_name, open) => {
       const done = await becomes(open(), id, 'COMPLETED');
       release({ body: completion({ content: 'Too late.' }) });
       await expect
-        .poll(() => historyOf(open(), id), poll)
+        .poll(() => historyOf(open(), id))
         .toEqual([
           'create→PENDING',
           'claim→EXECUTING',
@@ -170,7 +169,7 @@ eachDatabase((_name, open) => {
     test('during a call that must not be repeated makes the Work Item INDETERMINATE', async () => {
       const { id } = await makeItem(open(), await makeAgent(open()), { steps: [{ tool: 'stuck' }] });
       await start({ settings: { WORK_ITEM_LEASE_SECONDS: 3_600 } });
-      await expect.poll(() => called.length, poll).toBe(1);
+      await expect.poll(() => called.length).toBe(1);
       await loseLease(open(), id);
       await becomes(open(), id, 'INDETERMINATE');
       expect(called).toEqual([id]);
@@ -198,9 +197,9 @@ eachDatabase((_name, open) => {
 
     test('extends the lease until it is released', async () => {
       const { id, held: one } = await held(0.3);
-      await expect.poll(() => secondsLeft(id), poll).toBeLessThan(1);
+      await expect.poll(() => secondsLeft(id)).toBeLessThan(1);
       await change(id, sql`lease_expires_at = platform_now() - interval '1 hour'`);
-      await expect.poll(() => secondsLeft(id), poll).toBeGreaterThan(0);
+      await expect.poll(() => secondsLeft(id)).toBeGreaterThan(0);
       one.release();
       expect(one.signal.aborted).toBe(false);
     });
@@ -212,7 +211,7 @@ eachDatabase((_name, open) => {
         await change(id, sql`cancel_requested_at = platform_now()`);
         vi.advanceTimersByTime(10_000);
         vi.useRealTimers();
-        await expect.poll(() => reasonOf(one.signal), poll).toBe('cancelled');
+        await expect.poll(() => reasonOf(one.signal)).toBe('cancelled');
         one.release();
       } finally {
         vi.useRealTimers();
@@ -222,18 +221,18 @@ eachDatabase((_name, open) => {
     test('notices a cancel whose notification was lost, and the loss of the lease', async () => {
       const first = await held(0.15);
       await change(first.id, sql`cancel_requested_at = platform_now()`);
-      await expect.poll(() => reasonOf(first.held.signal), poll).toBe('cancelled');
+      await expect.poll(() => reasonOf(first.held.signal)).toBe('cancelled');
       first.held.release();
       const second = await held(0.15);
       await change(second.id, sql`fencing = fencing + 1`);
-      await expect.poll(() => reasonOf(second.held.signal), poll).toBe('lost');
+      await expect.poll(() => reasonOf(second.held.signal)).toBe('lost');
       second.held.release();
     });
 
     test('gives up the lease if the database does not respond for as long', async () => {
       const away = { ...open(), run: () => Promise.reject(new Error('away')) } as Database;
       const { held: one } = await held(0.1, away);
-      await expect.poll(() => reasonOf(one.signal), poll).toBe('lost');
+      await expect.poll(() => reasonOf(one.signal)).toBe('lost');
       one.release();
     });
 

@@ -1,6 +1,6 @@
 import type { Services } from '../feature.ts';
 import { Semaphore } from '../lib/semaphore.ts';
-import { type CountedOutcome, callTool, type ToolCallResult } from './call.ts';
+import { type CountedOutcome, callTool, refusesAccess, type ToolCallResult } from './call.ts';
 import { Connection, type ConnectionParts } from './client/connection.ts';
 import type { ConnectionFailure } from './client/failures.ts';
 import { type DiscoveryResult, discover } from './discovery.ts';
@@ -22,12 +22,12 @@ export class ToolServerError extends Error {
   readonly code: 'tool_server_unavailable' | 'tool_server_unauthorized';
   /** Whether another attempt may succeed. */
   readonly retryable: boolean;
-  constructor({ name }: Pick<ToolServerRow, 'name'>, failure: ConnectionFailure) {
+  constructor(server: Pick<ToolServerRow, 'name'>, failure: ConnectionFailure) {
     const unauthorized = failure.step === 'authenticate';
     super(
       unauthorized
-        ? `The tool server "${name}" refuses access. ${failure.message}`
-        : `The tool server "${name}" is not available. ${failure.message}`,
+        ? refusesAccess(server, failure)
+        : `The tool server "${server.name}" is not available. ${failure.message}`,
     );
     this.name = 'ToolServerError';
     this.code = unauthorized ? 'tool_server_unauthorized' : 'tool_server_unavailable';

@@ -178,6 +178,9 @@ describeInBrowser('the frame of the application', (at) => {
     const page = await at().open('/branding', { now: new Date('2026-11-22T13:36:00Z') });
     await page.getByRole('heading', { level: 1, name: 'Branding' }).waitFor();
     await page.getByLabel('Workspace name').waitFor();
+    // What is loaded once the first page is there.
+    await page.clock.runFor(4_000);
+    await page.waitForLoadState('networkidle');
     let asked = 0;
     page.on('request', () => {
       asked += 1;

@@ -86,7 +86,7 @@ describeInBrowser('the page of a schedule', (at) => {
     await expectAccessible(page);
     await pause.getByRole('button', { name: 'Pause schedule' }).click();
     await page.getByText(/Paused by .*: “until the new price list”\. Nothing runs/).waitFor();
-    expect(await page.title()).toContain('PAUSED · Nightly close');
+    await expect.poll(() => page.title()).toContain('PAUSED · Nightly close');
     // The button is gone that had the focus.
     await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H1');
     expect(await ok(at().api.get(path))).toMatchObject({ enabled: false });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { newAgent, newSchedule, ok, query, setSettings } from '../contract/fixture.ts';
+import { clearOfNext } from '../harness/wait.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
 import { describeInBrowser, detail, visit } from './fixture.ts';
@@ -29,6 +30,8 @@ describeInBrowser('schedules', (at) => {
 
   /** Three schedules of one agent that have run for two days, and 56 of another. */
   const fill = async (): Promise<void> => {
+    // The schedules are real: none of them must fire between here and what the list is expected to say.
+    await clearOfNext(15 * minute, 15_000);
     const now = Math.floor(Date.now() / hour) * hour;
     await setSettings(at(), { MAX_SCHEDULES_PER_AGENT: 100 });
     const agent = await newAgent(at(), { name: 'Ledger' });
@@ -142,6 +145,9 @@ describeInBrowser('schedules', (at) => {
     await expectAccessible(page, wide);
     await page.getByRole('button', { name: 'Copy link' }).waitFor();
     await visit(page, '/schedules?view=timeline&span=14d');
+    await timeline.getByText(/^now /).waitFor();
+    // The view as a path, as people type it.
+    await visit(page, '/schedules/timeline');
     await timeline.getByText(/^now /).waitFor();
   });
 

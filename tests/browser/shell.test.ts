@@ -83,7 +83,7 @@ describeInBrowser('the application', (at) => {
   test('opens at / with the navigation, in every look', async () => {
     const page = await at().open('/');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-    expect(await page.title()).toContain('Agent Platform');
+    await expect.poll(() => page.title()).toContain('Agent Platform');
     const navigation = page.getByRole('navigation', { name: 'Main' });
     for (const name of ['Overview', 'Schedules', 'Work Items', 'Agents', 'Integrations', 'Settings']) {
       await navigation.getByRole('link', { name, exact: true }).waitFor();

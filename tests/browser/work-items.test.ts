@@ -62,7 +62,7 @@ describeInBrowser('Work Items', (at) => {
       },
     });
     await page.getByText(/Waits for a person since/).waitFor();
-    expect(await page.title()).toMatch(/NEEDS_REVIEW · Invoice 20417/);
+    await expect.poll(() => page.title()).toMatch(/NEEDS_REVIEW · Invoice 20417/);
     await expectAccessible(page);
     await button(page, 'Edit arguments').click();
     await page.getByLabel('Arguments', { exact: true }).fill('{"order": 7732}');

@@ -128,6 +128,22 @@ onPostgres((at) => {
       const item = await execute(agent, [], 'ERROR');
       expect(item).toMatchObject({ attempts: 1, error: { code: 'tool_server_unauthorized' } });
     });
+
+    test('that a server begins to refuse after its discovery are an ERROR, and a person continues', async () => {
+      const refused = { ...add, wire: (n: number) => (n === 0 ? { status: 403 } : undefined) };
+      await using server = await startToolServer({ tools: [refused] });
+      const { agent, name } = await connect(server, { default_policy: 'allow' });
+      const call = { tool: name('add'), args: { n: 1 } };
+      const item = await execute(agent, [{ tools: [call, { tool: 'current_time' }] }, call], 'ERROR');
+      expect(item).toMatchObject({ attempts: 1, error: { code: 'tool_server_unauthorized' } });
+      await ok(at().api.post(`/work-items/${item.id}/continue`, {}));
+      await becomes(item.id, 'COMPLETED');
+      expect(server.calls).toHaveLength(2);
+
+      server.status = 401;
+      const later = await execute(agent, [call], 'ERROR');
+      expect(later).toMatchObject({ attempts: 1, error: { code: 'tool_server_unauthorized' } });
+    });
   });
 
   test('a result by schema is JSON, and its budget is not exceeded', async () => {

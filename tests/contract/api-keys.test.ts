@@ -2,7 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { roleAllows, roles } from '../../src/lib/principal.ts';
 import { until } from '../harness/wait.ts';
-import { expectError, faults, newKey, ok, onPostgres, query, time, uuid } from './fixture.ts';
+import {
+  expectError,
+  faults,
+  newExpiringKey,
+  newKey,
+  ok,
+  onPostgres,
+  query,
+  statusAfter,
+  time,
+  uuid,
+} from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 describe('API keys', () => {
@@ -127,14 +138,16 @@ describe('API keys', () => {
       const made = await newKey(at(), 'member', { expires_at });
       expect(made.expires_at).toBe(expires_at);
       await ok(at().as(made.value).get('/agents'));
-      const soon = await newKey(at(), 'member', { expires_at: new Date(Date.now() + 1_000).toISOString() });
-      await ok(at().as(soon.value).get('/agents'));
+      const { used: soon, expiresAt } = await newExpiringKey(at(), async (key) => {
+        await ok(at().as(key.value).get('/agents'));
+        return key;
+      });
       await query(
         at(),
         sql`update api_keys set expires_at = platform_now() - interval '1 ms' where id = ${made.id}`,
       );
       await until(async () => (await at().as(made.value).get('/agents')).status === 401, 2_000);
-      await until(() => Date.now() > Date.parse(soon.expires_at), 2_000);
+      expect(await statusAfter(expiresAt, () => at().as(soon.value).get('/agents'))).toBe(401);
       expectError(await at().as(soon.value).get('/agents'), 401, /expired/);
       const offset = await newKey(at(), 'member', { expires_at: '2099-01-01T02:00:00+02:00' });
       expect(offset.expires_at).toBe('2099-01-01T00:00:00.000Z');

@@ -162,7 +162,7 @@ onPostgres((at) => {
       const began = performance.now();
       const [record] = await waiting;
       expect(record.work_item.id).toBe(id);
-      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(performance.now() - began).toBeLessThan(15_000);
     });
 
     test('gets what is retried, and the room that a finish makes', async () => {
@@ -567,12 +567,15 @@ describe('a stop', () => {
   test('ends a claim that waits with no records, at once', async () => {
     const fixture = await startFixture('postgres');
     const agent = await newAgent(fixture, { execution: 'external' });
-    const waiting = ok(fixture.api.post('/work-items/claim', { agent_ids: [agent.id], wait_seconds: 30 }));
+    const key = await newKey(fixture, 'builder');
+    const claim = { agent_ids: [agent.id], wait_seconds: 30 };
+    const waiting = ok(fixture.as(key.value).post('/work-items/claim', claim));
+    await until(async () => (await ok(fixture.api.get(`/api-keys/${key.id}`))).last_used_at);
     await new Promise((resolve) => setTimeout(resolve, 200));
     const began = performance.now();
     const stopped = fixture.test.stop();
     expect(await waiting).toEqual({ records: [] });
-    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(performance.now() - began).toBeLessThan(25_000);
     await stopped;
   });
 });

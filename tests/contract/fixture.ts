@@ -277,6 +277,34 @@ export const newKey = async (
   by = fixture.api,
 ): Promise<Json> => ok(by.post('/api-keys', { name: `a ${role}`, role, ...more }), 201);
 
+/**
+ * Makes a key that expires in a moment, and resolves to it and to what `use` made of it before. On a slow machine the
+ * moment is longer.
+ */
+export const newExpiringKey = async <T>(
+  fixture: Fixture,
+  use: (key: Json) => Promise<T>,
+  inMs = 700,
+): Promise<{ used: T; expiresAt: number }> => {
+  const expiresAt = Date.now() + inMs;
+  const expires_at = new Date(expiresAt).toISOString();
+  try {
+    return { used: await use(await newKey(fixture, 'member', { expires_at })), expiresAt };
+  } catch (error) {
+    if (inMs > 10_000) throw error;
+    return newExpiringKey(fixture, use, 2 * inMs);
+  }
+};
+
+/** Repeats a request until one begins after `moment`, in milliseconds, and resolves to its status. */
+export const statusAfter = async (moment: number, ask: () => Promise<ClientResponse>): Promise<number> => {
+  for (;;) {
+    const begun = Date.now();
+    const { status } = await ask();
+    if (begun > moment + 5) return status;
+  }
+};
+
 export const newSchedule = async (
   fixture: Fixture,
   agentId: string,

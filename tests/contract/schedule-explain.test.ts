@@ -307,7 +307,7 @@ describe('why a schedule ran or did not', () => {
         );
         const coming = await explain(path, new Date(due + 3 * hour).toISOString());
         expect(coming.verdict).toBe('upcoming');
-        expect(coming.text).toMatch(/, in 2 h 5[45] min\.$/);
+        expect(coming.text).toMatch(/, in 2 h 5[345] min\.$/);
         const { id: agent } = await newAgent(at());
         const young = await newSchedule(at(), agent, { cron_expression: '* * * * *' });
         const before = await explain(`/agents/${agent}/schedules/${young.id}`, '2020-01-01T00:00:00Z');

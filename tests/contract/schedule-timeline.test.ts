@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { clearOfNext } from '../harness/wait.ts';
 import {
   expectError,
   faults,
@@ -23,6 +24,7 @@ const iso = (at: number) => new Date(at).toISOString();
 describe('the timeline of schedules', () => {
   onPostgres(
     (at) => {
+      beforeEach(() => clearOfNext(hour));
       afterEach(async () => {
         await query(at(), sql`delete from agents`);
       });

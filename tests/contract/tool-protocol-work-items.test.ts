@@ -222,7 +222,7 @@ onPostgres((at) => {
       for (const one of await Promise.all(waiting)) {
         expect(one).toMatchObject({ status: 'COMPLETED', result: 1 });
       }
-      expect(performance.now() - started).toBeLessThan(10_000);
+      expect(performance.now() - started).toBeLessThan(20_000);
       const short = await tools.call('create_work_item', { wait_seconds: 1 });
       expect(short.status).toBe('PENDING');
     });

@@ -292,7 +292,7 @@ describe('the endpoint of the tool protocol', () =>
         }
       });
 
-      test('a subscription and a call that waits end within 5 s when their key is revoked', async () => {
+      test('a subscription and a call that waits for 30 s end when their key is revoked', async () => {
         const { id } = await newAgent(at(), { execution: 'external' });
         const key = await newKey(at(), 'member');
         const headers = { accept: 'application/json, text/event-stream' };
@@ -316,7 +316,7 @@ describe('the endpoint of the tool protocol', () =>
           body: (await got.json()) as { error: { code: string } },
         }));
         expect([status, body.error.code]).toEqual([401, 'unauthorized']);
-        expect(performance.now() - started).toBeLessThan(5_000);
+        expect(performance.now() - started).toBeLessThan(20_000);
       });
     },
     { PUBLIC_URL: publicUrl },

@@ -5,9 +5,9 @@ test('PostgreSQL stops and crashes under load: 503 in the meantime, no 500, no h
   const report = await runDatabaseRestarts(['SIGINT', 'SIGKILL']);
   expect(report.problems.slice(0, 10)).toEqual([]);
   expect(report.statuses[503]).toBeGreaterThan(0);
-  expect(report.slowestMs).toBeLessThan(10_000);
+  expect(report.slowestMs).toBeLessThan(30_000);
   expect(report.verification.problems).toEqual([]);
   expect(report.verification.fired).toBeGreaterThan(0);
   // The listening connection is back: without it the loop would look after 15 s.
-  expect(Math.max(...report.heardMs)).toBeLessThan(5_000);
+  expect(Math.max(...report.heardMs)).toBeLessThan(12_000);
 }, 120_000);

@@ -16,7 +16,7 @@ test('a database cut off in silence gives 503 in bounded time, and its connectio
     const begun = Date.now();
     const away = await Promise.allSettled([one(), change()]);
     expect(away.map((each) => each.status === 'rejected' && each.reason.status)).toEqual([503, 503]);
-    expect(Date.now() - begun).toBeLessThan(10_000);
+    expect(Date.now() - begun).toBeLessThan(20_000);
     proxy.silent = false;
     expect((await one()).rows).toEqual([{ n: 1 }]);
     expect((await change()).rows).toEqual([{ n: 2 }]);

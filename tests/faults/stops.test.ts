@@ -10,5 +10,5 @@ test('replicas frozen in the middle of a firing delay its schedules by seconds; 
   expect(verification.fired).toBeGreaterThan(40);
   // The server releases the rows of the frozen replica after 5 s; the rest of the time is for another to start and
   // check again.
-  expect(numbers.heldMs).toBeLessThan(12_000);
+  expect(numbers.heldMs).toBeLessThan(25_000);
 }, 120_000);

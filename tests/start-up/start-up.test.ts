@@ -159,7 +159,7 @@ it('stops in time even if a client is in the middle of a request', async () => {
   await apiOf(platform).get('/agents');
   const begun = performance.now();
   await stop();
-  expect(performance.now() - begun).toBeLessThan(8_000);
+  expect(performance.now() - begun).toBeLessThan(20_000);
   socket.destroy();
 });
 
