@@ -90,7 +90,7 @@ const keyOf = (path: string, query?: Query) => [path, withQuery('', query)] as c
 
 /** The addresses that were asked for before their page was there, until it is. */
 const early = new Set<string>();
-/** How long their responses count as new, in milliseconds: whoever went to another page first may return to it later. */
+/** How long their responses count as new, in milliseconds: someone who went to another page first may return to it later. */
 const earlyMs = 30_000;
 
 /** Asks for what a page will show while its code is still on its way. `useGet` then takes the response. */
