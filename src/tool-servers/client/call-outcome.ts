@@ -28,7 +28,10 @@ const unauthorizedStatuses = new Set([401, 403]);
 const refusedServerErrors = new Set([501, 503]);
 
 /** Says how a call ended for which there was no connection. */
-export const notConnected = ({ step, message }: ConnectionFailure): CallOutcome & { message: string } => ({
+export const notConnected = ({
+  step,
+  message,
+}: ConnectionFailure): Extract<CallOutcome, { kind: 'refused' | 'unauthorized' }> => ({
   kind: step === 'authenticate' ? 'unauthorized' : 'refused',
   message,
 });
