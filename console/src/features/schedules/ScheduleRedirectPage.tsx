@@ -13,7 +13,11 @@ import { scheduleViews } from './search.ts';
 export const ScheduleRedirectPage = () => {
   const { scheduleId = '' } = useParams({ strict: false });
   const view = scheduleViews.find((name) => name === scheduleId);
-  return view ? <Navigate to={to.schedules({ view })} replace /> : <ScheduleRedirect scheduleId={scheduleId} />;
+  return view ? (
+    <Navigate to={to.schedules({ view })} replace />
+  ) : (
+    <ScheduleRedirect scheduleId={scheduleId} />
+  );
 };
 
 const ScheduleRedirect = ({ scheduleId }: { scheduleId: string }) => {
