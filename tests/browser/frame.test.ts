@@ -60,7 +60,7 @@ describeInBrowser('the frame of the application', (at) => {
     await page.keyboard.press('a');
     await help.getByRole('button', { name: 'Close' }).click();
     await help.waitFor({ state: 'hidden' });
-    expect(new URL(page.url()).pathname).toBe('/branding');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/branding');
     await page.keyboard.press('g');
     await page.keyboard.press('a');
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
@@ -71,7 +71,7 @@ describeInBrowser('the frame of the application', (at) => {
     await page.keyboard.press('s');
     await page.keyboard.press('?');
     expect(await page.getByRole('dialog').count()).toBe(0);
-    expect(new URL(page.url()).pathname).toBe('/agents');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/agents');
   });
 
   detail('keeps theme and zone, and has the theme before it is loaded', async () => {
@@ -227,7 +227,7 @@ describeInBrowser('the frame of the application', (at) => {
     await page.getByLabel('API key', { exact: true }).fill(await at().keyOf('admin'));
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
-    expect(page.url()).toBe(`${at().test.origin}/agents?mode=worker`);
+    await expect.poll(() => page.url()).toBe(`${at().test.origin}/agents?mode=worker`);
   });
 
   detail('learns from a refusal that the role is another one by now', async () => {
