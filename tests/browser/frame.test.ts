@@ -145,6 +145,17 @@ describeInBrowser('the frame of the application', (at) => {
     }
   });
 
+  detail('asks for nothing that the scopes of a key leave out, and says so', async () => {
+    const { value } = await newKey(at(), 'builder', { scopes: ['agents'] });
+    const page = await at().open('/sign-in', { as: null });
+    const data = { api_key: value };
+    await page.context().request.post(`${at().test.origin}/app/api/sessions`, { data });
+    await page.goto(at().test.origin);
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.getByText(/what you signed in with does not include this/).waitFor();
+    await expectAccessible(page, wide);
+  });
+
   detail('gives a title three lines, and the rest on demand', async () => {
     const name = 'A name that goes on and on, '.repeat(8).slice(0, 199).trim();
     const { id } = await newAgent(at(), { name });
