@@ -322,5 +322,5 @@ describe('the OpenAPI document', () =>
         .filter(([method, { operationId }]) => method !== 'delete' && !seen.has(operationId))
         .map(([, { operationId }]) => operationId);
       expect(unseen).toEqual(['sendTraces']);
-    }, 90_000);
+    }, 240_000);
   }));
