@@ -349,7 +349,10 @@ describe('the running platform', () =>
         const due = Date.now() + 700;
         await query(at(), sql`update schedules set next_run_at = ${iso(due)} where id = ${id}`);
         await query(at(), sql`select pg_notify('schedules', ${String(due)})`);
-        const row = await until(async () => (await ok(at().app.get(`${path}/occurrences`))).data.at(-1), 30_000);
+        const row = await until(
+          async () => (await ok(at().app.get(`${path}/occurrences`))).data.at(-1),
+          30_000,
+        );
         expect(row.lateness_ms).toBeGreaterThanOrEqual(0);
         late = Date.parse(row.at) - due;
       }
