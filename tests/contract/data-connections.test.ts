@@ -90,6 +90,10 @@ onPostgres((at) => {
     expect(id).toMatch(uuid);
     expect(created.headers.get('etag')).toBe('"1"');
     expect((await at().api.get(`${path}/${id}`)).body).toEqual(created.body);
+    expect(await ok(at().api.post(`${path}/${id}/test`))).toMatchObject({ ok: true });
+    const tested = await ok(at().api.get(`${path}/${id}`));
+    expect(Date.parse(tested.status.checked_at)).toBeGreaterThan(Date.parse(created.body.status.checked_at));
+    expect(tested.updated_at).toBe(created.body.updated_at);
 
     const list = async (search: string) =>
       (await ok(at().api.get(`${path}?${search}`))).data.map((one: { id: string }) => one.id);
