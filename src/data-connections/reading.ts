@@ -8,7 +8,10 @@ import type { Pools } from './pools.ts';
 import type { ConnectionSettingsStore, OpenedConnection } from './settings.ts';
 import { type DataConnectionRow, findDataConnection, updateStatus } from './store.ts';
 
-/** How old the stored result of the last attempt may be before the same result is stored again, in milliseconds. */
+/**
+ * How old the stored result of the last attempt may be before the same result of a query is stored again, in
+ * milliseconds. A test stores its result always: its caller looks at the status next.
+ */
 const statusAgeMs = 60_000;
 
 export interface ReadingParts {
@@ -20,11 +23,18 @@ export interface ReadingParts {
 
 /** Uses the databases of data connections. While it waits for one it holds no connection of the platform's own. */
 export const createReading = ({ db, log, settings, pools }: ReadingParts) => {
-  /** Stores what came of an attempt. Rejects never: the caller has its result. */
-  const recordStatus = async (row: DataConnectionRow, failure: string | null): Promise<void> => {
+  /**
+   * Stores what came of an attempt, unless the same is stored and younger than `maxAgeMs`. Rejects never: the caller has
+   * its result.
+   */
+  const recordStatus = async (
+    row: DataConnectionRow,
+    failure: string | null,
+    maxAgeMs = statusAgeMs,
+  ): Promise<void> => {
     const same =
       failure === null ? row.state === 'ok' : row.state === 'unreachable' && row.detail === failure;
-    if (same && row.checked_at !== null && Date.now() - row.checked_at.getTime() < statusAgeMs) return;
+    if (same && row.checked_at !== null && Date.now() - row.checked_at.getTime() < maxAgeMs) return;
     await db
       .run((executor) => updateStatus(executor, row, failure))
       .catch((error) =>

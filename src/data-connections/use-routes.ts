@@ -81,7 +81,7 @@ export const useRoutes = ({ db, store, engines, reading, verify, timeoutMs }: Us
       response: testResult,
       handler: async ({ found, actor }) => {
         const result = await verify(store.open(found).settings);
-        await reading.recordStatus(found, result.failure?.message ?? null);
+        await reading.recordStatus(found, result.failure?.message ?? null, 0);
         await auditTest(db, actor, found.id, result.ok);
         return toTestResult(result);
       },

@@ -45,7 +45,8 @@ export const sendDownload = (
     'content-disposition': `attachment; filename*=UTF-8''${encodedName(name)}`,
   });
   if (method === 'HEAD') {
-    reply.send();
+    // Without any payload Fastify would say that the length is 0.
+    reply.send(Readable.from([]));
     void close();
     return;
   }

@@ -119,6 +119,9 @@ const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Ende
   // All of them end before the attempt does: none works on while another worker continues.
   const calls = await Promise.allSettled(plans.map((plan) => limit.run(() => make(plan))));
   for (const end of calls) if (end.status === 'rejected') throw end.reason;
+  // People see what they decide in the order of the reply, not in that of the answers.
+  const order = new Map(plans.map(({ call }, i) => [call.id, i]));
+  ended.unknown.sort((a, b) => order.get(a.tool_call_id)! - order.get(b.tool_call_id)!);
   return ended;
 };
 

@@ -34,6 +34,12 @@ const queries: [sql: string, expected: unknown[][]][] = [
   ['SELECT id FROM t ORDER BY ni DESC, id', [[2], [1], [3]]],
   ['SELECT id FROM t ORDER BY ni NULLS FIRST, id', [[1], [3], [2]]],
   ['SELECT id FROM t ORDER BY ni DESC NULLS FIRST, id DESC', [[3], [1], [2]]],
+  ['SELECT sum(id) OVER (ORDER BY id) FROM t ORDER BY id', [[1], [3], [6]]],
+  [
+    'SELECT lag(t.id, 1, 0) OVER (ORDER BY t.id NULLS FIRST) FROM t ORDER BY t.id NULLS FIRST',
+    [[0], [1], [2]],
+  ],
+  ['SELECT max(t.id) OVER (ORDER BY t.id) FROM (SELECT t.id FROM t) t ORDER BY t.id', [[1], [2], [3]]],
   ['SELECT DISTINCT ni AS x FROM t ORDER BY x', [[5], [null]]],
   ['SELECT ni FROM t UNION SELECT 4 ORDER BY 1', [[4], [5], [null]]],
   ['SELECT id FROM t EXCEPT SELECT 2 ORDER BY id', [[1], [3]]],

@@ -121,7 +121,7 @@ describeInBrowser('an empty installation', (at) => {
       .getByText(/Completed/i)
       .first()
       .waitFor({ timeout: 20_000 });
-    expect(new URL(page.url()).pathname).toMatch(/^\/work-items\//);
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/work-items\//);
     await page.getByRole('link', { name: 'Overview', exact: true }).first().click();
     await page.getByRole('region', { name: 'Needs attention' }).waitFor();
     await page.getByText(/^updated \d+ s ago$/).waitFor();

@@ -224,6 +224,13 @@ describe('a data frame, on one database', () =>
       expect(made).toMatchObject({ name: 'result_1', columns: [{ name: 'n', datatype: 'Integer' }] });
       expect((await ok(at().api.get(`${path}/data-frames/result_1/rows`))).rows).toEqual([[2]]);
 
+      // JSON would have -9223372036854776000 for the first, which a double holds.
+      const exact =
+        'select -9223372036854775808.0 as a, 9007199254740992.5 as b, 0.1 as c, 1000000000000.25 as d';
+      expect((await ok(ask({ sql: exact }))).rows).toEqual([
+        ['-9223372036854775808.0', '9007199254740992.5', 0.1, 1000000000000.25],
+      ]);
+
       expectError(await ask({ sql: 'select 1', save_as: 'totals' }), 422, /already/);
       const context = { name: 'read_csv', position: expect.any(Number), suggestions: expect.any(Array) };
       const refused = await ask({ sql: "select * from read_csv('/etc/passwd')" });

@@ -71,6 +71,8 @@ onEachDatabase((at) => {
         'cache-control': 'private, no-store',
         etag: `"${file.sha256}"`,
       });
+      const head = await fetch(url, { headers, method: 'HEAD' });
+      expect([head.status, head.headers.get('content-length')]).toEqual([200, String(content.length)]);
       const again = await fetch(url, { headers: { ...headers, 'if-none-match': `"${file.sha256}"` } });
       expect([again.status, await again.text()]).toEqual([304, '']);
 

@@ -64,6 +64,15 @@ test('a file is read with the datatypes that it declares', async () => {
   expect([await session.isReadOnly(), await session.isWritable()]).toEqual([true, false]);
 });
 
+test('a time is written the same, whatever the file has', async () => {
+  const session = await open('inside/shop.db');
+  const times =
+    "select * from (values ('08:30'), ('08:30:00.000'), ('08:30:00.250'), ('08:30:10+02'), ('soon'), (null))";
+  const permitted = { tables: [], functions: [] };
+  const { rows } = await read(session, times, { permitted, datatypes: ['Time'] });
+  expect(rows.flat()).toEqual(['08:30:00', '08:30:00', '08:30:00.25', '08:30:10+02', 'soon', null]);
+});
+
 test('a whole number that is too large for SQLite is refused, which would go on with a double', async () => {
   const session = await open('inside/shop.db');
   const permitted = { tables: ['odd'], functions: [] };

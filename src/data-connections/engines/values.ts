@@ -70,6 +70,13 @@ const dateTime = (text: string, zone: '' | 'Z'): string => {
   return `${date}T${time!.length === 5 ? `${time}:00` : time}${fraction === '.' ? '' : fraction}${zone}`;
 };
 
+/** `08:30:00.500000` as `08:30:00.5`, `08:30` as `08:30:00`. What is no time stays as it is. */
+const timeOfDay = (text: string): string =>
+  text.replace(
+    /^(-?\d+:\d\d)(:\d\d)?(?:(\.\d*?)0*)?(?=[+-]|$)/,
+    (_, minutes, seconds = ':00', fraction = '') => `${minutes}${seconds}${fraction === '.' ? '' : fraction}`,
+  );
+
 /** MySQL keeps `0000-00-00` and `2026-01-00` where its mode allows them. */
 const isNoDay = (text: string): boolean => /^(?:0000-|\d{4}-00-|\d{4}-\d\d-00)/.test(text);
 
@@ -200,7 +207,7 @@ export class RowCollector {
       case 'DateTimeTz':
         return isNoDay(text) ? this.#noDay(name) : dateTime(text, 'Z');
       case 'Time':
-        return text;
+        return timeOfDay(text);
       default:
         return typeof raw === 'number' ? float(raw) : this.#text(text, name);
     }

@@ -266,7 +266,7 @@ const shape = (node: Typed, printing: Printing): string => {
   const sql = (each: Typed) => expressionSql(each, printing);
   switch (node.kind) {
     case 'column':
-      return writer.name(node.range.alias, node.name);
+      return writer.name(writer.alias(node.range), node.name);
     case 'declared':
       return declaredSql(writer.engine, sql(node.arg), node.arg.type, node.type);
     case 'constant':

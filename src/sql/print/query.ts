@@ -1,5 +1,6 @@
 import type { Engine } from '../engines.ts';
 import type {
+  Range,
   Resolved,
   ResolvedCte,
   ResolvedFrom,
@@ -149,14 +150,14 @@ class QueryPrinter {
   }
 
   #from(from: ResolvedFrom, printing: Printing): string {
-    const as = (sql: string, alias: string) => `${sql} AS ${this.#writer.name(alias)}`;
-    if (from.kind === 'subquery') return as(`(${this.#query(from.query)})`, from.range.alias);
+    const as = (sql: string, range: Range) => `${sql} AS ${this.#writer.name(this.#writer.alias(range))}`;
+    if (from.kind === 'subquery') return as(`(${this.#query(from.query)})`, from.range);
     if (from.kind === 'table') {
       const { source } = from;
       const name = isSource(source)
         ? this.#writer.name(source.schema, source.table)
         : this.#writer.name(source.name);
-      return as(name, from.range.alias);
+      return as(name, from.range);
     }
     if (from.type === 'full' && this.#engine === 'mysql') this.#writer.refused('`FULL JOIN`');
     const left = this.#from(from.left, printing);

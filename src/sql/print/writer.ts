@@ -1,6 +1,8 @@
 import { type Engine, engineNames } from '../engines.ts';
 import { typeNames } from '../functions/casts.ts';
 import { notSupported } from '../refusal.ts';
+import { uniqueName } from '../resolve/names.ts';
+import type { Range } from '../resolved.ts';
 import type { Constant } from '../tree.ts';
 
 export type Parameter = string | number | boolean;
@@ -50,6 +52,8 @@ const harmless = /^[A-Za-z0-9 _.,:;+/-]*$/;
 export class Writer {
   readonly engine: Engine;
   readonly #values: Parameter[] = [];
+  readonly #aliases = new Map<Range, string>();
+  readonly #takenAliases = new Set<string>();
 
   constructor(engine: Engine) {
     this.engine = engine;
@@ -64,6 +68,20 @@ export class Writer {
         return `"${part.replaceAll('"', '""')}"`;
       })
       .join('.');
+  }
+
+  /**
+   * What a table of FROM is called. On MySQL each has a name of its own in the whole statement: MariaDB 10.11 merges
+   * subqueries, and where two of them use one name, ORDER BY next to a window function is ambiguous for it (1052) or
+   * ends the server.
+   */
+  alias(range: Range): string {
+    if (this.engine !== 'mysql') return range.alias;
+    const known = this.#aliases.get(range);
+    if (known !== undefined) return known;
+    const unique = uniqueName(range.alias, this.#takenAliases);
+    this.#aliases.set(range, unique);
+    return unique;
   }
 
   checked(sql: string): string {

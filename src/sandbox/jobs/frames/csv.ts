@@ -3,10 +3,16 @@ import type { Cell } from './column.ts';
 
 const separators = [',', ';', '\t', '|'];
 
-/** The separator that the first line has most of; a comma if several have as many. */
+/** The separator that the first line has most of outside of quoted cells; a comma if several have as many. */
 const separatorOf = (text: string): string => {
-  const line = /^[^\r\n]*/.exec(text)![0];
-  const counts = separators.map((separator) => line.split(separator).length);
+  const counts = separators.map(() => 0);
+  let beginsCell = true;
+  for (let at = 0; at < text.length && text[at] !== '\n' && text[at] !== '\r'; at++) {
+    if (beginsCell && text[at] === '"') at = Math.max(at, endOfQuoted(text, at) - 1);
+    const found = separators.indexOf(text[at]!);
+    beginsCell = found !== -1;
+    if (beginsCell) counts[found]!++;
+  }
   return separators[counts.indexOf(Math.max(...counts))]!;
 };
 
@@ -46,19 +52,22 @@ export function* readCsv(text: string, given?: string): Generator<(Cell | null)[
   if (row.length > 0) yield row;
 }
 
-/** The text between the quotes that begin at `start`, and the position behind them. */
-const readQuoted = (text: string, start: number): [string, number] => {
-  const parts: string[] = [];
-  let from = start + 1;
-  for (;;) {
+/** The position behind the quotes that begin at `start`; -1 if they do not end. */
+const endOfQuoted = (text: string, start: number): number => {
+  for (let from = start + 1; ; ) {
     const end = text.indexOf('"', from);
-    if (end === -1) {
-      const line = text.slice(0, start).split(/\r\n|\r|\n/).length;
-      throw new JobFault('unreadable', `the quoted cell that begins in line ${line} does not end`);
-    }
-    parts.push(text.slice(from, end));
-    if (text[end + 1] !== '"') return [parts.join(''), end + 1];
-    parts.push('"');
+    if (end === -1) return -1;
+    if (text[end + 1] !== '"') return end + 1;
     from = end + 2;
   }
+};
+
+/** The text between the quotes that begin at `start`, and the position behind them. */
+const readQuoted = (text: string, start: number): [string, number] => {
+  const end = endOfQuoted(text, start);
+  if (end === -1) {
+    const line = text.slice(0, start).split(/\r\n|\r|\n/).length;
+    throw new JobFault('unreadable', `the quoted cell that begins in line ${line} does not end`);
+  }
+  return [text.slice(start + 1, end - 1).replaceAll('""', '"'), end];
 };

@@ -30,7 +30,9 @@ const isDay = (text: string): boolean => {
   const days = new Date(Date.UTC(2000, Number(month), 0)).getUTCDate();
   const leap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0);
   const last = Number(month) === 2 && !leap ? 28 : days;
-  return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= last;
+  return (
+    Number(year) >= 1 && Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= last
+  );
 };
 
 /** Whether the text is a value of the datatype as inference reads it. */

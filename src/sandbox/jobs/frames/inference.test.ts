@@ -23,6 +23,7 @@ describe('the datatype of a column', () => {
     ['Date', '2026-02-28', '2024-02-29'],
     ['String', '2026-02-29'],
     ['String', '2026-13-01'],
+    ['String', '0000-01-01'],
     ['DateTime', '2026-01-02T03:04', '2026-01-02 03:04:05.123456'],
     ['DateTimeTz', '2026-01-02T03:04:05Z', '2026-01-02 03:04:05+0530'],
     ['String', '2026-01-02T03:04:05Z', '2026-01-02T03:04:05'],
@@ -118,6 +119,9 @@ describe('a CSV file', () => {
     ['tabs', 'a\tb', [['a', 'b']]],
     ['pipes', 'a|b|c,d', [['a', 'b', 'c,d']]],
     ['a comma at a tie', 'a;b,c', [['a;b', 'c']]],
+    ['separators in quotes', '"a;b;c\n;",d', [['a;b;c\n;', 'd']]],
+    ['a quote that begins a cell of another separator', 'a|"b,c,d', [['a|"b', 'c', 'd']]],
+    ['separators before a quote in a cell', 'a "b;c,d,e', [['a "b;c', 'd', 'e']]],
   ])('with %s is read', (_what, text, rows) => {
     expect(csv(text)).toEqual(rows);
   });

@@ -84,6 +84,8 @@ const textOf = ({ name, datatype }: StoredColumn): string => {
 /**
  * The JSON of a value, as every answer shows it. An Integer beyond 2^53 and a Decimal that a double cannot hold are
  * strings of their digits; what is no number (NaN, infinity) is null. Texts are cut to `maxCharacters`.
+ *
+ * JSON has the shortest digits of a double, and -2^63 ends in 776000 there: so it is these that must be the Decimal.
  */
 export const jsonOf = (column: StoredColumn, maxCharacters?: number): string => {
   const value = quoteName(column.name);
@@ -94,7 +96,7 @@ export const jsonOf = (column: StoredColumn, maxCharacters?: number): string => 
     case 'Integer':
       return `CASE WHEN ${value} BETWEEN -9007199254740991 AND 9007199254740991 THEN to_json(${value}) ELSE ${digits} END`;
     case 'Decimal':
-      return `CASE WHEN TRY_CAST(CAST(${value} AS DOUBLE) AS ${column.type}) = ${value} THEN to_json(CAST(${value} AS DOUBLE)) ELSE ${digits} END`;
+      return `CASE WHEN TRY_CAST(CAST(CAST(${value} AS DOUBLE) AS VARCHAR) AS ${column.type}) = ${value} THEN to_json(CAST(${value} AS DOUBLE)) ELSE ${digits} END`;
     case 'Float':
       return `CASE WHEN isfinite(${value}) THEN to_json(${value}) END`;
     case 'String':
