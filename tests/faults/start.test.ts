@@ -75,7 +75,7 @@ describe('configuration mistakes', () => {
     expect(lines.map((line) => line.match(/^configuration: ([A-Z_]+): \S/)?.[1]).sort()).toEqual(
       Object.keys(env).sort(),
     );
-  }, 30_000);
+  }, 90_000);
 
   test.each([
     ['a key that is missing', { DATABASE_URL: 'postgres://127.0.0.1/x' }, /^ENCRYPTION_KEY: is required/],
@@ -91,7 +91,7 @@ describe('configuration mistakes', () => {
     url.pathname = '/nobody_made_this';
     const [code, lines] = await refused({ databaseUrl: url.href });
     expect([code, lines]).toEqual([1, ['configuration: DATABASE_URL: the database does not exist']]);
-  }, 30_000);
+  }, 90_000);
 
   test('a taken port is reported in one line', async () => {
     const port = await freePort();
@@ -105,7 +105,7 @@ describe('configuration mistakes', () => {
       server.close();
       await dropDatabase(databaseUrl);
     }
-  }, 30_000);
+  }, 90_000);
 });
 
 test('the platform waits for a database that becomes ready after its start', async () => {
