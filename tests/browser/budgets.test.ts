@@ -75,7 +75,8 @@ test('no script or style is inline, nothing is loaded from elsewhere, and the pa
 });
 
 describeInBrowser('the requests of a complete page', (at) => {
-  detail('are two for the Overview and at most three for any other', async () => {
+  // One page after the other, so that none waits for another and asks twice.
+  detail('are two for the Overview and at most three for any other', { timeout: 240_000 }, async () => {
     const agent = await newAgent(at(), { name: 'Reporter' });
     const schedule = await newSchedule(at(), agent.id);
     const item = await ok(at().api.post('/work-items', { agent_id: agent.id }));
