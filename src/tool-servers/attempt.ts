@@ -60,7 +60,7 @@ export interface ServerTool {
 }
 
 /** A tool that changed, as the server describes it now. It is not offered or called until a person accepts it. */
-export type WithheldTool = Pick<ServerTool, 'toolName' | 'serverId' | 'inputSchema' | 'definitionHash'>;
+type WithheldTool = Pick<ServerTool, 'toolName' | 'serverId' | 'inputSchema' | 'definitionHash'>;
 
 /** The tools of one attempt. Dispose of it at the end of the attempt: that closes connections and ends processes. */
 export interface OpenedTools extends AsyncDisposable {
