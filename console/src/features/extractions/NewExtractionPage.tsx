@@ -185,7 +185,6 @@ export const NewExtractionPage = () => {
           label={words.instructions}
           hint={words.instructionsHint}
           rows={2}
-          maxLength={10_000}
         />
         <TextField {...form.field('pages')} label={words.pagesField} hint={words.pagesHint} />
         <Checkbox {...form.field('grounded')} label={words.grounded} hint={words.groundedHint} />
