@@ -245,6 +245,9 @@ describe('the OpenAPI document', () =>
           schema: { type: 'object', properties: { a: { type: 'string' } } },
         }),
       );
+      const worker = await newAgent(at(), { name: 'worker', execution: 'external' });
+      const left = await ok(at().api.post('/work-items', { agent_id: worker.id, draft: true }));
+      const ofWorker: Record<string, string> = { work_item_id: left.id };
       const known: Record<string, string> = {
         extraction_id: extraction.id,
         file_id: file.id,
@@ -270,6 +273,7 @@ describe('the OpenAPI document', () =>
       for (const base of ['/api/v2', '/api/v1', '/app/api'] as const) {
         const { paths } = await documentOf(base);
         for (const [path, methods] of Object.entries<Record<string, Operation>>(paths)) {
+          const isOfWorker = /^\/work-items\/\{work_item_id\}\/(heartbeat|finish)$/.test(path);
           const isOfDraft = /^\/work-items\/\{work_item_id\}\/(files|data-frames)/.test(path);
           const fill = (id?: string) =>
             path
@@ -277,7 +281,11 @@ describe('the OpenAPI document', () =>
               .replace(
                 /\{(\w+)\}/g,
                 (_all, name: string) =>
-                  id ?? (isOfDraft ? ofDraft[name] : undefined) ?? known[name] ?? unknownId,
+                  id ??
+                  (isOfWorker ? ofWorker[name] : undefined) ??
+                  (isOfDraft ? ofDraft[name] : undefined) ??
+                  known[name] ??
+                  unknownId,
               );
           // What a query must have.
           const needed: Record<string, string> = { at: '2026-01-31T08:00:00Z', than: item.id };
