@@ -56,6 +56,9 @@ export interface Tool {
   call(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }
 
+/** A tool whose definition changed and that no one has accepted since. People are shown what it is now. */
+export type WithheldTool = Pick<Tool, 'name' | 'inputSchema' | 'serverId' | 'definitionHash'>;
+
 /** A tool of the platform. Every one is idempotent and needs no approval. */
 export const define = <S extends z.ZodType>(
   tool: Pick<Tool, 'name' | 'description' | 'asksPerson'>,

@@ -46,7 +46,7 @@ describeInBrowser('leaving a page', (at) => {
     await page.getByRole('heading', { level: 1, name: 'Second' }).waitFor();
     await visit(page, `/agents/new`);
     await page.getByLabel('Name', { exact: true }).fill('Third');
-    await page.getByRole('link', { name: 'Discard' }).click();
+    await button(page, 'Discard').click();
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
   });
 

@@ -26,6 +26,13 @@ describeInBrowser('the form of a schedule', (at) => {
     expect(await preview.getByRole('columnheader').allTextContents()).toEqual(['Berlin', 'You (New York)']);
     expect(await preview.getByRole('row').count()).toBe(11);
     await expectAccessible(page);
+    // What is too long is refused in words, and never cut.
+    expectFault(page, /^422 POST .*\/schedules$/);
+    expectFault(page, /^console .*422/);
+    await page.getByLabel('Message', { exact: true }).fill('x'.repeat(10_001));
+    await page.getByRole('button', { name: 'Create schedule' }).click();
+    await page.getByText('must have at most 10,000 characters').waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('Close the day.');
     await page.getByRole('button', { name: 'Create schedule' }).click();
     await page.getByRole('heading', { level: 1, name: 'Nightly close' }).waitFor();
     expect(scheduleIn(page.url())).toMatch(new RegExp(`^/agents/${agent.id}/schedules/`));

@@ -52,7 +52,6 @@ export const QueryBox = ({ owner, example }: { owner: FileOwner; example: string
             placeholder={words.sqlPlaceholder(example)}
             rows={4}
             mono
-            maxLength={50_000}
           />
           <TextField {...form.field('save_as')} label={words.saveAs} hint={words.saveAsHint} mono />
           <FormProblems form={form} />

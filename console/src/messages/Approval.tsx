@@ -81,7 +81,6 @@ const Deny = ({ approval, deciding, open, onClose }: OneProps & { open: boolean;
         value={reason}
         onChange={setReason}
         hint={words.denyHint}
-        maxLength={2_000}
         rows={3}
         autoFocus
       />

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { ApiProblem, type Form as FormState } from '../api/index.ts';
-import { common } from '../text/en/common.ts';
-import { Button, ButtonLink, Form, Problem } from '../ui/index.ts';
+import { Button, Form, Problem } from '../ui/index.ts';
+import { DiscardButton } from './DiscardButton.tsx';
 
 /** Why a form was refused, for all that none of its fields shows. A conflict has a dialog of its own. */
 export const FormProblems = <V extends object>({ form }: { form: FormState<V> }) => (
@@ -42,11 +42,7 @@ export const SubmitForm = <V extends object>({
           {submit}
         </Button>
         {actions}
-        {discard && (
-          <ButtonLink kind="quiet" href={discard}>
-            {common.discard}
-          </ButtonLink>
-        )}
+        {discard && <DiscardButton href={discard} />}
       </>
     }
   >

@@ -4,6 +4,7 @@ export { useAgentOptions, useAgents } from './agents.ts';
 export { useCreateForm } from './create-form.ts';
 export { DeleteButton, DeleteDialog } from './DeleteDialog.tsx';
 export { DetailPage, PageTabs } from './DetailPage.tsx';
+export { DiscardButton } from './DiscardButton.tsx';
 export { dataConnectionExample } from './data-example.ts';
 export { EditConflict, EditForm } from './EditForm.tsx';
 export { ListPage } from './ListPage.tsx';

@@ -1,5 +1,4 @@
 import { Fragment, type ReactNode, type Ref, useEffect } from 'react';
-import { discardUnsaved } from '../api/unsaved.ts';
 import { useTitle } from '../app/title.ts';
 import { cx } from './cx.ts';
 import { Link } from './Link.tsx';
@@ -168,15 +167,7 @@ export const Form = ({
   >
     <div className={css.fields}>{children}</div>
     {side && <div className={css.side}>{side}</div>}
-    <div
-      className={css.formActions}
-      onClickCapture={(event) => {
-        // "Discard" is a link, and says already what happens.
-        if ((event.target as Element).closest('a')) discardUnsaved();
-      }}
-    >
-      {actions}
-    </div>
+    <div className={css.formActions}>{actions}</div>
   </form>
 );
 

@@ -50,7 +50,6 @@ const common = ({ label, name, error, hint, disabledReason, required, hiddenLabe
 interface TextLike extends FieldBase<string> {
   placeholder?: string;
   autoComplete?: HTMLInputAutoCompleteAttribute;
-  maxLength?: number;
   /** Ids, expressions and other text that is code. */
   mono?: boolean;
   /** Text at the end of the field: a unit, an offset. */
@@ -67,6 +66,8 @@ export const TextField = ({
 }: TextLike & {
   type?: 'text' | 'email' | 'url' | 'search' | 'time' | 'date' | 'datetime-local';
   inputRef?: Ref<HTMLInputElement>;
+  /** What is longer is cut without a word: only for what has one length, never for what a person writes. */
+  maxLength?: number;
 }) => (
   <MantineTextInput
     {...common(props)}
@@ -226,7 +227,6 @@ export const Textarea = ({
     value={props.value}
     onChange={(event) => props.onChange(event.currentTarget.value)}
     placeholder={props.placeholder}
-    maxLength={props.maxLength}
     rows={rows}
     wrap={wrap ? undefined : 'off'}
     resize="vertical"

@@ -10,14 +10,14 @@ import {
   tooLargeOf,
 } from './failures.ts';
 
-/**
- * How a call ended. `error`: with an answer that is no result. `refused`: nothing took place. `unauthorized`: the same,
- * because the server refuses the credentials. `lost`: no answer came.
- */
+/** Nothing took place. `unauthorized`: because the server refuses the credentials. */
+type NotMade = { kind: 'refused' | 'unauthorized'; message: string };
+
+/** How a call ended. `error`: with an answer that is no result. `lost`: no answer came. */
 export type CallOutcome =
   | { kind: 'answer'; result: CallToolResult }
   | { kind: 'error'; message: string }
-  | { kind: 'refused' | 'unauthorized'; message: string }
+  | NotMade
   | { kind: 'lost' };
 
 /** A gateway that got no response, or none in time, does not know either whether the call took place. */
@@ -28,10 +28,7 @@ const unauthorizedStatuses = new Set([401, 403]);
 const refusedServerErrors = new Set([501, 503]);
 
 /** Says how a call ended for which there was no connection. */
-export const notConnected = ({
-  step,
-  message,
-}: ConnectionFailure): Extract<CallOutcome, { kind: 'refused' | 'unauthorized' }> => ({
+export const notConnected = ({ step, message }: ConnectionFailure): NotMade => ({
   kind: step === 'authenticate' ? 'unauthorized' : 'refused',
   message,
 });

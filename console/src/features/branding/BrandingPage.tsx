@@ -94,7 +94,7 @@ const BrandingForm = ({ branding, got }: { branding: Branding; got: Got<Branding
         </Section>
       }
     >
-      <TextField {...form.field('workspace_name')} label={words.name} hint={words.nameHint} maxLength={40} />
+      <TextField {...form.field('workspace_name')} label={words.name} hint={words.nameHint} />
       <ColorField {...form.field('primary_color')} />
       <LogoField {...form.field('logo_data_url')} label={words.logo} hint={words.logoHint} />
       <LogoField {...form.field('logo_dark_data_url')} label={words.logoDark} hint={words.logoDarkHint} />

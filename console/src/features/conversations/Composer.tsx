@@ -74,7 +74,6 @@ export const Composer = ({
         value={text}
         onChange={setText}
         placeholder={words.ask(agent.name)}
-        maxLength={100_000}
         rows={3}
         onEnter={go}
         inputRef={field}

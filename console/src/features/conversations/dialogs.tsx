@@ -37,7 +37,6 @@ export const RenameDialog = ({ of, conversation, onClose }: DialogProps) => {
         label={common.name}
         {...form.field('name')}
         hint={words.renameHint}
-        maxLength={200}
         autoFocus
       />
     </ActionDialog>

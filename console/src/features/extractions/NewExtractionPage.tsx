@@ -4,13 +4,11 @@ import { ApiProblem, request, upload, useForm, useInvalidate, usePermission } fr
 import type { Extraction } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
-import { FormProblems } from '../../resource/index.ts';
-import { common } from '../../text/en/common.ts';
+import { DiscardButton, FormProblems } from '../../resource/index.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
 import { pages } from '../../text/en/pages.ts';
 import {
   Button,
-  ButtonLink,
   Checkbox,
   Form,
   optionsOf,
@@ -152,9 +150,7 @@ export const NewExtractionPage = () => {
                 </span>
               </>
             ) : (
-              <ButtonLink kind="quiet" href={to.extractions()}>
-                {common.discard}
-              </ButtonLink>
+              <DiscardButton href={to.extractions()} />
             )}
           </>
         }
@@ -189,7 +185,6 @@ export const NewExtractionPage = () => {
           label={words.instructions}
           hint={words.instructionsHint}
           rows={2}
-          maxLength={10_000}
         />
         <TextField {...form.field('pages')} label={words.pagesField} hint={words.pagesHint} />
         <Checkbox {...form.field('grounded')} label={words.grounded} hint={words.groundedHint} />

@@ -49,7 +49,6 @@ export const Decide = ({
         value={message}
         onChange={onMessage}
         placeholder={asks ? words.answers : words.seesIt}
-        maxLength={10_000}
         rows={2}
       />
       {error && <Problem error={error} />}
@@ -64,7 +63,7 @@ export const Decide = ({
                 void deciding.decide({
                   approval_id: single.approval_id,
                   decision: 'deny',
-                  ...(text === '' ? {} : { reason: text.slice(0, 2_000) }),
+                  ...(text === '' ? {} : { reason: text }),
                 })
               }
             />

@@ -2,11 +2,11 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { type Got, path, request, useEditForm, useGet, usePermission } from '../../api/index.ts';
 import type { PublicSchedule } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
-import { EditConflict } from '../../resource/index.ts';
+import { DiscardButton, EditConflict } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { scheduleForm as words } from '../../text/en/schedule-form.ts';
-import { Button, ButtonLink, Loaded, notify, Page, permissionReason, Skeleton } from '../../ui/index.ts';
+import { Button, Loaded, notify, Page, permissionReason, Skeleton } from '../../ui/index.ts';
 import { timesOf } from './form/repeat.ts';
 import css from './form/ScheduleForm.module.css';
 import { ScheduleForm } from './form/ScheduleForm.tsx';
@@ -55,9 +55,7 @@ const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: Got<
               {common.save}
             </Button>
             <span className={css.spread}>
-              <ButtonLink kind="quiet" href={to.schedule(agent_id, id)}>
-                {common.discard}
-              </ButtonLink>
+              <DiscardButton href={to.schedule(agent_id, id)} />
             </span>
           </>
         }

@@ -14,8 +14,7 @@ import {
 import type { PublicSchedule, PublicWorkItem, ScheduleDetail } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
-import { AgentSelect, useAgents } from '../../resource/index.ts';
-import { common } from '../../text/en/common.ts';
+import { AgentSelect, DiscardButton, useAgents } from '../../resource/index.ts';
 import { pages } from '../../text/en/pages.ts';
 import { scheduleForm as words } from '../../text/en/schedule-form.ts';
 import {
@@ -115,9 +114,7 @@ const NewScheduleForm = ({ first, back }: { first: Values; back: string }) => {
             {words.createAndRun}
           </Button>
           <span className={css.spread}>
-            <ButtonLink kind="quiet" href={back}>
-              {common.discard}
-            </ButtonLink>
+            <DiscardButton href={back} />
           </span>
         </>
       }

@@ -108,7 +108,6 @@ export const AskTab = ({
             value={texts[kind]}
             onChange={(text) => setTexts({ ...texts, [kind]: text })}
             onEnter={kind === 'question' ? send : undefined}
-            maxLength={kind === 'sql' ? 50_000 : 2_000}
           />
           {kind === 'question' && suggested.length > 0 && (
             <Bar>

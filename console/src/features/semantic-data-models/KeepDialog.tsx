@@ -45,7 +45,7 @@ export const KeepDialog = ({
       busy={action.busy}
       error={action.error}
     >
-      <TextField label={words.keepName} value={name} onChange={setName} maxLength={128} autoFocus required />
+      <TextField label={words.keepName} value={name} onChange={setName} autoFocus required />
       <Textarea label={words.question} value={question} onChange={setQuestion} rows={2} required />
       <Checkbox label={words.suggest} value={onboarding} onChange={setOnboarding} />
       <CodeBlock code={codeOf(kept)} label={words.query} />

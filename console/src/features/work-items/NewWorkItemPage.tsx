@@ -109,13 +109,12 @@ const NewForm = ({ first }: { first: Values }) => {
         label={words.agent}
         none={words.noAgentMatches}
       />
-      <TextField {...form.field('work_item_name')} label={words.name} hint={words.nameHint} maxLength={200} />
+      <TextField {...form.field('work_item_name')} label={words.name} hint={words.nameHint} />
       <Textarea
         {...form.field('message')}
         label={words.message}
         hint={words.messageHint}
         rows={5}
-        maxLength={10_000}
       />
       <Textarea
         {...payload}

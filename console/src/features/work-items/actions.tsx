@@ -92,7 +92,6 @@ const AskDialog = ({ item, action, act, onClose }: DialogProps) => {
           value={message}
           onChange={setMessage}
           hint={waiting > 0 ? words.messageDenies(waiting) : words.messageHint}
-          maxLength={10_000}
           autoFocus
         />
       )}

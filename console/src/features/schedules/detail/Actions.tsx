@@ -72,7 +72,6 @@ const Pause = ({ schedule }: { schedule: ScheduleDetail }) => {
           value={reason}
           onChange={setReason}
           hint={words.reasonHint}
-          maxLength={1_000}
           rows={2}
           autoFocus
         />

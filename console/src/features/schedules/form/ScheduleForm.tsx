@@ -7,7 +7,7 @@ import { RepeatFields } from './RepeatFields.tsx';
 import { expressionOf } from './repeat.ts';
 import css from './ScheduleForm.module.css';
 import { usePreview } from './use-preview.ts';
-import { maxMessageLength, maxNameLength, payloadKb, type Values } from './values.ts';
+import { maxMessageLength, payloadKb, type Values } from './values.ts';
 import { ZoneField } from './ZoneField.tsx';
 
 /** Near the limit the message says how long it is. */
@@ -111,7 +111,6 @@ export const ScheduleForm = ({
         {...field('work_item_name')}
         label={words.name}
         hint={words.nameHint}
-        maxLength={maxNameLength}
       />
       <RepeatFields form={form} changedOutside={changedOutside} />
       <ZoneField field={field('timezone')} />
@@ -119,7 +118,6 @@ export const ScheduleForm = ({
         {...message}
         label={words.message}
         hint={lengthHint(message.value)}
-        maxLength={maxMessageLength}
       />
       <Checkbox {...field('catch_up')} label={words.catchUp} hint={words.catchUpOn(grace)} />
       <MoreFields form={form} />

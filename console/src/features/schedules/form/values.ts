@@ -7,7 +7,7 @@ import type { Difference } from '../../../ui/index.ts';
 import { defaultTimes, expressionOf, readTime, type Times, timesOf, toPicker } from './repeat.ts';
 
 export const maxMessageLength = 10_000;
-export const maxNameLength = 200;
+const maxNameLength = 200;
 
 /** What the form edits. JSON is kept as it is written. */
 export interface Values extends Times {

@@ -106,7 +106,6 @@ export const ActDialog = ({
         value={reason}
         onChange={setReason}
         hint={words.reasonHint}
-        maxLength={1_000}
         rows={2}
         autoFocus
       />

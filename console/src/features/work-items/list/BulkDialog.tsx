@@ -178,7 +178,6 @@ const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: 
           value={message}
           onChange={setMessage}
           hint={workItems.messageHint}
-          maxLength={10_000}
           rows={3}
         />
       )}
