@@ -1,20 +1,7 @@
 import { writeSync } from 'node:fs';
-import { type Logger as PinoLogger, pino } from 'pino';
+import { type LoggerOptions, type Logger as PinoLogger, pino } from 'pino';
 
 export type Logger = PinoLogger;
-
-/** Makes a logger of JSON lines; `pretty` is for a terminal. A `Secret` (crypto.ts) is redacted. */
-export const createLogger = (level: string, pretty = false): Logger =>
-  pino({
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    ...(pretty ? { transport: { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss.l' } } } : {}),
-  });
-
-/** A logger that writes nothing. */
-export const silentLogger: Logger = pino({ level: 'silent' });
 
 const standardOutput = 1;
 const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -34,3 +21,31 @@ export const writeLines = (lines: string): void => {
     }
   }
 };
+
+/**
+ * Loses what cannot be written: the platform goes on if no one reads its log any more. Pino's own stream tried such a
+ * line (EPIPE) again and again when the process exited, so that SIGTERM never ended it.
+ */
+const stream = {
+  write: (line: string): void => {
+    try {
+      writeLines(line);
+    } catch {}
+  },
+};
+
+/** Makes a logger of JSON lines; `pretty` is for a terminal. A `Secret` (crypto.ts) is redacted. */
+export const createLogger = (level: string, pretty = false): Logger => {
+  const options: LoggerOptions = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+  };
+  if (!pretty) return pino(options, stream);
+  const transport = { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss.l' } };
+  return pino({ ...options, transport });
+};
+
+/** A logger that writes nothing. */
+export const silentLogger: Logger = pino({ level: 'silent' });
