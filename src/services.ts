@@ -132,7 +132,7 @@ const notificationMs = 5_000;
 
 /**
  * Warns if notifications do not arrive: behind a pooler that gives each transaction another connection, or if
- * DATABASE_LISTEN_URL is another database. Everything works without them, up to 20 s later.
+ * DATABASE_LISTEN_URL is another database. Everything works without them, up to a minute later.
  */
 const checkNotifications = async (db: Database, log: Logger): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -146,7 +146,7 @@ const checkNotifications = async (db: Database, log: Logger): Promise<void> => {
   });
   if (await promise) return;
   log.warn(
-    'notifications of the database do not arrive, so other replicas and workers notice changes up to 20 s later: behind a pooler, set DATABASE_LISTEN_URL to PostgreSQL itself',
+    'notifications of the database do not arrive, so other replicas and workers notice changes up to a minute later: behind a pooler, set DATABASE_LISTEN_URL to PostgreSQL itself',
   );
 };
 

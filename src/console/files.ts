@@ -85,7 +85,7 @@ const readAll = async (folder: string): Promise<BuiltFiles | null> => {
 };
 
 /**
- * Reads what was built into `folder`. Resolves to null if nothing is there. A build may replace the folder meanwhile:
+ * Reads what was built into `folder`. Resolves to null if nothing is there. A build may replace the folder in the meantime:
  * then it is read again, because files of two builds do not fit together.
  */
 export const readBuiltFiles = async (folder: string): Promise<BuiltFiles | null> => {

@@ -57,6 +57,7 @@ export const conversationRoutes = (db: Database): Route[] => {
       summary: 'Create a conversation',
       find: findAgent,
       body: createBody,
+      bodyOptional: true,
       response: publicConversation,
       idempotent: true,
       etag: true,

@@ -10,6 +10,8 @@ const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
 
 /** Applies the first of `files` that the database does not have, and returns its name; null if it has all. */
 const applyNext = async (tx: Tx, files: readonly string[]): Promise<string | null> => {
+  // The role or the database may have a limit, as behind a pooler; an index of millions of rows takes longer.
+  await sql`set local statement_timeout = 0`.execute(tx);
   await advisoryLock(tx, 'migrations');
   await sql`create table if not exists migrations (name text primary key, applied_at timestamptz(3) not null default now())`.execute(
     tx,

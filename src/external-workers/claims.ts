@@ -28,6 +28,10 @@ const turnsToSeeClose = 4;
 /** How many agents one claim may name; a longer list is a fault of the body. */
 const mostAgents = 20;
 
+/** The 400 for an agent whose Work Items the platform executes. */
+export const notForExternalWorkers = (agentId: string) =>
+  badRequest(`The agent ${agentId} is not for external workers: its \`execution\` is \`platform\`.`);
+
 /** Throws 404 for an unknown agent, 400 for one whose Work Items are not for external workers. */
 export const checkAgents = async (executor: Executor, agentIds: unknown): Promise<void> => {
   if (!Array.isArray(agentIds) || agentIds.length === 0 || agentIds.length > mostAgents) return;
@@ -40,7 +44,7 @@ export const checkAgents = async (executor: Executor, agentIds: unknown): Promis
     const execution = found.get(id.toLowerCase());
     if (execution === undefined) throw notFound('agent');
     if (execution === 'external') continue;
-    throw badRequest(`The agent ${id} is not for external workers: its \`execution\` is \`platform\`.`);
+    throw notForExternalWorkers(id);
   }
 };
 

@@ -7,9 +7,10 @@ import {
   toWorkItemResponse,
   type WorkItem,
 } from '../work-items/index.ts';
-import { type ClaimParts, checkAgents, claimRecords } from './claims.ts';
+import { type ClaimParts, checkAgents, claimRecords, notForExternalWorkers } from './claims.ts';
 import { beat, type Ended, finishLease, throwIfRefused } from './leases.ts';
 import { claimBody, claims, finishBody, heartbeatBody, leaseState } from './schemas.ts';
+import { isForPlatform } from './store.ts';
 
 const path = '/work-items/{work_item_id}';
 
@@ -20,7 +21,14 @@ export interface ExternalWorkerNeeds {
 
 export const externalWorkerRoutes = (parts: ClaimParts, { onFinished }: ExternalWorkerNeeds): Route[] => {
   const { db } = parts;
-  const find = finder(db, 'Work Item', 'work_item_id', findWorkItem);
+  const findItem = finder(db, 'Work Item', 'work_item_id', findWorkItem);
+  const find: typeof findItem = async (request) => {
+    const item = await findItem(request);
+    if (await db.run((executor) => isForPlatform(executor, item.id))) {
+      throw notForExternalWorkers(item.agent_id);
+    }
+    return item;
+  };
   /** Runs `fn` in the transaction of the request, and counts the run that it ended once that is committed. */
   const counting = async <T>(
     transaction: Context['transaction'],

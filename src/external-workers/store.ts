@@ -74,6 +74,17 @@ export const updateFinishHash = async (tx: Tx, tokenHash: string, finishHash: st
   );
 };
 
+/**
+ * Whether the agent of the Work Item is executed by the platform and no external worker ever claimed the Work Item: a
+ * lease outlives a change of `execution`.
+ */
+export const isForPlatform = async (executor: Executor, workItemId: string): Promise<boolean> => {
+  const { rows } = await sql`select from work_items w join agents a on a.id = w.agent_id
+    where w.id = ${workItemId} and a.execution = 'platform'
+      and not exists (select from external_leases l where l.work_item_id = w.id)`.execute(executor);
+  return rows.length > 0;
+};
+
 /** Of these agents those that exist, with who executes their Work Items. */
 export const findExecutions = async (
   executor: Executor,

@@ -13,7 +13,7 @@ it.each([
   expect(normalizeUrl(url)).toBe(routed);
 });
 
-it('slashes that do not end the path do not make it slower', { timeout: 5_000 }, () => {
+it('slashes that do not end the path do not make it slower', { timeout: 30_000 }, () => {
   const url = `/api/v2/a${'/'.repeat(15_000)}x`;
   // In quadratic time this would take about a minute.
   for (let n = 0; n < 200; n++) normalizeUrl(url);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../lib/errors.ts';
 import { errorStatus } from '../lib/errors.ts';
+import { isObject } from '../lib/objects.ts';
 import type { Base } from './addresses.ts';
 import { anyContent } from './download.ts';
 import { basesOf, type Route, type RouteGroup } from './route.ts';
@@ -74,6 +75,8 @@ const toSchema = (schema: z.ZodType, io: 'input' | 'output', components: Json): 
         delete (jsonSchema as Json).fallback;
         (jsonSchema as Json).default = fallback;
       }
+      // openapi-python-client takes no object as a default, and leaves out every operation with one in its body.
+      if (isObject(jsonSchema.default)) delete jsonSchema.default;
       const described = (jsonSchema as Json).openapi as Json | z.ZodType | undefined;
       if (!described) return;
       const given = described instanceof z.ZodType ? toSchema(described, io, components) : described;

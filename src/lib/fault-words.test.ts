@@ -7,6 +7,7 @@ const said = (schema: z.ZodType, value: unknown): string => schema.safeParse(val
 test.each<[string, z.ZodType, unknown]>([
   ['must be a string, not a number', z.string(), 5],
   ['must be a string, not null', z.string(), null],
+  ['is required', z.string(), undefined],
   ['must be true or false, not an array', z.boolean(), []],
   ['must be an object, not a string', z.strictObject({}), 'x'],
   ['must be an object, not an array', z.record(z.string(), z.string()), []],

@@ -9,7 +9,6 @@ const typeNames: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
   null: 'null',
-  undefined: 'absent',
 };
 
 const formats: Readonly<Record<string, string>> = {
@@ -59,6 +58,7 @@ const limit = (
 const wordsOf = (issue: z.core.$ZodRawIssue): string => {
   switch (issue.code) {
     case 'invalid_type': {
+      if (issue.input === undefined) return 'is required';
       const expected = typeNames[issue.expected] ?? `of the type ${issue.expected}`;
       const given = typeNames[typeOf(issue.input)];
       // NaN and 1.5 are numbers too.

@@ -6,7 +6,7 @@ import type { ContextCut } from './context.ts';
 import type { Candidate } from './fallback.ts';
 import type { Message } from './messages.ts';
 import type { Run, RunEnd, RunProgress, RunStart, RunUsage, StepRecord } from './run-store.ts';
-import type { Tool } from './tools.ts';
+import type { Tool, WithheldTool } from './tools.ts';
 
 interface RunLimits extends TokenLimits {
   /** Model calls of one attempt. */
@@ -23,6 +23,7 @@ export interface Attempt {
   readonly candidates: readonly Candidate[];
   /** Sorted by name. */
   readonly tools: readonly Tool[];
+  readonly withheld: readonly WithheldTool[];
   /** The check of `submit_result`; null if the agent's reply is the result. */
   readonly resultCheck: SchemaCheck | null;
   readonly limits: RunLimits;

@@ -16,11 +16,12 @@ import type { AttemptOutcome, Run, RunEnd, RunError, RunUsage } from './run-stor
 import { failSpan, invokeAgentSpan, usageAttributes } from './spans.ts';
 import { ModelError } from './step.ts';
 import { runSteps } from './steps.ts';
-import type { Tool } from './tools.ts';
+import type { Tool, WithheldTool } from './tools.ts';
 
 /** The tools of an agent for one attempt. Disposing of them closes what they need. */
 export interface OpenedTools extends AsyncDisposable {
   tools: readonly Tool[];
+  withheld?: readonly WithheldTool[];
 }
 
 export interface RunDeps {
@@ -132,6 +133,7 @@ const attemptRun = async <Status>(deps: RunDeps, run: Run<Status>): Promise<Atte
             start,
             candidates,
             tools: [...opened.tools, ...(submit ? [submit] : [])].sort(byName),
+            withheld: opened.withheld ?? [],
             resultCheck: submit && ((args) => submit.check(args)),
             limits: agent.settings,
             captureContent: deps.settings.get().CAPTURE_MESSAGE_CONTENT,

@@ -32,7 +32,7 @@ eachDatabase((_name, open) => {
       }),
       documents: { read: () => Promise.reject(), extract: () => Promise.reject() },
       onFinished: workItems.onFinished,
-      toolServers: { open: async () => ({ tools: [], [Symbol.asyncDispose]: async () => {} }) },
+      toolServers: { open: async () => ({ tools: [], withheld: [], [Symbol.asyncDispose]: async () => {} }) },
       modelTools: () => [],
       llms: createLlmConfigurations(services, { probe: async () => ({ ok: true, detail: '', steps: [] }) }),
       telemetry: { tracing: new Recorder(), flush: async () => {} },

@@ -48,6 +48,7 @@ export const openTools =
     const opened = await toolServers.open({ ...agent, tool_policies: policies }, signal);
     return {
       tools: [...own, ...opened.tools.map(toTool)],
+      withheld: opened.withheld.map(({ toolName, ...tool }) => ({ name: toolName, ...tool })),
       [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
     };
   };

@@ -73,8 +73,10 @@ const toolMessage = (call: ToolCall, text: string, isError: boolean, executed?: 
 
 const isUnsafe = (plan: Made): plan is Made & { request: UnsafeCall } => !plan.tool.idempotent;
 
-/** What people must do before the run continues. */
-interface Waiting {
+/** What ends the attempt after its calls: what people must do first, or a tool server that refuses access. */
+interface Ended {
+  /** What the first such tool server said. */
+  unauthorized: string | null;
   unknown: ApprovalRequest[];
   questions: ApprovalRequest[];
   /** The results of the calls that ask: stored together with what they ask. */
@@ -82,8 +84,8 @@ interface Waiting {
 }
 
 /** Makes the calls side by side, and stores each result as it comes. */
-const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Waiting> => {
-  const waiting: Waiting = { unknown: [], questions: [], results: [] };
+const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Ended> => {
+  const ended: Ended = { unauthorized: null, unknown: [], questions: [], results: [] };
   const limit = new Semaphore(attempt.limits.tool_concurrency);
   // One after the other, so that the stored order is that of this attempt.
   const storing = new Mutex();
@@ -94,14 +96,15 @@ const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Wait
     const { result, step } = await executeTool(attempt, plan);
     if (result.outcomeUnknown) {
       attempt.steps.push(step);
-      waiting.unknown.push(plan.request);
+      ended.unknown.push(plan.request);
       return;
     }
+    ended.unauthorized ??= result.unauthorized ?? null;
     const message = toolMessage(plan.call, result.text, result.isError ?? false, plan);
     if (result.review !== undefined) {
       attempt.steps.push(step);
-      waiting.questions.push(questionOf(plan, result.review));
-      waiting.results.push(message);
+      ended.questions.push(questionOf(plan, result.review));
+      ended.results.push(message);
       return;
     }
     await storing.run(async () => {
@@ -114,12 +117,18 @@ const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Wait
     });
   };
   // All of them end before the attempt does: none works on while another worker continues.
-  const ended = await Promise.allSettled(plans.map((plan) => limit.run(() => make(plan))));
-  for (const end of ended) if (end.status === 'rejected') throw end.reason;
-  return waiting;
+  const calls = await Promise.allSettled(plans.map((plan) => limit.run(() => make(plan))));
+  for (const end of calls) if (end.status === 'rejected') throw end.reason;
+  // People see what they decide in the order of the reply, not in that of the answers.
+  const order = new Map(plans.map(({ call }, i) => [call.id, i]));
+  ended.unknown.sort((a, b) => order.get(a.tool_call_id)! - order.get(b.tool_call_id)!);
+  return ended;
 };
 
-const outcomeOf = ({ unknown, questions, ...asked }: Waiting, plans: readonly Plan[]): RunOutcome | null => {
+const outcomeOf = (
+  { unauthorized, unknown, questions, ...asked }: Ended,
+  plans: readonly Plan[],
+): RunOutcome | null => {
   const heldBack = plans.flatMap((plan) =>
     plan.kind === 'hold_back' ? [toolMessage(plan.call, plan.text, true)] : [],
   );
@@ -133,6 +142,10 @@ const outcomeOf = ({ unknown, questions, ...asked }: Waiting, plans: readonly Pl
       approvals: [...unknown, ...questions],
       messages: results,
     };
+  }
+  if (unauthorized !== null) {
+    const error = { code: 'tool_server_unauthorized', message: unauthorized };
+    return { status: 'ERROR', error, messages: results };
   }
   const approvals = [...questions, ...plans.flatMap((plan) => (plan.kind === 'ask' ? [plan.request] : []))];
   if (approvals.length > 0) {

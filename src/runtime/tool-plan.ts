@@ -3,7 +3,7 @@ import type { Attempt } from './attempt.ts';
 import type { ToolCall } from './messages.ts';
 import { submitResultName } from './result.ts';
 import type { ApprovalRequest, ApprovedCall } from './run-store.ts';
-import type { Tool } from './tools.ts';
+import type { Tool, WithheldTool } from './tools.ts';
 
 type Args = Record<string, unknown>;
 
@@ -26,7 +26,7 @@ const request = (
   kind: ApprovalRequest['kind'],
   call: ToolCall,
   args: Args,
-  tool: Tool | undefined,
+  tool: WithheldTool | undefined,
   reason: string,
 ): ApprovalRequest => ({
   approval_id: newId(),
@@ -44,14 +44,13 @@ const planApproved = (
   { arguments: args, edited, definition_hash }: ApprovedCall,
   call: ToolCall,
   tool: Tool | undefined,
+  withheld: WithheldTool | undefined,
 ): Plan => {
   if (!tool) {
     const reason = `${call.name} cannot be called now: it was removed or denied, or its definition changed and was not accepted.`;
-    return {
-      kind: 'ask',
-      call,
-      request: { ...request('tool_call', call, args, tool, reason), definition_hash },
-    };
+    const asked = request('tool_call', call, args, withheld, reason);
+    // Once the definition that the person sees now is accepted, their approval holds.
+    return { kind: 'ask', call, request: withheld ? asked : { ...asked, definition_hash } };
   }
   const fault = tool.check(args);
   if (fault !== null) return { kind: 'refuse', call, text: wrongArguments(fault) };
@@ -76,13 +75,16 @@ const unsafeRequest = (call: ToolCall, args: Args, tool: Tool): ApprovalRequest 
 
 /** `resumed`: an earlier attempt stored the call. */
 const planCall = (attempt: Attempt, call: ToolCall, resumed: boolean): Plan => {
-  const { tools, start, resultCheck } = attempt;
+  const { tools, withheld, start, resultCheck } = attempt;
   const refuse = (text: string): Plan => ({ kind: 'refuse', call, text });
   if (call.fault !== undefined) return refuse(`The tool was not called: ${call.fault}.`);
   if (resumed && start.interrupted.includes(call.id)) return refuse(interruptedText);
   const tool = tools.find(({ name }) => name === call.name);
   const approved = resumed ? start.approved.find(({ tool_call_id }) => tool_call_id === call.id) : undefined;
-  if (approved) return planApproved(approved, call, tool);
+  if (approved) {
+    const changed = withheld.find(({ name }) => name === call.name);
+    return planApproved(approved, call, tool, changed);
+  }
   if (!tool) {
     return refuse(`There is no tool ${call.name}. The tools are: ${tools.map((t) => t.name).join(', ')}.`);
   }

@@ -24,6 +24,8 @@ export interface ToolResult extends ShownResult {
   review?: string;
   /** The call was sent and there was no answer: no one knows whether it took effect. */
   outcomeUnknown?: boolean;
+  /** The tool server refuses access: the run ends with this message. */
+  unauthorized?: string;
 }
 
 /**
@@ -53,6 +55,9 @@ export interface Tool {
   /** `args` have passed the check. A rejection counts as a result with `isError`. */
   call(args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }
+
+/** A tool whose definition changed and that no one has accepted since. People are shown what it is now. */
+export type WithheldTool = Pick<Tool, 'name' | 'inputSchema' | 'serverId' | 'definitionHash'>;
 
 /** A tool of the platform. Every one is idempotent and needs no approval. */
 export const define = <S extends z.ZodType>(

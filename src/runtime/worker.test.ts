@@ -72,7 +72,7 @@ eachDatabase((_name, open) => {
   test('a worker runs at most its maximum at once, and claims the next when one is done', async () => {
     const agent = await makeAgent(open());
     const items = await Promise.all(
-      Array.from({ length: 5 }, () => makeItem(open(), agent, { delay_ms: 30 })),
+      Array.from({ length: 5 }, () => makeItem(open(), agent, { delay_ms: 200 })),
     );
     await start({ settings: { MAX_CONCURRENT_WORK_ITEMS: 2 } });
     const ids = items.map(({ id }) => id);
@@ -86,7 +86,7 @@ eachDatabase((_name, open) => {
         most = Math.max(most, rows.filter(({ status }) => status === 'EXECUTING').length);
         return rows.every(({ status }) => status === 'COMPLETED');
       },
-      5_000,
+      10_000,
       5,
     );
     expect(most).toBe(2);
@@ -114,10 +114,10 @@ eachDatabase((_name, open) => {
 
     test('lets a run that is nearly done finish', async () => {
       const { id } = await makeItem(open(), await makeAgent(open()), {
-        steps: [{ text: 'ok', delay_ms: 200 }],
+        steps: [{ text: 'ok', delay_ms: 400 }],
       });
       const runtime = await start({ graceMs: 5_000 });
-      await becomes(open(), id, 'EXECUTING');
+      await until(async () => (await itemOf(open(), id)).status !== 'PENDING');
       await runtime.stop();
       expect(await itemOf(open(), id)).toMatchObject({ status: 'COMPLETED', result: 'ok' });
     });

@@ -28,6 +28,7 @@
  */
 export * as build from './build.ts';
 export { type Engine, engineNames, engines } from './engines.ts';
+export { matching } from './names.ts';
 export { nearest } from './nearest.ts';
 export { parseExpression, parseSelect } from './parse/query.ts';
 export { print } from './print/query.ts';
@@ -35,7 +36,6 @@ export type { Parameter, Printed } from './print/writer.ts';
 export { expressionsIn, mapChildren } from './rebuild.ts';
 export { notSupported, type RefusalReason, SqlRefusal } from './refusal.ts';
 export { typeOfField } from './resolve/datasets.ts';
-export { matching } from './resolve/names.ts';
 export { resolve } from './resolve/query.ts';
 export type { Source, Table, TableColumn } from './resolved.ts';
 export { sessionStatements } from './sessions.ts';

@@ -21,6 +21,11 @@ const queries: [sql: string, expected: unknown[][]][] = [
   ["SELECT string_agg(DISTINCT 'a', ',') FROM t", [['a']]],
   ['SELECT sum(d * 0.1) = 1, sum(d / 0.1) = 100, avg(d) * 3 > 9.99 FROM t', [[true, true, true]]],
   ['SELECT sum(d / d * 0.1) = 0.3, sum(coalesce(d / d * 0.1, 0)) = 0.3 FROM t', [[true, true]]],
+  // What is no quotient keeps all its digits, whatever it is ordered by.
+  [
+    'SELECT sum(12345678901234567.25) OVER (ORDER BY f) = 12345678901234567.25 FROM t ORDER BY f LIMIT 1',
+    [[true]],
+  ],
   ['SELECT round(avg(id * 0.01 + 1), 2), round(avg(id * 0.01), 3) FROM t WHERE id < 3', [[1.02, 0.015]]],
   ['SELECT round(x, 2) FROM (SELECT (d + 0.18) / 10 AS x FROM t WHERE id = 1) q', [[0.27]]],
   ['SELECT round(x, 2) FROM (SELECT (d + 0.35) / 10 AS x FROM t WHERE id = 1) q', [[0.29]]],

@@ -1,6 +1,6 @@
 import type { Services } from '../feature.ts';
 import { Semaphore } from '../lib/semaphore.ts';
-import { type CountedOutcome, callTool, type ToolCallResult } from './call.ts';
+import { type CountedOutcome, callTool, refusesAccess, type ToolCallResult } from './call.ts';
 import { Connection, type ConnectionParts } from './client/connection.ts';
 import type { ConnectionFailure } from './client/failures.ts';
 import { type DiscoveryResult, discover } from './discovery.ts';
@@ -22,12 +22,12 @@ export class ToolServerError extends Error {
   readonly code: 'tool_server_unavailable' | 'tool_server_unauthorized';
   /** Whether another attempt may succeed. */
   readonly retryable: boolean;
-  constructor({ name }: Pick<ToolServerRow, 'name'>, failure: ConnectionFailure) {
+  constructor(server: Pick<ToolServerRow, 'name'>, failure: ConnectionFailure) {
     const unauthorized = failure.step === 'authenticate';
     super(
       unauthorized
-        ? `The tool server "${name}" refuses access. ${failure.message}`
-        : `The tool server "${name}" is not available. ${failure.message}`,
+        ? refusesAccess(server, failure)
+        : `The tool server "${server.name}" is not available. ${failure.message}`,
     );
     this.name = 'ToolServerError';
     this.code = unauthorized ? 'tool_server_unauthorized' : 'tool_server_unavailable';
@@ -59,10 +59,14 @@ export interface ServerTool {
   ): Promise<ToolCallResult>;
 }
 
+/** A tool that changed, as the server describes it now. It is not offered or called until a person accepts it. */
+type WithheldTool = Pick<ServerTool, 'toolName' | 'serverId' | 'inputSchema' | 'definitionHash'>;
+
 /** The tools of one attempt. Dispose of it at the end of the attempt: that closes connections and ends processes. */
 export interface OpenedTools extends AsyncDisposable {
   /** Sorted by `toolName`. */
   tools: readonly ServerTool[];
+  withheld: readonly WithheldTool[];
 }
 
 /** What a run needs to know of its agent. */
@@ -95,6 +99,13 @@ const firstFailure = (
       result.failure && result.row ? [new ToolServerError(server, result.failure)] : [],
     )
     .sort((a, b) => Number(a.retryable) - Number(b.retryable))[0];
+
+const toWithheld = (tool: ToolRow): WithheldTool => ({
+  toolName: tool.tool_name,
+  serverId: tool.tool_server_id,
+  inputSchema: tool.definition.inputSchema,
+  definitionHash: tool.definition_hash,
+});
 
 const codeUnits = (a: ServerTool, b: ServerTool): number => (a.toolName < b.toolName ? -1 : 1);
 
@@ -190,7 +201,8 @@ export const createToolServerTools = (parts: ToolServerToolsParts): ToolServerTo
           if (stateOf(tool) !== 'accepted' || policy === 'deny') return [];
           return [toServerTool(server, tool, policy, connections.get(server.id)!)];
         });
-        return { tools: tools.sort(codeUnits), [Symbol.asyncDispose]: close };
+        const withheld = rows.filter((tool) => stateOf(tool) === 'changed').map(toWithheld);
+        return { tools: tools.sort(codeUnits), withheld, [Symbol.asyncDispose]: close };
       } catch (error) {
         await close();
         throw error;

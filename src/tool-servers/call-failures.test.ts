@@ -18,7 +18,6 @@ withDatabase('embedded', (open) => {
     ];
     const refusals: [string, Wire, RegExp][] = [
       ['503', { status: 503 }, /not called.*HTTP 503/],
-      ['401', { status: 401 }, /not called.*HTTP 401/],
       ['a redirect elsewhere', { status: 307, headers: { location: 'http://127.0.0.1:9/mcp' } }, /HTTP 307/],
     ];
 
@@ -98,6 +97,16 @@ withDatabase('embedded', (open) => {
         expect(server.calls).toHaveLength(1);
       },
     );
+
+    test.each([401, 403])('that is refused with %i says that the server refuses access', async (status) => {
+      const { server, tools } = await setUp([{ name: 'look', wire: () => ({ status }) }], {}, { era });
+      expect(await call(tools, 'look')).toEqual({
+        text: `The tool was not called. The server refused the call (HTTP ${status}).`,
+        isError: true,
+        unauthorized: expect.stringMatching(new RegExp(`refuses access.*HTTP ${status}`)),
+      });
+      expect(server.calls).toHaveLength(1);
+    });
 
     test('that makes the server fail may have taken effect, and the model gets to know why', async () => {
       const error = { code: -32602, message: `x is missing, and the key is ${secret}` };

@@ -85,7 +85,7 @@ withDatabase('embedded', (open) => {
     });
 
     test('waits while max_concurrency calls are in progress', async () => {
-      const slow = () => new Promise((resolve) => setTimeout(resolve, 30, 'ok'));
+      const slow = () => new Promise((resolve) => setTimeout(resolve, 150, 'ok'));
       const { server, tools } = await setUp([{ name: 'slow', result: slow }], { max_concurrency: 2 });
       const results = await Promise.all(Array.from({ length: 6 }, () => call(tools, 'slow')));
       expect(results.every(({ text }) => text === 'ok')).toBe(true);

@@ -13,6 +13,8 @@ export interface ToolCallResult {
   isError: boolean;
   /** The call was sent and no answer came, and it must not be repeated: no one knows whether it took effect. */
   outcomeUnknown?: boolean;
+  /** The server refuses access, in a sentence: the model cannot change that. */
+  unauthorized?: string;
 }
 
 /** How calls end, for the metrics. */
@@ -40,6 +42,12 @@ const outputFault = (
   if (structuredContent === undefined) return 'it is missing';
   return checksOf(definitionHash, definition).output?.(structuredContent) ?? null;
 };
+
+/** Says that a tool server refuses access. */
+export const refusesAccess = (
+  { name }: Pick<ToolServerRow, 'name'>,
+  { message }: { message: string },
+): string => `The tool server "${name}" refuses access. ${message}`;
 
 const answered = (parts: CallParts, result: CallToolResult): ToolCallResult => {
   const fault = outputFault(parts, result);
@@ -88,6 +96,11 @@ export const callTool = async (
       return failed('error', outcome.message);
     case 'refused':
       return failed('refused', `The tool was not called. ${outcome.message}`);
+    case 'unauthorized':
+      return {
+        ...failed('refused', `The tool was not called. ${outcome.message}`),
+        unauthorized: refusesAccess(server, outcome),
+      };
     case 'lost':
       if (idempotent) {
         return failed('no_answer', 'The tool server sent no answer, also when it was called once more.');

@@ -62,7 +62,7 @@ describeInBrowser('API keys, users and role mappings', (at) => {
       await page.getByText(/No API keys match/).waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await page.getByRole('row').nth(1).waitFor();
-      expect(new URL(page.url()).search).toBe('');
+      await expect.poll(() => new URL(page.url()).search).toBe('');
     },
   );
 

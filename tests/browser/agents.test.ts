@@ -55,7 +55,7 @@ describeInBrowser('agents', (at) => {
           ],
         }),
       );
-      await page.getByText(/The last span came in/).waitFor({ timeout: 10_000 });
+      await page.getByText(/The last span came in/).waitFor();
       await visit(page, `/agents`);
       const create = page
         .getByRole('link', { name: 'New agent' })

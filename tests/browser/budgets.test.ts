@@ -75,7 +75,7 @@ test('no script or style is inline, nothing is loaded from elsewhere, and the pa
 });
 
 describeInBrowser('the requests of a complete page', (at) => {
-  detail('are two for the Overview and at most three for any other', async () => {
+  detail('are two for the Overview and at most three for any other', { timeout: 240_000 }, async () => {
     const agent = await newAgent(at(), { name: 'Reporter' });
     const schedule = await newSchedule(at(), agent.id);
     const item = await ok(at().api.post('/work-items', { agent_id: agent.id }));
@@ -116,7 +116,7 @@ describeInBrowser('the requests of a complete page', (at) => {
       // What is asked for early is what the page asks for.
       ...['/schedules?sort=name&state=paused', '/work-items?status=ERROR&q=x'],
     ];
-    // What is asked for early and not used would make two.
+    // What is asked for early and not used would make two. One after the other: a page that waits for others asks again.
     const lists = [
       ...['/review', '/agents', '/integrations', '/llm-configurations', '/tool-servers', '/data-connections'],
       ...['/extractions', '/api-keys', '/users', '/branding', '/status', '/agents?mode=worker'],

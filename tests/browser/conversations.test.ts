@@ -60,7 +60,7 @@ describeInBrowser('conversations', (at) => {
     await say(page, scripted({ steps: [{ text: words(2_000), delta_ms: 20 }] }, 'Count'));
     await page.getByText(/word3 /).waitFor();
     await page.getByText('Ledger is replying …').waitFor();
-    expect(await page.title()).toMatch(/^Running · What is due\?/);
+    await expect.poll(() => page.title()).toMatch(/^Running · What is due\?/);
     await page.reload();
     // What was written before the reload is there once, and it goes on.
     const written = page.getByText(/^word0 word1 /);

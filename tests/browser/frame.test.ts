@@ -60,7 +60,7 @@ describeInBrowser('the frame of the application', (at) => {
     await page.keyboard.press('a');
     await help.getByRole('button', { name: 'Close' }).click();
     await help.waitFor({ state: 'hidden' });
-    expect(new URL(page.url()).pathname).toBe('/branding');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/branding');
     await page.keyboard.press('g');
     await page.keyboard.press('a');
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
@@ -71,7 +71,7 @@ describeInBrowser('the frame of the application', (at) => {
     await page.keyboard.press('s');
     await page.keyboard.press('?');
     expect(await page.getByRole('dialog').count()).toBe(0);
-    expect(new URL(page.url()).pathname).toBe('/agents');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/agents');
   });
 
   detail('keeps theme and zone, and has the theme before it is loaded', async () => {
@@ -145,6 +145,17 @@ describeInBrowser('the frame of the application', (at) => {
     }
   });
 
+  detail('asks for nothing that the scopes of a key leave out, and says so', async () => {
+    const { value } = await newKey(at(), 'builder', { scopes: ['agents'] });
+    const page = await at().open('/sign-in', { as: null });
+    const data = { api_key: value };
+    await page.context().request.post(`${at().test.origin}/app/api/sessions`, { data });
+    await page.goto(at().test.origin);
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await page.getByText(/what you signed in with does not include this/).waitFor();
+    await expectAccessible(page, wide);
+  });
+
   detail('gives a title three lines, and the rest on demand', async () => {
     const name = 'A name that goes on and on, '.repeat(8).slice(0, 199).trim();
     const { id } = await newAgent(at(), { name });
@@ -178,6 +189,9 @@ describeInBrowser('the frame of the application', (at) => {
     const page = await at().open('/branding', { now: new Date('2026-11-22T13:36:00Z') });
     await page.getByRole('heading', { level: 1, name: 'Branding' }).waitFor();
     await page.getByLabel('Workspace name').waitFor();
+    // What is loaded once the first page is there.
+    await page.clock.runFor(4_000);
+    await page.waitForLoadState('networkidle');
     let asked = 0;
     page.on('request', () => {
       asked += 1;
@@ -224,7 +238,7 @@ describeInBrowser('the frame of the application', (at) => {
     await page.getByLabel('API key', { exact: true }).fill(await at().keyOf('admin'));
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor();
-    expect(page.url()).toBe(`${at().test.origin}/agents?mode=worker`);
+    await expect.poll(() => page.url()).toBe(`${at().test.origin}/agents?mode=worker`);
   });
 
   detail('learns from a refusal that the role is another one by now', async () => {

@@ -67,6 +67,31 @@ describeInBrowser('integrations', (at) => {
     expect((await ok(at().app.get(`/integrations/${body.id}`))).description).toBe('Mine');
   });
 
+  detail('what was asked for before a save does not bring the old version back after it', async () => {
+    const { body } = await at().app.post('/integrations', {
+      version: '1',
+      settings: { provider: 'otlp_custom_headers', url: 'https://one.example/v1/traces' },
+    });
+    const page = await at().open(`/integrations/${body.id}?tab=settings`);
+    await page.getByLabel('Description').fill('Mine');
+    const saved = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    await page.route(`**/app/api/integrations/${body.id}`, async (route) => {
+      if (route.request().method() !== 'GET') return route.continue();
+      const response = await route.fetch();
+      asked.resolve();
+      await saved.promise;
+      // It fails because the page does not wait for it any more.
+      await route.fulfill({ response }).catch(() => {});
+    });
+    await asked.promise;
+    const left = page.waitForEvent('requestfailed', (request) => request.url().endsWith(body.id));
+    await page.getByRole('button', { name: 'Save integration' }).click();
+    await left;
+    saved.resolve();
+    await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
+  });
+
   detail('dead letters that other replicas hold are said to be there, and to be included', async () => {
     const { body } = await at().app.post('/integrations', {
       version: '1',

@@ -30,7 +30,7 @@ describeInBrowser('Review', (at) => {
     );
     const page = await at().open('/review');
     await page.getByRole('heading', { level: 2, name: 'Pay 12,480.00 EUR to Nordwind?' }).waitFor();
-    expect(await page.title()).toMatch(/^\(3\) Review/);
+    await expect.poll(() => page.title()).toMatch(/^\(3\) Review/);
     await page.getByText('3 Work Items wait for a person').waitFor();
     await page.getByText('It matches order 7731.').waitFor();
     await expectAccessible(page);

@@ -67,7 +67,7 @@ describeInBrowser('the page of a schedule', (at) => {
     await why.getByLabel('When').fill('2026-11-21T02:30');
     await why.getByText('It was not due at Sat 21 Nov 02:30 (Europe/Berlin).').waitFor();
     expect(await why.textContent()).toContain('Monday through Friday');
-    expect(new URL(page.url()).searchParams.get('at')).toBe('2026-11-21T02:30');
+    await expect.poll(() => new URL(page.url()).searchParams.get('at')).toBe('2026-11-21T02:30');
     await expectAccessible(page);
     // A row of the ledger is the address of its explanation.
     await missed.getByRole('link').first().click();
@@ -86,7 +86,7 @@ describeInBrowser('the page of a schedule', (at) => {
     await expectAccessible(page);
     await pause.getByRole('button', { name: 'Pause schedule' }).click();
     await page.getByText(/Paused by .*: “until the new price list”\. Nothing runs/).waitFor();
-    expect(await page.title()).toContain('PAUSED · Nightly close');
+    await expect.poll(() => page.title()).toContain('PAUSED · Nightly close');
     // The button is gone that had the focus.
     await expect.poll(() => page.evaluate('document.activeElement?.tagName')).toBe('H1');
     expect(await ok(at().api.get(path))).toMatchObject({ enabled: false });

@@ -146,6 +146,9 @@ describeInBrowser('schedules', (at) => {
     await page.getByRole('button', { name: 'Copy link' }).waitFor();
     await visit(page, '/schedules?view=timeline&span=14d');
     await timeline.getByText(/^now /).waitFor();
+    // The view as a path, as people type it.
+    await visit(page, '/schedules/timeline');
+    await timeline.getByText(/^now /).waitFor();
   });
 
   detail('the calendar adds up the hours of a week, and leads to the timeline of an hour', async () => {

@@ -31,11 +31,11 @@ describeInBrowser('the application', (at) => {
   test('asks everyone to sign in, and leads to the address that was asked for', async () => {
     const asked = '/schedules?view=timeline&zone=Europe%2FBerlin';
     const page = await openUnknown(at, asked);
-    expect(new URL(page.url()).pathname).toBe('/sign-in');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/sign-in');
     await expectAccessible(page);
     await signIn(page, adminKey);
     await page.waitForURL((url) => url.pathname === '/schedules');
-    expect(new URL(page.url()).searchParams.get('view')).toBe('timeline');
+    await expect.poll(() => new URL(page.url()).searchParams.get('view')).toBe('timeline');
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     await page.reload();
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
@@ -48,7 +48,7 @@ describeInBrowser('the application', (at) => {
     await page.keyboard.type(await at().keyOf('member'));
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-    expect(new URL(page.url()).pathname).toBe('/');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/');
   });
 
   test('keeps no key anywhere', async () => {
@@ -76,14 +76,14 @@ describeInBrowser('the application', (at) => {
       const page = await openUnknown(at, `/sign-in?return_to=${encodeURIComponent(elsewhere)}`);
       await signIn(page, adminKey);
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-      expect(page.url()).toBe(`${at().test.origin}/`);
+      await expect.poll(() => page.url()).toBe(`${at().test.origin}/`);
     }
   });
 
   test('opens at / with the navigation, in every look', async () => {
     const page = await at().open('/');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-    expect(await page.title()).toContain('Agent Platform');
+    await expect.poll(() => page.title()).toContain('Agent Platform');
     const navigation = page.getByRole('navigation', { name: 'Main' });
     for (const name of ['Overview', 'Schedules', 'Work Items', 'Agents', 'Integrations', 'Settings']) {
       await navigation.getByRole('link', { name, exact: true }).waitFor();

@@ -4,7 +4,7 @@ import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { newAgent, newSchedule, query } from '../contract/fixture.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
-import { describeInBrowser } from './fixture.ts';
+import { describeInBrowser, detail } from './fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -75,6 +75,23 @@ describeInBrowser('three in the morning', (at) => {
       .getByRole('row', { name: /Missing/ })
       .getByText(sentence)
       .waitFor();
+  });
+
+  detail('the band of a page that stays open follows the time', async () => {
+    const page = await at().open('/', { now: new Date() });
+    const begins = new Set<number>();
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith('/timeline')) begins.add(Date.parse(searchParams.get('from')!));
+    });
+    const now = page.getByRole('region', { name: 'Timeline' }).getByText(/^now /);
+    await page.reload();
+    await now.waitFor();
+    await page.clock.fastForward(hour + minute);
+    await expect.poll(() => [...begins].length).toBe(2);
+    const [first, second] = [...begins];
+    expect(second! - first!).toBe(hour);
+    await now.waitFor();
   });
 
   test('the keyboard alone leads to the reason', async () => {

@@ -62,7 +62,7 @@ describeInBrowser('Work Items', (at) => {
       },
     });
     await page.getByText(/Waits for a person since/).waitFor();
-    expect(await page.title()).toMatch(/NEEDS_REVIEW · Invoice 20417/);
+    await expect.poll(() => page.title()).toMatch(/NEEDS_REVIEW · Invoice 20417/);
     await expectAccessible(page);
     await button(page, 'Edit arguments').click();
     await page.getByLabel('Arguments', { exact: true }).fill('{"order": 7732}');
@@ -94,7 +94,7 @@ describeInBrowser('Work Items', (at) => {
     await expectAccessible(page, phone);
     await page.getByRole('tab', { name: 'Traces' }).click();
     await page.getByRole('table', { name: 'Traces' }).getByText('Attempt 1').waitFor();
-    expect(page.url()).toContain('tab=traces');
+    await expect.poll(() => page.url()).toContain('tab=traces');
     await button(page, 'Restart').click();
     await page.getByRole('dialog', { name: 'Restart' }).getByRole('button', { name: 'Restart' }).click();
     await until(async () => (await played.statusOf(run.id)) === 'PENDING', 5_000);
@@ -150,7 +150,7 @@ describeInBrowser('Work Items', (at) => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: 'Draft 1' }).click();
     await page.getByRole('row', { name: /Report 3/ }).waitFor({ state: 'detached' });
-    expect(page.url()).toContain('status=DRAFT');
+    await expect.poll(() => page.url()).toContain('status=DRAFT');
     await page.getByRole('navigation', { name: 'Status' }).getByRole('link', { name: /^All/ }).click();
     await page.getByRole('link', { name: /Report 3/ }).click();
     await page.getByRole('heading', { level: 1, name: 'Report 3' }).waitFor();
@@ -159,7 +159,7 @@ describeInBrowser('Work Items', (at) => {
     await button(page, 'Submit').click();
     await page.getByText(/Waits for an external worker/).waitFor();
     await page.getByRole('link', { name: 'Work Items' }).last().click();
-    expect(page.url()).toContain('q=report');
+    await expect.poll(() => page.url()).toContain('q=report');
     await page.getByLabel('Filter', { exact: true }).fill('nothing is called this');
     await page.getByText('No Work Items match 1 filter.').waitFor();
     await button(page, 'Clear filters').click();
@@ -180,7 +180,7 @@ describeInBrowser('Work Items', (at) => {
     await button(page, '1 new').click();
     await page.getByRole('row', { name: /Lively 2/ }).waitFor();
     await button(page, 'Live').click();
-    expect(page.url()).toContain('live=1');
+    await expect.poll(() => page.url()).toContain('live=1');
     await played.create({ work_item_name: 'Lively 3' });
     await page.getByRole('row', { name: /Lively 3/ }).waitFor();
   });

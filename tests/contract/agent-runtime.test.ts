@@ -110,6 +110,37 @@ onPostgres((at) => {
       expect(server.calls).toHaveLength(2);
     });
 
+    test('whose definition changed are asked about as they are now, and made once that is accepted', async () => {
+      await using server = await startToolServer({ tools: [add] });
+      const { agent, name, row } = await connect(server);
+      const steps = [{ tool: name('add'), args: { n: 1 } }];
+      const before = await execute(agent, steps, 'NEEDS_REVIEW');
+      const approve = ({ id, pending_approvals: [{ approval_id }] }: Json) =>
+        ok(
+          at().api.post(`/work-items/${id}/continue`, { decisions: [{ approval_id, decision: 'approve' }] }),
+        );
+      const inputSchema = { ...add.inputSchema, description: 'adds' };
+      server.tools = [{ ...add, inputSchema }];
+      await ok(at().api.post(`/tool-servers/${row.id}/discover`));
+      await approve(before);
+      const asked = await until(async () => {
+        const item = await ok(at().api.get(`/work-items/${before.id}`));
+        const [now] = item.pending_approvals;
+        return now !== undefined && now.approval_id !== before.pending_approvals[0].approval_id && item;
+      });
+      expect(asked).toMatchObject({
+        status: 'NEEDS_REVIEW',
+        pending_approvals: [{ tool_server_id: row.id, input_schema: inputSchema }],
+      });
+      const path = `/tool-servers/${row.id}/tools`;
+      const [{ definition_hash }] = (await ok(at().api.get(path))).data;
+      await ok(at().api.post(`${path}/add/accept`, { definition_hash }));
+      expect(server.calls).toEqual([]);
+      await approve(asked);
+      await becomes(asked.id, 'COMPLETED');
+      expect(server.calls).toHaveLength(1);
+    });
+
     test('without an answer make the Work Item INDETERMINATE', async () => {
       await using server = await startToolServer({ tools: [{ ...add, wire: () => 'reset' }] });
       const { agent, name } = await connect(server, { default_policy: 'allow' });
@@ -127,6 +158,22 @@ onPostgres((at) => {
       const { agent } = await connect(server);
       const item = await execute(agent, [], 'ERROR');
       expect(item).toMatchObject({ attempts: 1, error: { code: 'tool_server_unauthorized' } });
+    });
+
+    test('that a server begins to refuse after its discovery are an ERROR, and a person continues', async () => {
+      const refused = { ...add, wire: (n: number) => (n === 0 ? { status: 403 } : undefined) };
+      await using server = await startToolServer({ tools: [refused] });
+      const { agent, name } = await connect(server, { default_policy: 'allow' });
+      const call = { tool: name('add'), args: { n: 1 } };
+      const item = await execute(agent, [{ tools: [call, { tool: 'current_time' }] }, call], 'ERROR');
+      expect(item).toMatchObject({ attempts: 1, error: { code: 'tool_server_unauthorized' } });
+      await ok(at().api.post(`/work-items/${item.id}/continue`, {}));
+      await becomes(item.id, 'COMPLETED');
+      expect(server.calls).toHaveLength(2);
+
+      server.status = 401;
+      const later = await execute(agent, [call], 'ERROR');
+      expect(later).toMatchObject({ attempts: 1, error: { code: 'tool_server_unauthorized' } });
     });
   });
 

@@ -102,9 +102,9 @@ onPostgres((at) => {
       await conversation.send({ content, wait_seconds: 0 });
       const status = async () =>
         (await ok(at().api.get(`/agents/${talker.id}/conversations`))).data[0]?.status;
-      await expect.poll(status, { timeout: 10_000 }).toBe('running');
+      await expect.poll(status).toBe('running');
       await ok(at().api.post(`${conversation.path}/cancel`));
-      await expect.poll(status, { timeout: 10_000 }).toBe('idle');
+      await expect.poll(status).toBe('idle');
     });
   });
 

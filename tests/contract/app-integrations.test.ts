@@ -105,7 +105,7 @@ onPostgres((at) => {
       await ok(at().test.api.post('/telemetry/v1/traces', { resourceSpans: [span(agent.id)] }));
       return (await ok(at().app.get(`/integrations/${id}`))).health;
     };
-    await expect.poll(async () => (await paused()).state, { timeout: 10_000 }).toBe('paused');
+    await expect.poll(async () => (await paused()).state).toBe('paused');
     const shown = await ok(at().app.get(`/integrations/${id}`));
     expect(shown.scopes).toEqual([
       { scope: 'global', agent: null },
@@ -113,9 +113,7 @@ onPostgres((at) => {
     ]);
     expect(shown.health).toMatchObject({ state: 'paused', last_error: expect.stringContaining('401') });
     await expect
-      .poll(async () => (await ok(at().app.get(`/integrations/${id}`))).health.last_error_at, {
-        timeout: 5_000,
-      })
+      .poll(async () => (await ok(at().app.get(`/integrations/${id}`))).health.last_error_at)
       .toEqual(expect.any(String));
     await at().db.run(takeSamples);
     const history = await ok(at().app.get(`/integrations/${id}/history`));
@@ -123,9 +121,7 @@ onPostgres((at) => {
     expect(history.data.at(-1).queued).toBeGreaterThan(0);
     backend.respondWith(200);
     expect((await ok(at().app.post(`/integrations/${id}/test`))).ok).toBe(true);
-    await expect
-      .poll(async () => (await ok(at().app.get(`/integrations/${id}`))).health.queued, { timeout: 10_000 })
-      .toBe(0);
+    await expect.poll(async () => (await ok(at().app.get(`/integrations/${id}`))).health.queued).toBe(0);
     const unsaved = { ...basic(backend.url), password: undefined };
     expect((await ok(at().app.post(`/integrations/${id}/test`, { settings: unsaved }))).ok).toBe(true);
   });

@@ -14,7 +14,7 @@ describe('the status of the platform', () => {
     const status = (): Promise<Json> => ok(at().app.get('/status'));
 
     test('names this replica with its loops, the database and the telemetry log', async () => {
-      await expect.poll(async () => (await status()).scheduling.alive, { timeout: 15_000 }).toBe(true);
+      await expect.poll(async () => (await status()).scheduling.alive).toBe(true);
       const shown = await status();
       expect(shown.version).toBe(version);
       expect(shown.replicas[0]).toMatchObject({
@@ -74,7 +74,7 @@ describe('the status of the platform', () => {
     });
 
     test('the chain of the audit log is whole until a verification finds that it is not', async () => {
-      await expect.poll(async () => (await status()).audit.unchained, { timeout: 5_000 }).toBe(0);
+      await expect.poll(async () => (await status()).audit.unchained).toBe(0);
       const whole = (await status()).audit;
       expect(whole).toMatchObject({ state: 'whole', first_position: 1, fault: null });
       expect(whole.last_position).toBeGreaterThan(1);
@@ -110,7 +110,7 @@ describe('the status of the platform', () => {
     test('both are named, by whichever responds', async () => {
       for (const one of replicas) {
         const shown = async () => (await ok(one.app.get('/status'))).roles[0].alive;
-        await expect.poll(shown, { timeout: 10_000 }).toBe(2);
+        await expect.poll(shown).toBe(2);
       }
     });
   });

@@ -315,6 +315,21 @@ eachDatabase((_name, open) => {
       expect(sent).toEqual([{ to: 'x' }, { to: 'x' }]);
     });
 
+    test('is asked about in the order of the reply, whichever ended first', async () => {
+      let endFirst = () => {};
+      const second = new Promise<void>((resolve) => {
+        endFirst = resolve;
+      });
+      outcome = async () => {
+        if (sent.length === 1) await second;
+        else setImmediate(endFirst);
+        return unanswered();
+      };
+      const calls = [1, 2].map((n) => ({ tool: 'send', args: { n } }));
+      const item = await start([{ tools: calls }], 'INDETERMINATE');
+      expect(item.pending_approvals.map((asked: Json) => asked.arguments)).toEqual([{ n: 1 }, { n: 2 }]);
+    });
+
     test('is not made again when denied, or when nothing is said', async () => {
       for (const body of [{}, { deny: true }]) {
         outcome = unanswered;

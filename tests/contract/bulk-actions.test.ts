@@ -242,6 +242,12 @@ onPostgres((at) => {
   });
 
   describe('a bulk action that is not finished', () => {
+    // The loop of the platform looks every 15 s: it would now and then go on with what these tests leave.
+    beforeAll(async () => {
+      const loops = at().test.platform.features.list.flatMap((feature) => feature.loops ?? []);
+      await loops.find((loop) => loop.pass?.().name === 'bulk actions')!.stop();
+    });
+
     /** As a replica leaves it that is gone before its first part. */
     const left = async (ids: string[], action = 'cancel'): Promise<string> => {
       const [row] = await query(
@@ -273,7 +279,6 @@ onPostgres((at) => {
       const ids = await drafts(60);
       await failOn(ids[40]!, '57P01');
       const id = await left(ids);
-      // The loop of the platform is not notified; it would look later.
       expect(await carryOn(at().db, silentLogger, id)).toBe(true);
       await expect(carryOn(at().db, silentLogger, id)).rejects.toThrow();
       expect(await statusesOf(ids)).toEqual({ CANCELLED: 25, DRAFT: 35 });
@@ -321,7 +326,9 @@ onPostgres((at) => {
       await carryOn(at().db, silentLogger, id);
       const cancelled = await ok(at().app.post(`${path}/${id}/cancel`));
       expect(cancelled.cancel_requested_at).not.toBeNull();
+      const loop = bulkActionLoop(at().db, silentLogger).start();
       expect(await finished(id)).toMatchObject({ state: 'cancelled', done: 25, matched: 30 });
+      await loop.stop();
       expect(await statusesOf(ids)).toEqual({ CANCELLED: 25, DRAFT: 5 });
       expect(
         (await auditsOf(id)).map(({ action, details }) => [action, details.done, details.cancelled]),

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { createMigrated } from '../harness/database.ts';
@@ -31,8 +30,9 @@ describe('streams of a conversation', () =>
       numbered(stream);
       const deltas = deltasOf(stream);
       expect(deltas[0]).toBe('word0 ');
-      expect(deltas.length).toBeGreaterThan(3);
-      expect(deltas.length).toBeLessThan(30);
+      expect(deltas.length).toBeGreaterThan(1);
+      // Not one for each word, however slow they come.
+      expect(deltas.length).toBeLessThan(60);
       expect(deltas.join('')).toBe(words(60));
     });
 
@@ -80,7 +80,7 @@ describe('streams of a conversation', () =>
 
     test('a disconnect cancels nothing, and a client resumes where it was', async () => {
       const talk = await newConversation(at());
-      const stream = await talk.stream({ content: slowly(30, 20) });
+      const stream = await talk.stream({ content: slowly(60, 20) });
       const { id } = await stream.find(({ event }) => event === 'message.delta');
       stream.close();
       const active = await talk.follow();
@@ -117,9 +117,9 @@ describe('streams of a conversation', () =>
           at(),
           sql`update stream_events set remove_at = remove_at - make_interval(secs => ${seconds}) where scope = ${talk.id}`,
         );
-      await later(58);
+      await later(30);
       expect(contentOf(await allOf(talk.follow(0)))).toEqual(contentOf(stream));
-      await later(3);
+      await later(31);
       const left = contentOf(stream).filter(({ event }) => event !== 'message.delta');
       expect(contentOf(await allOf(talk.follow(0)))).toEqual(left);
       await later(86_400);
@@ -140,7 +140,7 @@ describe('streams of a conversation', () =>
     test('a reply that is lost with its attempt is void, and the next attempt goes on with what is stored', async () => {
       const talk = await newConversation(at());
       const content = scripted({
-        steps: [{ tool: 'current_time' }, { text: words(40), delta_ms: 30 }],
+        steps: [{ tool: 'current_time' }, { text: words(40), delta_ms: 50 }],
       });
       const stream = await talk.stream({ content });
       const { data } = await stream.find(({ event }) => event === 'message.delta');
@@ -269,7 +269,7 @@ describe('streams of a conversation on two replicas', () => {
   test('a client resumes on the other replica, with the same events under the same ids', async () => {
     const { id: agentId } = await newTalker(a);
     const talk = await newConversation(a, { agentId });
-    const stream = await talk.stream({ content: slowly(60, 20) });
+    const stream = await talk.stream({ content: slowly(100, 20) });
     const { id } = await stream.find(({ id }) => id === 3);
     const resumed = await talk.follow(id, b);
     const active = await talk.follow(undefined, b);
@@ -283,10 +283,11 @@ describe('streams of a conversation on two replicas', () => {
   test('a message that waits on one replica returns when the run ends on another, also without notifications', async () => {
     const talk = await newConversation(a);
     const began = performance.now();
-    const sent = talk.send({ content: slowly(10, 50) });
-    await sleep(100);
+    const sent = talk.send({ content: slowly(10, 200) });
+    await until(async () => (await talk.get()).status === 'running');
     expect((await b.api.post(`${talk.path}/messages`, { content: 'x' })).status).toBe(412);
     expect(await sent).toMatchObject({ status: 'completed', answer: words(10) });
-    expect(performance.now() - began).toBeLessThan(4_000);
+    // Unless it notices, it would wait for two minutes.
+    expect(performance.now() - began).toBeLessThan(30_000);
   });
 });

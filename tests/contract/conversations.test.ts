@@ -42,6 +42,7 @@ describe('conversations', () =>
         expectError(await at().api.raw(method, one, method === 'PATCH' ? '{}' : undefined), 404);
       }
       expect(await create({ name: null, metadata: null })).toMatchObject({ name: null, metadata: {} });
+      expect(await ok(at().api.raw('POST', path))).toMatchObject({ name: null, metadata: {} });
     });
 
     test('a conversation is named by the first 60 characters of its first message, unless it has a name', async () => {

@@ -67,6 +67,23 @@ onPostgres((at) => {
     });
   });
 
+  describe('a Work Item that the platform executes', () => {
+    test('has no lease of an external worker: a heartbeat and a finish are a 400', async () => {
+      const platform = await newAgent(at());
+      const { id } = await ok(at().api.post('/work-items', { agent_id: platform.id, draft: true }));
+      expectError(await beat(id, {}), 400, /`platform`/);
+      expectError(await finish(id, { lease_token: 'x', outcome: 'COMPLETED' }), 400, /`platform`/);
+    });
+
+    test('was claimed before its agent changed: the worker may still finish it', async () => {
+      const { id, token } = await claimed();
+      await ok(at().api.patch(`/agents/${agent.id}`, { execution: 'platform' }));
+      expect((await beat(id, { lease_token: 'x' })).status).toBe(412);
+      await ok(beat(id, { lease_token: token }));
+      expect((await ok(finish(id, { lease_token: token, outcome: 'COMPLETED' }))).status).toBe('COMPLETED');
+    });
+  });
+
   describe('claim', () => {
     test('returns the Work Item, a token that only its caller has, a trace, and the conversation', async () => {
       const { id } = await create({ message: 'm', payload: { a: 1 } });
@@ -567,7 +584,10 @@ describe('a stop', () => {
   test('ends a claim that waits with no records, at once', async () => {
     const fixture = await startFixture('postgres');
     const agent = await newAgent(fixture, { execution: 'external' });
-    const waiting = ok(fixture.api.post('/work-items/claim', { agent_ids: [agent.id], wait_seconds: 30 }));
+    const key = await newKey(fixture, 'builder');
+    const claim = { agent_ids: [agent.id], wait_seconds: 30 };
+    const waiting = ok(fixture.as(key.value).post('/work-items/claim', claim));
+    await until(async () => (await ok(fixture.api.get(`/api-keys/${key.id}`))).last_used_at);
     await new Promise((resolve) => setTimeout(resolve, 200));
     const began = performance.now();
     const stopped = fixture.test.stop();

@@ -44,7 +44,7 @@ describe('telemetry of two replicas on one database', () => {
       await until(async () => {
         const reported = await health(one);
         return Object.entries(wanted).every(([name, value]) => reported[name] === value);
-      }, 4_000).catch(async () => expect(await health(one)).toMatchObject(wanted));
+      }, 15_000).catch(async () => expect(await health(one)).toMatchObject(wanted));
     }
   };
 

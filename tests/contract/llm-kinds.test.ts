@@ -263,9 +263,7 @@ onPostgres((at) => {
     const agent = await newAgent(at(), { llm_id });
     const item = await ok(at().api.post('/work-items', { agent_id: agent.id, message: 'What time is it?' }));
     const one = `/work-items/${item.id}`;
-    await expect
-      .poll(async () => (await at().api.get(one)).body.status, { timeout: 10_000 })
-      .toBe('COMPLETED');
+    await expect.poll(async () => (await at().api.get(one)).body.status).toBe('COMPLETED');
     expect(protocol.signatures(provider.requests[1]!)).toEqual([signature]);
     const shown = await at().api.get(`${one}/messages`);
     expect(shown.text).toContain('It is noon.');

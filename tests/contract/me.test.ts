@@ -25,7 +25,7 @@ onPostgres((at) => {
     const agent = await newAgent(at());
     const mock = { steps: [{ tools: [{ tool: 'request_review', args: { reason: 'Is it right?' } }] }] };
     await ok(at().api.post('/work-items', { agent_id: agent.id, payload: { mock } }));
-    await expect.poll(async () => (await ok(at().app.get('/me'))).review_count, { timeout: 5_000 }).toBe(1);
+    await expect.poll(async () => (await ok(at().app.get('/me'))).review_count).toBe(1);
     const { value } = await newKey(at(), 'builder', { scopes: ['agents:read'] });
     expect((await ok(at().as(value, '/app/api').get('/me'))).review_count).toBeNull();
   });

@@ -47,6 +47,12 @@ describe('the OpenAPI document', () =>
       expect(`${document.info.summary} ${document.info.description}`).toMatch(/alpha/);
     });
 
+    test('no schema has an empty object as its default: some generators of clients leave out the operations that use it', async () => {
+      for (const base of ['/api/v2', '/api/v1', '/app/api']) {
+        expect(JSON.stringify(await documentOf(base))).not.toContain('"default":{}');
+      }
+    });
+
     test('every operation has a unique operationId, a summary, tags that are described, and its parameters', async () => {
       for (const base of ['/api/v2', '/api/v1', '/app/api']) {
         const { paths, tags } = await documentOf(base);
@@ -161,7 +167,7 @@ describe('the OpenAPI document', () =>
         Object.entries<{ default?: unknown }>(body(path, method).properties).flatMap(([name, field]) =>
           'default' in field ? [[name, field.default]] : [],
         );
-      const ofSchedule = { timezone: 'UTC', catch_up: true, message: '', payload: {}, metadata: {} };
+      const ofSchedule = { timezone: 'UTC', catch_up: true, message: '' };
       expect(Object.fromEntries(defaults('/agents/{agent_id}/schedules', 'post'))).toEqual(ofSchedule);
       expect(Object.fromEntries(defaults('/observability/integrations', 'post'))).toEqual({
         is_system: false,
@@ -322,5 +328,5 @@ describe('the OpenAPI document', () =>
         .filter(([method, { operationId }]) => method !== 'delete' && !seen.has(operationId))
         .map(([, { operationId }]) => operationId);
       expect(unseen).toEqual(['sendTraces']);
-    }, 90_000);
+    }, 240_000);
   }));

@@ -34,8 +34,10 @@ describe('the overview', () => {
         await query(at(), sql`delete from telemetry_accounts`);
         await query(at(), sql`delete from scheduling_outages`);
       };
-      beforeEach(() => clearOfNext(hour));
-      beforeEach(clear);
+      beforeEach(async () => {
+        await clearOfNext(hour);
+        await clear();
+      });
       afterEach(clear);
 
       const schedules = async (count: number, fields: object = {}): Promise<Json[]> => {

@@ -10,7 +10,7 @@ type Cookie = { cookie: string };
 describe('an open stream', () =>
   withPlatform('postgres', (at) => {
     /**
-     * Opens an export of 40 MB, far more than the buffers of a connection hold, and does not read on until 5 s after
+     * Opens an export of 40 MB, far more than the buffers of a connection hold, and does not read on until 7 s after
      * `end`. Resolves to whether the export was cut off by then.
      */
     const isCutOff = async ({ cookie }: Cookie, end: () => Promise<unknown>): Promise<boolean> => {
@@ -21,7 +21,7 @@ describe('an open stream', () =>
       const reader = response.body!.getReader();
       await reader.read();
       await end();
-      await sleep(5_000);
+      await sleep(7_000);
       try {
         while (!(await reader.read()).done);
         return false;
@@ -66,7 +66,7 @@ describe('an open stream', () =>
       ],
     ];
 
-    test('is cut off within 5 s when its session ends, however it ends', { timeout: 30_000 }, async () => {
+    test('is cut off within seconds when its session ends, however it ends', async () => {
       await query(
         at(),
         sql`insert into audits (id, principal_kind, principal_id, principal_name, action, target_type, outcome, details, position, hash)

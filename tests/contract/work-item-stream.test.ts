@@ -19,7 +19,10 @@ describe('the stream of a Work Item', () =>
     };
 
     test('tells what happens until it is finished, and again under the same ids', async () => {
-      const item = await create([{ text: 'Look.', tool: 'current_time', delay_ms: 300 }, { text: 'Done.' }]);
+      const item = await create([
+        { text: 'Look.', tool: 'current_time', delay_ms: 1_000 },
+        { text: 'Done.' },
+      ]);
       const stream = await item.follow();
       expect(stream.status).toBe(200);
       expect(stream.headers.get('content-type')).toBe('text/event-stream');

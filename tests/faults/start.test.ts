@@ -75,7 +75,7 @@ describe('configuration mistakes', () => {
     expect(lines.map((line) => line.match(/^configuration: ([A-Z_]+): \S/)?.[1]).sort()).toEqual(
       Object.keys(env).sort(),
     );
-  }, 30_000);
+  }, 90_000);
 
   test.each([
     ['a key that is missing', { DATABASE_URL: 'postgres://127.0.0.1/x' }, /^ENCRYPTION_KEY: is required/],
@@ -94,7 +94,7 @@ describe('configuration mistakes', () => {
     const env = { DATABASE_LISTEN_URL: url.href };
     const listening = await refused({ databaseUrl: inject('postgresUrl'), env });
     expect(listening).toEqual([1, ['configuration: DATABASE_LISTEN_URL: the database does not exist']]);
-  }, 30_000);
+  }, 90_000);
 
   test('a taken port is reported in one line', async () => {
     const port = await freePort();
@@ -108,7 +108,7 @@ describe('configuration mistakes', () => {
       server.close();
       await dropDatabase(databaseUrl);
     }
-  }, 30_000);
+  }, 90_000);
 });
 
 test('the platform waits for a database that becomes ready after its start', async () => {

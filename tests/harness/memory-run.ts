@@ -49,6 +49,7 @@ export const memoryRun = (given: Partial<Attempt> & { mock?: unknown } = {}): Me
     start: { approved: [], interrupted: [], tokensBefore: 0 },
     candidates: [{ model: mockModel(), contextTokens: 128_000 }],
     tools: builtInTools,
+    withheld: [],
     resultCheck: null,
     limits: { max_steps: 20, tool_concurrency: 4, max_tokens: null, max_output_tokens: null },
     captureContent: false,

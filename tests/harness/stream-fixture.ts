@@ -11,6 +11,7 @@ import {
 import { openMigrated } from './database.ts';
 import { type Nats, startNats } from './nats.ts';
 import { drain } from './telemetry-log.ts';
+import { until } from './wait.ts';
 
 /** Replicas that share a telemetry log: a stream for each test, one nats-server and one PostgreSQL database for all. */
 class StreamFixture {
@@ -72,13 +73,17 @@ class StreamFixture {
   /** How many messages are in the stream. */
   messages = async (): Promise<number> => (await this.manager.streams.info(this.stream)).state.messages;
 
-  /** `log` takes over everything, as if the owner had frozen for longer than its lease. */
-  takeOver = async (log: SharedLog): Promise<void> => {
-    await this.db.run((reader) =>
-      sql`update telemetry_cursors set owned_until = platform_now() - interval '1 second'`.execute(reader),
-    );
-    await log.refresh();
-    await log.deliver();
+  /** `log` takes over an integration, as if its owner had frozen for longer than its lease. */
+  takeOver = async (log: SharedLog, number: number): Promise<void> => {
+    await until(async () => {
+      await this.db.run((reader) =>
+        sql`update telemetry_cursors set owned_until = platform_now() - interval '1 second'`.execute(reader),
+      );
+      await log.refresh();
+      await log.deliver();
+      // The owner is not frozen: it may have taken its lease again in between.
+      return log.owns(number);
+    });
   };
 }
 

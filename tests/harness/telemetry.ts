@@ -20,6 +20,8 @@ export class TelemetryFixture {
   destinations = new TestDestinations();
   telemetry!: TelemetryPath;
   backend!: OtlpReceiver;
+  /** How long a backend may take, at the next `start`. */
+  requestTimeoutMs = 2_000;
   #egress!: Egress;
   #accepted = new Map<number, number>();
 
@@ -27,6 +29,7 @@ export class TelemetryFixture {
     this.directory = await mkdtemp(join(tmpdir(), 'ap-delivery-'));
     this.clock = new ShiftedClock();
     this.destinations = new TestDestinations();
+    this.requestTimeoutMs = 2_000;
     this.#accepted = new Map();
     this.#egress = createEgress({ deny: [] });
     this.backend = await startOtlpReceiver();
@@ -41,7 +44,7 @@ export class TelemetryFixture {
       clock: this.clock,
       random: () => 1,
       log: silentLogger,
-      requestTimeoutMs: 2_000,
+      requestTimeoutMs: this.requestTimeoutMs,
       retention: () => ({ milliseconds: 72 * 3_600_000, bytes: 10_240 * 1024 * 1024 }),
     });
     await this.telemetry.open();
@@ -84,7 +87,7 @@ export class TelemetryFixture {
   health = async (number = 1): Promise<Health> => (await this.telemetry.health(number))!;
 
   /** Nothing is queued any more. */
-  settled = (number = 1) => until(async () => (await this.health(number)).queued === 0, 5_000);
+  settled = (number = 1) => until(async () => (await this.health(number)).queued === 0);
 
   inState = (state: Health['state'], number = 1): Promise<Health> =>
     until(
@@ -92,9 +95,16 @@ export class TelemetryFixture {
         const now = await this.health(number);
         return now.state === state ? now : null;
       },
-      5_000,
+      10_000,
       5,
     );
+
+  /** From now on only `later` moves the clock: what is due at a moment does not depend on how busy the machine is. */
+  holdClock = (): void => {
+    const { clock } = this;
+    const held = Date.now();
+    clock.now = () => held + clock.offset;
+  };
 
   later = (milliseconds: number): void => {
     this.clock.advance(milliseconds);

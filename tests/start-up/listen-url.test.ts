@@ -35,7 +35,7 @@ test('notifications come over DATABASE_LISTEN_URL, and nothing is listened to be
     databaseUrl: pooler.url,
     env: { ...env, DATABASE_LISTEN_URL: databaseUrl },
   });
-  // A worker that has just looked looks by itself after 10 s. A busy machine may take as long once, and not each time.
+  // Without them a worker looks by itself within a minute. A busy machine may take 5 s once, and not each time.
   await carriedOut(platform);
   let took = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 3 && took > 5_000; tries++) took = await carriedOut(platform);

@@ -1,5 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -30,6 +33,28 @@ describe('packaging', () => {
     const permitted = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path!);
     for (const source of copies)
       expect(permitted.some((path) => path === source || path.startsWith(`${source}/`))).toBe(true);
+  });
+
+  test('a SIGTERM to `npm start` reaches the process of the platform, whose exit code npm takes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ap-start-'));
+    const { start } = JSON.parse(read('package.json')).scripts;
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts: { start } }));
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+    await mkdir(join(folder, 'src'));
+    const platform = `process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); console.log('ready');`;
+    await writeFile(join(folder, 'src', 'main.ts'), platform);
+    const npm = spawn('npm', ['start'], { cwd: folder, detached: true });
+    try {
+      const exited = once(npm, 'exit');
+      for await (const chunk of npm.stdout) if (String(chunk).includes('ready')) break;
+      npm.kill('SIGTERM');
+      expect(await exited).toEqual([7, null]);
+    } finally {
+      try {
+        process.kill(-npm.pid!, 'SIGKILL');
+      } catch {}
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   test('the bill of materials names the platform and its packages, and no tools', () => {

@@ -74,7 +74,7 @@ export type StreamState = 'closed' | 'live' | 'failed';
 /**
  * Follows the server-sent events of `path` while the page is visible, from the last event on. After a failure it tries
  * again after 2, 4 … 60 s, and the page polls in the meantime. The platform ends the stream at a final state: pass
- * `enabled: false` then. A tab has one stream at most, and three tabs of a browser have one; further ones poll.
+ * `enabled: false` then. A tab has one stream at most, and at most three tabs of a browser have one; the others poll.
  */
 export const useEventStream = (
   path: string,
@@ -96,12 +96,18 @@ export const useEventStream = (
       if (current) slots.release();
       current = null;
     };
+    // The other tab keeps it: this one polls until there is a free slot.
+    const onSlotLost = () => {
+      close();
+      setState('failed');
+      timer = setTimeout(open, slotRetryMs);
+    };
     const open = async () => {
       close();
       if (over || document.visibilityState !== 'visible') return;
       if (endCurrent !== end) endCurrent?.();
       endCurrent = end;
-      if (!slots.take()) {
+      if (!slots.take(onSlotLost)) {
         setState('failed');
         timer = setTimeout(open, slotRetryMs);
         return;

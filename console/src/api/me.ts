@@ -43,15 +43,20 @@ export interface Permission {
 
 const ranks: Record<Role, number> = { member: 0, builder: 1, admin: 2 };
 
+/** The lowest role that may call `operation`, and is at least `atLeast`; null if `role` is high enough. */
+export const lackedRole = (operation: string, role: Role, atLeast: Role = 'member'): Role | null => {
+  const least = roleOf(operation);
+  const needed = least !== null && least !== 'anyone' && ranks[least] > ranks[atLeast] ? least : atLeast;
+  return ranks[needed] > ranks[role] ? needed : null;
+};
+
 /** Returns whether the signed-in principal may call `operation`. `atLeast`: the thing itself may need a higher role. */
 export const usePermission = (operation: string, atLeast: Role = 'member'): Permission => {
   const { operations, principal } = useMe();
-  const least = roleOf(operation);
-  const needed = least !== null && least !== 'anyone' && ranks[least] > ranks[atLeast] ? least : atLeast;
-  const lacksRole = ranks[needed] > ranks[principal.role];
+  const requiredRole = lackedRole(operation, principal.role, atLeast);
   return {
-    allowed: operations.includes(operation) && !lacksRole,
-    requiredRole: lacksRole ? needed : null,
+    allowed: operations.includes(operation) && requiredRole === null,
+    requiredRole,
     role: principal.role,
   };
 };

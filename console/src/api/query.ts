@@ -90,6 +90,8 @@ const keyOf = (path: string, query?: Query) => [path, withQuery('', query)] as c
 
 /** The addresses that were asked for before their page was there, until it is. */
 const early = new Set<string>();
+/** How long their responses count as new, in milliseconds: someone who went to another page first may return to it later. */
+const earlyMs = 30_000;
 
 /** Asks for what a page will show while its code is still on its way. `useGet` then takes the response. */
 export const getEarly = (path: string, query?: Query): void => {
@@ -113,7 +115,8 @@ export const useGet = <T>(path: string, options: GetOptions = {}): Got<T> => {
     queryFn: ({ signal }) => fetchReply<T>(address, signal),
     enabled,
     // On a slow device the page comes long after the response to what was asked early.
-    refetchOnMount: ({ state }) => state.isInvalidated || !early.has(address),
+    refetchOnMount: ({ state }) =>
+      state.isInvalidated || !early.has(address) || Date.now() - state.dataUpdatedAt > earlyMs,
     ...(staleTime === undefined ? {} : { staleTime }),
     ...(onFocus ? {} : { refetchOnWindowFocus: false }),
     ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
@@ -167,7 +170,12 @@ export const useInvalidate = () => {
 /** Returns a function that replaces what is cached for `path`, for example with the response of a change. */
 export const useSetCached = () => {
   const client = useQueryClient();
-  return <T>(path: string, reply: Reply<T>, query?: Query) => client.setQueryData(keyOf(path, query), reply);
+  return <T>(path: string, reply: Reply<T>, query?: Query): void => {
+    const queryKey = keyOf(path, query);
+    // A response that is on its way can be older than the change.
+    void client.cancelQueries({ queryKey, exact: true });
+    client.setQueryData(queryKey, reply);
+  };
 };
 
 // A page is looked at while it is visible, whether or not its window has the focus of the keyboard.

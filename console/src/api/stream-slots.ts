@@ -14,8 +14,11 @@ interface Shared {
 }
 
 export interface StreamSlots {
-  /** Takes a slot, or keeps the one of this tab. Returns whether there was one. */
-  take: () => boolean;
+  /**
+   * Takes a slot, or keeps the one of this tab. Returns whether there was one. `onLost` is called if another tab has it
+   * later: both took it at the same moment, or this one stood still for so long that it counted as crashed.
+   */
+  take: (onLost: () => void) => boolean;
   release: () => void;
 }
 
@@ -25,23 +28,30 @@ export const streamSlots = (shared: Shared, name: string, now: () => number = Da
   let timer: ReturnType<typeof setInterval> | undefined;
   const holderOf = (slot: string): string | null => {
     const [holder = '', until] = (shared.read(slot) ?? '').split(' ');
-    return Number(until) > now() ? holder : null;
-  };
-  const renew = () => {
-    if (mine !== null) shared.write(mine, `${name} ${now() + leaseMs}`);
+    const left = Number(until) - now();
+    // A clock that was set back leaves a time that no tab can have written.
+    return left > 0 && left <= leaseMs ? holder : null;
   };
   const release = () => {
     clearInterval(timer);
     if (mine !== null && holderOf(mine) === name) shared.write(mine, null);
     mine = null;
   };
-  const take = () => {
-    if (mine !== null) return true;
-    const slots = Array.from({ length: mostStreams }, (_, index) => `stream-${index + 1}`);
-    const free = slots.find((slot) => holderOf(slot) === null);
-    if (free === undefined) return false;
-    mine = free;
-    renew();
+  const take = (onLost: () => void) => {
+    const write = () => shared.write(mine!, `${name} ${now() + leaseMs}`);
+    const renew = () => {
+      const holder = holderOf(mine!);
+      if (holder === null || holder === name) return write();
+      release();
+      onLost();
+    };
+    if (mine === null) {
+      const slots = Array.from({ length: mostStreams }, (_, index) => `stream-${index + 1}`);
+      mine = slots.find((slot) => holderOf(slot) === null) ?? null;
+      if (mine === null) return false;
+      write();
+    }
+    clearInterval(timer);
     timer = setInterval(renew, renewMs);
     return true;
   };

@@ -10,7 +10,7 @@ import {
   useState,
 } from 'react';
 import { useOfflineSince } from '../api/connection.ts';
-import { type Me, roleOf, useMeQuery } from '../api/me.ts';
+import { type Me, roleOf, useMeQuery, usePermission } from '../api/me.ts';
 import { common } from '../text/en/common.ts';
 import { shell } from '../text/en/shell.ts';
 import { isolate } from '../text/isolate.ts';
@@ -36,21 +36,23 @@ const titleOf = (pathname: string): string => {
   return (exact ?? places.find((place) => isAt(place, pathname)))?.label ?? common.product;
 };
 
-/** Shows the page, or which role it needs. */
+/** Says which role the page at `pathname` needs, or that a key does not include it. */
+const Refused = ({ operation, pathname }: { operation: string; pathname: string }) => {
+  const { role, requiredRole } = usePermission(operation);
+  return (
+    <Page title={titleOf(pathname)}>
+      <NoPermission role={role} requiredRole={requiredRole} />
+    </Page>
+  );
+};
+
+/** Shows the page to those who may see it. */
 const Guarded = ({ me }: { me: Me }) => {
   const match = useMatches().at(-1);
   const operation = match?.staticData.operation;
   if (operation === undefined || me.operations.includes(operation)) return <Outlet />;
-  const needed = roleOf(operation);
-  if (needed === null) return <NotHere />;
-  return (
-    <Page title={titleOf(match?.pathname ?? '')}>
-      <NoPermission
-        role={me.principal.role}
-        requiredRole={needed === 'anyone' || needed === me.principal.role ? null : needed}
-      />
-    </Page>
-  );
+  if (roleOf(operation) === null) return <NotHere />;
+  return <Refused operation={operation} pathname={match?.pathname ?? ''} />;
 };
 
 /**

@@ -72,6 +72,7 @@ const pages = [
     '/',
     lazyRouteComponent(() => import('../features/overview/OverviewPage.tsx'), 'OverviewPage'),
     overviewSearch,
+    'getOverview',
   ),
   page(
     '/review',

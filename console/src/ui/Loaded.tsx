@@ -1,5 +1,5 @@
 import { type ReactNode, useDeferredValue, useEffect, useState } from 'react';
-import { type Role, roleOf, useMeQuery } from '../api/me.ts';
+import { lackedRole, type Role, useMeQuery } from '../api/me.ts';
 import type { Got } from '../api/query.ts';
 import { common } from '../text/en/common.ts';
 import css from './Loaded.module.css';
@@ -56,8 +56,7 @@ export const Loaded = <T,>({ got, skeleton, list, audit, operation, children }: 
   const shows = useDeferredValue(data !== undefined);
   if (error?.status === 404 && list) return <Gone list={list} audit={audit} />;
   if (error?.status === 403) {
-    const needed = operation ? roleOf(operation) : null;
-    return <NoPermission role={role} requiredRole={needed === 'anyone' ? null : needed} />;
+    return <NoPermission role={role} requiredRole={operation ? lackedRole(operation, role) : null} />;
   }
   if (data !== undefined && shows) {
     return (

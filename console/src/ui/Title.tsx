@@ -9,22 +9,25 @@ import css from './Page.module.css';
  */
 export const Title = ({ text }: { text: string }) => {
   const heading = useRef<HTMLHeadingElement>(null);
-  const [cut, setCut] = useState(false);
-  const [opened, setOpened] = useState<string | null>(null);
-  const open = opened === text;
+  // By their texts: another heading of the same height is measured again, and is closed.
+  const [cutText, setCutText] = useState<string | null>(null);
+  const [openText, setOpenText] = useState<string | null>(null);
+  const [cut, open] = [cutText === text, openText === text];
   useLayoutEffect(() => {
     const element = heading.current!;
-    const observer = new ResizeObserver(() => setCut(element.scrollHeight > element.clientHeight + 1));
+    const observer = new ResizeObserver(() =>
+      setCutText(element.scrollHeight > element.clientHeight + 1 ? text : null),
+    );
     observer.observe(element);
     return () => observer.disconnect();
-  }, []);
+  }, [text]);
   return (
     <>
       <h1 ref={heading} tabIndex={-1} className={open ? undefined : css.title} title={cut ? text : undefined}>
         {text}
       </h1>
       {(cut || open) && (
-        <Button small kind="quiet" onClick={() => setOpened(open ? null : text)}>
+        <Button small kind="quiet" aria-expanded={open} onClick={() => setOpenText(open ? null : text)}>
           {open ? ui.showLess : ui.showAll}
         </Button>
       )}

@@ -49,7 +49,7 @@ describe('an e-mail address', () => {
   ])('%j is none', (text) => expect(emailAddress(text)).toBeNull());
 
   // Backtracking would take minutes.
-  test('a long one is refused in linear time', { timeout: 5_000 }, () => {
+  test('a long one is refused in linear time', { timeout: 30_000 }, () => {
     for (const c of ['a', '-', '.', '@', 'ä']) expect(emailAddress(`a@${c.repeat(100_000)}`)).toBeNull();
     for (const c of ['a', '-', 'a-', 'a.']) emailAddress(`a@${c.repeat(120)}!`);
   });

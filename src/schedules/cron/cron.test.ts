@@ -235,7 +235,7 @@ describe('any text', () => {
   });
 
   // In quadratic time each would take minutes.
-  it('of a million characters is refused in linear time', { timeout: 20_000 }, () => {
+  it('of a million characters is refused in linear time', { timeout: 60_000 }, () => {
     for (const part of [' ', '\t* ', '1,', '* ', '1-', '*/', 'TZ= ', '@', 'é', '\u{1F600}', '0']) {
       for (const length of [1_000, 1_000_000]) {
         refused(part.repeat(length / part.length));

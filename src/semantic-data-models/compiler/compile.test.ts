@@ -179,6 +179,21 @@ describe('structured queries', () => {
     }
   });
 
+  it('reads no expression of datasets that it does not need: a model may have thousands', () => {
+    const model = structuredClone(salesModel);
+    const other = model.datasets.find(({ name }) => name === 'customers')!;
+    other.fields!.push({
+      name: 'unread',
+      datatype: 'Date',
+      expression: { dialects: [{ dialect: 'ANSI_SQL', expression: '(' }] },
+    });
+    const query = { dimensions: ['orders.id'] };
+    for (const engine of ['postgres', 'mysql', 'sqlite'] as const) {
+      const dialect = { engine, database: 'd', defaultSchema: 's' };
+      expect(compile(model, dialect, { query }, { limit: 1, now }).sql).not.toBe('');
+    }
+  });
+
   it('tells fields apart whose names begin with the same 63 characters', async () => {
     const model = structuredClone(salesModel);
     const [one, two] = ['id', 'quantity'].map((last) => `${'a'.repeat(70)}_${last}`) as [string, string];

@@ -81,8 +81,8 @@ export class Model {
     return expression?.kind === 'column' ? expression.name : null;
   }
 
-  /** The same with the columns that relationships join by, and those of dates that filters name. */
-  joinedTables(): Table[] {
+  /** The same with the columns that relationships join by, and those of `dates`, which filters name. */
+  joinedTables(dates: readonly FoundField[]): Table[] {
     const keys = new Map<string, Set<string>>();
     const add = (name: string, columns: readonly string[]) => {
       const known = keys.get(name.toLowerCase()) ?? new Set();
@@ -93,11 +93,7 @@ export class Model {
       add(from, from_columns);
       add(to, to_columns);
     }
-    for (const dataset of this.document.datasets)
-      for (const field of dataset.fields ?? []) {
-        const stored = this.storedDate({ dataset, field });
-        if (stored !== null) add(dataset.name, [stored]);
-      }
+    for (const date of dates) add(date.dataset.name, [this.storedDate(date)!]);
     return this.document.datasets.map((dataset) => {
       const table = this.table(dataset);
       const columns = [...(keys.get(dataset.name.toLowerCase()) ?? [])].map(

@@ -63,6 +63,8 @@ class Compilation {
   readonly #dimensions: ReadDimension[];
   readonly #rows: PlacedFilter[];
   readonly #groups: PlacedFilter[];
+  /** The dates whose columns filters name, once the statement is built. */
+  readonly storedDates: FoundField[] = [];
   /** All metrics that are computed, by their names in small letters: those of filters too. */
   readonly #computed = new Map<string, ReadMetric>();
 
@@ -148,7 +150,9 @@ class Compilation {
   /** The column of a Date on MySQL, which casts it; PostgreSQL sees that a cast changes nothing. */
   #stored(found: FoundField, column: (name: string) => Expression): Expression | undefined {
     const name = this.#model.storedDate(found);
-    return name === null ? undefined : column(name);
+    if (name === null) return undefined;
+    this.storedDates.push(found);
+    return column(name);
   }
 
   /** An aggregate over the rows of its base, with columns in place of fields. */
@@ -315,7 +319,8 @@ export const resolveStructured = (model: Model, given: unknown, now: Temporal.In
   requireNames(query, model);
   return refusedAt('query', () => {
     const compilation = new Compilation(model, query, now);
-    const resolved = resolve(compilation.build(), model.joinedTables(), { inline: true });
+    const statement = compilation.build();
+    const resolved = resolve(statement, model.joinedTables(compilation.storedDates), { inline: true });
     return { resolved, columns: compilation.columns(resolved.columns.map(({ datatype }) => datatype)) };
   });
 };

@@ -224,7 +224,14 @@ const isOfDoubles = (node: Typed, engine: Engine): boolean => {
     return false;
   const isQuotient =
     node.kind === 'aggregate' ? node.name === 'avg' : node.kind === 'arithmetic' && node.operator === '/';
-  return isQuotient || childrenOf(node).some((each) => each.type === 'Float' || isOfDoubles(each, engine));
+  return isQuotient || valuesIn(node).some((each) => each.type === 'Float' || isOfDoubles(each, engine));
+};
+
+/** The expressions inside one that its value is made of: not what it is chosen, ordered or filtered by. */
+const valuesIn = (node: Typed): Typed[] => {
+  if (node.kind === 'aggregate') return node.args;
+  if (node.kind !== 'case') return childrenOf(node);
+  return [...node.whens.map(({ result }) => result), ...(node.otherwise ? [node.otherwise] : [])];
 };
 
 /** MySQL cannot limit the rows of an IN. */

@@ -1,7 +1,7 @@
 import { type Engine, engineNames } from '../engines.ts';
 import { typeNames } from '../functions/casts.ts';
+import { uniqueName } from '../names.ts';
 import { notSupported } from '../refusal.ts';
-import { uniqueName } from '../resolve/names.ts';
 import type { Range } from '../resolved.ts';
 import type { Constant } from '../tree.ts';
 

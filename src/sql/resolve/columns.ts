@@ -1,8 +1,8 @@
+import { uniqueName } from '../names.ts';
 import { notSupported } from '../refusal.ts';
 import type { Range, ResolvedColumn, ResolvedQuery } from '../resolved.ts';
 import type { Type } from '../types.ts';
 import { castTo, widened } from './coerce.ts';
-import { uniqueName } from './names.ts';
 import { columnOf, type Visible } from './scope.ts';
 
 export const withPrinted = (columns: { name: string; type: Type }[]): ResolvedColumn[] => {

@@ -1,9 +1,9 @@
+import { matching, uniqueName } from '../names.ts';
 import { notSupported, SqlRefusal } from '../refusal.ts';
 import type { Range, ResolvedCte, ResolvedSelect, Source, Table, TableColumn, Typed } from '../resolved.ts';
 import { type Type, typeOf } from '../types.ts';
 import { numberConstant } from '../values.ts';
 import { type Place, resolveExpression } from './expression.ts';
-import { matching, uniqueName } from './names.ts';
 import { columnOf, Scope, type Visible } from './scope.ts';
 
 /** Resolves the fields of one table, over the columns of the database, and nothing else. */

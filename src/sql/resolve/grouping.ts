@@ -1,9 +1,9 @@
+import { matching } from '../names.ts';
 import { notSupported } from '../refusal.ts';
 import type { Typed } from '../resolved.ts';
 import type { Select } from '../tree.ts';
 import { childrenOf, hasAggregate, keyOf, queryExpressions, queryOf } from '../walk.ts';
 import { type Place, resolveExpression } from './expression.ts';
-import { matching } from './names.ts';
 import { byOutput } from './order.ts';
 import type { Scope } from './scope.ts';
 

@@ -1,9 +1,9 @@
+import { matching } from '../names.ts';
 import { notSupported } from '../refusal.ts';
 import type { ResolvedOrder, Typed } from '../resolved.ts';
 import type { Expression, OrderItem, Select } from '../tree.ts';
 import { keyOf } from '../walk.ts';
 import { type Place, resolveExpression } from './expression.ts';
-import { matching } from './names.ts';
 
 /** An expression with ordinals and aliases of ORDER BY and GROUP BY replaced. */
 type ByOutput = { output: number } | { expression: Expression };

@@ -1,3 +1,4 @@
+import { matching, uniqueName } from '../names.ts';
 import { notSupported } from '../refusal.ts';
 import type {
   Range,
@@ -16,7 +17,6 @@ import { Datasets } from './datasets.ts';
 import { isCondition, type Place, resolveExpression } from './expression.ts';
 import { checkGrouped, resolveGroup } from './grouping.ts';
 import { labelOf } from './labels.ts';
-import { matching, uniqueName } from './names.ts';
 import { resolveOrder } from './order.ts';
 import { type Entry, Scope, type Visible } from './scope.ts';
 import { joinSides } from './set-operation.ts';

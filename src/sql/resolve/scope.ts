@@ -1,8 +1,8 @@
+import { matching } from '../names.ts';
 import { didYouMean, nearest } from '../nearest.ts';
 import { notSupported, SqlRefusal } from '../refusal.ts';
 import type { Range, Typed } from '../resolved.ts';
 import type { Type } from '../types.ts';
-import { matching } from './names.ts';
 
 /** A column that can be named: by its table or, if it is `visible`, alone. */
 export interface Visible {

@@ -1,8 +1,8 @@
+import { matching } from '../names.ts';
 import { didYouMean, nearest } from '../nearest.ts';
 import { SqlRefusal } from '../refusal.ts';
 import type { From, Query } from '../tree.ts';
 import type { Datasets } from './datasets.ts';
-import { matching } from './names.ts';
 
 export const unknownTable = (name: string, at: number | undefined, known: readonly string[]): SqlRefusal => {
   const suggestions = nearest(name, new Set(known));

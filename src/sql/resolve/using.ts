@@ -1,10 +1,10 @@
+import { matching } from '../names.ts';
 import { nearest } from '../nearest.ts';
 import { notSupported, SqlRefusal } from '../refusal.ts';
 import type { Typed } from '../resolved.ts';
 import type { From } from '../tree.ts';
 import { commonType } from '../types.ts';
 import { widened } from './coerce.ts';
-import { matching } from './names.ts';
 import type { Visible } from './scope.ts';
 
 /** USING and NATURAL: each named column of both sides is one, and comes first. */

@@ -3,6 +3,8 @@ import { Semaphore } from '../../lib/semaphore.ts';
 
 /** Smaller bodies are inflated in place: a trip to the thread pool costs more than they do. */
 const inPlaceUpTo = 32 * 1024;
+/** And to no more than this: 600 bytes of zstd can be 19 MB, which would hold up everything else for 0.2 s. */
+const inPlaceInflated = 1024 * 1024;
 /** At most this many large bodies are inflated at once, each to at most the limit, however many arrive. */
 const parallel = 4;
 
@@ -28,6 +30,10 @@ const inflateChunk = (body: Buffer, limit: number): number => {
   const most = Math.min(limit, Math.max(largestChunk, likelyRatio * body.length));
   return Math.max(smallestChunk, Math.min(declared + 64, most));
 };
+
+/** A small body is on a thread only because it inflates to far more than it was thought to. */
+const chunkOnThread = (body: Buffer, likely: number): number =>
+  body.length <= inPlaceUpTo ? largestChunk : likely;
 
 /** Room for all of it as a rule, for the same reason. */
 export const deflateChunk = (bytes: Buffer): number => Math.max(smallestChunk, bytes.length >> 1);
@@ -75,18 +81,24 @@ const toGunzipped = (body: Buffer, result: unknown): Inflated => {
 const faultOf = (error: unknown): 'too large' | 'malformed' =>
   (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'malformed';
 
-/** Runs `inPlace` for a small body and `onThread`, which has a callback, for a large one. Never rejects. */
+/**
+ * Runs `inPlace`, up to a limit of its own, for a small body, and `onThread`, which has a callback, for a large one and
+ * one that inflates to more. Never rejects.
+ */
 const inflate = async (
   body: Buffer,
-  inPlace: () => unknown,
+  limit: number,
+  inPlace: (limit: number) => unknown,
   onThread: (done: (error: Error | null, result: unknown) => void) => void,
   toInflated: (result: unknown) => Inflated,
 ): Promise<Inflated | 'too large' | 'malformed'> => {
   if (body.length <= inPlaceUpTo) {
+    const within = Math.min(limit, inPlaceInflated);
     try {
-      return toInflated(inPlace());
+      return toInflated(inPlace(within));
     } catch (error) {
-      return faultOf(error);
+      const fault = faultOf(error);
+      if (fault === 'malformed' || within === limit) return fault;
     }
   }
   return largeBodies.run(
@@ -102,11 +114,12 @@ const inflate = async (
  * claims to hold. Never rejects.
  */
 export const gunzip = (body: Buffer, limit: number): Promise<Inflated | 'too large' | 'malformed'> => {
-  const options = { maxOutputLength: limit, chunkSize: inflateChunk(body, limit), info: true };
+  const options = (most: number, chunkSize: number) => ({ maxOutputLength: most, chunkSize, info: true });
   return inflate(
     body,
-    () => zlib.gunzipSync(body, options),
-    (done) => zlib.gunzip(body, options, done),
+    limit,
+    (most) => zlib.gunzipSync(body, options(most, inflateChunk(body, most))),
+    (done) => zlib.gunzip(body, options(limit, chunkOnThread(body, inflateChunk(body, limit))), done),
     (result) => toGunzipped(body, result),
   );
 };
@@ -117,12 +130,17 @@ const zstdWindow = { [zlib.constants.ZSTD_d_windowLogMax]: 23 };
 /** Inflates zstd (RFC 8878, any number of frames) to at most `limit` bytes. Never rejects. */
 export const unzstd = (body: Buffer, limit: number): Promise<Inflated | 'too large' | 'malformed'> => {
   // Spans shrink to a third or less. Most frames do not say how much they hold.
-  const chunkSize = Math.max(smallestChunk, Math.min(4 * body.length, largestChunk, limit));
-  const options = { maxOutputLength: limit, chunkSize, params: zstdWindow };
+  const likely = Math.max(smallestChunk, Math.min(4 * body.length, largestChunk, limit));
+  const options = (most: number, chunkSize: number) => ({
+    maxOutputLength: most,
+    chunkSize,
+    params: zstdWindow,
+  });
   return inflate(
     body,
-    () => zlib.zstdDecompressSync(body, options),
-    (done) => zlib.zstdDecompress(body, options, done),
+    limit,
+    (most) => zlib.zstdDecompressSync(body, options(most, likely)),
+    (done) => zlib.zstdDecompress(body, options(limit, chunkOnThread(body, likely)), done),
     (bytes) => ({ bytes: ownBytes(bytes as Buffer, smallestChunk), oneMember: false }),
   );
 };

@@ -9,9 +9,10 @@ const roomFor = (needed: number, room: number, announced: number): number =>
 
 /**
  * Reads a stream up to `limit` bytes; `announced`: how many it says that it holds, 0 if it does not say. If it holds
- * more, or memory is short, the rest flows away unread and the stream stays open, so that the client can read a
- * response; after that the connection must be closed. Every byte that is held is reserved first. Rejects if the
- * stream breaks off.
+ * more, or memory is short, the rest flows away unread for at most `dropMs`, and then the stream is destroyed. The
+ * connection must stay open in the meantime: closed while bytes arrive, it is reset, and the client sees that instead
+ * of the response, and sends all of it again. Every byte that is held is reserved first. Rejects if the stream breaks
+ * off.
  *
  * Chunks are copied together as they arrive: one byte a packet would otherwise hold a hundred times its size, and the
  * socket's buffers may hold the next request too.
@@ -21,6 +22,7 @@ export const readBody = (
   announced: number,
   limit: number,
   reserve: Reserve,
+  dropMs: number,
 ): Promise<Buffer | 'too large' | 'no memory'> =>
   new Promise((resolve, reject) => {
     let body: Buffer = Buffer.alloc(0);
@@ -37,6 +39,8 @@ export const readBody = (
     const refuse = (fault: 'too large' | 'no memory'): void => {
       stream.off('data', take);
       setImmediate(() => stream.resume());
+      const cut = setTimeout(() => stream.destroy(), dropMs).unref();
+      stream.once('close', () => clearTimeout(cut));
       resolve(fault);
     };
     const take = (chunk: Buffer): void => {

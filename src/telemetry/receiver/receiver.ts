@@ -41,6 +41,8 @@ export interface ReceiverOptions {
   maxBodyBytes?: number;
   /** Of all requests that are being read or wait for the disk. Beyond it: 503. Default 256 MiB. */
   maxBytesInMemory?: number;
+  /** How long the rest of a body that is refused may take to arrive. Default 10 s. */
+  dropMs?: number;
 }
 
 /**
@@ -125,14 +127,12 @@ export const createReceiver = (options: ReceiverOptions): Receiver => {
     }
     let found: Awaited<ReturnType<typeof readBody>>;
     try {
-      found = await readBody(body, contentLength, maxBodyBytes, reserve);
+      found = await readBody(body, contentLength, maxBodyBytes, reserve, options.dropMs ?? 10_000);
     } catch {
       return errorResponse(encoding, 400, 'the body broke off');
     }
     if (Buffer.isBuffer(found)) return found;
-    const refusal = found === 'no memory' ? overloaded(encoding) : tooLarge(encoding);
-    // Nothing waits for the rest of the body.
-    return { ...refusal, headers: { ...refusal.headers, connection: 'close' } };
+    return found === 'no memory' ? overloaded(encoding) : tooLarge(encoding);
   };
 
   const decode = async (

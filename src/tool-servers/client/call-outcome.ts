@@ -1,5 +1,6 @@
 import { type CallToolResult, SdkErrorCode } from '@modelcontextprotocol/client';
 import {
+  type ConnectionFailure,
   connectionFailureOf,
   protocolErrorOf,
   reasonOf,
@@ -9,17 +10,28 @@ import {
   tooLargeOf,
 } from './failures.ts';
 
-/** How a call ended. `error`: with an answer that is no result. `refused`: nothing took place. `lost`: no answer came. */
+/** Nothing took place. `unauthorized`: because the server refuses the credentials. */
+type NotMade = { kind: 'refused' | 'unauthorized'; message: string };
+
+/** How a call ended. `error`: with an answer that is no result. `lost`: no answer came. */
 export type CallOutcome =
   | { kind: 'answer'; result: CallToolResult }
   | { kind: 'error'; message: string }
-  | { kind: 'refused'; message: string }
+  | NotMade
   | { kind: 'lost' };
 
 /** A gateway that got no response, or none in time, does not know either whether the call took place. */
 const gatewayStatuses = new Set([502, 504, 520, 524]);
+/** The server refuses the credentials, or denies access. */
+const unauthorizedStatuses = new Set([401, 403]);
 /** The server says that it did nothing: not implemented, not available. */
 const refusedServerErrors = new Set([501, 503]);
+
+/** Says how a call ended for which there was no connection. */
+export const notConnected = ({ step, message }: ConnectionFailure): NotMade => ({
+  kind: step === 'authenticate' ? 'unauthorized' : 'refused',
+  message,
+});
 
 /** Says how a call ended that failed with `error`. `sent`: any of it may have reached the server. */
 export const failedCallOf = (error: unknown, sent: boolean): Exclude<CallOutcome, { kind: 'answer' }> => {
@@ -31,7 +43,10 @@ export const failedCallOf = (error: unknown, sent: boolean): Exclude<CallOutcome
     const reason = reasonOf(error);
     const why = reason === null ? '.' : `: ${reason}`;
     return status < 500 || refusedServerErrors.has(status)
-      ? { kind: 'refused', message: `The server refused the call (HTTP ${status})${why}` }
+      ? {
+          kind: unauthorizedStatuses.has(status) ? 'unauthorized' : 'refused',
+          message: `The server refused the call (HTTP ${status})${why}`,
+        }
       : {
           kind: 'error',
           message: `The server failed during the call, which may have taken effect (HTTP ${status})${why}`,
@@ -48,5 +63,5 @@ export const failedCallOf = (error: unknown, sent: boolean): Exclude<CallOutcome
   if (sdkCodeOf(error) === SdkErrorCode.RequestTimeout) {
     return { kind: 'refused', message: 'There was no connection to the server in time.' };
   }
-  return { kind: 'refused', message: connectionFailureOf(error, 'negotiate').message };
+  return notConnected(connectionFailureOf(error, 'negotiate'));
 };

@@ -9,7 +9,7 @@ import { version } from '../../lib/version.ts';
 import { withTimeout } from '../../lib/with-timeout.ts';
 import type { ToolDefinition } from '../definitions.ts';
 import { type OpenedToolServer, secretsOf } from '../settings.ts';
-import { type CallOutcome, failedCallOf } from './call-outcome.ts';
+import { type CallOutcome, failedCallOf, notConnected } from './call-outcome.ts';
 import { type CallTrace, withCallTrace } from './call-trace.ts';
 import {
   ConnectionFailure,
@@ -127,7 +127,7 @@ export class Connection {
       opened = await this.#open();
     } catch (error) {
       signal.throwIfAborted();
-      return { kind: 'refused', message: this.#failure(error, 'negotiate').message };
+      return notConnected(this.#failure(error, 'negotiate'));
     }
     signal.throwIfAborted();
     const { name, inputSchema } = definition;

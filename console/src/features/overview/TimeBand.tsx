@@ -3,7 +3,7 @@ import { useGet } from '../../api/index.ts';
 import type { Timeline, TimelineBucket } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
 import { overview as words } from '../../text/en/overview.ts';
-import { useZone } from '../../time/index.ts';
+import { useClock, useZone } from '../../time/index.ts';
 import { Band, type BandRow, Box, Legend, type Outcome, Quiet, Section } from '../../ui/index.ts';
 
 const hour = 3_600_000;
@@ -53,11 +53,10 @@ const rowsOf = ({ data, bucket_ms }: Timeline): BandRow[] =>
 /** Twelve hours back and ahead, a row for each agent with schedules. */
 export const TimeBand = () => {
   const zone = useZone();
-  // The span stays while the page is open; the line of now moves in it.
-  const [span] = useState(() => {
-    const middle = Math.floor(Date.now() / everyMs) * everyMs;
-    return { from: middle - 12 * hour, to: middle + 12 * hour };
-  });
+  // The line of now moves in the span, and the span follows it once an hour: the page may be open for days.
+  const [opened] = useState(() => Math.floor(Date.now() / everyMs) * everyMs);
+  const middle = useClock((now) => opened + Math.floor((now - opened) / hour) * hour);
+  const span = { from: middle - 12 * hour, to: middle + 12 * hour };
   const got = useGet<Timeline>('/app/api/schedules/timeline', {
     query: {
       rows: 'agents',
@@ -69,6 +68,7 @@ export const TimeBand = () => {
     },
     // With jitter at most once in a minute.
     every: everyMs * 1.25,
+    keepPrevious: true,
   });
   const { data } = got;
   return (

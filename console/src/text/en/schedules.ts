@@ -61,8 +61,8 @@ export const schedules = catalog({
       count === 1 ? 'Delete schedule' : plural(count, { one: '', other: 'Delete # schedules' }),
   },
   more: {
-    pause: 'Nothing runs until someone resumes it. What is due meanwhile is recorded as skipped.',
-    resume: 'It goes on with the next occurrence. What was due meanwhile does not run.',
+    pause: 'Nothing runs until someone resumes it. What is due in the meantime is recorded as skipped.',
+    resume: 'It goes on with the next occurrence. What was due in the meantime does not run.',
     delete: 'It never runs again, and why it did or did not run is no longer known. Work Items remain.',
   },
   done: {

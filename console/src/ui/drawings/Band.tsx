@@ -91,7 +91,10 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: Ban
   const scroller = useRef<HTMLDivElement>(null);
   const width = Math.max(least, measured);
   const height = top + rows.length * rowHeight;
-  const changes = clockChanges(transitions, zone);
+  const changes = clockChanges(
+    transitions.filter((at) => at > from && at < to),
+    zone,
+  );
   const axis = axisOf(from, to, width, changes);
   const { x } = axis;
   const nowX = x(now);

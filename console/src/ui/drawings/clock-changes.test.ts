@@ -41,3 +41,8 @@ test('an hour that is there twice begins before the change and ends after it', (
   const axis = axisOf(back - 12 * hour, back + 12 * hour, 24 * 40 + 16, [change!]);
   expect(Math.round(axis.x(back))).toBe(488);
 });
+
+test('a zone that the browser does not know is drawn in UTC, without changes of its clock', () => {
+  expect(clockChanges([forward, back], 'Nowhere/Land')).toEqual([]);
+  expect(ticksBetween(forward, forward + hour, 'Nowhere/Land', hour)).toHaveLength(2);
+});

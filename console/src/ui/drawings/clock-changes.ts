@@ -10,19 +10,24 @@ export interface ClockChange {
   wallTo: number;
 }
 
-/** Returns what happens to the clock of `zone` at the moments at which it changes. */
+/**
+ * Returns what happens to the clock of `zone` at the moments at which it changes. Those of which the browser does not
+ * know are left out.
+ */
 export const clockChanges = (moments: readonly number[], zone: string): ClockChange[] =>
-  moments.map((at) => {
-    const [before, after] = [offsetAt(at - 1_000, zone), offsetAt(at, zone)];
-    return {
-      at,
-      step: after - before,
-      wallFrom: at + Math.min(before, after),
-      wallTo: at + Math.max(before, after),
-    };
-  });
+  moments
+    .map((at) => {
+      const [before, after] = [offsetAt(at - 1_000, zone), offsetAt(at, zone)];
+      return {
+        at,
+        step: after - before,
+        wallFrom: at + Math.min(before, after),
+        wallTo: at + Math.max(before, after),
+      };
+    })
+    .filter(({ step }) => step !== 0);
 
-/** The least width of hours that do not exist, in pixels: fewer can not be seen as hatched. */
+/** The least width of hours that do not exist, in pixels: hatching needs that much to be seen. */
 const leastGap = 12;
 
 /** The place of moments on an axis. */
@@ -35,7 +40,7 @@ export interface Axis {
 
 /**
  * Returns an axis of `width` pixels from one moment to another, with 8 at either end, so that a mark there is not cut.
- * Hours that do not exist take place on it as if they did: on a clock they are between the hours around them.
+ * Hours that do not exist have room on it as if they did: on a clock they are between the hours around them.
  */
 export const axisOf = (from: number, to: number, width: number, changes: readonly ClockChange[]): Axis => {
   const forward = changes.filter(({ at, step }) => step > 0 && at > from && at < to);

@@ -1,15 +1,32 @@
-/** Returns how far the clock of `zone` is from UTC at a moment, in milliseconds. */
+/** To make a format takes 50 times as long as to use it, and a drawing of weeks uses it hundreds of times. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+const formatOf = (zone: string): Intl.DateTimeFormat => {
+  let format = formats.get(zone);
+  if (!format) {
+    const options = {
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    } as const;
+    try {
+      format = new Intl.DateTimeFormat('en', { timeZone: zone, ...options });
+    } catch {
+      // The browser's zones can be older than the server's: times are shown in UTC then, too.
+      format = new Intl.DateTimeFormat('en', { timeZone: 'UTC', ...options });
+    }
+    formats.set(zone, format);
+  }
+  return format;
+};
+
+/** Returns how far the clock of `zone` is from UTC at a moment, in milliseconds; 0 if the browser does not know it. */
 export const offsetAt = (at: number, zone: string): number => {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(at);
+  const parts = formatOf(zone).formatToParts(at);
   const read = (type: string) => Number(parts.find((part) => part.type === type)?.value);
   const wall = Date.UTC(
     read('year'),

@@ -148,6 +148,8 @@ describe('a JSON file', () => {
       ['z', null],
     ]);
     expect([...readJson(' [ ] ')]).toEqual([]);
+    for (const long of ['x'.repeat(12_000_000), '\\"'.repeat(3_000_000), '\\\\'])
+      expect([...readJson(JSON.stringify([{ a: long }]))]).toEqual([[['a', { kind: 'string', text: long }]]]);
     expect([...readNdjson('{"a":true}\r\n\n{"b":1}')]).toHaveLength(2);
   });
 

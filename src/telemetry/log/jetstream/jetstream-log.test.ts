@@ -54,7 +54,7 @@ describeWithNats('replicas on one stream', () => {
     expect([first.owns(1), second.owns(1)]).toEqual([true, false]);
     expect(await second.read(1, 10_000)).toBeNull();
     const batch = (await first.read(1, 10_000))!;
-    await takeOver(second);
+    await takeOver(second, 1);
     expect(second.owns(1)).toBe(true);
     expect(await first.commit(batch, 4, { delivered: 4 })).toBe(false);
     expect(first.owns(1)).toBe(false);

@@ -36,7 +36,7 @@ const useTimelineZone = (rows: Timeline['data'] | undefined): string => {
   return useZone(zones.size === 1 ? [...zones][0] : null);
 };
 
-/** What happened to the definitions meanwhile. */
+/** What happened to the definitions in that time. */
 const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
   const rows = new Map(timeline.data.map((row) => [row.id, row]));
   const { changes } = timeline;
