@@ -125,6 +125,7 @@ export const appRoutes = (parts: IntegrationRouteParts & TestParts): Route[] => 
       path: '/integrations',
       summary: 'List integrations without credentials',
       description: 'Newest first, with their scopes and their health.',
+      conditional: true,
       response: z.object({ data: z.array(shownIntegration) }).meta({ id: 'IntegrationList' }),
       handler: async () => ({
         data: await show(await db.run((executor) => listIntegrations(executor, {}, ''))),

@@ -85,6 +85,9 @@ onPostgres((at) => {
     expectError(await put({ provider: 'otlp_basic_auth', url, username: 'clerk' }), 400);
     expectError(await put({ provider: 'otlp_custom_headers', url: 'ftp://x' }), 422);
     expect((await stored()).headers).toEqual({ 'x-one': secret, 'x-three': 'new' });
+    const list = await at().app.get('/integrations');
+    const known = { headers: { 'if-none-match': list.headers.get('etag')! } };
+    expect((await at().app.get('/integrations', known)).status).toBe(304);
     const current = await at().app.get(`/integrations/${id}`);
     const stale = { headers: { 'if-match': '"1"' } };
     expectError(await at().app.put(`/integrations/${id}`, { description: 'x' }, stale), 412);

@@ -33,12 +33,7 @@ export const RenameDialog = ({ of, conversation, onClose }: DialogProps) => {
       busy={form.busy}
       error={form.error}
     >
-      <TextField
-        label={common.name}
-        {...form.field('name')}
-        hint={words.renameHint}
-        autoFocus
-      />
+      <TextField label={common.name} {...form.field('name')} hint={words.renameHint} autoFocus />
     </ActionDialog>
   );
 };

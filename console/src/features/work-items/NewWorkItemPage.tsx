@@ -110,12 +110,7 @@ const NewForm = ({ first }: { first: Values }) => {
         none={words.noAgentMatches}
       />
       <TextField {...form.field('work_item_name')} label={words.name} hint={words.nameHint} />
-      <Textarea
-        {...form.field('message')}
-        label={words.message}
-        hint={words.messageHint}
-        rows={5}
-      />
+      <Textarea {...form.field('message')} label={words.message} hint={words.messageHint} rows={5} />
       <Textarea
         {...payload}
         error={payload.error ?? (size > most ? words.payloadTooLarge(size, most) : undefined)}

@@ -107,18 +107,10 @@ export const ScheduleForm = ({
       }
     >
       {agent}
-      <TextField
-        {...field('work_item_name')}
-        label={words.name}
-        hint={words.nameHint}
-      />
+      <TextField {...field('work_item_name')} label={words.name} hint={words.nameHint} />
       <RepeatFields form={form} changedOutside={changedOutside} />
       <ZoneField field={field('timezone')} />
-      <Textarea
-        {...message}
-        label={words.message}
-        hint={lengthHint(message.value)}
-      />
+      <Textarea {...message} label={words.message} hint={lengthHint(message.value)} />
       <Checkbox {...field('catch_up')} label={words.catchUp} hint={words.catchUpOn(grace)} />
       <MoreFields form={form} />
       <OtherFaults form={form} />
