@@ -271,7 +271,9 @@ test('a few KB that inflate to millions of empty spans are refused whole', async
 });
 
 test('a client that sends too much reads its 413, and one that never ends is cut off', async () => {
-  const { receiver } = startReceiver({ maxBodyBytes: 100_000, dropMs: 500 });
+  const patient = startReceiver({ maxBodyBytes: 100_000, dropMs: 60_000 }).receiver;
+  const hasty = startReceiver({ maxBodyBytes: 100_000, dropMs: 500 }).receiver;
+  let receiver = patient;
   const server = createServer(async (incoming, response) => {
     const {
       status,
@@ -308,6 +310,7 @@ test('a client that sends too much reads its 413, and one that never ends is cut
   expect(await post((outgoing) => outgoing.end(Buffer.alloc(30_000_000)))).toBe(413);
   expect(await post((outgoing) => outgoing.end(body))).toBe(200);
   expect(sockets.length).toBe(1);
+  receiver = hasty;
   const endless = post((outgoing) => {
     const timer = setInterval(() => outgoing.write(Buffer.alloc(50_000)), 5);
     outgoing.on('close', () => clearInterval(timer));
