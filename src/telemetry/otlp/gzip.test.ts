@@ -8,7 +8,7 @@ test.each([
   ['gzip', gunzip, gzipSync],
   ['zstd', unzstd, zstdCompressSync],
 ] as const)(
-  'a small %s body that inflates to megabytes holds up nothing else',
+  'other requests do not wait for a small %s body that inflates to megabytes',
   async (_name, inflate, compress) => {
     const inflated = async (length: number) => {
       let othersRan = false;
