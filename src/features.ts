@@ -1,5 +1,5 @@
 import { type Access, createAccess } from './access/index.ts';
-import { checkUnused, createAgents } from './agents/index.ts';
+import { approvalGuard, checkUnused, createAgents } from './agents/index.ts';
 import { createApplication } from './application/index.ts';
 import { createAudit } from './audit/index.ts';
 import { createBranding } from './branding/index.ts';
@@ -60,6 +60,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const files = createFiles(services, { owners });
   const toolServers = createToolServers(services, {
     checkUnused: (tx, id) => checkUnused(tx, 'tool_server_ids', id),
+    guard: approvalGuard,
   });
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {

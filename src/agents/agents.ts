@@ -8,16 +8,19 @@ import {
 import type { Executor, Tx } from '../database/index.ts';
 import { ApiError, badRequest, type Fault, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
+import { withoutUndefined } from '../lib/objects.ts';
 import type { Actor } from '../lib/principal.ts';
 import { lockLlmForShare } from '../llm-configurations/index.ts';
 import { lockSemanticDataModelsForShare } from '../semantic-data-models/index.ts';
 import { lockToolServersForShare } from '../tool-servers/index.ts';
+import { checkMayLoosen } from './loosening.ts';
 import {
   type Agent,
   type AgentFields,
   type AgentLock,
   type AgentMode,
   type AgentSettings,
+  defaultApprovalRole,
   deleteAgentRow,
   findAgent,
   findAgents,
@@ -47,6 +50,7 @@ export const defaultAgentSettings: AgentSettings = {
   max_tokens: null,
   max_output_tokens: null,
   tool_concurrency: 4,
+  approver_not_requester: false,
 };
 
 /** Returns the agent. Throws 404 if there is none, also for a malformed id. */
@@ -115,11 +119,11 @@ export const checkWorkerFields = (
   if (result_schema != null) throw badRequest('result_schema: only a worker agent can have one.');
 };
 
+/** null resets a key to its default. */
+type SettingChanges = { [K in keyof AgentSettings]?: AgentSettings[K] | null | undefined };
+
 /** Returns `before` with the keys of `changes`. null resets a key to its default. */
-export const mergeSettings = (
-  before: AgentSettings,
-  changes: Partial<Record<keyof AgentSettings, number | null>>,
-): AgentSettings => {
+export const mergeSettings = (before: AgentSettings, changes: SettingChanges): AgentSettings => {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
   const values = given.map(([name, value]) => [
     name,
@@ -182,7 +186,7 @@ export type AgentChanges = Partial<Omit<AgentFields, 'settings'>> & {
   mode?: AgentMode;
   /** Replaces all. */
   callbacks?: ChangedCallback[];
-  settings?: Partial<Record<keyof AgentSettings, number | null>>;
+  settings?: SettingChanges;
 };
 
 /** Throws 400 or 422 if the locked agent cannot have these changes. */
@@ -209,6 +213,15 @@ export const updateAgent = async (
 ): Promise<Agent> => {
   const before = await lockAgent(tx, id);
   await checkChanges(tx, before, changes);
+  await checkMayLoosen(tx, actor, before, {
+    ...before,
+    ...withoutUndefined(changes),
+    approval_role:
+      changes.approval_role === null
+        ? defaultApprovalRole[before.mode]
+        : (changes.approval_role ?? before.approval_role),
+    settings: mergeSettings(before.settings, changes.settings ?? {}),
+  });
   ifMatch(before.revision);
   const { mode: _, settings, callbacks: given, ...fields } = changes;
   const { stored, shown } = given

@@ -16,6 +16,7 @@ export {
   lockAgentMode,
   requireWorker,
 } from './agents.ts';
+export { approvalGuard } from './loosening.ts';
 export { createBody as createAgentBody } from './routes.ts';
 export { type Agent, defaultApprovalRole, findAgent } from './store.ts';
 

@@ -109,6 +109,7 @@ export const createBody = z
         max_tokens: optional(settingSchemas.max_tokens),
         max_output_tokens: optional(settingSchemas.max_output_tokens),
         tool_concurrency: optional(settingSchemas.tool_concurrency),
+        approver_not_requester: optional(settingSchemas.approver_not_requester),
       }),
       {},
     ),
@@ -142,6 +143,7 @@ const updateBody = z
         max_tokens: settingSchemas.max_tokens.optional(),
         max_output_tokens: settingSchemas.max_output_tokens.optional(),
         tool_concurrency: settingSchemas.tool_concurrency.nullable().optional(),
+        approver_not_requester: settingSchemas.approver_not_requester.nullable().optional(),
       })
       .optional()
       .describe('Merged key by key; null resets a key to its default.'),
@@ -204,6 +206,8 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       method: 'PATCH',
       path: '/agents/{agent_id}',
       summary: 'Update an agent',
+      description:
+        'A lower `approval_role`, `approver_not_requester` false, a looser tool policy, and a tool server with tools that no one has to approve require the present approval role of the agent (403).',
       find,
       body: updateBody,
       response: publicAgent,

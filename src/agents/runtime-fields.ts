@@ -85,4 +85,9 @@ export const runtimeSettings = {
     .nullable()
     .describe('How many tokens one reply may have; null: what the LLM configuration says.'),
   tool_concurrency: z.int().min(1).max(16).describe('How many tool calls of one step may run at once.'),
+  approver_not_requester: z
+    .boolean()
+    .describe(
+      'Whoever asked for the work may not approve its tool calls: another person has to. A key counts as the person to whom it belongs. What a schedule started was asked for by no one.',
+    ),
 };

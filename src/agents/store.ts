@@ -30,6 +30,8 @@ export interface AgentSettings {
   max_output_tokens: number | null;
   /** Tool calls of one step that run at once. */
   tool_concurrency: number;
+  /** Who asked for the work may not approve its tool calls. */
+  approver_not_requester: boolean;
 }
 
 /** What a client may set. */
@@ -102,6 +104,7 @@ const columns = [
   'max_tokens',
   'max_output_tokens',
   'tool_concurrency',
+  'approver_not_requester',
   'revision',
   'created_at',
   'updated_at',
@@ -119,6 +122,7 @@ const toAgent = ({
   max_tokens,
   max_output_tokens,
   tool_concurrency,
+  approver_not_requester,
   ...row
 }: AgentRow): Agent => ({
   ...row,
@@ -132,6 +136,7 @@ const toAgent = ({
     max_tokens,
     max_output_tokens,
     tool_concurrency,
+    approver_not_requester,
   },
 });
 
@@ -248,6 +253,17 @@ export const listAgentsNaming = async (
     .limit(limit)
     .execute();
   return rows.map((row) => row.id);
+};
+
+/** The agents that use a tool server. */
+export const listAgentsUsing = async (executor: Executor, toolServerId: string): Promise<Agent[]> => {
+  const rows = await executor
+    .selectFrom('agents')
+    .select(columns)
+    .where('tool_server_ids', '@>', sql<string[]>`array[${toolServerId}::uuid]`)
+    .orderBy('id')
+    .execute();
+  return rows.map(toAgent);
 };
 
 export const deleteAgentRow = async (tx: Tx, id: string): Promise<void> => {

@@ -9,6 +9,7 @@ import {
   type ContinueBody,
   checkDecisions,
   type MessagePart,
+  requireAnotherPerson,
   requireApprovalRole,
   settle,
   shownApproval,
@@ -118,7 +119,7 @@ const goOn = async (
     ...(parts.length > 0 ? [{ id: messageId, role: 'user' as const, content: parts }] : []),
   ]);
   await updateContinuedRun(tx, { id: run.id, firstSeq, decisions: settled.decisions });
-  await audit(tx, actor, 'conversation.continue', conversation.id, { run_id: run.id, ...settled.details });
+  await audit(tx, actor, 'conversation.continue', conversation.id, { run_id: run.id, ...settled.audited });
 };
 
 /**
@@ -132,13 +133,16 @@ export const sendMessage = async (
 ): Promise<ConversationRun> => {
   const conversation = await lockConversation(tx, conversationId);
   const { decisions = [] } = said;
+  const { active_run_id } = conversation;
+  const run = active_run_id === null ? undefined : await findRun(tx, active_run_id);
   if (decisions.length > 0) {
-    requireApprovalRole(actor.principal.role, await getAgent(tx, conversation.agent_id));
+    const agent = await getAgent(tx, conversation.agent_id);
+    requireApprovalRole(actor.principal.role, agent);
+    const requesters = run ? [run.created_by] : [];
+    await requireAnotherPerson(tx, actor, agent, requesters, decisions);
     checkDecisions(decisions);
   }
   const parts = partsOf(said.content);
-  const { active_run_id } = conversation;
-  const run = active_run_id === null ? undefined : await findRun(tx, active_run_id);
   if (conversation.status === 'running') {
     throw refusal(
       conversation,

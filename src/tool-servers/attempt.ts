@@ -4,11 +4,12 @@ import { type CountedOutcome, callTool, refusesAccess, type ToolCallResult } fro
 import { Connection, type ConnectionParts } from './client/connection.ts';
 import type { ConnectionFailure } from './client/failures.ts';
 import { type DiscoveryResult, discover } from './discovery.ts';
+import { effectivePolicy, type ToolPolicy } from './policies.ts';
 import { checksOf } from './schema-checks.ts';
 import type { ToolServerSettingsStore } from './settings.ts';
 import { listEnabledToolServers, type ToolServerRow } from './store.ts';
 import { isCallable, listTools, type ToolRow } from './tool-store.ts';
-import { effectiveIdempotent, effectivePolicy, stateOf, type ToolPolicy, usedDefinition } from './tools.ts';
+import { effectiveIdempotent, stateOf, usedDefinition } from './tools.ts';
 
 /** The last discovery of a server that an attempt relies on may be this old. */
 const maxAgeSeconds = 60;

@@ -15,6 +15,7 @@ import { createSettingsStore, type OpenedToolServer } from './settings.ts';
 import { listToolServers, type ToolServerRow, type ToolUse } from './store.ts';
 import { toolRoutes } from './tool-routes.ts';
 import {
+  type ApprovalGuard,
   type CheckUnused,
   createToolServer,
   deleteToolServer,
@@ -32,9 +33,16 @@ export {
   ToolServerError,
   type ToolServerTools,
 } from './attempt.ts';
+export {
+  loosensPolicies,
+  policyOf,
+  readServerPolicies,
+  type ServerPolicies,
+  type ToolPolicy,
+} from './policies.ts';
 export { createBody as createToolServerBody } from './schemas.ts';
 export { lockToolServersForShare, policies, type ToolUse } from './store.ts';
-export type { ToolPolicy } from './tools.ts';
+export type { ApprovalGuard } from './tool-servers.ts';
 
 /** A server with its settings and secrets, and how its tools may be used where it does not say so itself. */
 interface ListedToolServer extends OpenedToolServer {
@@ -47,7 +55,8 @@ interface ToolServerRules {
   create(tx: Tx, actor: Actor, body: NewToolServer): Promise<ToolServerRow>;
   /** Throws 422 for another address without every stored secret. */
   update(tx: Tx, actor: Actor, id: string, changes: ToolServerChanges): Promise<ToolServerRow>;
-  setToolUses: typeof setToolUses;
+  /** Says how its tools may be used: those that `uses` does not name as the server says. */
+  setToolUses(tx: Tx, actor: Actor, id: string, uses: ReadonlyMap<string, ToolUse>): Promise<void>;
   /** Does not check whether agents use it: its caller does, at the end of the transaction (`checkUnused`). */
   delete(tx: Tx, actor: Actor, id: string): Promise<void>;
   /** Throws 412 with `agent_ids` while agents use it. */
@@ -65,7 +74,7 @@ export interface ToolServers extends Feature {
 /** Tool servers: servers of the Model Context Protocol whose tools agents call. */
 export const createToolServers = (
   services: Services,
-  { checkUnused }: { checkUnused: CheckUnused },
+  { checkUnused, guard }: { checkUnused: CheckUnused; guard: ApprovalGuard },
 ): ToolServers => {
   const { config, db, vault, egress, log, clock } = services;
   const settings = createSettingsStore(vault);
@@ -132,10 +141,11 @@ export const createToolServers = (
         settings,
         allowStdio: config.allowStdioToolServers,
         checkUnused,
+        guard,
         discover: (row, withinMs) => discoverOnce(settings.open(row), withinMs),
         test,
       }),
-      ...toolRoutes(db),
+      ...toolRoutes(db, guard),
       ...usedToolServerRoutes(db, settings),
     ],
     rules: {
@@ -154,8 +164,8 @@ export const createToolServers = (
         }));
       },
       create: (tx, actor, body) => createToolServer(tx, actor, settings, config.allowStdioToolServers, body),
-      update: (tx, actor, id, changes) => updateToolServer(tx, actor, settings, id, changes),
-      setToolUses,
+      update: (tx, actor, id, changes) => updateToolServer(tx, actor, settings, id, changes, guard),
+      setToolUses: (tx, actor, id, uses) => setToolUses(tx, actor, id, uses, guard),
       delete: (tx, actor, id) => deleteToolServer(tx, actor, async () => {}, id),
       checkUnused,
       discover: (row) => discoverOnce(settings.open(row), createWithinMs),

@@ -1,8 +1,9 @@
 import type { ToolDefinition } from './definitions.ts';
+import { effectivePolicy } from './policies.ts';
 import type { OpenedToolServer } from './settings.ts';
 import type { ToolServerRow } from './store.ts';
 import type { ToolCounts, ToolRow } from './tool-store.ts';
-import { effectiveIdempotent, effectivePolicy, stateOf, usedDefinition } from './tools.ts';
+import { effectiveIdempotent, stateOf, usedDefinition } from './tools.ts';
 
 /** A tool server as the API shows it: of secrets only the names. */
 export const toolServerResponse = ({ row, settings }: OpenedToolServer, counts: ToolCounts | undefined) => {

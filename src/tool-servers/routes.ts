@@ -9,6 +9,7 @@ import { createBody, testResult, toolServer, toolServerPage, updateBody } from '
 import type { ToolServerSettingsStore } from './settings.ts';
 import { findToolServer, listToolServers, type ToolServerRow } from './store.ts';
 import {
+  type ApprovalGuard,
   type CheckUnused,
   checkMayRunPrograms,
   createToolServer,
@@ -22,6 +23,7 @@ export interface ToolServerRouteParts {
   settings: ToolServerSettingsStore;
   allowStdio: boolean;
   checkUnused: CheckUnused;
+  guard: ApprovalGuard;
   /** Discovers the tools of a server. Never rejects because of what the server does. */
   discover: (row: ToolServerRow, withinMs: number) => Promise<unknown>;
   test: (row: ToolServerRow) => Promise<ToolServerTest>;
@@ -39,6 +41,7 @@ export const toolServerRoutes = ({
   settings,
   allowStdio,
   checkUnused,
+  guard,
   discover,
   test,
 }: ToolServerRouteParts): Route[] => {
@@ -141,7 +144,7 @@ export const toolServerRoutes = ({
       etag: true,
       handler: ({ found, body, actor, transaction, ifMatch, etag }) =>
         transaction(async (tx) => {
-          const row = await updateToolServer(tx, actor, settings, found.id, body, ifMatch);
+          const row = await updateToolServer(tx, actor, settings, found.id, body, guard, ifMatch);
           etag(row.revision);
           return toolServerResponse(settings.open(row), (await countTools(tx, [row.id])).get(row.id));
         }),

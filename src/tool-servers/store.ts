@@ -105,6 +105,19 @@ export const findLockedToolServer = (tx: Tx, id: string): Promise<ToolServerRow 
 export const lockToolServerForDelete = (tx: Tx, id: string): Promise<ToolServerRow | undefined> =>
   byId(tx, id).forUpdate().executeTakeFirst();
 
+/** What these servers say of their tools, whether they list them or not. */
+export const listServerDefaults = async (
+  executor: Executor,
+  ids: readonly string[],
+): Promise<Pick<ToolServerRow, 'id' | 'default_policy' | 'expected_tools'>[]> =>
+  ids.length === 0
+    ? []
+    : executor
+        .selectFrom('tool_servers')
+        .select(['id', 'default_policy', 'expected_tools'])
+        .where('id', 'in', ids)
+        .execute();
+
 /** Locks the servers so that they are not deleted before the transaction ends. Returns the ids of those that exist. */
 export const lockToolServersForShare = async (tx: Tx, ids: readonly string[]): Promise<Set<string>> => {
   if (ids.length === 0) return new Set();

@@ -4,6 +4,7 @@ import { notFound } from '../lib/errors.ts';
 import { toolResponse } from './responses.ts';
 import { acceptToolBody, tool, toolPage, updateToolBody } from './schemas.ts';
 import { findToolServer } from './store.ts';
+import type { ApprovalGuard } from './tool-servers.ts';
 import { findTool, listTools } from './tool-store.ts';
 import { acceptTool, lockTool, updateTool } from './tools.ts';
 
@@ -11,7 +12,7 @@ const path = '/tool-servers/{tool_server_id}/tools';
 const onePath = `${path}/{tool}`;
 
 /** The tools of a server. `{tool}` is the server's own name, percent-encoded. */
-export const toolRoutes = (db: Database): Route[] => {
+export const toolRoutes = (db: Database, guard: ApprovalGuard): Route[] => {
   const findServer = finder(db, 'tool server', 'tool_server_id', findToolServer);
   const find = async (request: Parameters<typeof findServer>[0]) => {
     const server = await findServer(request);
@@ -54,9 +55,10 @@ export const toolRoutes = (db: Database): Route[] => {
       body: updateToolBody,
       response: tool,
       handler: ({ found, body, transaction, actor }) =>
-        transaction(async (tx) =>
-          toolResponse(found.server, await updateTool(tx, actor, await lockTool(tx, found.tool), body)),
-        ),
+        transaction(async (tx) => {
+          const before = await lockTool(tx, found.tool);
+          return toolResponse(found.server, await updateTool(tx, actor, before, body, guard));
+        }),
     }),
     route({
       id: 'acceptTool',
@@ -74,7 +76,7 @@ export const toolRoutes = (db: Database): Route[] => {
       handler: ({ found, body, transaction, actor }) =>
         transaction(async (tx) => {
           const before = await lockTool(tx, found.tool);
-          return toolResponse(found.server, await acceptTool(tx, actor, before, body.definition_hash));
+          return toolResponse(found.server, await acceptTool(tx, actor, before, body.definition_hash, guard));
         }),
     }),
   ];

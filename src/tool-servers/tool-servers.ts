@@ -5,6 +5,7 @@ import { newId } from '../lib/ids.ts';
 import { withoutUndefined } from '../lib/objects.ts';
 import type { Actor, Principal } from '../lib/principal.ts';
 import { defaultPrefix, freePrefix } from './names.ts';
+import { readServerPolicies, type ServerPolicies } from './policies.ts';
 import type { OpenedToolServer, ToolServerSettings, ToolServerSettingsStore } from './settings.ts';
 import {
   deletePoliciesOf,
@@ -192,12 +193,17 @@ export const updateToolServer = async (
   store: ToolServerSettingsStore,
   id: string,
   changes: ToolServerChanges,
+  guard: ApprovalGuard,
   ifMatch: (revision: number) => void = () => {},
 ): Promise<ToolServerRow> => {
   const opened = store.open(await lockToolServer(tx, id));
   checkChanges(opened, changes);
   const { row: before, settings } = opened;
   ifMatch(before.revision);
+  if (changes.default_policy !== undefined) {
+    const policies = (await readServerPolicies(tx, [id])).get(before.id)!;
+    await guard.policies(tx, actor, policies, { ...policies, default_policy: changes.default_policy });
+  }
   const after = merged(settings, changes);
   const { name, enabled, default_policy, call_timeout_seconds, max_concurrency } = changes;
   const fields = withoutUndefined({ name, enabled, default_policy, call_timeout_seconds, max_concurrency });
@@ -222,6 +228,21 @@ export const updateToolServer = async (
   });
   return row;
 };
+
+/**
+ * Stands above changes of how agents may use tools: throws 403 unless the actor has the approval role of each agent that
+ * could do more with less control after them.
+ */
+export interface ApprovalGuard {
+  policies(tx: Tx, actor: Actor, before: ServerPolicies, after: ServerPolicies): Promise<void>;
+  /** Before the tool is accepted as the server lists it now; `isNew`: no one has accepted it yet. */
+  acceptance(
+    tx: Tx,
+    actor: Actor,
+    server: ServerPolicies,
+    tool: { name: string; isNew: boolean },
+  ): Promise<void>;
+}
 
 /** Throws 412 with `agent_ids` while agents name the server. */
 export type CheckUnused = (tx: Tx, id: string) => Promise<void>;

@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { audit } from '../audit/index.ts';
 import type { Tx } from '../database/index.ts';
 import type { Actor } from '../lib/principal.ts';
+import { readServerPolicies } from './policies.ts';
 import { findLockedToolServer, type ToolUse, updateExpectedTools } from './store.ts';
+import type { ApprovalGuard } from './tool-servers.ts';
 import { findLockedTool, listToolHashes, listToolUses, updateToolRow } from './tool-store.ts';
 import { updateTool } from './tools.ts';
 
@@ -17,15 +19,20 @@ export const setToolUses = async (
   actor: Actor,
   serverId: string,
   uses: ReadonlyMap<string, ToolUse>,
+  guard: ApprovalGuard,
 ): Promise<void> => {
   const server = (await findLockedToolServer(tx, serverId))!;
+  const policies = (await readServerPolicies(tx, [serverId])).get(serverId)!;
+  const after = new Map([...uses].map(([name, { policy }]) => [name, policy]));
+  await guard.policies(tx, actor, policies, { ...policies, tools: after });
   const listed = new Set((await listToolHashes(tx, serverId)).map(({ name }) => name));
   const before = new Map((await listToolUses(tx, [serverId])).map(({ name, ...tool }) => [name, tool]));
   for (const name of listed) {
     const { policy, idempotent } = uses.get(name) ?? unused;
     const now = before.get(name) ?? unused;
     if (policy === now.policy && idempotent === now.idempotent) continue;
-    await updateTool(tx, actor, (await findLockedTool(tx, serverId, name))!, { policy, idempotent });
+    const tool = (await findLockedTool(tx, serverId, name))!;
+    await updateTool(tx, actor, tool, { policy, idempotent }, guard);
   }
   const expected = Object.fromEntries([...uses].filter(([name]) => !listed.has(name)));
   if (isDeepStrictEqual(expected, server.expected_tools)) return;

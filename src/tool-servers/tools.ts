@@ -3,19 +3,12 @@ import type { Tx } from '../database/index.ts';
 import { ApiError, notFound } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
 import { idempotentHint } from './definitions.ts';
-import type { Policy, ToolServerRow } from './store.ts';
+import { readServerPolicies } from './policies.ts';
+import type { ApprovalGuard } from './tool-servers.ts';
 import { acceptToolRow, findLockedTool, type ToolRow, updateToolRow } from './tool-store.ts';
 
 export const toolStates = ['accepted', 'new', 'changed', 'missing'] as const;
 export type ToolState = (typeof toolStates)[number];
-
-/** What an agent says about one tool of a server. */
-export interface ToolPolicy {
-  tool_server_id: string;
-  /** The server's own name of the tool. */
-  tool: string;
-  policy: Policy;
-}
 
 export const stateOf = (tool: ToolRow): ToolState => {
   if (!tool.present) return 'missing';
@@ -25,16 +18,6 @@ export const stateOf = (tool: ToolRow): ToolState => {
 
 /** What agents get: the accepted definition, or that of a tool that no one has accepted yet. */
 export const usedDefinition = (tool: ToolRow) => tool.accepted ?? tool.definition;
-
-/**
- * The policy of a tool for an agent: the tool's own `deny` is absolute; else the agent's policy, else the tool's, else
- * the server's default, so that an agent can be denied all but some.
- */
-export const effectivePolicy = (
-  server: Pick<ToolServerRow, 'default_policy'>,
-  tool: Pick<ToolRow, 'policy'>,
-  ofAgent?: Policy,
-): Policy => (tool.policy === 'deny' ? 'deny' : (ofAgent ?? tool.policy ?? server.default_policy));
 
 export const effectiveIdempotent = (tool: ToolRow): boolean =>
   tool.idempotent ?? idempotentHint(usedDefinition(tool));
@@ -52,7 +35,13 @@ export const updateTool = async (
   actor: Actor,
   before: ToolRow,
   { policy = before.policy, idempotent = before.idempotent }: Partial<Pick<ToolRow, 'policy' | 'idempotent'>>,
+  guard: ApprovalGuard,
 ): Promise<ToolRow> => {
+  const server = (await readServerPolicies(tx, [before.tool_server_id])).get(before.tool_server_id)!;
+  await guard.policies(tx, actor, server, {
+    ...server,
+    tools: new Map([...server.tools, [before.name, policy]]),
+  });
   const tool = await updateToolRow(tx, before, { policy, idempotent });
   await audit(tx, actor, 'tool_server.update_tool', tool.tool_server_id, {
     tool: tool.name,
@@ -63,7 +52,13 @@ export const updateTool = async (
 };
 
 /** Accepts the locked tool as the server lists it now. Throws 412 if `hash` is not that of its present definition. */
-export const acceptTool = async (tx: Tx, actor: Actor, before: ToolRow, hash: string): Promise<ToolRow> => {
+export const acceptTool = async (
+  tx: Tx,
+  actor: Actor,
+  before: ToolRow,
+  hash: string,
+  guard: ApprovalGuard,
+): Promise<ToolRow> => {
   if (hash !== before.definition_hash) {
     throw new ApiError(
       'precondition_failed',
@@ -72,6 +67,9 @@ export const acceptTool = async (tx: Tx, actor: Actor, before: ToolRow, hash: st
     );
   }
   if (before.accepted_hash === hash && !before.distrusted) return before;
+  const { tool_server_id: id, name } = before;
+  const server = (await readServerPolicies(tx, [id])).get(id)!;
+  await guard.acceptance(tx, actor, server, { name, isNew: before.accepted_hash === null });
   const tool = await acceptToolRow(tx, before);
   await audit(tx, actor, 'tool_server.accept_tool', tool.tool_server_id, {
     tool: tool.name,

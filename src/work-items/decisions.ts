@@ -2,8 +2,9 @@ import { getAgent } from '../agents/index.ts';
 import { advisoryRowLock, type Tx } from '../database/index.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
-import { appendMessages } from './history-store.ts';
+import { appendMessages, listRequesters } from './history-store.ts';
 import { textPart } from './messages.ts';
+import { requireAnotherPerson } from './requesters.ts';
 import {
   type ContinueBody,
   checkDecisions,
@@ -37,19 +38,24 @@ export const lockAndSettle = async (
   id: string,
   actor: Actor,
   body: ContinueBody,
-): Promise<Pick<Settled, 'decisions' | 'details'>> => {
+): Promise<Pick<Settled, 'decisions' | 'details' | 'audited'>> => {
   // Not a lock of the row: a worker that finds the row locked by a request that is then refused would not claim it.
   await advisoryRowLock(tx, 'decisions on a Work Item', id);
   const item = (await findWorkItem(tx, id))!;
   const { message, decisions = [] } = body;
   if (decisions.length > 0) {
-    if (item.agent_exists) requireApprovalRole(actor.principal.role, await getAgent(tx, item.agent_id));
+    if (item.agent_exists) {
+      const agent = await getAgent(tx, item.agent_id);
+      requireApprovalRole(actor.principal.role, agent);
+      const requesters = [item.created_by, ...(await listRequesters(tx, id))];
+      await requireAnotherPerson(tx, actor, agent, requesters, decisions);
+    }
     checkDecisions(decisions);
   }
   if (nextStatus('continue', item.status) === undefined) {
     if (decisions.length > 0) throw stale(item);
     // The transition refuses it.
-    return { decisions: [], details: {} };
+    return { decisions: [], details: {}, audited: {} };
   }
   const settled = settle(item.pending_approvals ?? [], item.decisions ?? [], body, () => stale(item));
   const of = { work_item_id: item.id, conversation_id: item.conversation_id };

@@ -43,6 +43,7 @@ export {
 export { shownContent, shownMessage } from './message-routes.ts';
 export { listShownConversations, listShownMessages } from './message-store.ts';
 export { type MessagePart, type MessageRole, messageRoles, textPart } from './messages.ts';
+export { requireAnotherPerson } from './requesters.ts';
 export type { WorkItemNeeds } from './routes.ts';
 export { beginAttempts, updateAttempt } from './run-store.ts';
 export {

@@ -2,6 +2,7 @@ import { ApiError, type Fault, unprocessable } from '../lib/errors.ts';
 import { compileArgumentCheck } from '../lib/json-schema.ts';
 import { type Role, roleAllows } from '../lib/principal.ts';
 import type { Decision, PendingApproval, StoredDecision } from './approvals.ts';
+import { type DecidedArguments, decidedArguments } from './argument-changes.ts';
 import type { MessagePart } from './messages.ts';
 
 /** What people decide, without tables: the same for Work Items and for runs of conversations. */
@@ -20,8 +21,10 @@ export interface Settled {
   decisions: StoredDecision[];
   /** The results of the calls that were denied. */
   refusals: (MessagePart & { type: 'tool_result' })[];
-  /** What the history and the audit log say, without arguments. */
+  /** What the history says, without arguments. */
   details: Record<string, unknown>;
+  /** What the audit log says: with what was asked about and what is executed. */
+  audited: Record<string, unknown>;
 }
 
 /** What people see of a pending approval. */
@@ -116,8 +119,9 @@ export const settle = (
   const kept = before.filter(
     ({ tool_call_id }) => tool_call_id && !pending.some((approval) => approval.tool_call_id === tool_call_id),
   );
-  const settled: Settled = { decisions: kept, refusals: [], details: {} };
-  const details: unknown[] = [];
+  const settled: Settled = { decisions: kept, refusals: [], details: {}, audited: {} };
+  const details: Record<string, unknown>[] = [];
+  const compared: DecidedArguments[] = [];
   for (const approval of pending) {
     const { approval_id, kind, tool_name, tool_call_id, definition_hash = null } = approval;
     if (kind === 'question') continue;
@@ -127,6 +131,8 @@ export const settle = (
     const decision = given?.decision ?? 'deny';
     const edited = given?.arguments !== undefined;
     details.push({ approval_id, kind, tool_name, decision, edited, ...(reason ? { reason } : {}) });
+    const asked = approval.arguments ?? {};
+    compared.push(decidedArguments(asked, denied ? null : (given?.arguments ?? asked)));
     const whole = { approval_id, decision, ...(reason ? { reason } : {}) };
     if (tool_call_id === undefined) {
       settled.decisions.push({ ...whole, ...(given?.arguments ? { arguments: given.arguments } : {}) });
@@ -139,5 +145,11 @@ export const settle = (
       settled.refusals.push({ type: 'tool_result', ...result });
     }
   }
-  return details.length > 0 ? { ...settled, details: { decisions: details } } : settled;
+  if (details.length === 0) return settled;
+  // An entry about one call says it of itself.
+  const audited =
+    compared.length === 1
+      ? { decisions: details, ...compared[0] }
+      : { decisions: details, calls: details.map(({ approval_id }, i) => ({ approval_id, ...compared[i]! })) };
+  return { ...settled, details: { decisions: details }, audited };
 };

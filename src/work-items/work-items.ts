@@ -177,10 +177,10 @@ export const applyToItem = async (
   if (leadsToPending(action) && !(await lockAgentForShare(tx, item.agent_id)))
     throw refusal(await getWorkItem(tx, id), action);
   const settled = action === 'continue' ? await lockAndSettle(tx, id, actor, body) : null;
-  const { details = {}, decisions = [] } = settled ?? {};
+  const { details = {}, audited = {}, decisions = [] } = settled ?? {};
   const by = { principal: actor.principal, details: { ...note, ...details }, decisions };
   const moved = await moveBy(tx, action, id, by);
-  if (moved) return { item: moved, details };
+  if (moved) return { item: moved, details: audited };
   const now = await getWorkItem(tx, id);
   if (action === 'cancel' && now.status === 'EXECUTING') return { item: now, details: null };
   throw refusal(now, action);

@@ -4,6 +4,7 @@ import { createCallbackStore } from '../../src/callbacks/callbacks.ts';
 import { OpenStreams } from '../../src/event-streams/index.ts';
 import type { ToolResult } from '../../src/runtime/tools.ts';
 import { createWorkItems } from '../../src/work-items/index.ts';
+import { sha256 } from '../../src/lib/crypto.ts';
 import { serveRoutes } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
 import { fakeTool, loseLease, makeAgent, newRuntime, type TestRuntime } from '../harness/runtime.ts';
@@ -263,7 +264,7 @@ eachDatabase((_name, open) => {
       expect(paid).toEqual([]);
     });
 
-    test('are audited, without the arguments', async () => {
+    test('are audited, with hashes of the arguments and what a person changed', async () => {
       const item = await start([pay(5)]);
       const [{ approval_id }] = item.pending_approvals;
       const decisions = [{ approval_id, decision: 'approve', arguments: { amount: 4_711 } }];
@@ -276,7 +277,12 @@ eachDatabase((_name, open) => {
       expect(rows[0]!.details.decisions).toEqual([
         { approval_id, kind: 'tool_call', tool_name: 'pay', decision: 'approve', edited: true },
       ]);
-      expect(JSON.stringify(rows)).not.toContain('4711');
+      // SHA-256 of the canonical JSON (RFC 8785).
+      expect(rows[0]!.details).toMatchObject({
+        asked_hash: sha256('{"amount":5}'),
+        executed_hash: sha256('{"amount":4711}'),
+        changes: [{ path: 'amount', from: 5, to: 4_711 }],
+      });
     });
   });
 

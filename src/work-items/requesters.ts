@@ -1,0 +1,28 @@
+import { ownersOf } from '../access/index.ts';
+import type { Agent } from '../agents/index.ts';
+import type { Tx } from '../database/index.ts';
+import { ApiError } from '../lib/errors.ts';
+import type { Actor } from '../lib/principal.ts';
+import type { Decision } from './approvals.ts';
+
+/**
+ * Throws 403 if the agent wants another person to approve its tool calls than who asked for the work, and the actor belongs
+ * to one of `requesters` (ids of principals). A key counts as the person to whom it belongs. Who asked may deny.
+ */
+export const requireAnotherPerson = async (
+  tx: Tx,
+  { principal }: Actor,
+  { settings }: Pick<Agent, 'settings'>,
+  requesters: readonly string[],
+  decisions: readonly Decision[],
+): Promise<void> => {
+  if (!settings.approver_not_requester) return;
+  if (!decisions.some(({ decision }) => decision === 'approve')) return;
+  const owners = await ownersOf(tx, [principal.id, ...requesters]);
+  const owner = owners.get(principal.id);
+  if (requesters.every((id) => owners.get(id) !== owner)) return;
+  throw new ApiError(
+    'forbidden',
+    'Whoever asked for this work may not approve its tool calls (approver_not_requester). Ask another person to decide.',
+  );
+};
