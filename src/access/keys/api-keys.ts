@@ -5,7 +5,7 @@ import { ApiError, notFound, unprocessable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Actor, Principal, Role, Scope } from '../../lib/principal.ts';
 import { notifyAccessChanged } from '../changed.ts';
-import { toEndedKeys } from './ended-keys.ts';
+import { toEndedKeys } from '../people/ended-keys.ts';
 import { keyPrefix, newKeyValue } from './key-format.ts';
 import {
   checkCount,

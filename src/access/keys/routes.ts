@@ -15,8 +15,8 @@ import {
 import { badRequest, notFound } from '../../lib/errors.ts';
 import { type Principal, roles, scopes } from '../../lib/principal.ts';
 import type { CurrentSettings } from '../../settings/index.ts';
+import { afterDeletion, deletedWithKeys, endMadeKeysQuery } from '../people/ended-keys.ts';
 import { checkMayRotate, createApiKey, deleteApiKey, mayManage, rotateApiKey } from './api-keys.ts';
-import { afterDeletion, deletedWithKeys, endMadeKeysQuery } from './ended-keys.ts';
 import { keyStatus } from './key-principal.ts';
 import { principalNames } from './names.ts';
 import { findKey, type Key, listKeys } from './store.ts';

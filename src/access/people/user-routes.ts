@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { advisoryLock, type Database, type Tx } from '../../database/index.ts';
 import { finder, listPage, pageOf, type Route, route } from '../../http/index.ts';
 import { notFound } from '../../lib/errors.ts';
-import { afterDeletion, deletedWithKeys, endMadeKeysQuery, toEndedKeys } from '../keys/ended-keys.ts';
+import { afterDeletion, deletedWithKeys, endMadeKeysQuery, toEndedKeys } from './ended-keys.ts';
 import type { PeopleParts } from './roles.ts';
 import { findUser, listUsers, type UserRow } from './store.ts';
 import {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, pageQuery, text, timestamp } from '../../http/index.ts';
 import { roles } from '../../lib/principal.ts';
-import { endedKeys } from '../keys/ended-keys.ts';
 import { asciiLower, emailAddress } from './email.ts';
+import { endedKeys } from './ended-keys.ts';
 import type { ShownUser, UserRow } from './store.ts';
 
 const roleSource = z.enum(['mapping', 'manual', 'default']);

@@ -4,10 +4,8 @@ import { ApiError, unprocessable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Actor, type Role, roleAllows } from '../../lib/principal.ts';
 import { notifyAccessChanged } from '../changed.ts';
-import { endMadeKeys } from '../keys/api-keys.ts';
-import { toEndedKeys } from '../keys/ended-keys.ts';
-import type { MadeKey } from '../keys/made-keys-store.ts';
 import { cleanName } from './claims.ts';
+import { type EndedKey, toEndedKeys } from './ended-keys.ts';
 import {
   type GivenRole,
   keepingAnAdmin,
@@ -138,7 +136,7 @@ export const updateUser = async (
   parts: PeopleParts,
   before: UserRow,
   changes: UserChanges,
-): Promise<{ user: UserRow; ended: MadeKey[] }> => {
+): Promise<{ user: UserRow; ended: EndedKey[] }> => {
   const { after, given } = await stateAfter(tx, parts, before, changes);
   const names = (Object.keys(after) as (keyof State)[]).filter((name) => before[name] !== after[name]);
   if (names.length === 0) return { user: before, ended: [] };
@@ -146,7 +144,7 @@ export const updateUser = async (
   const user = await keepingAnAdmin(tx, () => updateUserRow(tx, before.id, after));
   // After the person is changed: who is making a key has finished, or finds no access.
   const ends = (changes.end_made_keys ?? true) && losesAccess(before, after);
-  const ended = ends ? await endMadeKeys(tx, actor, before.id, 'user.update') : [];
+  const ended = ends ? await parts.endMadeKeys(tx, actor, before.id, 'user.update') : [];
   const touched = { ...counts, ...(ended.length > 0 && { ended_keys: toEndedKeys(ended) }) };
   if (names.includes('role') || names.includes('role_source')) {
     const { details } = roleChangeEntry(user.id, before, given, 'administrator', touched);
@@ -185,14 +183,14 @@ export const deleteUser = async (
   parts: PeopleParts,
   user: UserRow,
   endMade: boolean,
-): Promise<MadeKey[]> => {
+): Promise<EndedKey[]> => {
   const { id, email, name, role, role_source, status, issuer, subject } = user;
   const touched = await countTouchedOf(tx, id);
   await keepingAnAdmin(tx, async () => {
     await parts.endSessions(tx, actor, [id], 'revoked');
     await deleteUserRow(tx, id);
   });
-  const ended = endMade ? await endMadeKeys(tx, actor, id, 'user.delete') : [];
+  const ended = endMade ? await parts.endMadeKeys(tx, actor, id, 'user.delete') : [];
   const identity = issuer === null ? null : { issuer, subject };
   await audit(tx, actor, 'user.delete', id, {
     before: { email, name, role, role_source, status, identity },

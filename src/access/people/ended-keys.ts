@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { id } from '../../http/index.ts';
-import type { MadeKey } from './made-keys-store.ts';
+
+/** A key that ended with the person or the key that made it. */
+export interface EndedKey {
+  id: string;
+  name: string;
+}
 
 /** `end_made_keys` in a query. */
 export const endMadeKeysQuery = z
@@ -11,7 +16,7 @@ export const endMadeKeysQuery = z
 /** Which keys a request ended. */
 export const endedKeys = z.array(z.object({ id, name: z.string() }).meta({ id: 'EndedApiKey' }));
 
-export const toEndedKeys = (keys: readonly MadeKey[]): z.input<typeof endedKeys> =>
+export const toEndedKeys = (keys: readonly EndedKey[]): z.input<typeof endedKeys> =>
   keys.map(({ id, name }) => ({ id, name }));
 
 export const deletedWithKeys = z
@@ -22,7 +27,7 @@ export const deletedWithKeys = z
 
 /** The response of a deletion: null, which is a 204, if no key was ended and the client did not ask. */
 export const afterDeletion = (
-  ended: readonly MadeKey[],
+  ended: readonly EndedKey[],
   asked: boolean | undefined,
 ): z.input<typeof deletedWithKeys> | null =>
   ended.length === 0 && asked === undefined ? null : { ended_keys: toEndedKeys(ended) };
