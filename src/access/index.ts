@@ -17,7 +17,7 @@ import { deleteEndedSessions } from './sessions/store.ts';
 import { createProvider, createSignIn } from './sign-in/index.ts';
 
 export { principalNames } from './keys/names.ts';
-export { ownersOf } from './keys/owners.ts';
+export { rootsOf } from './keys/owners.ts';
 export { createRoleMappingBody, type RoleMappingRules } from './people/index.ts';
 
 export interface Access {

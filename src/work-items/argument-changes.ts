@@ -57,7 +57,7 @@ const changesOf = (asked: unknown, executed: unknown): ArgumentChange[] => {
     const [from, to] = [before.get(key), after.get(key)];
     return !from || !to || rfc8785(from.value) !== rfc8785(to.value);
   });
-  return differing.slice(0, maxChanges).map((key) => {
+  const changes = differing.map((key) => {
     const [from, to] = [before.get(key), after.get(key)];
     return {
       path: showPath((from ?? to)!.path),
@@ -65,6 +65,8 @@ const changesOf = (asked: unknown, executed: unknown): ArgumentChange[] => {
       to: to ? shown(to) : null,
     };
   });
+  // The database does not keep the order of keys.
+  return changes.sort((a, b) => (a.path < b.path ? -1 : 1)).slice(0, maxChanges);
 };
 
 /**

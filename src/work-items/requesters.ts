@@ -1,4 +1,4 @@
-import { ownersOf } from '../access/index.ts';
+import { rootsOf } from '../access/index.ts';
 import type { Agent } from '../agents/index.ts';
 import type { Tx } from '../database/index.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -18,9 +18,8 @@ export const requireAnotherPerson = async (
 ): Promise<void> => {
   if (!settings.approver_not_requester) return;
   if (!decisions.some(({ decision }) => decision === 'approve')) return;
-  const owners = await ownersOf(tx, [principal.id, ...requesters]);
-  const owner = owners.get(principal.id);
-  if (requesters.every((id) => owners.get(id) !== owner)) return;
+  const roots = await rootsOf(tx, requesters);
+  if (![...roots.values()].includes(principal.rootId)) return;
   throw new ApiError(
     'forbidden',
     'Whoever asked for this work may not approve its tool calls (approver_not_requester). Ask another person to decide.',

@@ -150,6 +150,9 @@ export const settle = (
   const audited =
     compared.length === 1
       ? { decisions: details, ...compared[0] }
-      : { decisions: details, calls: details.map(({ approval_id }, i) => ({ approval_id, ...compared[i]! })) };
+      : {
+          decisions: details,
+          calls: details.map(({ approval_id }, i) => ({ approval_id, ...compared[i]! })),
+        };
   return { ...settled, details: { decisions: details }, audited };
 };

@@ -1,34 +1,27 @@
 import { type Executor, sql } from '../../database/index.ts';
 import { isId } from '../../lib/ids.ts';
-import { systemActor } from '../../lib/principal.ts';
-import { bootstrap } from '../authenticator.ts';
-
-/** Who is behind no one else. */
-const ownIds = [systemActor.principal.id, bootstrap.id];
-
-/** More keys that make keys are no one's script. */
-const maxMakers = 100;
 
 /**
- * To whom these principals belong, by their ids: the person of a key, or who made it and the keys before it; else the first
- * key of the chain. Two principals of one owner are one for rules that ask for two people. Unknown ids are their own.
+ * Whose limits and rules the principals with these ids share, by their ids (`Principal.rootId`): the person to whom a key
+ * belongs, else the service account. Of a key that was deleted the audit log still knows the person: whoever asked with it
+ * would otherwise be someone else from then on. Unknown ids are their own.
  */
-export const ownersOf = async (
+export const rootsOf = async (
   executor: Executor,
   ids: Iterable<string>,
 ): Promise<ReadonlyMap<string, string>> => {
   const all = [...new Set(ids)];
-  const { rows } = await sql<{ id: string; owner: string }>`with recursive chain as (
-      select coalesce(account_id, id)::text as id, coalesce(account_id, id)::text as key,
-        coalesce(user_id::text, created_by) as maker, 0 as n
-      from api_keys where coalesce(account_id, id) = any(${all.filter(isId)}::uuid[])
-      union all
-      select c.id, coalesce(k.account_id, k.id)::text, coalesce(k.user_id::text, k.created_by), c.n + 1
-      from chain c join api_keys k on coalesce(k.account_id, k.id)::text = c.maker
-      where c.n < ${maxMakers}::int and c.maker <> c.key
-    )
-    select distinct on (id) id, case when maker = any(${ownIds}::text[]) then key else maker end as owner
-    from chain order by id, n desc`.execute(executor);
-  const owners = new Map(rows.map(({ id, owner }) => [id, owner]));
-  return new Map(all.map((id) => [id, owners.get(id) ?? id]));
+  const { rows } = await sql<{ id: string; root: string }>`
+    with asked as (select unnest(${all.filter(isId)}::uuid[]) as id),
+    keys as (
+      select distinct on (a.id) a.id, coalesce(k.owner_user_id, k.root_id, a.id) as root
+      from asked a join api_keys k on coalesce(k.account_id, k.id) = a.id order by a.id, k.created_at)
+    select id::text, root::text from keys
+    union all
+    select a.id::text, coalesce(e.details->'owner'->>'id', case when e.principal_kind = 'person' then e.principal_id end,
+      a.id::text)
+    from asked a join audits e on e.target_id = a.id::text and e.action = 'api_key.create'
+    where a.id not in (select id from keys)`.execute(executor);
+  const roots = new Map(rows.map(({ id, root }) => [id, root]));
+  return new Map(all.map((id) => [id, roots.get(id) ?? id]));
 };
