@@ -67,6 +67,7 @@ export const schedule = catalog({
   // Why?
   why: 'Why?',
   when: 'When',
+  whenIn: (zone: string) => `The time in ${zone}.`,
   whyHint: 'Pick any time, and read why it ran then, or did not.',
   before: (at: string) => `The time before: ${at}`,
   after: (at: string) => `The time after: ${at}`,
