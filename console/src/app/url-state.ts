@@ -15,7 +15,7 @@ export interface UrlState<S> {
   href: (patch: Partial<S>) => string;
   /** Removes the parameters, and only them. */
   clear: (names: readonly (keyof S & string)[]) => void;
-  /** How many of the parameters are set. */
+  /** How many filters are set by these parameters. `from` and `to` are the two ends of one. */
   count: (names: readonly (keyof S & string)[]) => number;
 }
 
@@ -36,7 +36,10 @@ export const useUrlState = <S extends object>(): UrlState<S> => {
     replace: (patch) => go(patched(patch), true),
     href: (patch) => `${pathname}${stringifySearch(patched(patch))}`,
     clear: (names) => go(patched(Object.fromEntries(names.map((name) => [name, undefined])) as Partial<S>)),
-    count: (names) => names.filter((name) => search[name] !== undefined).length,
+    count: (names) =>
+      new Set(
+        names.filter((name) => search[name] !== undefined).map((name) => name.replace(/(from|to)$/, 'range')),
+      ).size,
   };
 };
 
