@@ -29,6 +29,12 @@ export const createFirstKey = (db: Database, value: string): Promise<string | nu
       expires_at: null,
       scopes: null,
       account_id: null,
+      owner: 'workspace',
+      owner_user_id: null,
+      made_by_user_id: null,
+      made_with_key_id: null,
+      root_id: null,
+      first_end: null,
     });
     await audit(tx, systemActor, 'api_key.create', id, {
       name: 'first administrator',
