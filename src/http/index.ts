@@ -2,6 +2,7 @@ export type { Credentials } from './credentials.ts';
 export { download, downloadOperation } from './download.ts';
 export type { ShownFailure } from './failure.ts';
 export { headerMap, headerName, headerValue } from './headers.ts';
+export { createManagementServer, type Listener } from './health.ts';
 export { deleteExpiredKeys, IdempotentReplay, requestHash, withIdempotencyKey } from './idempotency.ts';
 export { describeApi, jsonSchemaOf } from './openapi.ts';
 export {

@@ -1,6 +1,13 @@
 import type { Tx } from '../../database/index.ts';
 import { ApiError, badRequest, unprocessable } from '../../lib/errors.ts';
-import { type Principal, type Role, roleAllows, type Scope, scopesAllow } from '../../lib/principal.ts';
+import {
+  type Principal,
+  type Role,
+  roleAllows,
+  type Scope,
+  scopesAllow,
+  systemActor,
+} from '../../lib/principal.ts';
 import { readSettings } from '../../settings/index.ts';
 import { lockKeyForShare } from './store.ts';
 
@@ -34,7 +41,7 @@ export const checkRights = (principal: Principal, role: Role, scopes: readonly S
 /** What bounds the life of a new key. Times are in milliseconds since 1970, by the database's clock. */
 export interface LifeLimits {
   now: number;
-  /** The end of the key that acts; null: it has none, or a person or the bootstrap key acts. */
+  /** The end of the key that acts; null: it has none, or a person, the bootstrap key or the first key acts. */
   ownEnd: number | null;
   /** MAX_API_KEY_DAYS; 0 is no limit. */
   maxDays: number;
@@ -51,7 +58,9 @@ export const lockLifeLimits = async (tx: Tx, { keyId }: Principal, now: number):
   if (own === undefined || (ownEnd !== null && ownEnd <= now)) {
     throw new ApiError('unauthorized', 'The API key was revoked, or has expired.');
   }
-  return { now, ownEnd, maxDays };
+  // Those who install the platform make their own keys with the first one, which ends after a day.
+  const isFirst = own?.created_by === systemActor.principal.id;
+  return { now, ownEnd: isFirst ? null : ownEnd, maxDays };
 };
 
 const wrongEnd = (message: string, context = {}) => unprocessable([{ path: 'expires_at', message }], context);

@@ -151,9 +151,17 @@ export const insertKey = async (
 export const lockKey = (tx: Tx, id: string): Promise<(Key & Pick<ApiKeyRow, 'value_hash'>) | undefined> =>
   selectKeys(tx).select('k.value_hash').where('k.id', '=', id).forUpdate('k').executeTakeFirst();
 
-/** The key's end, locked: no one changes or deletes the key until the transaction ends. */
-export const lockKeyForShare = (tx: Tx, id: string): Promise<Pick<ApiKeyRow, 'expires_at'> | undefined> =>
-  tx.selectFrom('api_keys').select('expires_at').where('id', '=', id).forShare().executeTakeFirst();
+/** The key's end and maker, locked: no one changes or deletes the key until the transaction ends. */
+export const lockKeyForShare = (
+  tx: Tx,
+  id: string,
+): Promise<Pick<ApiKeyRow, 'expires_at' | 'created_by'> | undefined> =>
+  tx
+    .selectFrom('api_keys')
+    .select(['expires_at', 'created_by'])
+    .where('id', '=', id)
+    .forShare()
+    .executeTakeFirst();
 
 /** Writes that a key was rotated, and when it expires. */
 export const updateReplaced = async (
