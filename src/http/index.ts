@@ -39,7 +39,7 @@ export {
   timestamp,
 } from './schemas.ts';
 export type { FileDownload } from './send-download.ts';
-export { createServer, type Server, type ServerOptions } from './server.ts';
+export { createServer, type ServerOptions } from './server.ts';
 export { qualityOf, type Site, type SiteRequest, type SiteResponse } from './site.ts';
 export type { Upload, UploadSpec } from './upload.ts';
 export { readJson, validate } from './validate.ts';
