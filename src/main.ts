@@ -48,7 +48,7 @@ const main = async (): Promise<void> => {
   stop = () => platform.stop();
   if (platform.firstKey) {
     process.stdout.write(
-      `\nThe first administrator's API key, shown this once: ${platform.firstKey}\nIt ends in 24 hours, because logs keep what is printed here. Make your own key with it, then delete it.\n\n`,
+      `\nThe first administrator's API key, shown this once: ${platform.firstKey}\nIt ends in 24 hours, because logs keep what is printed here. Make your own key with it, which may work longer.\n\n`,
     );
   }
   if (stopping) return;

@@ -8,7 +8,7 @@ import { countKeys, findKeyByHash, insertKey } from './store.ts';
 
 /**
  * How long the first key works, in milliseconds. Whoever keeps what a container prints would otherwise keep an
- * administrator. It may make keys that work longer (`lockLifeLimits`): that is what it is for.
+ * administrator. It may make keys that work longer (`lockMaker`): that is what it is for.
  */
 const lifeMs = 24 * 3_600_000;
 
@@ -36,6 +36,12 @@ export const createFirstKey = (db: Database, value: string): Promise<string | nu
       expires_at,
       scopes: null,
       account_id: null,
+      owner: 'workspace',
+      owner_user_id: null,
+      made_by_user_id: null,
+      made_with_key_id: null,
+      root_id: null,
+      first_end: null,
     });
     await audit(tx, systemActor, 'api_key.create', id, {
       name: 'first administrator',
