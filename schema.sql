@@ -40,6 +40,7 @@ create table agents (
   max_tokens integer,
   max_output_tokens integer,
   tool_concurrency integer default 4 not null,
+  approver_not_requester boolean default false not null,
   constraint agents_pkey PRIMARY KEY (id),
   constraint agents_approval_role_check CHECK ((approval_role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text]))),
   constraint agents_execution_check CHECK ((execution = ANY (ARRAY['platform'::text, 'external'::text]))),

@@ -6,6 +6,7 @@ import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import {
   Box,
+  Checkbox,
   Facts,
   Link,
   MultiSelect,
@@ -18,16 +19,22 @@ import {
 } from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
 
-const toValues = ({ tool_server_ids, semantic_data_model_ids, approval_role }: PublicAgent) => ({
+const toValues = ({ tool_server_ids, semantic_data_model_ids, approval_role, settings }: PublicAgent) => ({
   tool_server_ids,
   semantic_data_model_ids,
   approval_role,
+  approver_not_requester: settings.approver_not_requester,
 });
 type Values = ReturnType<typeof toValues>;
+const toBody = ({ approver_not_requester, ...values }: Values) => ({
+  ...values,
+  settings: { approver_not_requester },
+});
 const labels = {
   tool_server_ids: words.toolServers,
   semantic_data_model_ids: words.dataModels,
   approval_role: words.approvalRole,
+  approver_not_requester: words.approverNotRequester,
 };
 
 /** The named ones, and those chosen that the role may not read. */
@@ -41,7 +48,7 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
   const maySeeModels = usePermission('listSemanticDataModels');
   const { data: tools } = useGet<AgentTools>('/app/api/agent-tools', { enabled: maySeeServers.allowed });
   const servers = tools?.tool_servers ?? [];
-  const edit = useAgentForm(agent, got, toValues, (values: Values) => values);
+  const edit = useAgentForm(agent, got, toValues, toBody);
   const { form } = edit;
   return (
     <>
@@ -67,6 +74,11 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
           onChange={(role) => form.set({ approval_role: role as Values['approval_role'] })}
           label={words.approvalRole}
           options={optionsOf(words.roles)}
+        />
+        <Checkbox
+          {...form.field('approver_not_requester')}
+          label={words.approverNotRequester}
+          hint={words.approverNotRequesterHint}
         />
       </EditForm>
       {agent.tool_policies.length > 0 && (

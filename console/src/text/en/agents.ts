@@ -100,6 +100,9 @@ export const agents = catalog({
   dataModelsHint: 'Semantic data models that the agent can ask about company data.',
   noDataModels: 'There are no semantic data models.',
   approvalRole: 'Who may approve calls',
+  approverNotRequester: 'Another person must approve',
+  approverNotRequesterHint:
+    'Whoever asked for the work may not approve its tool calls, with any of their keys.',
   roles: { member: 'Members', builder: 'Builders', admin: 'Admins' },
   policies: 'Policies of this agent',
   policy: { allow: 'allowed', deny: 'denied', require_approval: 'needs approval' },
