@@ -65,6 +65,8 @@ export interface CallbackStore {
 const keptOf = (before: readonly Callback[], { id }: ChangedCallback): Callback | undefined =>
   before.find((callback) => callback.id === id);
 
+const originOf = (url: string): string => new URL(url).origin;
+
 const rowIdOf = ({ id, row_id = id }: Callback): string => row_id;
 
 /** The faults of ids. One that the agent does not have is no new callback: its secret would be another, unnoticed. */
@@ -78,8 +80,8 @@ const idFaults = (before: readonly Callback[], given: readonly ChangedCallback[]
   });
 
 /**
- * Throws 422 for ids that are not those of the agent, and if stored headers would go to another address, which only
- * someone who knows them may decide.
+ * Throws 422 for ids that are not those of the agent, and if stored headers would go to another address, or what the
+ * stored secret signs to another origin, which only someone who knows them may decide.
  */
 export const checkChangedCallbacks = (
   before: readonly Callback[],
@@ -88,9 +90,15 @@ export const checkChangedCallbacks = (
   const faults = given.flatMap((one, i): Fault[] => {
     const kept = keptOf(before, one);
     const moved = kept && kept.url !== one.url && kept.header_names.length > 0 && !one.headers;
-    return moved
-      ? [{ path: `callbacks[${i}].headers`, message: 'must be sent again with another `url`' }]
-      : [];
+    const elsewhere = kept && originOf(kept.url) !== originOf(one.url) && !one.secret;
+    return [
+      ...(moved
+        ? [{ path: `callbacks[${i}].headers`, message: 'must be sent again with another `url`' }]
+        : []),
+      ...(elsewhere
+        ? [{ path: `callbacks[${i}].secret`, message: 'must be given again with a `url` of another origin' }]
+        : []),
+    ];
   });
   const all = [...idFaults(before, given), ...faults];
   if (all.length > 0) throw unprocessable(all);

@@ -9,6 +9,7 @@ import type { Actor } from '../lib/principal.ts';
 import { requireAsked, requireOneAsked, type SemanticDataModels } from '../semantic-data-models/index.ts';
 import { makeOfModel } from './from-model.ts';
 import type { Target } from './keep.ts';
+import { frameName } from './names.ts';
 import type { FrameParts } from './parts.ts';
 import { type QueryResult, queryFrames } from './query.ts';
 import { makeOfFile } from './read-file.ts';
@@ -58,7 +59,10 @@ export const frameRoutes = (
     const owner = await find(request);
     const given = request.params.frame!;
     const named = isId(given) ? { id: given, name: null } : { id: null, name: given };
-    const frame = await db.run((executor) => findFrame(executor, owner, named));
+    const frame =
+      named.id !== null || frameName.test(given)
+        ? await db.run((executor) => findFrame(executor, owner, named))
+        : undefined;
     if (!frame) throw notFound('data frame');
     return frame;
   };

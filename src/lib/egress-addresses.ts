@@ -1,7 +1,16 @@
 import ipaddr from 'ipaddr.js';
 
 /** Link-local addresses and the metadata services of clouds: customer data must not go there. */
-const defaultEgressDeny = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254/128', '100.100.100.200/32'];
+const defaultEgressDeny = [
+  '169.254.0.0/16',
+  'fe80::/10',
+  'fd00:ec2::254/128',
+  'fd00:ec2::23/128',
+  'fd20:ce::254/128',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+];
 
 type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
@@ -22,7 +31,7 @@ const embedding: Record<string, number> = { ipv4Mapped: 12, rfc6052: 12, rfc6145
 
 /**
  * The addresses that packets to an address may reach: the IPv4 address inside an IPv6 one as well (mapped, compatible,
- * translated, NAT64 and 6to4), and this machine for the unspecified address.
+ * translated, NAT64, 6to4, and both of Teredo: its server and, with all bits turned, its client), and this machine for the unspecified address.
  */
 const reachedBy = (text: string): (ipaddr.IPv4 | ipaddr.IPv6)[] => {
   const address = ipaddr.parse(text.split('%')[0]!);
@@ -32,6 +41,10 @@ const reachedBy = (text: string): (ipaddr.IPv4 | ipaddr.IPv6)[] => {
     const compatible = bytes.slice(0, 12).every((byte) => byte === 0) && bytes[12] !== 0;
     const start = compatible ? 12 : embedding[address.range()];
     if (start !== undefined) reached.push(new ipaddr.IPv4(bytes.slice(start, start + 4)));
+    if (address.range() === 'teredo') {
+      const client = bytes.slice(12).map((byte) => byte ^ 0xff);
+      reached.push(new ipaddr.IPv4(bytes.slice(4, 8)), new ipaddr.IPv4(client));
+    }
   }
   for (const one of [...reached]) {
     if (one.range() === 'unspecified')

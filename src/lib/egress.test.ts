@@ -77,6 +77,8 @@ test('a forbidden address is not connected to in any spelling', async () => {
     '[::127.0.0.1]',
     '[::ffff:0:127.0.0.1]',
     '[2002:7f00:1::]',
+    '[2001:0:7f00:1::1]',
+    '[2001::80ff:fffe]',
     '0',
     '[::]',
   ]) {
@@ -110,6 +112,11 @@ test('allow wins over deny; metadata services are denied by default', async () =
     '100.100.100.200',
     '[::ffff:169.254.169.254]',
     '[2002:a9fe:a9fe::1]',
+    '[fd00:ec2::23]',
+    '[fd20:ce::254]',
+    '168.63.129.16',
+    '192.0.0.192',
+    '[2001:0:a9fe:a9fe::1]',
   ]) {
     await expect(standard.resolve(host)).rejects.toMatchObject({ kind: 'denied' });
   }

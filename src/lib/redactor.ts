@@ -3,7 +3,28 @@ const shortest = 4;
 
 const placeholder = '[redacted]';
 
-/** The forms in which a server may repeat a secret: as it is, in JSON, in a url, and without its scheme. */
+/** Shorter pieces of base64 are in many texts. */
+const shortestBase64 = 6;
+
+/**
+ * The base64 of a secret wherever it begins in what was encoded: at the first, second or third byte of a group. The
+ * characters at its ends that depend on what stands next to it are left out, so each form is in every such text. With the
+ * whole form, padded or not, nothing of a text that is the secret alone remains.
+ */
+const base64Of = (secret: string): string[] => {
+  const bytes = Buffer.from(secret);
+  const forms = [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    const certain = Math.floor(((before + bytes.length) * 8) / 6);
+    return text.slice(Math.ceil((before * 8) / 6), certain);
+  });
+  const padded = bytes.toString('base64');
+  return [padded, padded.replaceAll('=', ''), ...forms]
+    .flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')])
+    .filter((form) => form.length >= shortestBase64);
+};
+
+/** The forms in which a server may repeat a secret: as it is, in JSON, in a url, in base64, and without its scheme. */
 const formsOf = (secret: string): string[] => {
   const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
   const credential = /^(?:bearer|basic|token|apikey|api-key) +(.+)$/i.exec(secret)?.[1];
@@ -25,7 +46,10 @@ export class Redactor {
 
   /** Adds a secret that became known later, such as an access token. */
   add(secret: string): void {
-    const forms = formsOf(secret).filter((form) => form.length >= shortest && !this.#secrets.includes(form));
+    const plain = formsOf(secret).filter((form) => form.length >= shortest);
+    const forms = [...new Set([...plain, ...plain.flatMap(base64Of)])].filter(
+      (form) => !this.#secrets.includes(form),
+    );
     // The longest first, so that nothing of a secret remains that contains another one.
     this.#secrets = [...this.#secrets, ...forms].sort((a, b) => b.length - a.length);
   }

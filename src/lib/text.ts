@@ -17,6 +17,9 @@ const textFault = (text: string): string | null => {
   return null;
 };
 
+/** Whether the database can hold `text`: nothing that it cannot hold has such a name. */
+export const isStorable = (text: string): boolean => textFault(text) === null;
+
 /** At most this many faults of one request are reported: its sender has to fix these first anyway. */
 export const mostFaults = 100;
 

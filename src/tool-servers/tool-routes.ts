@@ -1,6 +1,7 @@
 import type { Database } from '../database/index.ts';
 import { finder, type Route, route } from '../http/index.ts';
 import { notFound } from '../lib/errors.ts';
+import { isStorable } from '../lib/text.ts';
 import { toolResponse } from './responses.ts';
 import { acceptToolBody, tool, toolPage, updateToolBody } from './schemas.ts';
 import { findToolServer } from './store.ts';
@@ -17,9 +18,9 @@ export const toolRoutes = (db: Database, guard: ApprovalGuard): Route[] => {
   const find = async (request: Parameters<typeof findServer>[0]) => {
     const server = await findServer(request);
     const name = request.params.tool!;
-    const found = name.includes('\u0000')
-      ? undefined
-      : await db.run((executor) => findTool(executor, server.id, name));
+    const found = isStorable(name)
+      ? await db.run((executor) => findTool(executor, server.id, name))
+      : undefined;
     if (!found) throw notFound('tool');
     return { server, tool: found };
   };

@@ -68,3 +68,16 @@ test('reads to the end what opens much and closes nothing', () => {
     expect(parts.at(-1)).toMatchObject({ kind: 'text', text: expect.stringMatching(/ end$/) });
   }
 });
+
+test.each([
+  ['a heading with many spaces', `# a${' '.repeat(50_000)}\u2028x`],
+  ['a heading with many marks', `# ${'# '.repeat(20_000)}x`],
+  ['a table without dashes', `|\n|${' '.repeat(50_000)}x`],
+  ['spaces', ' '.repeat(50_000)],
+  ['backticks', `${'`'.repeat(20_000)}x`],
+  ['lines of their own', '\u2028'.repeat(20_000)],
+])('%s takes no time that grows faster than the text', (_what, text) => {
+  const before = process.cpuUsage();
+  for (const block of parseMarkdown(text)) if ('text' in block) parseInline(block.text);
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
+});

@@ -17,12 +17,21 @@ export type Block =
 
 const item = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const fence = /^\s*(```+|~~~+)/;
-const heading = /^\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$/;
 const line = /^\s{0,3}([-*_])(\s*\1){2,}\s*$/;
-const separator = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+const dashes = /^:?-+:?$/;
 
 /** How deep lists and quotes are read. */
 const mostDeep = 5;
+
+/** The text of a heading; null for another line. Not one pattern: on many spaces it would take their number cubed. */
+const headingOf = (each: string): string | null => {
+  const start = /^\s{0,3}#{1,6}(?=\s)/.exec(each);
+  if (!start) return null;
+  const text = each.slice(start[0].length).trim();
+  let end = text.length;
+  while (text[end - 1] === '#') end -= 1;
+  return text.slice(0, end).trimEnd();
+};
 
 const cells = (row: string): string[] =>
   row
@@ -32,13 +41,16 @@ const cells = (row: string): string[] =>
     .map((cell) => cell.trim());
 
 const isTable = (lines: readonly string[], at: number): boolean =>
-  lines[at]!.includes('|') && (lines[at + 1]?.includes('|') ?? false) && separator.test(lines[at + 1]!);
+  lines[at]!.includes('|') &&
+  (lines[at + 1]?.includes('|') ?? false) &&
+  cells(lines[at + 1]!).every((cell) => dashes.test(cell));
 
 const begins = (lines: readonly string[], at: number): boolean => {
   const each = lines[at]!;
   return (
     each.trim() === '' ||
-    [fence, heading, line, item, /^\s*>/].some((pattern) => pattern.test(each)) ||
+    headingOf(each) !== null ||
+    [fence, line, item, /^\s*>/].some((pattern) => pattern.test(each)) ||
     isTable(lines, at)
   );
 };
@@ -79,13 +91,14 @@ const readBlocks = (lines: readonly string[], deep: number): Block[] => {
   while (at < lines.length) {
     const each = lines[at]!;
     const mark = fence.exec(each)?.[1];
+    const title = headingOf(each);
     if (each.trim() === '') at += 1;
     else if (mark) {
       const end = take(lines, at + 1, (code) => !code.trim().startsWith(mark));
       blocks.push({ kind: 'code', text: lines.slice(at + 1, end).join('\n') });
       at = end + 1;
-    } else if (heading.test(each)) {
-      blocks.push({ kind: 'heading', text: heading.exec(each)![1]! });
+    } else if (title !== null) {
+      blocks.push({ kind: 'heading', text: title });
       at += 1;
     } else if (line.test(each)) {
       blocks.push({ kind: 'line' });
@@ -112,8 +125,11 @@ const readBlocks = (lines: readonly string[], deep: number): Block[] => {
   return blocks;
 };
 
+/** What ends a line, for a `.` in a pattern too: a line that it cannot pass makes patterns backtrack. */
+const lineEnd = /\r\n|[\n\r\u2028\u2029]/;
+
 /** The blocks of a text. */
-export const parseMarkdown = (text: string): Block[] => readBlocks(text.split(/\r?\n/), 0);
+export const parseMarkdown = (text: string): Block[] => readBlocks(text.split(lineEnd), 0);
 
 /** Each with a limit, so that a text that opens and never closes is not read again from each of its marks. */
 const inline =
