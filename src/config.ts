@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ConfigError } from './lib/config-error.ts';
 import './lib/fault-words.ts';
 import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
+import { parseResourceAttributes } from './lib/resource-attributes.ts';
 import { type OidcConfig, oidcEnvironment, oidcMistakes, readOidc } from './oidc-config.ts';
 
 export { ConfigError };
@@ -59,12 +60,14 @@ const postgresUrl = z
     'must be a postgres:// address',
   );
 
+const port = z
+  .string()
+  .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, 'must be a port from 0 to 65535')
+  .transform(Number);
+
 const environment = z.object({
-  PORT: z
-    .string()
-    .default('8080')
-    .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, 'must be a port from 0 to 65535')
-    .transform(Number),
+  PORT: port.prefault('8080'),
+  MANAGEMENT_PORT: port.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: postgresUrl.optional(),
@@ -116,13 +119,24 @@ const environment = z.object({
   LLM_TRACING_PROJECT_HEADER: z
     .string()
     .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of an HTTP header')
-    .default('x-project-name'),
+    .optional(),
+  OTEL_RESOURCE_ATTRIBUTES: z
+    .string()
+    .transform(parseResourceAttributes)
+    .refine(
+      (attributes) => attributes !== null,
+      'must be key=value pairs with commas between them, percent-encoded, as service.namespace=agents,deployment.environment=staging',
+    )
+    .optional(),
+  OTEL_SERVICE_NAME: z.string().optional(),
   ...oidcEnvironment,
 });
 
 /** The configuration of one replica, from its environment. */
 export interface Config {
   port: number;
+  /** The port that has `/metrics` instead of `port`; null: there is none. */
+  managementPort: number | null;
   host: string;
   dataDir: string;
   databaseUrl: string | null;
@@ -149,7 +163,10 @@ export interface Config {
   logLevel: string;
   /** Whether each chained entry of the audit log is also a line on standard output. */
   auditToLog: boolean;
-  llmTracingProjectHeader: string;
+  /** Null: an integration that names no header sends all that are known. */
+  llmTracingProjectHeader: string | null;
+  /** Attributes of the resource of the platform's own spans, in the place of the default ones. */
+  resourceAttributes: Readonly<Record<string, string>>;
   /** Null: people sign in with API keys only. */
   oidc: OidcConfig | null;
 }
@@ -177,11 +194,16 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
       'ROLES: without TELEMETRY_LOG_URL each replica delivers its own telemetry log, so the list must contain delivery',
     );
   }
+  // Port 0 is another free port each time.
+  if (Number(given.MANAGEMENT_PORT) > 0 && Number(given.MANAGEMENT_PORT) === Number(given.PORT ?? 8080)) {
+    mistakes.push('MANAGEMENT_PORT: must be another port than PORT');
+  }
   mistakes.push(...oidcMistakes(given));
   if (!parsed.success || mistakes.length > 0) throw new ConfigError(mistakes);
   const e = parsed.data;
   return {
     port: e.PORT,
+    managementPort: e.MANAGEMENT_PORT ?? null,
     host: e.HOST,
     dataDir: e.DATA_DIR,
     databaseUrl: e.DATABASE_URL ?? null,
@@ -199,7 +221,11 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     trustProxy: e.TRUST_PROXY ?? [],
     logLevel: e.LOG_LEVEL,
     auditToLog: e.AUDIT_TO_LOG,
-    llmTracingProjectHeader: e.LLM_TRACING_PROJECT_HEADER,
+    llmTracingProjectHeader: e.LLM_TRACING_PROJECT_HEADER ?? null,
+    resourceAttributes: {
+      ...e.OTEL_RESOURCE_ATTRIBUTES,
+      ...(e.OTEL_SERVICE_NAME === undefined ? {} : { 'service.name': e.OTEL_SERVICE_NAME }),
+    },
     oidc: readOidc(e),
   };
 };
