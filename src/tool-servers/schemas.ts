@@ -277,7 +277,7 @@ export const acceptToolBody = z
   .object({ definition_hash: z.string().describe('That of the definition that you accept.') })
   .meta({ id: 'AcceptToolBody' });
 
-const testSteps = ['resolve', 'connect', 'authenticate', 'negotiate', 'list_tools'] as const;
+const testSteps = ['resolve', 'proxy', 'connect', 'authenticate', 'negotiate', 'list_tools'] as const;
 
 export const testResult = z
   .object({

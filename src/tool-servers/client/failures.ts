@@ -10,7 +10,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { showPath } from '../../lib/text.ts';
 
 /** The steps of reaching a server; a failure names the one that failed. */
-export type ConnectionStep = 'resolve' | 'connect' | 'authenticate' | 'negotiate' | 'list_tools';
+export type ConnectionStep = 'resolve' | 'proxy' | 'connect' | 'authenticate' | 'negotiate' | 'list_tools';
 
 /** A server cannot be used. `message` is a sentence without secrets and without its url. */
 export class ConnectionFailure extends Error {
@@ -116,7 +116,13 @@ export const connectionFailureOf = (error: unknown, phase: 'negotiate' | 'list_t
   }
   const egress = egressErrorOf(error);
   if (egress) {
-    const steps = { denied: 'resolve', dns: 'resolve', connect: 'connect', tls: 'connect' } as const;
+    const steps = {
+      denied: 'resolve',
+      dns: 'resolve',
+      proxy: 'proxy',
+      connect: 'connect',
+      tls: 'connect',
+    } as const;
     const step = egress.kind in steps ? steps[egress.kind as keyof typeof steps] : phase;
     return new ConnectionFailure(step, `${egress.message[0]!.toUpperCase()}${egress.message.slice(1)}.`);
   }
