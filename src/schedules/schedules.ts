@@ -5,12 +5,13 @@ import { databaseNow, type Executor, type Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
+import { zoneRulesVersion } from '../lib/time-zones.ts';
 import { readSettings, settingNumber } from '../settings/index.ts';
 import { createWorkItem, type WorkItem } from '../work-items/index.ts';
 import { CronError } from './cron/cron.ts';
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
 import { suggestExpression, suggestZone } from './cron/suggestions.ts';
-import { ZoneError, zoneRulesVersion } from './cron/zones.ts';
+import { ZoneError } from './cron/zones.ts';
 import { definitionInsertion, recordDefinitionVersions } from './definition-store.ts';
 import { insertOccurrences, type OccurrenceRow } from './occurrence-store.ts';
 import {
