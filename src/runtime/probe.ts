@@ -62,7 +62,8 @@ export const createProbe =
         return await egress.fetch(input, init);
       } catch (error) {
         const failure = failureOf(error);
-        if (failure.kind === 'proxy') proxyFault = `${failure.message[0]!.toUpperCase()}${failure.message.slice(1)}.`;
+        if (failure.kind === 'proxy')
+          proxyFault = `${failure.message[0]!.toUpperCase()}${failure.message.slice(1)}.`;
         // A ModelError: the model was silent for too long.
         unreached = !signal.aborted && !(error instanceof ModelError);
         throw error;
