@@ -5,8 +5,9 @@ import { createFeatures, type Features } from './features.ts';
 import { createServer, deleteExpiredKeys, type Server, TokenBuckets } from './http/index.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { messageOf } from './lib/errors.ts';
+import { onUncheckedValue } from './lib/json-schema.ts';
 import type { Logger } from './lib/log.ts';
-import { createMetrics, histogram } from './lib/metrics.ts';
+import { counter, createMetrics, histogram } from './lib/metrics.ts';
 import { version } from './lib/version.ts';
 import { withTimeout } from './lib/with-timeout.ts';
 import { auditRefusals } from './refusals.ts';
@@ -106,7 +107,18 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     ['operation', 'method', 'status'],
   );
-  const metrics = createMetrics([requests, ...list.flatMap((feature) => feature.metrics ?? [])]);
+  const unchecked = counter(
+    'agent_platform_schema_checks_refused_total',
+    'Values that were refused because they could not be checked by a JSON Schema in time',
+  );
+  started.add(
+    'schema checks',
+    onUncheckedValue((subject) => {
+      unchecked.inc();
+      log.warn({ subject }, 'a value could not be checked by its JSON Schema in time, and was refused');
+    }),
+  );
+  const metrics = createMetrics([requests, unchecked, ...list.flatMap((feature) => feature.metrics ?? [])]);
 
   const server = createServer({
     // A replica without the role `api` only reports its health.

@@ -58,23 +58,25 @@ export const createFastify = (log: Logger, trustProxy: string[] | undefined): Fa
   return app;
 };
 
-interface UploadConfig {
+interface BodyConfig {
   upload?: 'form' | 'formOrJson';
+  /** In bytes. */
+  largestBody?: number;
 }
 
 /** Whether the body is a form that the route reads itself. */
-const isUpload = ({ upload }: UploadConfig, contentType: string | undefined): boolean =>
+const isUpload = ({ upload }: BodyConfig, contentType: string | undefined): boolean =>
   upload === 'form' || (upload === 'formOrJson' && isForm(contentType));
 
 /** The body is parsed after the 404s of what the path names, so Fastify only reads it. */
 const readBodiesUnparsed = (app: FastifyInstance): void => {
   const bodies = new RequestBodies();
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    isUpload(request.routeOptions.config as UploadConfig, request.headers['content-type'])
-      ? undefined
-      : bodies.read(payload, request.response!),
-  );
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const config = request.routeOptions.config as BodyConfig;
+    if (isUpload(config, request.headers['content-type'])) return undefined;
+    return bodies.read(payload, request.response!, config.largestBody);
+  });
 };
 
 /** Node would refuse a request without Host without a body, and accept one with several. */
