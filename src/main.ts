@@ -59,7 +59,7 @@ const main = async (): Promise<void> => {
 };
 
 const [major = 0] = process.versions.node.split('.').map(Number);
-if (major < 26) {
+if (major < 24) {
   refuse([
     `Node ${process.versions.node} is too old; \`npm start\` runs the platform on the Node that \`npm ci\` installed`,
   ]);
