@@ -117,7 +117,10 @@ test('traces go through the proxy, tested step by step', async () => {
   );
   const refused = await api.post(`${integrations}/test`, settings('https://refused.invalid/v1/traces'));
   expect(stepsOf(refused)).toEqual(['url true', 'name_lookup true', 'proxy false']);
-  const unknown = await api.post(`${integrations}/test`, settings('https://unknown.invalid:443/v1/traces'));
+  const unknown = await api.post(
+    `${integrations}/test`,
+    settings(`https://unknown.invalid:${secureBackend.port}/v1/traces`),
+  );
   expect(stepsOf(unknown)).toEqual(['url true', 'name_lookup true', 'proxy true', 'connect false']);
   const direct = await api.post(`${integrations}/test`, settings('http://direct.invalid/v1/traces'));
   expect(stepsOf(direct)).toEqual(['url true', 'name_lookup false']);
@@ -151,7 +154,7 @@ test('models, tool servers and document readers are reached through it', async (
   expect(server.body).toMatchObject({ state: 'ok', tool_count: 1 });
   const tested = await api.post(`/tool-servers/${server.body.id}/test`);
   expect(stepsOf(tested)).toEqual(
-    ['resolve', 'proxy', 'authenticate', 'negotiate', 'list_tools'].map((s) => `${s} true`),
+    ['resolve', 'proxy', 'connect', 'authenticate', 'negotiate', 'list_tools'].map((s) => `${s} true`),
   );
   const read = await api.post('/document-intelligence/test', {
     provider: 'http',
