@@ -25,7 +25,7 @@ export interface Address {
 }
 
 /** How requests to an address leave. */
-export interface Route {
+interface Route {
   /** Null: they go directly. */
   proxy: OutgoingProxy | null;
   /** Of the host; null if only the proxy can look up its name. */

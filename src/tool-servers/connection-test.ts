@@ -49,7 +49,7 @@ const passedDetails = (
   result: DiscoveryResult | null,
 ): Record<Exclude<ConnectionStep, 'proxy'>, string> => {
   const local = settings.transport === 'stdio';
-  const leftOut = result?.leftOut ? `; ${result.leftOut} more cannot be offered` : '';
+  const warnings = (result?.warnings ?? []).map((warning) => ` ${warning}`).join('');
   return {
     resolve: local ? 'The server is a local process.' : 'The name was found.',
     connect: local ? 'The process has started.' : 'The host accepts connections.',
@@ -57,7 +57,7 @@ const passedDetails = (
       ? 'A local process needs no credentials.'
       : 'The server does not refuse the credentials.',
     negotiate: `The server speaks the protocol ${result?.protocolVersion ?? 'of its choice'}.`,
-    list_tools: `The server has ${result?.tools ?? 0} tools${leftOut}.`,
+    list_tools: `The server has ${result?.tools ?? 0} tools.${warnings}`,
   };
 };
 
