@@ -124,9 +124,11 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
    * stream ends early when the caller loses access.
    */
   stream?: string;
+  /** The name under which a browser saves the stream as a file. */
+  saveAs?: string;
   /** The handler resolves to a `FileDownload`, whose bytes are sent to be saved as a file. */
   download?: boolean;
-  /** The handler of a stream may resolve to null, which is a 204 without a body. */
+  /** The handler may resolve to null, which is a 204 without a body. */
   orNothing?: boolean;
   /**
    * The route speaks a protocol of its own over HTTP: its handler reads `bytes` itself, and resolves to the web Response
@@ -153,7 +155,7 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   conditional?: true | ((response: z.output<A>) => unknown);
   /** The response has an ETag. A route that changes an existing resource also takes an `If-Match`. */
   etag?: boolean;
-  handler: (context: Context<F, z.output<Q>, z.output<B>>) => Promise<z.input<A>>;
+  handler: (context: Context<F, z.output<Q>, z.output<B>>) => Promise<z.input<A> | null>;
 }
 
 /** A route as a value in a list, without its own types. */
