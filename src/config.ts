@@ -61,7 +61,6 @@ const postgresUrl = z
     'must be a postgres:// address',
   );
 
-<<<<<<< HEAD
 const outgoingProxy = z
   .string()
   .transform(parseProxy)
@@ -70,12 +69,11 @@ const outgoingProxy = z
     'must be the address of an HTTP proxy, as http://proxy.example.com:3128; its user name and password may precede the host',
   )
   .optional();
-=======
+
 const port = z
   .string()
   .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, 'must be a port from 0 to 65535')
   .transform(Number);
->>>>>>> 298da0dafca9e6fc0888201f15ca8ec91b496107
 
 const environment = z.object({
   PORT: port.prefault('8080'),
