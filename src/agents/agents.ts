@@ -14,6 +14,7 @@ import { lockLlmForShare } from '../llm-configurations/index.ts';
 import { lockSemanticDataModelsForShare } from '../semantic-data-models/index.ts';
 import { lockToolServersForShare } from '../tool-servers/index.ts';
 import { checkMayLoosen } from './loosening.ts';
+import { builtInToolNames } from './runtime-fields.ts';
 import {
   type Agent,
   type AgentFields,
@@ -51,7 +52,11 @@ export const defaultAgentSettings: AgentSettings = {
   max_output_tokens: null,
   tool_concurrency: 4,
   approver_not_requester: false,
+  builtin_tools: [...builtInToolNames],
 };
+
+/** Changes of settings: an absent one stays as it is, null resets it to its default. */
+export type SettingChanges = { [K in keyof AgentSettings]?: AgentSettings[K] | null | undefined };
 
 /** Returns the agent. Throws 404 if there is none, also for a malformed id. */
 export const getAgent = async (executor: Executor, id: string): Promise<Agent> => {
@@ -118,9 +123,6 @@ export const checkWorkerFields = (
   if (execution === 'external') throw badRequest('execution: only a worker agent can be `external`.');
   if (result_schema != null) throw badRequest('result_schema: only a worker agent can have one.');
 };
-
-/** null resets a key to its default. */
-type SettingChanges = { [K in keyof AgentSettings]?: AgentSettings[K] | null | undefined };
 
 /** Returns `before` with the keys of `changes`. null resets a key to its default. */
 export const mergeSettings = (before: AgentSettings, changes: SettingChanges): AgentSettings => {

@@ -18,6 +18,7 @@ export {
 } from './agents.ts';
 export { approvalGuard } from './loosening.ts';
 export { createBody as createAgentBody } from './routes.ts';
+export { builtInToolNames } from './runtime-fields.ts';
 export { type Agent, defaultApprovalRole, findAgent } from './store.ts';
 
 /** What the routes do, for other features that change agents. */

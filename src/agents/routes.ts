@@ -110,6 +110,7 @@ export const createBody = z
         max_output_tokens: optional(settingSchemas.max_output_tokens),
         tool_concurrency: optional(settingSchemas.tool_concurrency),
         approver_not_requester: optional(settingSchemas.approver_not_requester),
+        builtin_tools: optional(settingSchemas.builtin_tools),
       }),
       {},
     ),
@@ -144,6 +145,7 @@ const updateBody = z
         max_output_tokens: settingSchemas.max_output_tokens.optional(),
         tool_concurrency: settingSchemas.tool_concurrency.nullable().optional(),
         approver_not_requester: settingSchemas.approver_not_requester.nullable().optional(),
+        builtin_tools: settingSchemas.builtin_tools.nullable().optional(),
       })
       .optional()
       .describe('Merged key by key; null resets a key to its default.'),

@@ -12,6 +12,7 @@ import {
 } from '../database/index.ts';
 import type { Role } from '../lib/principal.ts';
 import type { ToolPolicy } from '../tool-servers/index.ts';
+import { type BuiltInToolName, builtInToolNames } from './runtime-fields.ts';
 
 export type AgentMode = 'worker' | 'conversational';
 
@@ -32,6 +33,8 @@ export interface AgentSettings {
   tool_concurrency: number;
   /** Who asked for the work may not approve its tool calls. */
   approver_not_requester: boolean;
+  /** The tools of the platform that it has. */
+  builtin_tools: BuiltInToolName[];
 }
 
 /** What a client may set. */
@@ -64,9 +67,13 @@ export interface Agent extends AgentFields {
   updated_at: Date;
 }
 
-/** `callbacks` null is an empty list. */
+/** `callbacks` null is an empty list, `builtin_tools` null is all. */
 type AgentRow = Omit<Agent, 'settings' | 'callbacks' | 'approval_role'> &
-  AgentSettings & { callbacks: Callback[] | null; approval_role: Role | null };
+  Omit<AgentSettings, 'builtin_tools'> & {
+    callbacks: Callback[] | null;
+    approval_role: Role | null;
+    builtin_tools: BuiltInToolName[] | null;
+  };
 
 type JsonColumn = 'callbacks' | 'tool_policies' | 'result_schema';
 
@@ -105,6 +112,7 @@ const columns = [
   'max_output_tokens',
   'tool_concurrency',
   'approver_not_requester',
+  'builtin_tools',
   'revision',
   'created_at',
   'updated_at',
@@ -123,6 +131,7 @@ const toAgent = ({
   max_output_tokens,
   tool_concurrency,
   approver_not_requester,
+  builtin_tools,
   ...row
 }: AgentRow): Agent => ({
   ...row,
@@ -137,6 +146,7 @@ const toAgent = ({
     max_output_tokens,
     tool_concurrency,
     approver_not_requester,
+    builtin_tools: builtin_tools ?? [...builtInToolNames],
   },
 });
 
@@ -146,6 +156,9 @@ const toRow = (
 ) => ({
   ...fields,
   ...settings,
+  builtin_tools: builtInToolNames.every((name) => settings.builtin_tools.includes(name))
+    ? null
+    : [...new Set(settings.builtin_tools)],
   callbacks: json(callbacks),
   tool_policies: json(tool_policies),
   result_schema: result_schema && json(result_schema),

@@ -58,6 +58,7 @@ export const useToolAttempts = (open: () => Database) => {
     features = createToolServers(testServices(open(), { config, clock, log }), {
       checkUnused: async () => {},
       guard: { policies: async () => {}, acceptance: async () => {} },
+      schemaWarnings: () => [],
     });
     const served = await serveRoutes(open(), features);
     http = served.v2;

@@ -18,19 +18,22 @@ import {
   Select,
 } from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
+import { type BuiltInTool, BuiltInToolsField } from './BuiltInToolsField.tsx';
 
 const toValues = ({ tool_server_ids, semantic_data_model_ids, approval_role, settings }: PublicAgent) => ({
+  builtin_tools: settings.builtin_tools,
   tool_server_ids,
   semantic_data_model_ids,
   approval_role,
   approver_not_requester: settings.approver_not_requester,
 });
 type Values = ReturnType<typeof toValues>;
-const toBody = ({ approver_not_requester, ...values }: Values) => ({
-  ...values,
-  settings: { approver_not_requester },
+const toBody = ({ builtin_tools, approver_not_requester, ...fields }: Values) => ({
+  ...fields,
+  settings: { builtin_tools, approver_not_requester },
 });
 const labels = {
+  builtin_tools: words.builtIn,
   tool_server_ids: words.toolServers,
   semantic_data_model_ids: words.dataModels,
   approval_role: words.approvalRole,
@@ -53,6 +56,10 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
   return (
     <>
       <EditForm edit={edit} labels={labels} onSaved={() => notify(words.saved)}>
+        <BuiltInToolsField
+          {...form.field('builtin_tools')}
+          onChange={(names) => form.set({ builtin_tools: names as BuiltInTool[] })}
+        />
         <MultiSelect
           {...form.field('tool_server_ids')}
           label={words.toolServers}
