@@ -221,6 +221,7 @@ create table callbacks (
   settings text not null,
   removed_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default platform_now() not null,
+  given_by_member boolean default false not null,
   constraint callbacks_pkey PRIMARY KEY (id),
   constraint callbacks_check CHECK ((num_nonnulls(agent_id, work_item_id) = 1)),
   constraint callbacks_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id) ON DELETE CASCADE

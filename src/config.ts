@@ -120,6 +120,7 @@ const environment = z.object({
     .transform((value) => value === 'true'),
   EGRESS_DENY: cidrs.optional(),
   EGRESS_ALLOW: cidrs.optional(),
+  EGRESS_MEMBERS_ALLOW: cidrs.optional(),
   HTTP_PROXY: outgoingProxy,
   HTTPS_PROXY: outgoingProxy,
   NO_PROXY: z.string().optional(),
@@ -167,7 +168,12 @@ export interface Config {
   roles: ReadonlySet<ReplicaRole>;
   /** The variables that `${NAME}` in an integration's url may use, with their values; undefined where unset. */
   urlPlaceholders: ReadonlyMap<string, string | undefined>;
-  egress: { deny: string[] | null; allow: string[] };
+  egress: {
+    deny: string[] | null;
+    allow: string[];
+    /** Which addresses that are not public callbacks of members may reach. */
+    membersAllow: string[];
+  };
   /** The proxies of outgoing requests; undefined: none. */
   proxies: Proxies | undefined;
   /** Whether tool servers may be local processes. */
@@ -235,7 +241,11 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     publicUrl: e.PUBLIC_URL ?? null,
     roles: new Set(e.ROLES),
     urlPlaceholders: new Map(e.URL_PLACEHOLDERS.map((name) => [name, env[name]])),
-    egress: { deny: e.EGRESS_DENY ?? null, allow: e.EGRESS_ALLOW ?? [] },
+    egress: {
+      deny: e.EGRESS_DENY ?? null,
+      allow: e.EGRESS_ALLOW ?? [],
+      membersAllow: e.EGRESS_MEMBERS_ALLOW ?? [],
+    },
     proxies:
       e.HTTP_PROXY || e.HTTPS_PROXY
         ? { http: e.HTTP_PROXY ?? null, https: e.HTTPS_PROXY ?? null, none: parseNoProxy(e.NO_PROXY ?? '') }

@@ -178,7 +178,7 @@ export const createAgent = async (
 ): Promise<Agent> => {
   await checkReferences(tx, fields);
   const id = newId();
-  const { stored, shown } = await callbacks.add(tx, { agentId: id }, given);
+  const { stored, shown } = await callbacks.add(tx, { agentId: id }, given, actor);
   const agent = await insertAgent(tx, id, mode, stored, fields);
   await audit(tx, actor, 'agent.create', agent.id, { name: agent.name, mode });
   return { ...agent, callbacks: shown };

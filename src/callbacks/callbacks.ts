@@ -1,7 +1,10 @@
+import { isIP } from 'node:net';
 import type { Executor, Tx } from '../database/index.ts';
 import type { Vault } from '../lib/crypto.ts';
-import { type Fault, unprocessable } from '../lib/errors.ts';
+import { createMembersFilter } from '../lib/egress-addresses.ts';
+import { type ApiError, type Fault, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
+import type { Actor } from '../lib/principal.ts';
 import { SealedSettings } from '../lib/sealed-settings.ts';
 import type { ChangedCallback, NewCallback } from './schemas.ts';
 import { newSigningSecret } from './signature.ts';
@@ -50,7 +53,9 @@ export interface CallbackStore {
   settingsOf(executor: Executor, callbacks: readonly Callback[]): Promise<CallbackSettings[]>;
   sealed: SealedSettings<CallbackSettings>;
   /** Adds callbacks to their new owner. */
-  add(tx: Tx, owner: Owner, given: readonly NewCallback[]): Promise<StoredCallbacks>;
+  add(tx: Tx, owner: Owner, given: readonly NewCallback[], actor: Actor): Promise<StoredCallbacks>;
+  /** The 422 for callbacks that the actor may not give: a member gives no address that is not public. Null if there is none. */
+  refusalOf(actor: Actor, given: readonly NewCallback[]): ApiError | null;
   /** Replaces the callbacks of the locked agent. Those that `given` names by their id keep what it leaves out. */
   replace(
     tx: Tx,
@@ -64,6 +69,8 @@ export interface CallbackStore {
 
 const keptOf = (before: readonly Callback[], { id }: ChangedCallback): Callback | undefined =>
   before.find((callback) => callback.id === id);
+
+const isMember = ({ principal }: Actor): boolean => principal.role === 'member';
 
 const originOf = (url: string): string => new URL(url).origin;
 
@@ -104,14 +111,18 @@ export const checkChangedCallbacks = (
   if (all.length > 0) throw unprocessable(all);
 };
 
-export const createCallbackStore = (vault: Vault): CallbackStore => {
+/** `forMembers` says which addresses callbacks of members may reach. */
+export const createCallbackStore = (
+  vault: Vault,
+  forMembers: (address: string) => boolean = createMembersFilter([]),
+): CallbackStore => {
   const sealed = new SealedSettings<CallbackSettings>(vault, 'callbacks', []);
 
   const insert = async (
     tx: Tx,
     owner: Owner,
     { url, events = defaultEvents, headers = {}, secret }: NewCallback,
-    id?: string,
+    { id, byMember = false }: { id?: string; byMember?: boolean } = {},
   ): Promise<{ callback: Callback; shown: CreatedCallback }> => {
     const rowId = newId();
     const settings = { secret: secret ?? newSigningSecret(), headers };
@@ -122,6 +133,7 @@ export const createCallbackStore = (vault: Vault): CallbackStore => {
       url,
       origin: new URL(url).origin,
       events,
+      given_by_member: byMember,
       settings: sealed.seal(rowId, settings),
     });
     const ids = id === undefined ? { id: rowId } : { id, row_id: rowId };
@@ -146,7 +158,7 @@ export const createCallbackStore = (vault: Vault): CallbackStore => {
     if (isSame && !given.headers && !given.secret) return { callback: kept, shown: kept };
     const settings = sealed.open((await findCallback(tx, rowIdOf(kept)))!);
     const { headers = settings.headers, secret = settings.secret } = given;
-    return insert(tx, { agentId }, { url: given.url, events, headers, secret }, kept.id);
+    return insert(tx, { agentId }, { url: given.url, events, headers, secret }, { id: kept.id });
   };
 
   return {
@@ -156,10 +168,22 @@ export const createCallbackStore = (vault: Vault): CallbackStore => {
       for (const one of callbacks) found.push(sealed.open((await findCallback(executor, rowIdOf(one)))!));
       return found;
     },
-    add: async (tx, owner, given) => {
+    add: async (tx, owner, given, actor) => {
       const made = [];
-      for (const one of given) made.push(await insert(tx, owner, one));
+      const byMember = isMember(actor);
+      for (const one of given) made.push(await insert(tx, owner, one, { byMember }));
       return listOf(made);
+    },
+    refusalOf: (actor, given) => {
+      if (!isMember(actor)) return null;
+      const faults = given.flatMap(({ url }, i): Fault[] => {
+        const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+        if (isIP(host) === 0 || forMembers(host)) return [];
+        const message =
+          'is an address of this machine or of a private network, which members may not give (EGRESS_MEMBERS_ALLOW)';
+        return [{ path: `callbacks[${i}].url`, message }];
+      });
+      return faults.length > 0 ? unprocessable(faults) : null;
     },
     replace: async (tx, agentId, before, given) => {
       const made = [];

@@ -39,6 +39,8 @@ const maxBodyBytes = 4_096;
 export interface DeliveryParts {
   db: Database;
   egress: Egress;
+  /** For callbacks that members gave. */
+  membersEgress: Egress;
   log: Logger;
   clock: Clock;
   sealed: SealedSettings<CallbackSettings>;
@@ -169,11 +171,12 @@ export class CallbackDelivery {
 
   /** Sends it once. Resolves to null if the stop of this replica ended the attempt. */
   async #attempt(delivery: Delivery): Promise<AttemptResult | null> {
-    const { db, egress, clock, sealed, publicUrl } = this.#parts;
+    const { db, clock, sealed, publicUrl } = this.#parts;
     const row = await db.run((executor) => findCallback(executor, delivery.callback_id));
     // The Work Item was removed in the meantime, and this with it.
     if (!row) return null;
     const { secret, headers } = sealed.open(row);
+    const egress = row.given_by_member ? this.#parts.membersEgress : this.#parts.egress;
     const body = bodyOf(delivery, publicUrl());
     const seconds = Math.floor(clock.now() / 1_000);
     try {
@@ -194,7 +197,12 @@ export class CallbackDelivery {
       return resultOf(delivery, { status: response.status, retryAfterMs: wait });
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
-      return this.#abort.signal.aborted ? null : resultOf(delivery, { error: error.message });
+      if (this.#abort.signal.aborted) return null;
+      // No one changes the rule for this callback, so it is not tried again.
+      if (row.given_by_member && error.kind === 'denied') {
+        return { state: 'failed', status: null, error: error.message, retryInMs: null };
+      }
+      return resultOf(delivery, { error: error.message });
     }
   }
 }

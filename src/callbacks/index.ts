@@ -1,4 +1,6 @@
 import type { Feature, Services } from '../feature.ts';
+import { createEgress } from '../lib/egress.ts';
+import { createMembersFilter } from '../lib/egress-addresses.ts';
 import { counter, gauge } from '../lib/metrics.ts';
 import { type CallbackStore, createCallbackStore } from './callbacks.ts';
 import { CallbackDelivery } from './delivery.ts';
@@ -21,8 +23,15 @@ export interface Callbacks extends Feature {
 
 /** Callbacks: signed requests to a user's own address when a Work Item has a new status. */
 export const createCallbacks = (services: Services, needs: CallbackNeeds): Callbacks => {
-  const { db, vault } = services;
-  const store = createCallbackStore(vault);
+  const { config, db, vault } = services;
+  const permits = createMembersFilter(config.egress.membersAllow);
+  const store = createCallbackStore(vault, permits);
+  const membersEgress = createEgress({
+    deny: config.egress.deny ?? undefined,
+    allow: config.egress.allow,
+    proxies: config.proxies,
+    narrower: { permits, variable: 'EGRESS_MEMBERS_ALLOW' },
+  });
   const attempts = counter('agent_platform_callback_attempts_total', 'Attempts to deliver a callback', [
     'outcome',
   ]);
@@ -36,6 +45,7 @@ export const createCallbacks = (services: Services, needs: CallbackNeeds): Callb
   );
   const delivery = new CallbackDelivery({
     ...services,
+    membersEgress,
     sealed: store.sealed,
     onAttempt: (outcome) => attempts.inc({ outcome }),
   });
@@ -46,6 +56,7 @@ export const createCallbacks = (services: Services, needs: CallbackNeeds): Callb
     metrics: [attempts, overdue],
     retention: [(tx, _settings, limit) => deleteRemovedCallbacks(tx, limit)],
     start: async () => delivery.listen(),
+    stop: () => membersEgress.close(),
     loops: [
       {
         role: 'delivery',

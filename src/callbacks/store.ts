@@ -32,6 +32,8 @@ interface CallbackRow {
   events: CallbackEvent[];
   /** Sealed. */
   settings: string;
+  /** Whether someone with the role member gave it: it reaches fewer addresses. */
+  given_by_member: boolean;
   removed_at: Date | null;
   created_at: Date;
 }
@@ -77,8 +79,12 @@ export const insertCallback = async (
 export const findCallback = (
   executor: Executor,
   id: string,
-): Promise<Pick<CallbackRow, 'id' | 'settings'> | undefined> =>
-  executor.selectFrom('callbacks').select(['id', 'settings']).where('id', '=', id).executeTakeFirst();
+): Promise<Pick<CallbackRow, 'id' | 'settings' | 'given_by_member'> | undefined> =>
+  executor
+    .selectFrom('callbacks')
+    .select(['id', 'settings', 'given_by_member'])
+    .where('id', '=', id)
+    .executeTakeFirst();
 
 /** Takes the callbacks of an agent away, except `kept`. What was recorded for them is still delivered. */
 export const removeCallbackRows = async (tx: Tx, agentId: string, kept: readonly string[]): Promise<void> => {

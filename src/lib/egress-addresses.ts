@@ -12,6 +12,28 @@ const defaultEgressDeny = [
   '192.0.0.192/32',
 ];
 
+/** Addresses that the internet does not reach: this machine, private and link-local networks, and all that is no single host. */
+const notPublic = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/128',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+];
+
 type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /** Parses a list of CIDR ranges (RFC 4632) and addresses. Throws an error that names the wrong entry. */
@@ -71,3 +93,7 @@ export const createAddressFilter = (rules: {
     return addresses.some((one) => isIn(one, allow)) || !addresses.some((one) => isIn(one, deny));
   };
 };
+
+/** The same for addresses that members give: only public ones, and those of `allow` (`EGRESS_MEMBERS_ALLOW`). */
+export const createMembersFilter = (allow: readonly string[]): ((address: string) => boolean) =>
+  createAddressFilter({ deny: notPublic, allow });

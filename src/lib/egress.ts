@@ -91,16 +91,23 @@ class SendNotifier extends Forwarding {
 export const createEgress = (rules: {
   deny?: readonly string[];
   allow?: readonly string[];
+  /** What it permits next to `deny` and `allow`, and the variable that says so. */
+  narrower?: { permits: (address: string) => boolean; variable: string };
   /** Certificates to trust in addition to Node's (PEM). */
   ca?: string | string[];
   /** Default none. */
   proxies?: Proxies | undefined;
 }): Egress => {
-  const permitted = createAddressFilter(rules);
+  const byLists = createAddressFilter(rules);
+  const { narrower } = rules;
+  const permitted = (address: string) => byLists(address) && (narrower?.permits(address) ?? true);
   const { proxies } = rules;
   const lookUpHere = createLocalLookup();
   const denied = () =>
-    new EgressError('denied', 'the address of this host is not permitted (EGRESS_DENY, EGRESS_ALLOW)');
+    new EgressError(
+      'denied',
+      `the address of this host is not permitted (${narrower?.variable ?? 'EGRESS_DENY, EGRESS_ALLOW'})`,
+    );
 
   const lookup: LookupFunction = (hostname, options, callback) => {
     dnsLookup(hostname, { ...options, all: true }, (error, found) => {

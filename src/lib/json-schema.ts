@@ -65,20 +65,22 @@ const compile = (schema: object | boolean, linear: boolean): Validate => {
     return linear ? (linearRegExp(pattern) ?? own) : own;
   };
   regExp.code = '';
-  // One instance for each schema: an `$id` in one must not resolve a reference in another.
-  const ajv = new Ajv2020({
-    strict: false,
-    validateFormats: false,
-    validateSchema: false,
-    addUsedSchema: false,
-    meta: false,
-    inlineRefs: false,
-    allErrors: false,
-    ownProperties: true,
-    logger: false,
-    code: { regExp },
-  });
-  return withinTime(compileWithinMs, () => ajv.compile(schema)) as Validate;
+  // One instance for each schema: an `$id` in one must not resolve a reference in another. And one for each run: what an
+  // interrupted run left behind would be taken for a defect.
+  const newAjv = () =>
+    new Ajv2020({
+      strict: false,
+      validateFormats: false,
+      validateSchema: false,
+      addUsedSchema: false,
+      meta: false,
+      inlineRefs: false,
+      allErrors: false,
+      ownProperties: true,
+      logger: false,
+      code: { regExp },
+    });
+  return withinTime(compileWithinMs, () => newAjv().compile(schema)) as Validate;
 };
 
 /** Called when a value could not be checked in time. `subject` is what the schema is of. */

@@ -67,12 +67,13 @@ const toRe2 = (pattern: string): string | null => {
  * Returns a regular expression with the flag `u` that takes time in proportion to the length of the text, with the same
  * result as that of the language; null if there is none. `pattern` is valid.
  */
-export const linearRegExp = (pattern: string): { test(text: string): boolean } | null => {
+export const linearRegExp = (pattern: string): { test(text: string): boolean; toString(): string } | null => {
   const translated = toRe2(pattern);
   if (translated === null) return null;
   try {
     const compiled = RE2JS.compile(translated);
-    return { test: (text) => compiled.test(text) };
+    // By its text ajv knows whether it has an expression already.
+    return { test: (text) => compiled.test(text), toString: () => `linear /${pattern}/u` };
   } catch {
     // Such as a repetition of more than 1,000 times.
     return null;

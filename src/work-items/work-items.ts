@@ -92,10 +92,11 @@ export const createWorkItem = async (
 const addCallbacks = async (
   tx: Tx,
   store: CallbackStore,
+  actor: Actor,
   item: { id: string; agent_id: string; work_item_name: string | null; draft: boolean },
   given: NewWorkItemBody['callbacks'],
 ) => {
-  const { stored, shown } = await store.add(tx, { workItemId: item.id }, given);
+  const { stored, shown } = await store.add(tx, { workItemId: item.id }, given, actor);
   await updateCallbacks(tx, item.id, stored);
   if (!item.draft) {
     const created = { ...item, schedule_id: null, status: 'PENDING', previous_status: null };
@@ -107,8 +108,8 @@ const addCallbacks = async (
 type WorkItemResponse = ReturnType<typeof toWorkItemResponse>;
 
 /**
- * Creates Work Items, and audits them. Resolves to the response of each, or to the 404 of one whose agent is gone, in
- * their order.
+ * Creates Work Items, and audits them. Resolves to the response of each, or to the 404 of one whose agent is gone or the
+ * 422 of one with a callback that a member may not give, in their order.
  */
 export const createAll = async (
   tx: Tx,
@@ -120,10 +121,14 @@ export const createAll = async (
   for (const agentId of [...new Set(bodies.map((body) => body.agent_id))].sort()) {
     if (await lockAgentForShare(tx, agentId)) agents.add(agentId);
   }
-  const made = bodies.map(({ callbacks, ...body }) => ({
-    callbacks,
-    row: agents.has(body.agent_id) ? { ...body, id: newId(), schedule_id: null, occurrence: null } : null,
-  }));
+  const made = bodies.map(({ callbacks, ...body }) => {
+    const refusal = agents.has(body.agent_id) ? store.refusalOf(actor, callbacks) : notFound('agent');
+    return {
+      callbacks,
+      refusal,
+      row: refusal ? null : { ...body, id: newId(), schedule_id: null, occurrence: null },
+    };
+  });
   const rows = made.flatMap(({ row }) => row ?? []);
   for (const draft of [false, true]) {
     const some = rows.filter((row) => row.draft === draft);
@@ -131,15 +136,15 @@ export const createAll = async (
   }
   const shown = new Map<string, Awaited<ReturnType<typeof addCallbacks>>>();
   for (const { row, callbacks } of made) {
-    if (row && callbacks.length > 0) shown.set(row.id, await addCallbacks(tx, store, row, callbacks));
+    if (row && callbacks.length > 0) shown.set(row.id, await addCallbacks(tx, store, actor, row, callbacks));
   }
   const found = await findWorkItems(
     tx,
     rows.map(({ id }) => id),
   );
   const items = new Map(found.map((item) => [item.id, item]));
-  const responses = made.map(({ row }) => {
-    if (!row) return notFound('agent');
+  const responses = made.map(({ row, refusal }) => {
+    if (!row) return refusal!;
     return { ...toWorkItemResponse(items.get(row.id)!), callbacks: shown.get(row.id) ?? [] };
   });
   const entries = rows.map(({ id, agent_id }) => ({

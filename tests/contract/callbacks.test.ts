@@ -290,6 +290,10 @@ onPostgres((at) => {
       const [before] = (await ok(at().api.patch(path, { callbacks: [given] }))).callbacks;
       const same = await ok(at().api.patch(path, { callbacks: (await ok(at().api.get(path))).callbacks }));
       expect(same.callbacks).toEqual([before]);
+      // With another origin the signing secret is needed again, too.
+      const elsewhere = { ...before, url: 'http://elsewhere.example/' };
+      const both = await at().api.patch(path, { callbacks: [elsewhere] });
+      expect(faults(both)).toEqual(['callbacks[0].headers', 'callbacks[0].secret']);
       const moved = { ...before, url: `${receiver.url}/moved` };
       const refused = await at().api.patch(path, { callbacks: [moved] });
       expectError(refused, 422);
@@ -419,6 +423,42 @@ onPostgres((at) => {
       expect(hanging.requests.length).toBe(8);
       await query(at(), sql`delete from callbacks where url = ${hanging.url}`);
     });
+  });
+
+  test('of a member reaches no private address: a literal is 422, a name is a failed delivery, open or closed', async () => {
+    const member = at().as((await newKey(at(), 'member')).value);
+    const { port } = new URL(receiver.url);
+    const post = (url: string, by = member) =>
+      by.post('/work-items', { agent_id: agent.id, callbacks: [{ url, events: ['work_item.pending'] }] });
+    for (const host of [
+      '127.0.0.1',
+      '2130706433',
+      '10.1.2.3',
+      '[::1]',
+      '[::ffff:192.168.0.1]',
+      '169.254.169.254',
+    ]) {
+      const refused = await post(`http://${host}:${port}/`);
+      expectError(refused, 422);
+      expect(faults(refused)).toEqual(['callbacks[0].url']);
+    }
+    const ended = async (url: string): Promise<Json> => {
+      const { id } = await ok(post(url));
+      return until(async () => {
+        const [one] = (await ok(at().api.get(`/work-items/${id}/callbacks`))).data;
+        return one.state === 'failed' && one;
+      });
+    };
+    const before = receiver.requests.length;
+    const [open, closed] = [await ended(`http://localhost:${port}/`), await ended('http://localhost:9/')];
+    expect(open).toMatchObject({
+      last_status: null,
+      last_error: expect.stringMatching(/EGRESS_MEMBERS_ALLOW/),
+    });
+    expect(open.last_error).toBe(closed.last_error);
+    expect(receiver.requests.length).toBe(before);
+    await ok(post(`http://127.0.0.1:${port}/`, at().api));
+    await until(() => receiver.requests.length > before);
   });
 
   test('the deliveries of a Work Item come in pages, newest first, to members, in v2 only', async () => {
