@@ -6,7 +6,7 @@ import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { readSettings, settingNumber } from '../settings/index.ts';
-import { createWorkItem, type WorkItem } from '../work-items/index.ts';
+import { createWorkItem, type WorkItem, watchRunning } from '../work-items/index.ts';
 import { CronError } from './cron/cron.ts';
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
 import { suggestExpression, suggestZone } from './cron/suggestions.ts';
@@ -167,10 +167,11 @@ export const skipDue = (row: ScheduleTimes, now: number, reason: 'paused' | 'edi
   return { row: skipped, last: new Date(Math.max(from, occurrences?.previous(now) ?? from)) };
 };
 
-const definitionDetails = ({ cron_expression, timezone, catch_up }: ScheduleRow) => ({
+const definitionDetails = ({ cron_expression, timezone, catch_up, overlap }: ScheduleRow) => ({
   cron_expression,
   timezone,
   catch_up,
+  overlap,
 });
 
 /** Replaces the definition. `before` is locked. */
@@ -208,6 +209,7 @@ export const replaceSchedule = async (
     zone_rules: zoneRulesVersion,
     ...(skipped ? { last_outcome: 'skipped' } : {}),
   });
+  if (before.overlap === 'queue' && row.overlap !== 'queue') await watchRunning(tx, row.id);
   const changed = definitionFields.filter((field) => !isDeepStrictEqual(before[field], row[field]));
   if (changed.length > 0) {
     const { principal } = actor;

@@ -46,6 +46,13 @@ export { type MessagePart, type MessageRole, messageRoles, textPart } from './me
 export type { WorkItemNeeds } from './routes.ts';
 export { beginAttempts, updateAttempt } from './run-store.ts';
 export {
+  cancelRunning,
+  findWorkItemStarts,
+  runningOf,
+  type WorkItemStart,
+  watchRunning,
+} from './running.ts';
+export {
   addUsage,
   decisionList,
   messagePart,
