@@ -249,6 +249,7 @@ const oneImporter = {
   cookie: '^src/access/',
   '@fastify/proxy-addr': '^src/http/',
   cronstrue: '^src/schedules/cron/',
+  'temporal-polyfill': '^src/(runtime/tools\\.ts|semantic-data-models/compiler/)',
   'prom-client': '^src/lib/metrics\\.ts$',
   pino: '^src/lib/log\\.ts$',
   '@nats-io/.*': '^src/telemetry/log/jetstream/stream\\.ts$',

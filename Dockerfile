@@ -5,19 +5,15 @@
 ARG NODE=node:24-trixie-slim
 ARG DEBIAN=debian:trixie-slim
 
-# npm, and what Node 26 links that the slim image lacks. Node 26 itself comes with the packages of the lock file.
+# npm. The Node that runs the platform comes with the packages of the lock file.
 FROM ${NODE} AS build
-# Without versions: Debian keeps only the newest of each package.
-# hadolint ignore=DL3008
-RUN apt-get update \
-  && apt-get install -y --no-install-recommends libatomic1 \
-  && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY bin ./bin
 
 # The application. Scripts of packages are not run, and its own sources are not there yet when npm would build it.
 FROM build AS console
-RUN npm ci --ignore-scripts --no-audit --no-fund
+RUN npm ci --ignore-scripts --no-audit --no-fund && node bin/node.js
 COPY tsconfig.json openapi.json openapi-app.json ./
 COPY tools ./tools
 COPY console ./console
@@ -26,6 +22,7 @@ RUN npm run console
 FROM build AS packages
 # Headers are for building native code.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+  && node bin/node.js \
   && rm -rf node_modules/node-*/include
 
 # What runs: Debian and the packages, without npm and a second Node.
@@ -38,7 +35,7 @@ LABEL org.opencontainers.image.title="Agent Platform" \
 # Without versions: Debian keeps only the newest of each package.
 # hadolint ignore=DL3008
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends libatomic1 libstdc++6 \
+  && apt-get install -y --no-install-recommends libstdc++6 \
   && rm -rf /var/lib/apt/lists/* \
   && install -d -o 1000 -g 1000 /data
 WORKDIR /app

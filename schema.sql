@@ -964,7 +964,11 @@ CREATE INDEX work_items_by_status ON work_items USING btree (status, created_at,
 CREATE INDEX work_items_finished ON work_items USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX work_items_leases ON work_items USING btree (lease_expires_at) INCLUDE (agent_id) WHERE (status = 'EXECUTING'::text);
 CREATE INDEX work_items_not_before ON work_items USING btree (not_before) WHERE ((status = 'PENDING'::text) AND (not_before IS NOT NULL));
-CREATE INDEX work_items_pending ON work_items USING btree (created_at, id) INCLUDE (agent_id, not_before) WHERE (status = 'PENDING'::text);
+CREATE INDEX work_items_pending_in_order ON work_items USING btree ((
+CASE
+    WHEN (not_before IS NULL) THEN 0
+    ELSE 1
+END), created_at, id) INCLUDE (agent_id, not_before) WHERE (status = 'PENDING'::text);
 CREATE INDEX work_items_queue ON work_items USING btree (agent_id, created_at, id) WHERE ((status = 'PENDING'::text) AND (not_before IS NULL));
 CREATE INDEX work_items_reviews ON work_items USING btree (status, updated_at, id) WHERE (status = ANY (ARRAY['NEEDS_REVIEW'::text, 'INDETERMINATE'::text]));
 CREATE INDEX work_items_running ON work_items USING btree (schedule_id, created_at, id) WHERE (overlap_watched AND (status = ANY (ARRAY['PENDING'::text, 'EXECUTING'::text, 'NEEDS_REVIEW'::text, 'INDETERMINATE'::text])));

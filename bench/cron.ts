@@ -1,8 +1,9 @@
 import { CronExpressionParser } from 'cron-parser';
 import { Cron } from 'croner';
+import { zoneRulesVersion } from '../src/lib/time-zones.ts';
 import { parseCron } from '../src/schedules/cron/cron.ts';
 import { compileSchedule, Occurrences } from '../src/schedules/cron/occurrences.ts';
-import { openZone, zoneRulesVersion } from '../src/schedules/cron/zones.ts';
+import { openZone } from '../src/schedules/cron/zones.ts';
 
 // The cron engine next to croner and cron-parser: the same expressions, zones and starting instants for all three.
 // Each peer is used in its fastest way: objects created beforehand, one call for the next occurrence.

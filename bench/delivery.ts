@@ -97,6 +97,7 @@ const measure = async (delayMs: number) => {
     provider: 'otlp_custom_headers',
     url: backend.url,
     headers: [['x-bench', '1']],
+    resourceAttributes: {},
     enabled: true,
     revision: 1,
   };

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { newId } from '../src/lib/ids.ts';
-import { zoneRulesVersion } from '../src/schedules/cron/zones.ts';
+import { zoneRulesVersion } from '../src/lib/time-zones.ts';
 import { insertAgents } from '../tests/harness/agents.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { residentMb } from '../tests/harness/proc.ts';

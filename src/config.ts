@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ConfigError } from './lib/config-error.ts';
 import './lib/fault-words.ts';
 import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
+import { parseResourceAttributes } from './lib/resource-attributes.ts';
 import { type OidcConfig, oidcEnvironment, oidcMistakes, readOidc } from './oidc-config.ts';
 
 export { ConfigError };
@@ -116,7 +117,16 @@ const environment = z.object({
   LLM_TRACING_PROJECT_HEADER: z
     .string()
     .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'must be the name of an HTTP header')
-    .default('x-project-name'),
+    .optional(),
+  OTEL_RESOURCE_ATTRIBUTES: z
+    .string()
+    .transform(parseResourceAttributes)
+    .refine(
+      (attributes) => attributes !== null,
+      'must be key=value pairs with commas between them, percent-encoded, as service.namespace=agents,deployment.environment=staging',
+    )
+    .optional(),
+  OTEL_SERVICE_NAME: z.string().optional(),
   ...oidcEnvironment,
 });
 
@@ -149,7 +159,10 @@ export interface Config {
   logLevel: string;
   /** Whether each chained entry of the audit log is also a line on standard output. */
   auditToLog: boolean;
-  llmTracingProjectHeader: string;
+  /** Null: an integration that names no header sends all that are known. */
+  llmTracingProjectHeader: string | null;
+  /** Attributes of the resource of the platform's own spans, in the place of the default ones. */
+  resourceAttributes: Readonly<Record<string, string>>;
   /** Null: people sign in with API keys only. */
   oidc: OidcConfig | null;
 }
@@ -199,7 +212,11 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     trustProxy: e.TRUST_PROXY ?? [],
     logLevel: e.LOG_LEVEL,
     auditToLog: e.AUDIT_TO_LOG,
-    llmTracingProjectHeader: e.LLM_TRACING_PROJECT_HEADER,
+    llmTracingProjectHeader: e.LLM_TRACING_PROJECT_HEADER ?? null,
+    resourceAttributes: {
+      ...e.OTEL_RESOURCE_ATTRIBUTES,
+      ...(e.OTEL_SERVICE_NAME === undefined ? {} : { 'service.name': e.OTEL_SERVICE_NAME }),
+    },
     oidc: readOidc(e),
   };
 };

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { Temporal } from 'temporal-polyfill';
 import type { Dialect } from '../../src/data-connections/index.ts';
 import { compile } from '../../src/semantic-data-models/compiler/compile.ts';
 import { foreignPostgres } from '../../tests/harness/foreign.ts';

@@ -25,6 +25,15 @@ export const headerValue = z
   .max(maxHeaderBytes, `must have at most ${maxHeaderBytes.toLocaleString('en')} characters`)
   .regex(fieldValue, 'must be visible ASCII characters, with spaces or tabs only between them');
 
+/** The name of an HTTP header. `taken` are names, in lower case, that the sender sets itself. */
+export const headerName = (taken: readonly string[] = []) =>
+  z
+    .string()
+    .max(256, 'must have at most 256 characters')
+    .regex(token, 'must be the name of an HTTP header')
+    .refine((name) => !reserved.test(name), 'is a header that the connection or the sender sets itself')
+    .refine((name) => !taken.includes(name.toLowerCase()), 'is a header that is set already');
+
 /**
  * A map of custom header names to values, kept as it was sent. `taken` are more names, in lower case, that the sender
  * sets itself; `most` is how many the map may have. Messages contain names of headers, never values.

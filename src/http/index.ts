@@ -1,7 +1,7 @@
 export type { Credentials } from './credentials.ts';
 export { download, downloadOperation } from './download.ts';
 export type { ShownFailure } from './failure.ts';
-export { headerMap, headerValue } from './headers.ts';
+export { headerMap, headerName, headerValue } from './headers.ts';
 export { deleteExpiredKeys, IdempotentReplay, requestHash, withIdempotencyKey } from './idempotency.ts';
 export { describeApi, jsonSchemaOf } from './openapi.ts';
 export {

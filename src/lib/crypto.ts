@@ -138,7 +138,7 @@ export class Vault {
   /** The public key that verifies signatures of the key `keyId`: PEM of its SPKI (RFC 8410); null if it is unknown. */
   publicKey(keyId: string): string | null {
     const key = this.#keys.find(({ id }) => id === keyId);
-    return key ? key.verifying.export({ format: 'pem', type: 'spki' }) : null;
+    return key ? key.verifying.export({ format: 'pem', type: 'spki' }).toString() : null;
   }
 }
 

@@ -76,7 +76,7 @@ export const testConnection = async (
       throw new EgressError('connect', (error as Error).message);
     });
     passed('connect', 'The host accepts connections.');
-    const body = sampleTrace(Date.now());
+    const body = sampleTrace(Date.now(), requests.resource);
     const left = Math.max(1, deadline - Date.now());
     // The time limit of the request does not end a TLS handshake that hangs.
     response = await untilDeadline(

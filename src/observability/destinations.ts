@@ -167,6 +167,7 @@ export class IntegrationDestinations implements Destinations, Feature {
         ...shared,
         url: '',
         headers: [],
+        resourceAttributes: {},
         problem: 'The settings cannot be decrypted with ENCRYPTION_KEY.',
       };
     }

@@ -26,6 +26,7 @@ export type { IntegrationDestinations };
 const requestsOf = ({ config }: Services) => ({
   placeholders: config.urlPlaceholders,
   projectHeader: config.llmTracingProjectHeader,
+  resource: config.resourceAttributes,
 });
 
 /** The destinations of telemetry. Telemetry needs them, and the API of the integrations needs telemetry. */

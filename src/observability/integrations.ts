@@ -47,9 +47,12 @@ const plainSettings = [
   'provider',
   'is_enabled',
   'project_name',
+  'project_header',
   'dashboard_instance_id',
   'username',
   'stack_name',
+  'data_source',
+  'resource_attributes',
   'trace_ui_type',
 ];
 

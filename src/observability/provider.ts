@@ -1,6 +1,6 @@
 import { Secret } from '../lib/crypto.ts';
 import type { Destination } from '../telemetry/index.ts';
-import type { ProviderSettings } from './settings.ts';
+import type { ProviderSettings, ResourceAttributes } from './settings.ts';
 import { type Placeholders, resolveUrl } from './urls.ts';
 
 type Headers = Destination['headers'];
@@ -12,25 +12,33 @@ const basic = (userId: string, password: string): Secret =>
 const custom = (headers: Record<string, string> | undefined): Headers =>
   Object.entries(headers ?? {}).map(([name, value]) => [name, new Secret(value)]);
 
+/** Which service reads which is not known from its address: each ignores the other. */
+const projectHeaders = ['Langsmith-Project', 'x-project-name'];
+
 /**
- * Returns the headers that a provider's backend needs in addition to the exporter's own. For
- * `llm_tracing` the header `projectHeader` carries `project_name`. Credentials are Secrets, which are redacted if
- * printed.
+ * Returns the headers that a provider's backend needs in addition to the exporter's own. Credentials are Secrets, which
+ * are redacted if printed.
  */
-const requestHeaders = (settings: ProviderSettings, projectHeader: string): Headers => {
+const requestHeaders = (settings: ProviderSettings, projectHeader: string | null): Headers => {
   switch (settings.provider) {
     case 'hosted_dashboard':
       return [
         ['authorization', basic(settings.dashboard_instance_id, settings.api_token)],
         ...custom(settings.additional_headers),
       ];
-    case 'llm_tracing':
+    case 'llm_tracing': {
+      const named = settings.project_header ?? projectHeader;
       return [
         ['x-api-key', new Secret(settings.api_key)],
-        [projectHeader, settings.project_name],
+        ...(named === null ? projectHeaders : [named]).map((name) => [name, settings.project_name] as const),
+        ...custom(settings.additional_headers),
       ];
+    }
     case 'otlp_basic_auth':
-      return [['authorization', basic(settings.username, settings.password)]];
+      return [
+        ['authorization', basic(settings.username, settings.password)],
+        ...custom(settings.additional_headers),
+      ];
     case 'otlp_custom_headers':
       return custom(settings.headers);
   }
@@ -39,16 +47,23 @@ const requestHeaders = (settings: ProviderSettings, projectHeader: string): Head
 /** The configuration that requests to backends depend on. */
 export interface RequestConfig {
   placeholders: Placeholders;
-  /** The header that carries `project_name` (LLM_TRACING_PROJECT_HEADER). */
-  projectHeader: string;
+  /** The header that carries `project_name` if the integration names none (LLM_TRACING_PROJECT_HEADER); null: not set. */
+  projectHeader: string | null;
+  /** Attributes of the platform's resource that its operator chose. */
+  resource: ResourceAttributes;
 }
 
-/** Returns where an integration's spans are sent and with which headers, or the problem that prevents it. */
+/** Returns where and how an integration's spans are sent, or the problem that prevents it. */
 export const targetOf = (
   settings: ProviderSettings,
-  { placeholders, projectHeader }: RequestConfig,
-): Pick<Destination, 'url' | 'headers' | 'problem'> => {
-  const headers = requestHeaders(settings, projectHeader);
+  { placeholders, projectHeader }: Pick<RequestConfig, 'placeholders' | 'projectHeader'>,
+): Pick<Destination, 'url' | 'headers' | 'resourceAttributes' | 'problem'> => {
+  const shared = {
+    headers: requestHeaders(settings, projectHeader),
+    resourceAttributes: settings.resource_attributes ?? {},
+  };
   const resolved = resolveUrl(settings.url, placeholders);
-  return 'url' in resolved ? { headers, url: resolved.url } : { headers, url: '', problem: resolved.problem };
+  return 'url' in resolved
+    ? { ...shared, url: resolved.url }
+    : { ...shared, url: '', problem: resolved.problem };
 };

@@ -18,13 +18,16 @@ const shownSettings = z
     dashboard_instance_id: z.string().optional(),
     additional_headers: secretMap.optional(),
     stack_name: z.string().optional(),
+    data_source: z.string().optional(),
     project_name: z.string().optional(),
+    project_header: z.string().optional(),
     api_key: secret.optional(),
     username: z.string().optional(),
     password: secret.optional(),
     headers: secretMap.optional(),
     trace_view_url: z.string().optional(),
     trace_ui_type: z.string().optional(),
+    resource_attributes: z.record(z.string(), z.string()).optional(),
   })
   .meta({ id: 'ShownProviderSettings' });
 

@@ -35,6 +35,25 @@ describe('trace links', () => {
   const collector = (trace_view_url?: string, trace_ui_type?: string) =>
     link({ provider: 'otlp_basic_auth', url: 'https://c.example.com', trace_view_url, trace_ui_type });
 
+  test('a trace link names the data source of the settings, and none without one', () => {
+    const panesOf = (url: string | null) => JSON.parse(new URL(url!).searchParams.get('panes')!).trace;
+    const ui = { trace_view_url: 'https://ui.example.com', trace_ui_type: 'dashboard_ui' };
+    const otlp = { url: 'https://otlp.example.net/v1/traces' };
+    for (const settings of [
+      { provider: 'hosted_dashboard', ...otlp, stack_name: 'acme' },
+      { provider: 'otlp_basic_auth', ...otlp, ...ui },
+      { provider: 'otlp_custom_headers', ...otlp, ...ui },
+    ]) {
+      const query = { refId: 'A', queryType: 'traceql', query: trace };
+      expect(panesOf(link(settings))).toMatchObject({ queries: [query] });
+      expect(panesOf(link(settings))).not.toHaveProperty('datasource');
+      expect(panesOf(link({ ...settings, data_source: 'tempo-1' }))).toMatchObject({
+        datasource: 'tempo-1',
+        queries: [{ ...query, datasource: { uid: 'tempo-1' } }],
+      });
+    }
+  });
+
   test('the trace link depends on the type of the trace UI', () => {
     expect(collector('https://ui.example.com', 'span_ui')).toBe(`https://ui.example.com/trace/${trace}`);
     expect(collector('https://ui.example.com/a/?org=1', 'span_ui')).toBe(

@@ -18,11 +18,16 @@ const append = (base: string, path: string): URL => {
   return url;
 };
 
-/** The explore page of a dashboard, opened with the trace as its query. */
-const explore = (base: string, traceId: string): string => {
+/**
+ * The explore page of a dashboard, opened with the trace as its query. Without a data source the page takes the one that
+ * the browser used last, which may know no traces.
+ */
+const explore = (base: string, traceId: string, source: string | undefined): string => {
   const url = append(base, '/explore');
+  const query = { refId: 'A', queryType: 'traceql', query: traceId };
   const pane = {
-    queries: [{ refId: 'A', queryType: 'traceql', query: traceId }],
+    ...(source === undefined ? {} : { datasource: source }),
+    queries: [source === undefined ? query : { ...query, datasource: { uid: source } }],
     range: { from: 'now-7d', to: 'now' },
   };
   url.searchParams.set('schemaVersion', '1');
@@ -56,12 +61,12 @@ export const traceUrl = (
     const resolved = resolveUrl(settings.url, placeholders);
     if (!settings.stack_name || !('url' in resolved)) return null;
     const dashboard = dashboardOf(resolved.url, settings.stack_name);
-    return dashboard && explore(dashboard, traceId);
+    return dashboard && explore(dashboard, traceId, settings.data_source);
   }
   const { trace_view_url: base, trace_ui_type: type } = settings;
   if (!base) return null;
   if (type === 'span_ui') return append(base, `/trace/${traceId}`).href;
-  return type === 'dashboard_ui' ? explore(base, traceId) : base;
+  return type === 'dashboard_ui' ? explore(base, traceId, settings.data_source) : base;
 };
 
 /**

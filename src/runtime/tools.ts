@@ -1,7 +1,8 @@
+import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import type { OwnerIds } from '../files/index.ts';
+import { isZoneName } from '../lib/time-zones.ts';
 import type { ShownResult } from '../lib/tool-results.ts';
-import { isZoneName } from '../lib/zone-name.ts';
 import type { Usage } from '../llm-configurations/index.ts';
 
 /** The run that makes a tool call. */

@@ -82,7 +82,7 @@ describe('a hostile job', () => {
     const results = (await run('tries', { foreign, port })) as Record<string, string>;
     const { eval: evaluated, addon, ...others } = results;
     expect(new Set(Object.values(others))).toEqual(new Set(['ERR_ACCESS_DENIED']));
-    expect(Object.keys(others)).toHaveLength(14);
+    expect(Object.keys(others)).toHaveLength(21);
     expect(evaluated).toMatch(/EvalError/);
     expect(addon).toBe('ERR_DLOPEN_DISABLED');
     expect([requests, readFileSync(foreign, 'utf8')]).toEqual([0, 'key']);

@@ -9,6 +9,7 @@ const root = realpathSync(join(import.meta.dirname, '..', '..'));
 /** What a child may read besides its folder. Not `root` itself: the default DATA_DIR, with its key, is below it. */
 const readable = [join(root, 'src'), join(root, 'package.json'), realpathSync(join(root, 'node_modules'))];
 const jobProgram = join(import.meta.dirname, 'jobs', 'main.ts');
+const noNetwork = new URL('jobs/no-network.ts', import.meta.url).href;
 
 /**
  * Limits that the kernel holds: no core dump (it would contain the document), no file over 2 GB, 600 s of processor
@@ -23,8 +24,9 @@ fi
 exec env -i "$@"`;
 
 /**
- * The command line of a child for one job of `library` in `folder`. Node's permission model refuses network, processes, workers and
- * all other files to JavaScript. It does not bind native code, which has its own settings in the job.
+ * The command line of a child for one job of `library` in `folder`. Node's permission model refuses processes, workers
+ * and all other files to JavaScript, and `no-network.ts` the network. Neither binds native code, which has its own
+ * settings in the job.
  */
 export const childCommand = (
   library: Library,
@@ -44,6 +46,7 @@ export const childCommand = (
     '--disallow-code-generation-from-strings',
     '--max-old-space-size=512',
     '--no-warnings',
+    `--import=${noNetwork}`,
     program,
     library,
   ],

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, queryInteger, text, timestamp } from '../http/index.ts';
-import { statuses as workItemStatuses } from '../work-items/index.ts';
+import { startAt, statuses as workItemStatuses } from '../work-items/index.ts';
 import { scheduleStates } from './filter.ts';
 import { lateAfterMs, outcomeFilters, outcomes } from './occurrence-store.ts';
 import { type Overlap, overlaps } from './store.ts';
@@ -132,6 +132,8 @@ export const scheduleFilter = z.object({
 });
 
 export const pauseBody = z.object({ reason: optional(text(1_000)) }).meta({ id: 'PauseScheduleBody' });
+
+export const runBody = z.object({ start_at: startAt }).meta({ id: 'RunScheduleBody' });
 
 export const previewBody = z
   .object({

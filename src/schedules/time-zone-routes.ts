@@ -1,19 +1,17 @@
 import { z } from 'zod';
 import { queryInteger, type Route, route } from '../http/index.ts';
-import { zoneNames } from './cron/zone-names.ts';
-import { shownOffset } from './cron/zones.ts';
+import { zoneNames } from '../lib/time-zones.ts';
+import { openZone, shownOffset } from './cron/zones.ts';
 import { timeZone } from './schemas.ts';
-
-const offsetOf = (time: Temporal.ZonedDateTime): string => shownOffset(time.offsetNanoseconds / 1_000_000);
 
 /** A zone with its offset at `now` and the next change of its clocks. */
 export const toTimeZone = (name: string, now: number): z.input<typeof timeZone> => {
-  const present = new Temporal.ZonedDateTime(BigInt(now) * 1_000_000n, name);
-  const next = present.getTimeZoneTransition('next');
+  const zone = openZone(name);
+  const [next] = zone.transitions(now + 1, Number.POSITIVE_INFINITY);
   return {
     name,
-    offset: offsetOf(present),
-    next_transition: next && { at: new Date(next.epochMilliseconds), offset: offsetOf(next) },
+    offset: shownOffset(zone.offsetAt(now)),
+    next_transition: next ? { at: new Date(next.at), offset: shownOffset(next.after) } : null,
   };
 };
 
@@ -26,7 +24,7 @@ const search = (q: string, limit: number): string[] => {
     if (lower === wanted) return 0;
     return city.startsWith(wanted) ? 1 : lower.includes(wanted) ? 2 : 3;
   };
-  return zoneNames()
+  return zoneNames
     .map((name) => ({ name, rank: rank(name) }))
     .filter(({ rank: of }) => of < 3)
     .sort((a, b) => a.rank - b.rank)

@@ -29,6 +29,8 @@ export interface Destination {
   url: string;
   /** Authentication and custom headers; content-type and content-encoding are delivery's own. */
   headers: readonly (readonly [name: string, value: Secret | string])[];
+  /** Attributes of every exported resource, in the place of those of the same keys. */
+  resourceAttributes: Readonly<Record<string, string>>;
   enabled: boolean;
   /** Raised by every edit; a new one resumes a paused delivery at once. */
   revision: number;

@@ -2,14 +2,16 @@ import { ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace';
+import { platformResource } from './resource.ts';
 
 /**
  * An ExportTraceServiceRequest with one span that ended at `now` (ms since 1970), as an admin finds it in the backend.
+ * `resource`: attributes of the platform's resource that its operator chose.
  */
-export const sampleTrace = (now: number): Buffer => {
+export const sampleTrace = (now: number, resource: Readonly<Record<string, string>>): Buffer => {
   const ended: ReadableSpan[] = [];
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'agent-platform' }),
+    resource: resourceFromAttributes(platformResource(resource)),
     sampler: new AlwaysOnSampler(),
     spanProcessors: [
       {

@@ -25,6 +25,7 @@ import type { Logger } from '../lib/log.ts';
 import { Mutex } from '../lib/semaphore.ts';
 import { parseTraceparent } from '../lib/traceparent.ts';
 import type { Slice, TelemetryLog } from './log/log.ts';
+import { platformResource } from './resource.ts';
 import type { RoutingTable } from './routing.ts';
 
 export interface SpanOptions {
@@ -69,6 +70,8 @@ export interface SpansOptions {
   log: Pick<TelemetryLog, 'append'>;
   routes: () => RoutingTable;
   logger: Logger;
+  /** Attributes of the platform's resource that its operator chose. Default none. */
+  resource?: Readonly<Record<string, string>>;
 }
 
 const agentKey = createContextKey('agent id');
@@ -200,7 +203,7 @@ export const createTracing = (
 ): { tracing: Tracing; flush(): Promise<void>; stop(): Promise<void> } => {
   const processor = new LogSpanProcessor(options);
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'agent-platform' }),
+    resource: resourceFromAttributes(platformResource(options.resource ?? {})),
     sampler: samplerOf(options.routes),
     spanProcessors: [processor],
   });

@@ -32,6 +32,8 @@ export interface TelemetryPathOptions {
   reports?: ReportStore;
   /** Called with the agents that accepted requests name. Left out: no one is notified. */
   onAccepted?: (agents: Iterable<string | null>) => void;
+  /** Attributes of the resource of the platform's own spans, in the place of the default ones. */
+  resource?: Readonly<Record<string, string>>;
   egress: Pick<Egress, 'request'>;
   log: Logger;
   clock?: Clock;
@@ -66,9 +68,9 @@ export class TelemetryPath {
         this.#opened?.telemetryLog.append(slices) ??
         Promise.reject(new TelemetryLogError('closed', 'the telemetry log is not open')),
     };
-    const { onAccepted } = options;
+    const { onAccepted, resource } = options;
     this.receiver = createReceiver({ log, routes, ...(onAccepted && { onAccepted }) });
-    this.#spans = createTracing({ log, routes, logger: options.log });
+    this.#spans = createTracing({ log, routes, logger: options.log, ...(resource && { resource }) });
     this.tracing = this.#spans.tracing;
   }
 

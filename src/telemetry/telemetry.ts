@@ -57,13 +57,14 @@ const openLog = async (
 };
 
 export const createTelemetry = (services: Services, { destinations }: TelemetryNeeds): Telemetry => {
-  const { db, settings, egress, log, clock } = services;
+  const { config, db, settings, egress, log, clock } = services;
   const agentSpans = new AgentSpans(services);
   const path = new TelemetryPath({
     openLog: () => openLog(services, (number) => destinations.exists(number)),
     destinations,
     reports: new ReportStore(db),
     onAccepted: (agents) => agentSpans.seen(agents),
+    resource: config.resourceAttributes,
     egress,
     log,
     clock,

@@ -76,6 +76,7 @@ export {
   sorts,
 } from './search/search.ts';
 export { type ContinueBody, checkDecisions, requireApprovalRole, settle, shownApproval } from './settle.ts';
+export { readStart, startAt } from './start.ts';
 export { actionNames, allowedActions, statuses } from './states.ts';
 export { insertEndedSteps } from './step-store.ts';
 export {
@@ -89,6 +90,7 @@ export {
   listWorkItems,
   type WorkItem,
   type WorkItemOutcome,
+  waitsForTime,
   wakeWorkers,
   workItemsChannel,
 } from './store.ts';

@@ -97,6 +97,12 @@ interface NewExtras {
 /** The inserted rows as `deliveryInsertion` takes them. */
 const created = sql`(select *, 'PENDING' as status, null::text as previous_status from inserted)`;
 
+/**
+ * Of PENDING Work Items, literally as in the index that is in their order: 0 if it can be claimed, 1 if it waits for a
+ * time.
+ */
+export const waitsForTime = sql`(case when not_before is null then 0 else 1 end)`;
+
 /** `start_at` if it is still to come: what a PENDING Work Item waits for. */
 export const startsLater = (startAt: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`case when ${startAt} > (select platform_now()) then ${startAt} end`;
@@ -308,6 +314,32 @@ export const deleteFinishedWorkItems = async (tx: Tx, days: number, limit: numbe
     )
     select count(*)::integer as n from removed`.execute(tx);
   return rows[0]!.n;
+};
+
+/** The Work Item, locked until the transaction ends. */
+export const findLockedWorkItem = async (tx: Tx, id: string): Promise<WorkItem | undefined> => {
+  const { rows } =
+    await sql<WorkItem>`select ${columns} from work_items w where w.id = ${id} for update of w`.execute(tx);
+  return rows[0];
+};
+
+/** Writes what people may change of a draft, which is locked. Each change has a later `updated_at` than the one before. */
+export const updateDraft = async (
+  tx: Tx,
+  { id, message, payload, work_item_name, start_at }: WorkItem,
+): Promise<WorkItem> => {
+  const { rows } = await sql<WorkItem>`
+    update work_items w set message = ${message}, payload = ${json(payload)}::jsonb,
+      work_item_name = ${work_item_name}, start_at = ${start_at}::timestamptz,
+      updated_at = greatest(platform_now(), w.updated_at + interval '1 millisecond')
+    where w.id = ${id} returning ${columns}`.execute(tx);
+  return rows[0]!;
+};
+
+/** Deletes a Work Item with its history. What refers to it, and its files, go with the row. */
+export const deleteWorkItemRow = async (tx: Tx, id: string): Promise<void> => {
+  await sql`delete from work_item_events where work_item_id = ${id}`.execute(tx);
+  await sql`delete from work_items where id = ${id}`.execute(tx);
 };
 
 /** Locks a draft against changes of its status. Returns whether it is one. */

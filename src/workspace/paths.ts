@@ -46,8 +46,8 @@ export const matchesPattern = (pattern: string, path: Path): boolean => {
   return parts.length === path.length && parts.every((part, i) => part === '*' || part === String(path[i]));
 };
 
-/** Maps of headers and variables. An empty one is the same as none. */
-const maps = ['headers', 'additional_headers', 'env'];
+/** Maps of headers, attributes and variables. An empty one is the same as none. */
+const maps = ['headers', 'additional_headers', 'resource_attributes', 'env'];
 
 /** `value` without empty maps. */
 export const withoutEmptyMaps = <T extends Record<string, unknown>>(value: T): T =>

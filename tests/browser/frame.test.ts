@@ -4,6 +4,15 @@ import { expectAccessible, phone, wide } from './accessibility.ts';
 import { expectFault } from './faults.ts';
 import { describeInBrowser, detail, visit } from './fixture.ts';
 
+/** Runs in the page: the controls in view whose middle belongs to something else. */
+const coveredControls = `[...document.querySelectorAll('a[href], button, input')]
+  .filter((element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const upper = document.elementFromPoint(left + width / 2, top + height / 2);
+    return width > 1 && upper !== null && !element.contains(upper) && !upper.contains(element);
+  })
+  .map((element) => element.outerHTML)`;
+
 describeInBrowser('the frame of the application', (at) => {
   test('finds pages by name: Enter opens, Ctrl+Enter in a new tab', async () => {
     const page = await at().open('/branding');
@@ -23,6 +32,39 @@ describeInBrowser('the frame of the application', (at) => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Work Items' }).waitFor();
     await palette.waitFor({ state: 'hidden' });
+  });
+
+  test('a row leads where its link leads, wherever one clicks, and leaves its text and its buttons alone', async () => {
+    for (const name of ['Row clerk', 'Row keeper']) await newAgent(at(), { name });
+    const page = await at().open('/agents?q=row');
+    const row = page.getByRole('row', { name: /Row clerk/ });
+    await row.waitFor();
+    // Nothing lies over the page: the middle of each control in view is the control itself.
+    expect(await page.evaluate(coveredControls)).toEqual([]);
+    const cell = row.getByRole('cell').nth(1);
+    const [opened] = await Promise.all([
+      page.context().waitForEvent('page'),
+      cell.click({ modifiers: ['Control'] }),
+    ]);
+    await opened.getByRole('heading', { level: 1, name: 'Row clerk' }).waitFor();
+    await opened.close();
+    await row.getByRole('button', { name: /More actions/ }).click();
+    await page.getByRole('menu').waitFor();
+    await page.keyboard.press('Escape');
+    const { x, y, height } = (await cell.boundingBox())!;
+    await page.mouse.move(x + 8, y + height - 4);
+    await page.mouse.down();
+    await page.mouse.move(x + 90, y + 6, { steps: 4 });
+    await page.mouse.up();
+    expect(await page.evaluate('getSelection().toString()')).not.toBe('');
+    expect(new URL(page.url()).pathname).toBe('/agents');
+    await page.evaluate('getSelection().empty()');
+    await cell.click();
+    await page.getByRole('heading', { level: 1, name: 'Row clerk' }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: /Row keeper/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Row keeper' }).waitFor();
   });
 
   detail('finds things by their names, and each leads to its page', async () => {

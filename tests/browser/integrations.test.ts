@@ -15,8 +15,13 @@ describeInBrowser('integrations', (at) => {
     await page.getByLabel('URL').fill(backend.url);
     await page.getByLabel('Username').fill('clerk');
     await page.getByLabel('Password', { exact: true }).fill('a-secret-value');
+    const attributes = page.getByRole('group', { name: 'Resource attributes' });
+    await attributes.getByRole('button', { name: 'Add' }).click();
+    await attributes.getByLabel('Name 1').fill('service.name');
+    await attributes.getByLabel('Value 1').fill('night-shift');
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByText('The backend accepted a sample span.').waitFor();
+    expect(backend.spans()[0]!.resource).toMatchObject({ 'service.name': 'night-shift' });
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Save integration' }).click();
     await page.getByRole('tab', { name: 'Health' }).waitFor();
@@ -38,7 +43,11 @@ describeInBrowser('integrations', (at) => {
     await page.getByRole('heading', { level: 1, name: 'House collector' }).waitFor();
     expect(await page.content()).not.toContain('a-secret-value');
     const [stored] = (await at().api.get('/observability/integrations')).body;
-    expect(stored.settings).toMatchObject({ username: 'clerk', password: 'a-secret-value' });
+    expect(stored.settings).toMatchObject({
+      username: 'clerk',
+      password: 'a-secret-value',
+      resource_attributes: { 'service.name': 'night-shift' },
+    });
     await page.getByRole('tab', { name: 'Scopes' }).click();
     await page.getByRole('row', { name: /All agents/ }).waitFor();
     await page.getByRole('tab', { name: 'Dead letters' }).click();

@@ -41,8 +41,8 @@ describe('the test of a connection', () => {
       'hosted_dashboard',
       { authorization: `Basic ${btoa('123456:secret-api-token')}`, 'x-scope': 'secret-header-value' },
     ],
-    ['llm_tracing', { 'x-api-key': 'secret-api-key', 'x-project-name': 'shop' }],
-    ['otlp_basic_auth', { authorization: `Basic ${btoa('alice:secret-password')}` }],
+    ['llm_tracing', { 'x-api-key': 'secret-api-key', 'langsmith-project': 'shop', 'x-project-name': 'shop' }],
+    ['otlp_basic_auth', { authorization: `Basic ${btoa('alice:secret-password')}`, 'x-version': '4' }],
     ['otlp_custom_headers', { authorization: 'Bearer secret-bearer', 'x-tenant': 'a' }],
   ] as const)('sends one real span to %s with its own headers', async (provider, headers) => {
     const { ok, names } = await run({ ...examples[provider], url: `${receiver.url}?a=1` });
@@ -61,12 +61,25 @@ describe('the test of a connection', () => {
     expect(span).toMatchObject({
       name: 'connection test',
       kind: 1,
-      resource: { 'service.name': 'agent-platform' },
+      resource: expect.objectContaining({ 'service.name': 'agent-platform' }),
     });
     expect(span!.traceId).toMatch(/^[0-9a-f]{32}$/);
     expect(span!.spanId).toMatch(/^[0-9a-f]{16}$/);
     expect(Math.abs(Number(span!.endTimeUnixNano / 1_000_000n) - Date.now())).toBeLessThan(60_000);
     expect(span!.endTimeUnixNano).toBeGreaterThan(span!.startTimeUnixNano);
+  });
+
+  test('the header of the project is the one of the integration, and the sample span has its attributes', async () => {
+    const more = { additional_headers: { 'X-Tenant': 'b' }, resource_attributes: { 'service.name': 'shop' } };
+    const settings = { ...examples.llm_tracing, url: receiver.url, project_header: 'X-Own', ...more };
+    expect((await run(settings)).ok).toBe(true);
+    const { headers, spans } = receiver.requests[0]!;
+    expect(headers).toMatchObject({ 'x-own': 'shop', 'x-tenant': 'b' });
+    for (const name of ['langsmith-project', 'x-project-name']) expect(headers).not.toHaveProperty(name);
+    expect(spans[0]!.resource).toMatchObject({
+      'service.name': 'shop',
+      'service.version': expect.any(String),
+    });
   });
 
   test.each([

@@ -100,6 +100,8 @@ export const examples = {
     dashboard_instance_id: '123456',
     additional_headers: { 'X-Scope': 'secret-header-value' },
     stack_name: 'acme',
+    data_source: 'tempo-1',
+    resource_attributes: { 'deployment.environment': 'staging' },
   },
   llm_tracing: {
     provider: 'llm_tracing',
@@ -112,6 +114,7 @@ export const examples = {
     url: 'https://collector.example.com/v1/traces',
     username: 'alice',
     password: 'secret-password',
+    additional_headers: { 'X-Version': '4' },
     trace_view_url: 'https://ui.example.com/base',
     trace_ui_type: 'span_ui',
   },

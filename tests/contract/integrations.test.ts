@@ -182,6 +182,36 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
       headers({ [name]: '1' }),
       `settings.headers.${name}`,
     ]),
+    ...(
+      [
+        [
+          '21 resource attributes',
+          Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, 'v'])),
+          '',
+        ],
+        ['a number as a resource attribute', { a: 1 }, '.a'],
+        ['a resource attribute with a line break', { a: 'b\nc' }, '.a'],
+        ['a resource attribute without a key', { '': 'b' }, '.'],
+        ['a list of resource attributes', ['a=b'], ''],
+      ] as const
+    ).flatMap(([name, resource_attributes, path]) =>
+      [basic, examples.llm_tracing].map((settings): [string, object, string] => [
+        `${name} of ${settings.provider}`,
+        { ...settings, resource_attributes },
+        `settings.resource_attributes${path}`,
+      ]),
+    ),
+    ...['two words', 'X-Api-Key', 'Host', ''].map((project_header): [string, object, string] => [
+      `"${project_header}" as the header of the project`,
+      { ...examples.llm_tracing, project_header },
+      'settings.project_header',
+    ]),
+    ['an empty data source', { ...dashboard, data_source: '' }, 'settings.data_source'],
+    [
+      'the API key as an additional header',
+      { ...examples.llm_tracing, additional_headers: { 'x-api-key': 'secret-x' } },
+      'settings.additional_headers.x-api-key',
+    ],
     [
       'Authorization if the provider sets it',
       { ...dashboard, additional_headers: { AUTHORIZATION: 'x' } },
@@ -277,6 +307,8 @@ describe.each(['embedded', 'postgres'] as const)('integrations on %s', (kind) =>
         api_token: sealed,
         dashboard_instance_id: '123456',
         additional_headers: { 'X-Scope': sealed },
+        resource_attributes: { 'deployment.environment': 'staging' },
+        data_source: 'tempo-1',
       },
     });
     const [updated] = await audits('integration.update', id);

@@ -1,3 +1,5 @@
+import { Temporal } from 'temporal-polyfill';
+
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { lookup } from 'node:dns/promises';
+import { lookup, Resolver } from 'node:dns/promises';
 import { appendFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, Socket } from 'node:net';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { WASI } from 'node:wasi';
 import { Worker } from 'node:worker_threads';
 
@@ -36,7 +37,18 @@ const tries: Record<string, (input: { foreign: string; port: number }) => unknow
     fetch(`http://127.0.0.1:${port}`).catch((error: Error) => {
       throw error.cause ?? error;
     }),
+  undici: async ({ port }) => {
+    const { request } = await import('undici');
+    return request(`http://127.0.0.1:${port}`);
+  },
+  tls: ({ port }) => first(connectTls(port, '127.0.0.1'), 'connect'),
+  'web socket': ({ port }) => new WebSocket(`ws://127.0.0.1:${port}`),
+  'module again': ({ port }) =>
+    first(process.getBuiltinModule('node:net').createConnection(port, '127.0.0.1'), 'connect'),
+  'own socket': ({ port }) => new Socket().connect(port, '127.0.0.1'),
+  binding: () => Reflect.get(process, 'binding').call(process, 'tcp_wrap'),
   resolve: () => lookup('localhost'),
+  resolver: () => new Resolver().resolve('localhost'),
   listen: () => first(createServer().listen(0), 'listening'),
   send: ({ port }) =>
     new Promise((resolve, reject) => {

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import type { SemanticModel } from '../../src/semantic-data-models/ossie.ts';
 import type { Datatype, Engine } from '../../src/sql/index.ts';
 

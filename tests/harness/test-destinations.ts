@@ -11,6 +11,7 @@ export class TestDestinations implements Destinations {
       id: `integration-${number}`,
       provider: 'otlp_custom_headers',
       headers: [],
+      resourceAttributes: {},
       enabled: true,
       ...before,
       url,

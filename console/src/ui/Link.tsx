@@ -14,7 +14,7 @@ export interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>,
 }
 
 /** Splits an address of the application into what the router wants. */
-const splitAddress = (href: string) => {
+export const splitAddress = (href: string) => {
   const { pathname, search, hash } = new URL(href, 'http://app');
   return { to: pathname, search: parseSearch(search), hash: hash.slice(1) };
 };

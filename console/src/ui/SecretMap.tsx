@@ -22,6 +22,8 @@ interface SecretMapProps {
   error?: string | undefined;
   hint?: string;
   disabledReason?: string | null | undefined;
+  /** The values are no secrets and are shown. */
+  plain?: boolean;
 }
 
 /**
@@ -50,7 +52,16 @@ export const StoredSecretMap = ({
   );
 
 /** Headers or variables: names that are shown, and values that are secret. */
-export const SecretMap = ({ label, name, value, onChange, error, hint, disabledReason }: SecretMapProps) => {
+export const SecretMap = ({
+  label,
+  name,
+  value,
+  onChange,
+  error,
+  hint,
+  disabledReason,
+  plain = false,
+}: SecretMapProps) => {
   const id = useId();
   const change = (index: number, patch: Partial<SecretEntry>) =>
     onChange(value.map((entry, i) => (i === index ? { ...entry, ...patch } : entry)));
@@ -83,6 +94,14 @@ export const SecretMap = ({ label, name, value, onChange, error, hint, disabledR
                 {ui.replace}
               </Button>
             </span>
+          ) : plain ? (
+            <TextField
+              label={ui.entryValue(index + 1)}
+              hiddenLabel
+              value={entry.value}
+              onChange={(value) => change(index, { value })}
+              disabledReason={disabledReason}
+            />
           ) : (
             <PasswordField
               label={ui.entryValue(index + 1)}

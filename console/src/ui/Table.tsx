@@ -4,6 +4,7 @@ import { cx } from './cx.ts';
 import { useKeys } from './keys.ts';
 import { Link } from './Link.tsx';
 import { Menu, type MenuEntry } from './Menu.tsx';
+import { useRowLinks } from './row-link.ts';
 import { SelectAll, type Selection, SelectRow } from './selection.tsx';
 import css from './Table.module.css';
 
@@ -28,7 +29,7 @@ export interface TableProps<R> {
   columns: readonly Column<R>[];
   rows: readonly R[];
   rowKey: (row: R) => string;
-  /** Where the row leads. The whole row is this link. */
+  /** Where the row leads, wherever one clicks in it. */
   href?: ((row: R) => string) | undefined;
   /** The name of the row, for its menu and its check box. */
   name: (row: R) => string;
@@ -70,7 +71,7 @@ const moveFocus = (body: HTMLElement | null, step: number): void => {
 };
 
 /**
- * A table whose rows are links. `j` and `k` move between rows, `x` selects, Enter opens. Actions are in the menu at the
+ * A table whose rows lead to what they show. `j` and `k` move between rows, `x` selects, Enter opens. Actions are in the menu at the
  * end of each row. On phones each row has two lines.
  */
 export const Table = <R,>(props: TableProps<R>) => {
@@ -78,6 +79,7 @@ export const Table = <R,>(props: TableProps<R>) => {
     props;
   const body = useRef<HTMLTableSectionElement>(null);
   const shown = useShown(rows);
+  useRowLinks(body);
   useKeys({
     j: () => moveFocus(body.current, 1),
     k: () => moveFocus(body.current, -1),

@@ -1,7 +1,7 @@
+import { zoneNames } from '../../lib/time-zones.ts';
 import { CronError, parseCron } from './cron.ts';
 import { fields } from './fields.ts';
 import { example, type RefusedItem } from './refusals.ts';
-import { zoneNames } from './zone-names.ts';
 import { ownSpelling } from './zones.ts';
 
 /** Each round fixes one fault. */
@@ -91,6 +91,6 @@ export const suggestZone = (name: string): string | null => {
   const own = ownSpelling(name);
   if (own) return own;
   const city = name.trim().toLowerCase().replaceAll(' ', '_');
-  const found = zoneNames().filter((zone) => zone.toLowerCase().split('/').at(-1) === city);
+  const found = zoneNames.filter((zone) => zone.toLowerCase().split('/').at(-1) === city);
   return found.length === 1 ? found[0]! : null;
 };

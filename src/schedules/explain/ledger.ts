@@ -55,7 +55,8 @@ export const toLedger = async (
     return {
       ...row,
       status: statusOf(row),
-      lateness_ms: row.at.getTime() - row.scheduled_for.getTime(),
+      // What a person planned is recorded before its time.
+      lateness_ms: Math.max(0, row.at.getTime() - row.scheduled_for.getTime()),
       cause: skipCauseOf(row),
       reason: reasons[k]!,
       ...(running ? { running_work_item_id: running } : {}),

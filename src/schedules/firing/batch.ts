@@ -1,7 +1,7 @@
 import { notify, type Tx } from '../../database/index.ts';
+import { zoneRulesVersion } from '../../lib/time-zones.ts';
 import { readSettings } from '../../settings/index.ts';
 import { cancelRunning, workItemsChannel } from '../../work-items/index.ts';
-import { zoneRulesVersion } from '../cron/zones.ts';
 import { insertOccurrences, type OccurrenceRow } from '../occurrence-store.ts';
 import { RowsNotMoved } from './faults.ts';
 import { type DueRow, type FiringPlan, planFiring, type Skip } from './plan.ts';

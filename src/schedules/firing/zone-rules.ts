@@ -1,6 +1,6 @@
 import type { Database } from '../../database/index.ts';
+import { zoneRulesVersion } from '../../lib/time-zones.ts';
 import { compileSchedule } from '../cron/occurrences.ts';
-import { zoneRulesVersion } from '../cron/zones.ts';
 import { claimOlderRules, updateRecomputed } from './store.ts';
 
 /** Schedules recomputed in one transaction. */

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { salesModel, salesTables } from '../../../tests/harness/sales-model.ts';
 import { filters, questions } from '../../../tests/harness/sales-questions.ts';

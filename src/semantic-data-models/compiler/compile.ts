@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import type { Dialect } from '../../data-connections/index.ts';
 import { parseSelect, print, resolve } from '../../sql/index.ts';
 import type { Compiled, Request } from '../language.ts';

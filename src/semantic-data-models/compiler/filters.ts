@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { build, type Datatype, type Expression } from '../../sql/index.ts';
 import { refused } from './faults.ts';
 import { beginningOf, periodNames, periodOf } from './periods.ts';

@@ -1,3 +1,5 @@
+import type { Temporal } from 'temporal-polyfill';
+
 /** Days from the first, without the day `end`. */
 interface Period {
   start: Temporal.PlainDate;

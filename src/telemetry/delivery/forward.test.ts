@@ -72,6 +72,34 @@ test('the bad span of a forwarded body is found, and a 413 bisects the body', as
   expect(names(fixture.backend.requests.filter(({ status }) => status === 200))).toEqual(all('b'));
 });
 
+test('attributes of an integration replace those of the resources, for it alone, also in chunks and dead letters', async () => {
+  const other = `${fixture.backend.url}/2`;
+  fixture.destinations.set(1, fixture.backend.url, {
+    resourceAttributes: { 'service.name': 'shop', a: 'ü' },
+  });
+  fixture.destinations.set(2, other);
+  await fixture.send('first', 1);
+  for (const number of [1, 2]) await fixture.settled(number);
+  fixture.backend.respondWith(refuse((name) => name === 'b-13', 400));
+  const a = await fixture.send('a', 30, 20_000);
+  const b = await large('b');
+  for (const number of [1, 2]) await fixture.settled(number);
+  fixture.backend.respondWith(200);
+  expect(await fixture.telemetry.deadLetters.retry(1)).toMatchObject({ delivered: 1 });
+  const sent = (path: string) =>
+    fixture.backend.requests.filter(({ url, status }) => url === path && status === 200);
+  const spans = sent('/v1/traces').flatMap((request) => request.spans);
+  expect(spans).toHaveLength(61);
+  for (const { resource } of spans) expect(resource).toMatchObject({ 'service.name': 'shop', a: 'ü' });
+  expect(fixture.backend.requests.map(({ fault }) => fault)).not.toContainEqual(expect.anything());
+  const untouched = sent('/v1/traces/2');
+  expect(untouched.some(({ payload }) => payload.equals(a))).toBe(true);
+  expect(fixture.backend.requests.some(({ url, body }) => url === '/v1/traces/2' && body.equals(b))).toBe(
+    true,
+  );
+  expect(untouched.flatMap((request) => request.spans).some(({ resource }) => 'a' in resource)).toBe(false);
+});
+
 test('the part of a forwarded body that was delivered before a restart is not sent again', async () => {
   fixture.destinations.set(1, fixture.backend.url);
   await fixture.send('first', 1);

@@ -14,6 +14,7 @@ const destination: Destination = {
     ['x-token', new Secret(token)],
     ['x-project-name', 'orders'],
   ],
+  resourceAttributes: {},
   enabled: true,
   revision: 1,
 };

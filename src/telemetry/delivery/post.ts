@@ -4,6 +4,7 @@ import type { Egress } from '../../lib/egress.ts';
 import type { Compressor } from '../otlp/compress.ts';
 import { gzip } from '../otlp/gzip.ts';
 import { mediaType } from '../otlp/messages.ts';
+import { withResourceAttributes } from '../otlp/resource.ts';
 import type { Destination } from '../routing.ts';
 import type { InFlightBatch, RequestResult } from './in-flight-batch.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
@@ -14,7 +15,14 @@ export const postSpans = async (
   destination: Destination,
   body: Buffer,
   timeoutMs: number,
-) => postMember(egress, destination, await gzip(body), timeoutMs);
+) => postMember(egress, destination, await ownMember(destination, body), timeoutMs);
+
+const hasAttributes = ({ resourceAttributes }: Destination): boolean =>
+  Object.keys(resourceAttributes).length > 0;
+
+/** Spans as one gzip member for this destination alone. */
+const ownMember = (destination: Destination, body: Buffer): Promise<Buffer> =>
+  gzip(hasAttributes(destination) ? withResourceAttributes(body, destination.resourceAttributes) : body);
 
 /** `body`: exactly one gzip member of an ExportTraceServiceRequest. */
 const postMember = (
@@ -63,9 +71,15 @@ export const postBatch = async (
   const { spans } = inFlight;
   try {
     const { parts } = inFlight.batch;
-    // What a client compressed is sent as it arrived; all else is compressed once for all integrations.
+    // What a client compressed is sent as it arrived; all else is compressed once for all integrations. Only those with
+    // attributes of their own have it inflated and compressed for them.
+    const plain = chunk ?? (hasAttributes(destination) ? await inFlight.chunk() : null);
     const member =
-      chunk !== null ? await gzip(chunk) : parts[0]!.gzip ? parts[0]!.bytes : await compressor.member(parts);
+      plain !== null
+        ? await ownMember(destination, plain)
+        : parts[0]!.gzip
+          ? parts[0]!.bytes
+          : await compressor.member(parts);
     if (chunk === null) inFlight.release(member.length);
     const response = await postMember(egress, destination, member, requestTimeoutMs, signal);
     return outcomeOf(destination, response, spans, clock.now());

@@ -85,13 +85,13 @@ const faultOf = (error: unknown): 'too large' | 'malformed' =>
  * Runs `inPlace`, up to a limit of its own, for a small body, and `onThread`, which has a callback, for a large one and
  * one that inflates to more. Never rejects.
  */
-const inflate = async (
+const inflate = async <T>(
   body: Buffer,
   limit: number,
   inPlace: (limit: number) => unknown,
   onThread: (done: (error: Error | null, result: unknown) => void) => void,
-  toInflated: (result: unknown) => Inflated,
-): Promise<Inflated | 'too large' | 'malformed'> => {
+  toInflated: (result: unknown) => T,
+): Promise<T | 'too large' | 'malformed'> => {
   if (body.length <= inPlaceUpTo) {
     const within = Math.min(limit, inPlaceInflated);
     try {
@@ -127,21 +127,46 @@ export const gunzip = (body: Buffer, limit: number): Promise<Inflated | 'too lar
 /** The largest window of a frame in HTTP, as a power of two (RFC 9659): 8 MB. A frame may ask for gigabytes. */
 const zstdWindow = { [zlib.constants.ZSTD_d_windowLogMax]: 23 };
 
-/** Inflates zstd (RFC 8878, any number of frames) to at most `limit` bytes. Never rejects. */
-export const unzstd = (body: Buffer, limit: number): Promise<Inflated | 'too large' | 'malformed'> => {
+/** Each costs 20 µs, and nine bytes can be one. Clients send one, or one for each part that they append. */
+const mostFrames = 1_000;
+
+/** Inflates zstd (RFC 8878, up to 1,000 frames) to at most `limit` bytes. Never rejects. */
+export const unzstd = async (body: Buffer, limit: number): Promise<Inflated | 'too large' | 'malformed'> => {
+  const parts: Buffer[] = [];
+  let left = limit;
+  for (let from = 0; from < body.length; ) {
+    if (parts.length === mostFrames) return 'malformed';
+    const part = await firstFrame(body.subarray(from), Math.max(left, 1));
+    if (typeof part === 'string') return part;
+    parts.push(part.bytes);
+    left -= part.bytes.length;
+    if (left < 0) return 'too large';
+    if (part.read === 0) return 'malformed';
+    from += part.read;
+  }
+  if (parts.length === 0) return 'malformed';
+  return { bytes: parts.length === 1 ? parts[0]! : Buffer.concat(parts), oneMember: false };
+};
+
+/** Node 24 reads one frame and says nothing about those after it; Node 26 reads all of them. */
+const firstFrame = (body: Buffer, limit: number) => {
   // Spans shrink to a third or less. Most frames do not say how much they hold.
   const likely = Math.max(smallestChunk, Math.min(4 * body.length, largestChunk, limit));
   const options = (most: number, chunkSize: number) => ({
     maxOutputLength: most,
     chunkSize,
     params: zstdWindow,
+    info: true,
   });
   return inflate(
     body,
     limit,
     (most) => zlib.zstdDecompressSync(body, options(most, likely)),
     (done) => zlib.zstdDecompress(body, options(limit, chunkOnThread(body, likely)), done),
-    (bytes) => ({ bytes: ownBytes(bytes as Buffer, smallestChunk), oneMember: false }),
+    (result) => {
+      const { buffer, engine } = result as WithEngine;
+      return { bytes: ownBytes(buffer, smallestChunk), read: engine.bytesWritten };
+    },
   );
 };
 

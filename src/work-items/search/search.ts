@@ -1,5 +1,6 @@
 import { type Executor, planEachTime, type RawBuilder, sql } from '../../database/index.ts';
 import { finishedStatuses, type Status, statuses } from '../states.ts';
+import { waitsForTime } from '../store.ts';
 import {
   and,
   type Condition,
@@ -126,7 +127,13 @@ const ofEachStatus = (
     // `is true` keeps the planner from an index that would find too many rows, and not in order.
     const steered = leads.map((one) => (isOrdered(one) ? one.condition : sql`(${one.condition}) is true`));
     if (!inOrderOfCreation || !agents || agents.length === 1) {
-      return sql`(${selectFrom(sql`work_items w`, [ofStatus(status), ...steered])})`;
+      // Of these each half is in order.
+      const halves =
+        status === 'PENDING' ? [sql`${waitsForTime} = 0`, sql`${waitsForTime} = 1`] : [sql`true`];
+      return sql.join(
+        halves.map((half) => sql`(${selectFrom(sql`work_items w`, [ofStatus(status), half, ...steered])})`),
+        sql` union all `,
+      );
     }
     const ofAgent = selectFrom(sql`work_items w`, [sql`w.agent_id = agent.id`, ofStatus(status), ...steered]);
     return sql`(select found.* from unnest(${agents}::uuid[]) agent(id) cross join lateral (${ofAgent}) found)`;
@@ -217,7 +224,7 @@ export const countByStatus = async (
   );
   const { rows } = await sql<{ status: Status; n: number }>`${planEachTime}
     ${branches}`.execute(executor);
-  for (const { status, n } of rows) counts[status] = n;
+  for (const { status, n } of rows) counts[status] = Math.min(cap, counts[status] + n);
   return counts;
 };
 

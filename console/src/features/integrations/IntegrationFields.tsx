@@ -12,6 +12,10 @@ interface Props {
   stored: boolean;
 }
 
+const DataSource = ({ form }: Pick<Props, 'form'>) => (
+  <TextField {...form.field('data_source')} label={words.data_source} hint={words.dataSourceHint} />
+);
+
 const TraceUi = ({ form }: Props) => (
   <>
     <TextField
@@ -21,6 +25,7 @@ const TraceUi = ({ form }: Props) => (
       type="url"
     />
     <Select {...form.field('trace_ui_type')} label={words.trace_ui_type} options={traceUis} clearable />
+    {form.values.trace_ui_type === 'dashboard_ui' && <DataSource form={form} />}
   </>
 );
 
@@ -32,14 +37,18 @@ const ProviderFields = (props: Props) => {
   const secret = (name: 'api_token' | 'api_key' | 'password', label: string) => (
     <SecretField {...form.field(name)} label={label} set={stored} required />
   );
+  const additionalHeaders = (
+    <SecretMap {...form.field('additional_headers')} label={words.additional_headers} />
+  );
   switch (form.values.provider) {
     case 'hosted_dashboard':
       return (
         <>
           {text('dashboard_instance_id', words.dashboard_instance_id)}
           {secret('api_token', words.api_token)}
-          <SecretMap {...form.field('additional_headers')} label={words.additional_headers} />
+          {additionalHeaders}
           <TextField {...form.field('stack_name')} label={words.stack_name} hint={words.stackHint} />
+          <DataSource form={form} />
         </>
       );
     case 'llm_tracing':
@@ -47,6 +56,12 @@ const ProviderFields = (props: Props) => {
         <>
           {text('project_name', words.project_name)}
           {secret('api_key', words.api_key)}
+          <TextField
+            {...form.field('project_header')}
+            label={words.project_header}
+            hint={words.projectHeaderHint}
+          />
+          {additionalHeaders}
         </>
       );
     case 'otlp_basic_auth':
@@ -54,6 +69,7 @@ const ProviderFields = (props: Props) => {
         <>
           {text('username', words.username)}
           {secret('password', words.password)}
+          {additionalHeaders}
           <TraceUi {...props} />
         </>
       );
@@ -76,13 +92,26 @@ export const IntegrationFields = (props: Props) => {
         {...form.field('provider')}
         onChange={(provider) =>
           // Another provider has credentials of its own.
-          form.set({ provider: provider as Provider, api_token: '', api_key: '', password: '', headers: [] })
+          form.set({
+            provider: provider as Provider,
+            api_token: '',
+            api_key: '',
+            password: '',
+            headers: [],
+            additional_headers: [],
+          })
         }
         label={words.provider}
         options={providers}
       />
       <TextField {...form.field('url')} label={words.url} hint={words.urlHint} type="url" required />
       <ProviderFields {...props} />
+      <SecretMap
+        {...form.field('resource_attributes')}
+        label={words.resource_attributes}
+        hint={words.resourceAttributesHint}
+        plain
+      />
       <TextField {...form.field('description')} label={words.description} hint={words.descriptionHint} />
       <Checkbox {...form.field('debug')} label={words.debug} />
     </>

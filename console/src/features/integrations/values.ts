@@ -10,14 +10,17 @@ export interface IntegrationValues {
   api_token: string | null;
   dashboard_instance_id: string;
   stack_name: string;
+  data_source: string;
   additional_headers: SecretEntry[];
   project_name: string;
+  project_header: string;
   api_key: string | null;
   username: string;
   password: string | null;
   headers: SecretEntry[];
   trace_view_url: string;
   trace_ui_type: string | null;
+  resource_attributes: SecretEntry[];
   description: string;
   version: string;
   debug: boolean;
@@ -29,25 +32,37 @@ export const noValues: IntegrationValues = {
   api_token: '',
   dashboard_instance_id: '',
   stack_name: '',
+  data_source: '',
   additional_headers: [],
   project_name: '',
+  project_header: '',
   api_key: '',
   username: '',
   password: '',
   headers: [],
   trace_view_url: '',
   trace_ui_type: null,
+  resource_attributes: [],
   description: '',
   version: '1',
   debug: false,
 };
 
+const traceUi = ['trace_view_url', 'trace_ui_type', 'data_source'] as const;
+
 /** The fields of each provider, without its URL. */
 const fieldsOf = {
-  hosted_dashboard: ['api_token', 'dashboard_instance_id', 'stack_name', 'additional_headers'],
-  llm_tracing: ['project_name', 'api_key'],
-  otlp_basic_auth: ['username', 'password', 'trace_view_url', 'trace_ui_type'],
-  otlp_custom_headers: ['headers', 'trace_view_url', 'trace_ui_type'],
+  hosted_dashboard: [
+    'api_token',
+    'dashboard_instance_id',
+    'stack_name',
+    'data_source',
+    'additional_headers',
+    'resource_attributes',
+  ],
+  llm_tracing: ['project_name', 'project_header', 'api_key', 'additional_headers', 'resource_attributes'],
+  otlp_basic_auth: ['username', 'password', 'additional_headers', ...traceUi, 'resource_attributes'],
+  otlp_custom_headers: ['headers', ...traceUi, 'resource_attributes'],
 } as const satisfies Record<Provider, readonly (keyof IntegrationValues)[]>;
 
 export const toValues = ({ settings, description, version, debug }: ShownIntegration): IntegrationValues => ({
@@ -57,14 +72,20 @@ export const toValues = ({ settings, description, version, debug }: ShownIntegra
   api_token: settings.api_token?.set ? null : '',
   dashboard_instance_id: settings.dashboard_instance_id ?? '',
   stack_name: settings.stack_name ?? '',
+  data_source: settings.data_source ?? '',
   additional_headers: storedEntries(Object.keys(settings.additional_headers ?? {})),
   project_name: settings.project_name ?? '',
+  project_header: settings.project_header ?? '',
   api_key: settings.api_key?.set ? null : '',
   username: settings.username ?? '',
   password: settings.password?.set ? null : '',
   headers: storedEntries(Object.keys(settings.headers ?? {})),
   trace_view_url: settings.trace_view_url ?? '',
   trace_ui_type: settings.trace_ui_type ?? null,
+  resource_attributes: Object.entries(settings.resource_attributes ?? {}).map(([name, value]) => ({
+    name,
+    value,
+  })),
   description: description ?? '',
   version: version ?? '',
   debug,
