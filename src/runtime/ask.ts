@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getAgent } from '../agents/index.ts';
 import type { Services } from '../feature.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
+import { parseExactJson } from '../lib/json.ts';
 import { isObject } from '../lib/objects.ts';
 import { nestsDeeperThan } from '../lib/text.ts';
 import {
@@ -29,7 +30,8 @@ const objectIn = (text: string): unknown => {
   const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
   if (json === '' || nestsDeeperThan(json, maxNesting)) return undefined;
   try {
-    return JSON.parse(json);
+    // An id of more than 16 digits keeps all of them.
+    return parseExactJson(json);
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { advisoryLock, type Executor, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { type Who, worker } from './leases.ts';
-import { type WorkItem, waitsForTime } from './store.ts';
+import { waitsForTime } from './search/conditions.ts';
+import type { WorkItem } from './store.ts';
 import { type MovedRow, movedColumns, recordTransitions } from './transitions.ts';
 
 /** How many of the oldest are read to get past those of agents without room: 0.7 ms. */

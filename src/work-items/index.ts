@@ -65,7 +65,7 @@ export {
   toWorkItemResponse,
   usage,
 } from './schemas.ts';
-export { sourceOf, sources } from './search/conditions.ts';
+export { sourceOf, sources, waitsForTime } from './search/conditions.ts';
 export { searchQuery } from './search/schemas.ts';
 export {
   countByStatus,
@@ -90,7 +90,6 @@ export {
   listWorkItems,
   type WorkItem,
   type WorkItemOutcome,
-  waitsForTime,
   wakeWorkers,
   workItemsChannel,
 } from './store.ts';

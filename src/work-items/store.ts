@@ -97,12 +97,6 @@ interface NewExtras {
 /** The inserted rows as `deliveryInsertion` takes them. */
 const created = sql`(select *, 'PENDING' as status, null::text as previous_status from inserted)`;
 
-/**
- * Of PENDING Work Items, literally as in the index that is in their order: 0 if it can be claimed, 1 if it waits for a
- * time.
- */
-export const waitsForTime = sql`(case when not_before is null then 0 else 1 end)`;
-
 /** `start_at` if it is still to come: what a PENDING Work Item waits for. */
 export const startsLater = (startAt: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`case when ${startAt} > (select platform_now()) then ${startAt} end`;

@@ -1,6 +1,5 @@
 import { type Executor, planEachTime, type RawBuilder, sql } from '../../database/index.ts';
 import { finishedStatuses, type Status, statuses } from '../states.ts';
-import { waitsForTime } from '../store.ts';
 import {
   and,
   type Condition,
@@ -10,6 +9,7 @@ import {
   ofStatus,
   time,
   type WorkItemSearch,
+  waitsForTime,
 } from './conditions.ts';
 
 const waitForPerson = ['NEEDS_REVIEW', 'INDETERMINATE'] as const satisfies readonly Status[];
