@@ -237,6 +237,7 @@ const oneImporter = {
   ai: '^src/runtime/model/',
   '@ai-sdk/.*': '^src/runtime/model/',
   ajv: '^src/lib/json-schema\\.ts$',
+  re2js: '^src/lib/linear-regexp\\.ts$',
   '@modelcontextprotocol/client': '^src/tool-servers/',
   '@modelcontextprotocol/server': '^src/tool-protocol/',
   'image-size': '^src/(branding|sandbox/jobs)/',

@@ -60,12 +60,14 @@ const postgresUrl = z
     'must be a postgres:// address',
   );
 
+const port = z
+  .string()
+  .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, 'must be a port from 0 to 65535')
+  .transform(Number);
+
 const environment = z.object({
-  PORT: z
-    .string()
-    .default('8080')
-    .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, 'must be a port from 0 to 65535')
-    .transform(Number),
+  PORT: port.prefault('8080'),
+  MANAGEMENT_PORT: port.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: postgresUrl.optional(),
@@ -133,6 +135,8 @@ const environment = z.object({
 /** The configuration of one replica, from its environment. */
 export interface Config {
   port: number;
+  /** The port that has `/metrics` instead of `port`; null: there is none. */
+  managementPort: number | null;
   host: string;
   dataDir: string;
   databaseUrl: string | null;
@@ -190,11 +194,16 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
       'ROLES: without TELEMETRY_LOG_URL each replica delivers its own telemetry log, so the list must contain delivery',
     );
   }
+  // Port 0 is another free port each time.
+  if (Number(given.MANAGEMENT_PORT) > 0 && Number(given.MANAGEMENT_PORT) === Number(given.PORT ?? 8080)) {
+    mistakes.push('MANAGEMENT_PORT: must be another port than PORT');
+  }
   mistakes.push(...oidcMistakes(given));
   if (!parsed.success || mistakes.length > 0) throw new ConfigError(mistakes);
   const e = parsed.data;
   return {
     port: e.PORT,
+    managementPort: e.MANAGEMENT_PORT ?? null,
     host: e.HOST,
     dataDir: e.DATA_DIR,
     databaseUrl: e.DATABASE_URL ?? null,

@@ -18,6 +18,7 @@ import {
   Pager,
   Quiet,
   Skeleton,
+  shortId,
   Table,
   TwoLines,
   Words,
@@ -65,7 +66,7 @@ const Item = ({ row: { work_item, work_item_id, running_work_item_id: running } 
   if (work_item_id === null) return <Quiet third>{words.noWorkItem}</Quiet>;
   return (
     <TwoLines below={words.workItemGone}>
-      <code>{`${work_item_id.slice(0, 6)}…${work_item_id.slice(-3)}`}</code>
+      <code title={work_item_id}>{shortId(work_item_id)}</code>
     </TwoLines>
   );
 };
