@@ -4,7 +4,6 @@ import type { Services } from '../feature.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import { parseExactJson } from '../lib/json.ts';
 import { isObject } from '../lib/objects.ts';
-import { nestsDeeperThan } from '../lib/text.ts';
 import {
   type AskedModel,
   type AskModel,
@@ -14,6 +13,7 @@ import {
   type ObjectRequest,
   type ResolvedLlm,
 } from '../llm-configurations/index.ts';
+import { objectIn } from './json-text.ts';
 import type { Message } from './messages.ts';
 import { createModel } from './model/index.ts';
 import { type Model, ModelError, type StepRequest, type StepResult } from './step.ts';
@@ -23,24 +23,14 @@ const toolName = 'answer';
 const defaultWithinMs = 60_000;
 /** The longest wait before a call is made again, in milliseconds. */
 const maxWaitMs = 20_000;
-const maxNesting = 50;
-
-/** The object in the text of a reply, which may stand in a code fence; undefined if there is none. */
-const objectIn = (text: string): unknown => {
-  const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
-  if (json === '' || nestsDeeperThan(json, maxNesting)) return undefined;
-  try {
-    // An id of more than 16 digits keeps all of them.
-    return parseExactJson(json);
-  } catch {
-    return undefined;
-  }
-};
 
 /** The object of a reply: the arguments of the tool, or JSON in the text, also of a model that did not call it. */
-const outputOf = ({ toolCalls, text }: StepResult): Record<string, unknown> | undefined => {
+const outputOf = (
+  { toolCalls, text }: StepResult,
+  parse: (json: string) => unknown,
+): Record<string, unknown> | undefined => {
   const call = toolCalls.find(({ name, fault }) => name === toolName && fault === undefined);
-  const output = call ? call.arguments : objectIn(text);
+  const output = call ? call.arguments : objectIn(text, parse);
   return isObject(output) ? output : undefined;
 };
 
@@ -78,14 +68,18 @@ const askForObject = async (model: Model, request: ObjectRequest, waitMs: number
   const step = toStep(request, signal ? AbortSignal.any([signal, timeout]) : timeout);
   try {
     const reply = await stepWithRetries(model, step, { mostCalls, waitMs });
-    return { output: outputOf(reply), text: reply.text, usage: reply.usage };
+    // What is read from a document keeps all digits of an id. A query counts with numbers.
+    const parse = request.as === 'reply' ? parseExactJson : JSON.parse;
+    return { output: outputOf(reply, parse), text: reply.text, usage: reply.usage };
   } catch (error) {
     signal?.throwIfAborted();
     if (timeout.aborted) {
-      throw new LlmFailure('model_unavailable', `it sent no reply within ${withinMs / 1_000} s.`);
+      throw new LlmFailure('model_unavailable', `it sent no reply within ${withinMs / 1_000} s.`, {
+        retryable: true,
+      });
     }
     if (!(error instanceof ModelError)) throw error;
-    throw new LlmFailure(error.code, error.message);
+    throw new LlmFailure(error.code, error.message, error);
   }
 };
 
