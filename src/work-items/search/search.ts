@@ -90,6 +90,18 @@ const findSmallLeads = async (
   return new Map(rows.map(({ status, lead }) => [status, leads[lead]!]));
 };
 
+/**
+ * Each part is in the order of an index. Of PENDING ones that is the one of what waits, which has the expression, or of an
+ * agent the one of its queue, whose condition is the other.
+ */
+const halvesOf = (status: Status): Condition[] =>
+  status === 'PENDING'
+    ? [
+        sql`${waitsForTime} = 0 and w.not_before is null`,
+        sql`${waitsForTime} = 1 and w.not_before is not null`,
+      ]
+    : [sql`true`];
+
 interface Branches {
   conditions: Conditions;
   small: SmallLeads;
@@ -126,17 +138,15 @@ const ofEachStatus = (
     const isOrdered = ({ byCreation }: Lead) => inOrderOfCreation && byCreation;
     // `is true` keeps the planner from an index that would find too many rows, and not in order.
     const steered = leads.map((one) => (isOrdered(one) ? one.condition : sql`(${one.condition}) is true`));
-    if (!inOrderOfCreation || !agents || agents.length === 1) {
-      // Of these each half is in order.
-      const halves =
-        status === 'PENDING' ? [sql`${waitsForTime} = 0`, sql`${waitsForTime} = 1`] : [sql`true`];
-      return sql.join(
-        halves.map((half) => sql`(${selectFrom(sql`work_items w`, [ofStatus(status), half, ...steered])})`),
-        sql` union all `,
-      );
-    }
-    const ofAgent = selectFrom(sql`work_items w`, [sql`w.agent_id = agent.id`, ofStatus(status), ...steered]);
-    return sql`(select found.* from unnest(${agents}::uuid[]) agent(id) cross join lateral (${ofAgent}) found)`;
+    const halves = halvesOf(status).map((half) => {
+      const all = [ofStatus(status), half, ...steered];
+      if (!inOrderOfCreation || !agents || agents.length === 1) {
+        return sql`(${selectFrom(sql`work_items w`, all)})`;
+      }
+      const ofAgent = selectFrom(sql`work_items w`, [sql`w.agent_id = agent.id`, ...all]);
+      return sql`(select found.* from unnest(${agents}::uuid[]) agent(id) cross join lateral (${ofAgent}) found)`;
+    });
+    return sql.join(halves, sql` union all `);
   });
   return sql.join(branches, sql` union all `);
 };

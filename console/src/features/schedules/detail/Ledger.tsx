@@ -59,14 +59,18 @@ const Item = ({ row: { work_item, work_item_id, running_work_item_id: running } 
   if (running) {
     return (
       <TwoLines below={words.stillRunning}>
-        <Link href={to.workItem(running)}>{`${running.slice(0, 6)}…${running.slice(-3)}`}</Link>
+        <Link href={to.workItem(running)}>
+          <code title={running}>{shortId(running)}</code>
+        </Link>
       </TwoLines>
     );
   }
   if (work_item_id === null) return <Quiet third>{words.noWorkItem}</Quiet>;
   return (
     <TwoLines below={words.workItemGone}>
-      <code title={work_item_id}>{shortId(work_item_id)}</code>
+      <Link href={to.audit({ target_id: work_item_id })}>
+        <code title={work_item_id}>{shortId(work_item_id)}</code>
+      </Link>
     </TwoLines>
   );
 };
