@@ -436,6 +436,7 @@ create table llm_configurations (
   updated_at timestamp(3) with time zone default platform_now() not null,
   settings text,
   revision integer default 1 not null,
+  test_passed_at timestamp(3) with time zone,
   constraint llm_configurations_pkey PRIMARY KEY (id)
 );
 CREATE TRIGGER llm_configurations_settings BEFORE UPDATE ON llm_configurations FOR EACH ROW EXECUTE FUNCTION llm_configurations_settings();
@@ -806,6 +807,7 @@ create table tool_servers (
   created_at timestamp(3) with time zone default platform_now() not null,
   updated_at timestamp(3) with time zone default platform_now() not null,
   expected_tools jsonb default '{}'::jsonb not null,
+  warnings jsonb default '[]'::jsonb not null,
   constraint tool_servers_pkey PRIMARY KEY (id),
   constraint tool_servers_call_timeout_seconds_check CHECK (((call_timeout_seconds >= 1) AND (call_timeout_seconds <= 600))),
   constraint tool_servers_default_policy_check CHECK ((default_policy = ANY (ARRAY['allow'::text, 'deny'::text, 'require_approval'::text]))),

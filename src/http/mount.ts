@@ -209,20 +209,3 @@ export const refuseUnknownPaths = (
     );
   });
 };
-
-/** Mounts `/healthz`, `/readyz` and `/metrics`, which need no key. */
-export const mountHealth = (
-  app: FastifyInstance,
-  { readiness, metrics }: Pick<ServerOptions, 'readiness' | 'metrics'>,
-): void => {
-  app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', async () => {
-    const reason = await readiness();
-    if (reason === null) return { status: 'ready' };
-    throw new ApiError('service_unavailable', `Not ready: ${reason}.`, {}, { 'retry-after': '2' });
-  });
-  app.get('/metrics', async (_request, reply) => {
-    const { contentType, text } = await metrics();
-    return reply.header('content-type', contentType).send(text);
-  });
-};

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -6,21 +6,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type FaultyProxy, startFaultyProxy } from '../harness/faulty-proxy.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 import { adminKey } from '../harness/process.ts';
+import { missing, python, pythonEnvironment } from './python.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** A Python that has the client installed (`pip install ./clients/python`), or httpx, which the client needs. */
-const python = process.env.PYTHON;
-const environment = { ...process.env, PYTHONPATH: join(root, 'clients/python/src') };
-const isReady = (): boolean => {
-  try {
-    execFileSync(python!, ['-c', 'import agent_platform'], { stdio: 'ignore', env: environment });
-    return true;
-  } catch {
-    return false;
-  }
-};
-const missing = !python ? 'PYTHON is not set' : isReady() ? null : 'PYTHON has no httpx';
-
 describe.skipIf(missing !== null)(`the Python client${missing ? ` (skipped: ${missing})` : ''}`, () => {
   let platform: TestPlatform;
   let proxy: FaultyProxy;
@@ -39,7 +27,7 @@ describe.skipIf(missing !== null)(`the Python client${missing ? ` (skipped: ${mi
 
   /** What a case of `python/cases.py` prints. */
   const run = async (name: string): Promise<unknown> => {
-    const env = { ...environment, URL: `${proxy.origin}/`, KEY: adminKey };
+    const env = { ...pythonEnvironment, URL: `${proxy.origin}/`, KEY: adminKey };
     const { stdout } = await promisify(execFile)(
       python!,
       [join(import.meta.dirname, 'python/cases.py'), name],

@@ -1,7 +1,14 @@
 import { advisoryRowLock, type Tx } from '../../database/index.ts';
 import { ApiError, badRequest, unprocessable } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
-import { type Principal, type Role, roleAllows, type Scope, scopesAllow } from '../../lib/principal.ts';
+import {
+  type Principal,
+  type Role,
+  roleAllows,
+  type Scope,
+  scopesAllow,
+  systemActor,
+} from '../../lib/principal.ts';
 import { readSettings } from '../../settings/index.ts';
 import { lockUserForShare } from '../people/store.ts';
 import { countLivingKeysOf } from './made-keys-store.ts';
@@ -37,7 +44,7 @@ export const checkRights = (principal: Principal, role: Role, scopes: readonly S
 /** What bounds the life of a new key. Times are in milliseconds since 1970, by the database's clock. */
 export interface LifeLimits {
   now: number;
-  /** The end of the key that acts; null: it has none, or a person or the bootstrap key acts. */
+  /** The end of the key that acts; null: it has none, or a person, the bootstrap key or the first key acts. */
   ownEnd: number | null;
   /** MAX_API_KEY_DAYS; 0 is no limit. */
   maxDays: number;
@@ -81,7 +88,9 @@ export const lockMaker = async (
   if (own === undefined || (ownEnd !== null && ownEnd <= now)) {
     throw new ApiError('unauthorized', 'The API key was revoked, or has expired.');
   }
-  return { now, ownEnd, maxDays, person, keyId };
+  // Those who install the platform make their own keys with the first one, which ends after a day.
+  const isFirst = own?.created_by === systemActor.principal.id;
+  return { now, ownEnd: isFirst ? null : ownEnd, maxDays, person, keyId };
 };
 
 /** Whether the principal may give keys to the workspace: an administrator who is not limited to scopes. */

@@ -212,14 +212,14 @@ export const insertKey = async (tx: Tx, key: Omit<ApiKeyRow, Written>): Promise<
 export const lockKey = (tx: Tx, id: string): Promise<(Key & Pick<ApiKeyRow, 'value_hash'>) | undefined> =>
   selectKeys(tx).select('k.value_hash').where('k.id', '=', id).forUpdate('k').executeTakeFirst();
 
-/** The key's end and owner, locked: no one changes or deletes the key until the transaction ends. */
+/** The key's end, owner and maker, locked: no one changes or deletes the key until the transaction ends. */
 export const lockKeyForShare = (
   tx: Tx,
   id: string,
-): Promise<Pick<ApiKeyRow, 'expires_at' | 'owner_user_id'> | undefined> =>
+): Promise<Pick<ApiKeyRow, 'expires_at' | 'owner_user_id' | 'created_by'> | undefined> =>
   tx
     .selectFrom('api_keys')
-    .select(['expires_at', 'owner_user_id'])
+    .select(['expires_at', 'owner_user_id', 'created_by'])
     .where('id', '=', id)
     .forShare()
     .executeTakeFirst();
