@@ -17,14 +17,18 @@ import {
   Select,
 } from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
+import { type BuiltInTool, BuiltInToolsField } from './BuiltInToolsField.tsx';
 
-const toValues = ({ tool_server_ids, semantic_data_model_ids, approval_role }: PublicAgent) => ({
+const toValues = ({ tool_server_ids, semantic_data_model_ids, approval_role, settings }: PublicAgent) => ({
+  builtin_tools: settings.builtin_tools,
   tool_server_ids,
   semantic_data_model_ids,
   approval_role,
 });
 type Values = ReturnType<typeof toValues>;
+const toBody = ({ builtin_tools, ...fields }: Values) => ({ ...fields, settings: { builtin_tools } });
 const labels = {
+  builtin_tools: words.builtIn,
   tool_server_ids: words.toolServers,
   semantic_data_model_ids: words.dataModels,
   approval_role: words.approvalRole,
@@ -41,11 +45,15 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
   const maySeeModels = usePermission('listSemanticDataModels');
   const { data: tools } = useGet<AgentTools>('/app/api/agent-tools', { enabled: maySeeServers.allowed });
   const servers = tools?.tool_servers ?? [];
-  const edit = useAgentForm(agent, got, toValues, (values: Values) => values);
+  const edit = useAgentForm(agent, got, toValues, toBody);
   const { form } = edit;
   return (
     <>
       <EditForm edit={edit} labels={labels} onSaved={() => notify(words.saved)}>
+        <BuiltInToolsField
+          {...form.field('builtin_tools')}
+          onChange={(names) => form.set({ builtin_tools: names as BuiltInTool[] })}
+        />
         <MultiSelect
           {...form.field('tool_server_ids')}
           label={words.toolServers}
