@@ -5,6 +5,7 @@ import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { MultiSelect, notify, optionsOf, permissionReason, Select } from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
+import { type BuiltInTool, BuiltInToolsField } from './BuiltInToolsField.tsx';
 import { PolicyFields } from './PolicyFields.tsx';
 
 const toValues = ({
@@ -12,14 +13,18 @@ const toValues = ({
   tool_policies,
   semantic_data_model_ids,
   approval_role,
+  settings,
 }: PublicAgent) => ({
+  builtin_tools: settings.builtin_tools,
   tool_server_ids,
   tool_policies,
   semantic_data_model_ids,
   approval_role,
 });
 type Values = ReturnType<typeof toValues>;
+const toBody = ({ builtin_tools, ...fields }: Values) => ({ ...fields, settings: { builtin_tools } });
 const labels = {
+  builtin_tools: words.builtIn,
   tool_server_ids: words.toolServers,
   tool_policies: words.policies,
   semantic_data_model_ids: words.dataModels,
@@ -37,7 +42,7 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
   const maySeeModels = usePermission('listSemanticDataModels');
   const { data: tools } = useGet<AgentTools>('/app/api/agent-tools', { enabled: maySeeServers.allowed });
   const servers = tools?.tool_servers ?? [];
-  const edit = useAgentForm(agent, got, toValues, (values: Values) => values);
+  const edit = useAgentForm(agent, got, toValues, toBody);
   const { form } = edit;
   return (
     <EditForm
@@ -49,6 +54,10 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }
       }}
       onSaved={() => notify(words.saved)}
     >
+      <BuiltInToolsField
+        {...form.field('builtin_tools')}
+        onChange={(names) => form.set({ builtin_tools: names as BuiltInTool[] })}
+      />
       <MultiSelect
         {...form.field('tool_server_ids')}
         label={words.toolServers}
