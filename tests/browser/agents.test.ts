@@ -74,6 +74,7 @@ describeInBrowser('agents', (at) => {
     });
 
     await page.getByRole('tab', { name: 'Tools' }).click();
+    await choose('Tools of the platform', 'Query tables');
     await page.getByRole('button', { name: 'Add a policy' }).click();
     await field('Tool of policy 1').fill('pay_invoice');
     await choose('Policy 1', 'denied');
@@ -81,6 +82,7 @@ describeInBrowser('agents', (at) => {
     await save();
     const policy = { tool_server_id: server.id, tool: 'pay_invoice', policy: 'deny' };
     expect((await read()).tool_policies).toEqual([policy]);
+    expect((await read()).settings.builtin_tools).not.toContain('query_data_frames');
 
     await page.getByRole('tab', { name: 'Connect' }).click();
     await page.getByRole('button', { name: 'Add a callback' }).click();
