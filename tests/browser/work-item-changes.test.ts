@@ -35,7 +35,7 @@ describeInBrowser('changing and deleting Work Items', (at) => {
     const agent = await newAgent(at(), { name: 'Night' });
     const body = { cron_expression: '0 3 * * *', overlap: 'skip' };
     const schedule = await newSchedule(at(), agent.id, body);
-    const page = await at().open(`/schedules/${agent.id}/${schedule.id}`);
+    const page = await at().open(`/agents/${agent.id}/schedules/${schedule.id}`);
     await page.getByText('Skip that run').waitFor();
     await page.getByRole('button', { name: 'Run once at …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Run once at a time' });
