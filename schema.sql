@@ -436,6 +436,7 @@ create table llm_configurations (
   updated_at timestamp(3) with time zone default platform_now() not null,
   settings text,
   revision integer default 1 not null,
+  test_passed_at timestamp(3) with time zone,
   constraint llm_configurations_pkey PRIMARY KEY (id)
 );
 CREATE TRIGGER llm_configurations_settings BEFORE UPDATE ON llm_configurations FOR EACH ROW EXECUTE FUNCTION llm_configurations_settings();

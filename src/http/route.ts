@@ -124,6 +124,8 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
    * stream ends early when the caller loses access.
    */
   stream?: string;
+  /** The name under which a browser saves the stream as a file. */
+  saveAs?: string;
   /** The handler resolves to a `FileDownload`, whose bytes are sent to be saved as a file. */
   download?: boolean;
   /** The handler may resolve to null, which is a 204 without a body. */

@@ -284,6 +284,7 @@ export const serveRoute = async (
   if (route.orNothing && result === null) reply.code(204).send();
   else if (route.stream) {
     const chunks = result as AsyncIterable<string | Uint8Array>;
+    if (route.saveAs) reply.header('content-disposition', `attachment; filename="${route.saveAs}"`);
     reply.header('content-type', route.stream).send(guardedStream(chunks, parts.recheck, onLost));
   } else if (route.response) {
     const response = isReplay ? parseStored(route.response, result) : route.response.parse(result);
