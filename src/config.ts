@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ConfigError } from './lib/config-error.ts';
 import './lib/fault-words.ts';
 import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
+import { type Proxies, parseNoProxy, parseProxy } from './lib/outgoing-proxy.ts';
 import { parseResourceAttributes } from './lib/resource-attributes.ts';
 import { type OidcConfig, oidcEnvironment, oidcMistakes, readOidc } from './oidc-config.ts';
 
@@ -60,6 +61,15 @@ const postgresUrl = z
     'must be a postgres:// address',
   );
 
+const outgoingProxy = z
+  .string()
+  .transform(parseProxy)
+  .refine(
+    (proxy) => proxy !== null,
+    'must be the address of an HTTP proxy, as http://proxy.example.com:3128; its user name and password may precede the host',
+  )
+  .optional();
+
 const port = z
   .string()
   .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, 'must be a port from 0 to 65535')
@@ -110,6 +120,9 @@ const environment = z.object({
     .transform((value) => value === 'true'),
   EGRESS_DENY: cidrs.optional(),
   EGRESS_ALLOW: cidrs.optional(),
+  HTTP_PROXY: outgoingProxy,
+  HTTPS_PROXY: outgoingProxy,
+  NO_PROXY: z.string().optional(),
   TRUST_PROXY: cidrs.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   AUDIT_TO_LOG: z
@@ -155,6 +168,8 @@ export interface Config {
   /** The variables that `${NAME}` in an integration's url may use, with their values; undefined where unset. */
   urlPlaceholders: ReadonlyMap<string, string | undefined>;
   egress: { deny: string[] | null; allow: string[] };
+  /** The proxies of outgoing requests; undefined: none. */
+  proxies: Proxies | undefined;
   /** Whether tool servers may be local processes. */
   allowStdioToolServers: boolean;
   /** PATH, where the commands of local tool servers are found. */
@@ -177,6 +192,11 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+    // The lower case wins, as in other programs.
+    const lower = given[name.toLowerCase()];
+    if (lower !== undefined) given[name] = lower;
+  }
   const parsed = environment.safeParse(given);
   const mistakes = parsed.success
     ? []
@@ -216,6 +236,10 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     roles: new Set(e.ROLES),
     urlPlaceholders: new Map(e.URL_PLACEHOLDERS.map((name) => [name, env[name]])),
     egress: { deny: e.EGRESS_DENY ?? null, allow: e.EGRESS_ALLOW ?? [] },
+    proxies:
+      e.HTTP_PROXY || e.HTTPS_PROXY
+        ? { http: e.HTTP_PROXY ?? null, https: e.HTTPS_PROXY ?? null, none: parseNoProxy(e.NO_PROXY ?? '') }
+        : undefined,
     allowStdioToolServers: e.ALLOW_STDIO_TOOL_SERVERS,
     path: env.PATH ?? '',
     trustProxy: e.TRUST_PROXY ?? [],
