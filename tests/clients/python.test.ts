@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../harness/faulty-proxy.ts';
+import { skipNote, testPython } from '../harness/parts.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 import { adminKey } from '../harness/process.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** A Python that has the client installed (`pip install ./clients/python`), or httpx, which the client needs. */
-const python = process.env.PYTHON;
+const python = testPython;
 const environment = { ...process.env, PYTHONPATH: join(root, 'clients/python/src') };
 const isReady = (): boolean => {
   try {
@@ -19,9 +20,13 @@ const isReady = (): boolean => {
     return false;
   }
 };
-const missing = !python ? 'PYTHON is not set' : isReady() ? null : 'PYTHON has no httpx';
+const missing = !python
+  ? 'no Python for the tests'
+  : isReady()
+    ? null
+    : 'no httpx in the Python of the tests';
 
-describe.skipIf(missing !== null)(`the Python client${missing ? ` (skipped: ${missing})` : ''}`, () => {
+describe.skipIf(missing !== null)(`the Python client${skipNote(missing)}`, () => {
   let platform: TestPlatform;
   let proxy: FaultyProxy;
   beforeAll(async () => {
