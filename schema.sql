@@ -74,16 +74,30 @@ create table api_keys (
   last_used_ip text,
   replaced_by uuid,
   account_id uuid,
+  owner text not null,
+  owner_user_id uuid,
+  made_by_user_id uuid,
+  made_with_key_id uuid,
+  root_id uuid,
+  first_end timestamp(3) with time zone,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_check CHECK (((kind = 'personal'::text) = (user_id IS NOT NULL))),
   constraint api_keys_check1 CHECK (((kind = 'service_account'::text) = (role IS NOT NULL))),
+  constraint api_keys_check2 CHECK (((owner = 'person'::text) = (owner_user_id IS NOT NULL))),
   constraint api_keys_kind_check CHECK ((kind = ANY (ARRAY['service_account'::text, 'personal'::text]))),
+  constraint api_keys_owner_check CHECK ((owner = ANY (ARRAY['person'::text, 'workspace'::text]))),
+  constraint api_keys_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint api_keys_role_check CHECK ((role = ANY (ARRAY['member'::text, 'builder'::text, 'admin'::text]))),
   constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint api_keys_value_hash_key UNIQUE (value_hash)
 );
+CREATE INDEX api_keys_account ON api_keys USING btree (COALESCE(account_id, id));
 CREATE INDEX api_keys_created_by ON api_keys USING btree (created_by);
+CREATE INDEX api_keys_made_by_user ON api_keys USING btree (made_by_user_id) WHERE (made_by_user_id IS NOT NULL);
+CREATE INDEX api_keys_made_with_key ON api_keys USING btree (made_with_key_id) WHERE (made_with_key_id IS NOT NULL);
+CREATE INDEX api_keys_owner_user ON api_keys USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
 CREATE INDEX api_keys_user ON api_keys USING btree (user_id) WHERE (user_id IS NOT NULL);
+CREATE TRIGGER api_keys_owner BEFORE INSERT ON api_keys FOR EACH ROW EXECUTE FUNCTION api_keys_owner();
 
 create table audit_checkpoints (
   kind text not null,
@@ -422,6 +436,7 @@ create table llm_configurations (
   updated_at timestamp(3) with time zone default platform_now() not null,
   settings text,
   revision integer default 1 not null,
+  test_passed_at timestamp(3) with time zone,
   constraint llm_configurations_pkey PRIMARY KEY (id)
 );
 CREATE TRIGGER llm_configurations_settings BEFORE UPDATE ON llm_configurations FOR EACH ROW EXECUTE FUNCTION llm_configurations_settings();
@@ -792,6 +807,7 @@ create table tool_servers (
   created_at timestamp(3) with time zone default platform_now() not null,
   updated_at timestamp(3) with time zone default platform_now() not null,
   expected_tools jsonb default '{}'::jsonb not null,
+  warnings jsonb default '[]'::jsonb not null,
   constraint tool_servers_pkey PRIMARY KEY (id),
   constraint tool_servers_call_timeout_seconds_check CHECK (((call_timeout_seconds >= 1) AND (call_timeout_seconds <= 600))),
   constraint tool_servers_default_policy_check CHECK ((default_policy = ANY (ARRAY['allow'::text, 'deny'::text, 'require_approval'::text]))),
@@ -963,6 +979,41 @@ CREATE INDEX work_items_queue ON work_items USING btree (agent_id, created_at, i
 CREATE INDEX work_items_reviews ON work_items USING btree (status, updated_at, id) WHERE (status = ANY (ARRAY['NEEDS_REVIEW'::text, 'INDETERMINATE'::text]));
 CREATE UNIQUE INDEX work_items_occurrence ON work_items USING btree (schedule_id, occurrence);
 CREATE TRIGGER work_items_files AFTER DELETE ON work_items REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_files_of_work_items();
+
+CREATE OR REPLACE FUNCTION public.api_keys_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  maker api_keys%rowtype;
+begin
+  if new.owner is not null then
+    return new;
+  end if;
+  new.first_end := new.expires_at;
+  select k.* into maker from api_keys k where coalesce(k.account_id, k.id) = new.account_id order by k.created_at limit 1;
+  if found then
+    new.owner := maker.owner;
+    new.owner_user_id := maker.owner_user_id;
+    new.made_by_user_id := maker.made_by_user_id;
+    new.made_with_key_id := maker.made_with_key_id;
+    new.root_id := maker.root_id;
+    return new;
+  end if;
+  select u.id into new.owner_user_id from users u where u.id = new.user_id or u.id::text = new.created_by limit 1;
+  select k.* into maker from api_keys k where coalesce(k.account_id, k.id)::text = new.created_by
+    order by k.created_at desc limit 1;
+  if found then
+    new.owner_user_id := maker.owner_user_id;
+    new.made_with_key_id := maker.id;
+    if maker.owner = 'workspace' and (maker.role <> 'admin' or maker.scopes is not null) then
+      new.root_id := coalesce(maker.root_id, maker.account_id, maker.id);
+    end if;
+  end if;
+  new.made_by_user_id := new.owner_user_id;
+  new.owner := case when new.owner_user_id is null then 'workspace' else 'person' end;
+  return new;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.audit_checkpoints_append_only()
  RETURNS trigger

@@ -22,7 +22,11 @@ const mappings = Number(process.env.MAPPINGS ?? 500);
 const groups = 40;
 const rounds = 5;
 
-const parts: PeopleParts = { endSessions: async () => 0, emailVerifiedClaim: 'email_verified' };
+const parts: PeopleParts = {
+  endSessions: async () => 0,
+  endMadeKeys: async () => [],
+  emailVerifiedClaim: 'email_verified',
+};
 
 /** People in 40 of 2,000 groups each, and mappings of 490 groups, of domains and of nested claims. */
 const seed = async (db: Database): Promise<void> => {

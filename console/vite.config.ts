@@ -125,7 +125,12 @@ export default defineConfig({
     license: { fileName: 'licenses.md' },
     // No data: addresses; the policy forbids them for fonts.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      polyfill: false,
+      // The entry is in index.html. Firefox reports an error for a preload of it: it is loaded already.
+      resolveDependencies: (_file, dependencies) =>
+        dependencies.filter((file) => !/^assets\/index-[^/]+\.js$/.test(file)),
+    },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 600,
     rolldownOptions: {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ConfigError } from './lib/config-error.ts';
 import './lib/fault-words.ts';
 import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
+import { type Proxies, parseNoProxy, parseProxy } from './lib/outgoing-proxy.ts';
 import { parseResourceAttributes } from './lib/resource-attributes.ts';
 import { type OidcConfig, oidcEnvironment, oidcMistakes, readOidc } from './oidc-config.ts';
 
@@ -60,12 +61,23 @@ const postgresUrl = z
     'must be a postgres:// address',
   );
 
+const outgoingProxy = z
+  .string()
+  .transform(parseProxy)
+  .refine(
+    (proxy) => proxy !== null,
+    'must be the address of an HTTP proxy, as http://proxy.example.com:3128; its user name and password may precede the host',
+  )
+  .optional();
+
+const port = z
+  .string()
+  .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, 'must be a port from 0 to 65535')
+  .transform(Number);
+
 const environment = z.object({
-  PORT: z
-    .string()
-    .default('8080')
-    .refine((value) => /^\d{1,5}$/.test(value) && Number(value) <= 65_535, 'must be a port from 0 to 65535')
-    .transform(Number),
+  PORT: port.prefault('8080'),
+  MANAGEMENT_PORT: port.optional(),
   HOST: z.string().min(1).default('127.0.0.1'),
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: postgresUrl.optional(),
@@ -108,6 +120,9 @@ const environment = z.object({
     .transform((value) => value === 'true'),
   EGRESS_DENY: cidrs.optional(),
   EGRESS_ALLOW: cidrs.optional(),
+  HTTP_PROXY: outgoingProxy,
+  HTTPS_PROXY: outgoingProxy,
+  NO_PROXY: z.string().optional(),
   TRUST_PROXY: cidrs.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   AUDIT_TO_LOG: z
@@ -133,6 +148,8 @@ const environment = z.object({
 /** The configuration of one replica, from its environment. */
 export interface Config {
   port: number;
+  /** The port that has `/metrics` instead of `port`; null: there is none. */
+  managementPort: number | null;
   host: string;
   dataDir: string;
   databaseUrl: string | null;
@@ -151,6 +168,8 @@ export interface Config {
   /** The variables that `${NAME}` in an integration's url may use, with their values; undefined where unset. */
   urlPlaceholders: ReadonlyMap<string, string | undefined>;
   egress: { deny: string[] | null; allow: string[] };
+  /** The proxies of outgoing requests; undefined: none. */
+  proxies: Proxies | undefined;
   /** Whether tool servers may be local processes. */
   allowStdioToolServers: boolean;
   /** PATH, where the commands of local tool servers are found. */
@@ -173,6 +192,11 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+    // The lower case wins, as in other programs.
+    const lower = given[name.toLowerCase()];
+    if (lower !== undefined) given[name] = lower;
+  }
   const parsed = environment.safeParse(given);
   const mistakes = parsed.success
     ? []
@@ -190,11 +214,16 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
       'ROLES: without TELEMETRY_LOG_URL each replica delivers its own telemetry log, so the list must contain delivery',
     );
   }
+  // Port 0 is another free port each time.
+  if (Number(given.MANAGEMENT_PORT) > 0 && Number(given.MANAGEMENT_PORT) === Number(given.PORT ?? 8080)) {
+    mistakes.push('MANAGEMENT_PORT: must be another port than PORT');
+  }
   mistakes.push(...oidcMistakes(given));
   if (!parsed.success || mistakes.length > 0) throw new ConfigError(mistakes);
   const e = parsed.data;
   return {
     port: e.PORT,
+    managementPort: e.MANAGEMENT_PORT ?? null,
     host: e.HOST,
     dataDir: e.DATA_DIR,
     databaseUrl: e.DATABASE_URL ?? null,
@@ -207,6 +236,10 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
     roles: new Set(e.ROLES),
     urlPlaceholders: new Map(e.URL_PLACEHOLDERS.map((name) => [name, env[name]])),
     egress: { deny: e.EGRESS_DENY ?? null, allow: e.EGRESS_ALLOW ?? [] },
+    proxies:
+      e.HTTP_PROXY || e.HTTPS_PROXY
+        ? { http: e.HTTP_PROXY ?? null, https: e.HTTPS_PROXY ?? null, none: parseNoProxy(e.NO_PROXY ?? '') }
+        : undefined,
     allowStdioToolServers: e.ALLOW_STDIO_TOOL_SERVERS,
     path: env.PATH ?? '',
     trustProxy: e.TRUST_PROXY ?? [],

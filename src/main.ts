@@ -48,18 +48,23 @@ const main = async (): Promise<void> => {
   stop = () => platform.stop();
   if (platform.firstKey) {
     process.stdout.write(
-      `\nThe first administrator's API key, shown this once: ${platform.firstKey}\nKeep it: it is stored as a hash only.\n\n`,
+      `\nThe first administrator's API key, shown this once: ${platform.firstKey}\nIt ends in 24 hours, because logs keep what is printed here. Make your own key with it, which may work longer.\n\n`,
     );
   }
   if (stopping) return;
   log.info(
-    { url: platform.url, api: `${platform.url}/api/v2`, database: platform.database },
+    {
+      url: platform.url,
+      api: `${platform.url}/api/v2`,
+      ...(platform.managementPort === null ? {} : { management_port: platform.managementPort }),
+      database: platform.database,
+    },
     'Agent Platform is ready',
   );
 };
 
 const [major = 0] = process.versions.node.split('.').map(Number);
-if (major < 26) {
+if (major < 24) {
   refuse([
     `Node ${process.versions.node} is too old; \`npm start\` runs the platform on the Node that \`npm ci\` installed`,
   ]);

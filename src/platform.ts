@@ -2,11 +2,18 @@ import { type Config, ConfigError } from './config.ts';
 import type { Database } from './database/index.ts';
 import { traceStatements } from './database-spans.ts';
 import { createFeatures, type Features } from './features.ts';
-import { createServer, deleteExpiredKeys, type Server, TokenBuckets } from './http/index.ts';
+import {
+  createManagementServer,
+  createServer,
+  deleteExpiredKeys,
+  type Listener,
+  TokenBuckets,
+} from './http/index.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { messageOf } from './lib/errors.ts';
+import { onUncheckedValue } from './lib/json-schema.ts';
 import type { Logger } from './lib/log.ts';
-import { createMetrics, histogram } from './lib/metrics.ts';
+import { counter, createMetrics, histogram } from './lib/metrics.ts';
 import { version } from './lib/version.ts';
 import { withTimeout } from './lib/with-timeout.ts';
 import { auditRefusals } from './refusals.ts';
@@ -20,6 +27,8 @@ export interface Platform {
   /** The address shown to users. */
   url: string;
   port: number;
+  /** Null: the metrics are on `port`. */
+  managementPort: number | null;
   database: Database['kind'];
   /** The first administrator's key if this start created it, to be shown once. */
   firstKey: string | null;
@@ -78,10 +87,11 @@ const listenFaults: Record<string, string> = {
   EADDRNOTAVAIL: 'is not on this machine',
 };
 
-const listen = (server: Server, { host, port }: Config): Promise<number> =>
+/** Resolves with the port it listens on; rejects with ConfigError, which names the `variable` of the port. */
+const listen = (server: Listener, host: string, port: number, variable: string): Promise<number> =>
   server.listen(port, host).catch((error: NodeJS.ErrnoException) => {
     const why = listenFaults[error.code ?? ''];
-    throw why ? new ConfigError([`HOST, PORT: ${host}:${port} ${why}`]) : error;
+    throw why ? new ConfigError([`HOST, ${variable}: ${host}:${port} ${why}`]) : error;
   });
 
 const build = async (config: Config, log: Logger, clock: Clock, started: Started): Promise<Platform> => {
@@ -106,9 +116,30 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     ['operation', 'method', 'status'],
   );
-  const metrics = createMetrics([requests, ...list.flatMap((feature) => feature.metrics ?? [])]);
+  const unchecked = counter(
+    'agent_platform_schema_checks_refused_total',
+    'Values that were refused because they could not be checked by a JSON Schema in time',
+  );
+  started.add(
+    'schema checks',
+    onUncheckedValue((subject) => {
+      unchecked.inc();
+      log.warn({ subject }, 'a value could not be checked by its JSON Schema in time, and was refused');
+    }),
+  );
+  const metrics = createMetrics([requests, unchecked, ...list.flatMap((feature) => feature.metrics ?? [])]);
 
+  const health = {
+    readiness: () =>
+      withTimeout(db.ping(), readinessWithinMs).then(
+        () => null,
+        () => 'the database does not respond',
+      ),
+    metrics: metrics.read,
+  };
   const server = createServer({
+    ...health,
+    hasManagementPort: config.managementPort !== null,
     // A replica without the role `api` only reports its health.
     groups: config.roles.has('api') ? list : [],
     authenticate: features.authenticate,
@@ -126,22 +157,29 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
     onRefused: auditRefusals(services),
     onResponse: ({ seconds, ...labels }) => requests.observe(labels, seconds),
     trace: traceRequests(tracing),
-    readiness: () =>
-      withTimeout(db.ping(), readinessWithinMs).then(
-        () => null,
-        () => 'the database does not respond',
-      ),
-    metrics: metrics.read,
   });
 
   // Before any work is taken: a port that is taken is found out first.
-  const port = await listen(server, config);
-  url ||= `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
-  // Not before: a start that failed after it would have created a key that no one has seen.
-  const firstKey = await startStep(log, features.createFirstKey).catch(async (error) => {
-    await server.close();
+  const servers: Listener[] = [server];
+  // Stopped first: nothing new comes in while the rest ends.
+  const closeServers = () => Promise.all(servers.map((one) => one.close()));
+  let port: number;
+  let managementPort: number | null = null;
+  let firstKey: string | null;
+  try {
+    port = await listen(server, config.host, config.port, 'PORT');
+    url ||= `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    if (config.managementPort !== null) {
+      const management = createManagementServer({ ...health, log });
+      servers.push(management);
+      managementPort = await listen(management, config.host, config.managementPort, 'MANAGEMENT_PORT');
+    }
+    // Not before: a start that failed after it would have created a key that no one has seen.
+    firstKey = await startStep(log, features.createFirstKey);
+  } catch (error) {
+    await closeServers();
     throw error;
-  });
+  }
 
   const loops = [
     retentionLoop(services, [
@@ -153,7 +191,6 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
   for (const loop of loops) loop.start();
   // All at once: while the database is away each of them waits for it, and all together have 20 s.
   started.add('loops', () => Promise.all(loops.map((loop) => loop.stop())));
-  // Stopped first: nothing new comes in while the rest ends.
-  started.add('http', () => server.close());
-  return { url, port, database: db.kind, firstKey, db, features, stop: () => started.stop() };
+  started.add('http', closeServers);
+  return { url, port, managementPort, database: db.kind, firstKey, db, features, stop: () => started.stop() };
 };

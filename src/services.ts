@@ -169,7 +169,11 @@ export const openServices = async (
   opened('database', () => db.close());
   await migrateDatabase(config, db, log);
   if (databaseUrl) checkNotifications(db, log).catch(() => {});
-  const egress = createEgress({ deny: config.egress.deny ?? undefined, allow: config.egress.allow });
+  const egress = createEgress({
+    deny: config.egress.deny ?? undefined,
+    allow: config.egress.allow,
+    proxies: config.proxies,
+  });
   opened('outgoing connections', () => egress.close());
   return { config, db, vault, settings: createSettings(db, log), egress, log, clock };
 };

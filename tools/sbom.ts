@@ -13,7 +13,8 @@ const { status, stdout, stderr } = spawnSync('npm', ['sbom', ...options], {
   encoding: 'utf8',
 });
 if (status !== 0) {
-  const old = stderr.includes('Unknown command');
+  // Some versions say it on standard output.
+  const old = (stdout + stderr).includes('Unknown command');
   process.stderr.write(old ? 'This npm has no command `sbom`: use npm 10 or newer.\n' : stderr);
   process.exit(old ? noSbom : 1);
 }

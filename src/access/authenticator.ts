@@ -40,6 +40,7 @@ const unknownKey: FoundKey = {
 export const bootstrap: Principal = {
   kind: 'service_account',
   id: 'bootstrap',
+  rootId: 'bootstrap',
   name: 'bootstrap administrator',
   role: 'admin',
   keyId: 'bootstrap',

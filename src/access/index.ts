@@ -4,6 +4,7 @@ import { sha256 } from '../lib/crypto.ts';
 import type { Principal } from '../lib/principal.ts';
 import { Authenticator } from './authenticator.ts';
 import { Cookies } from './cookies.ts';
+import { endMadeKeys } from './keys/api-keys.ts';
 import { createFirstKey } from './keys/first-key.ts';
 import { newKeyValue } from './keys/key-format.ts';
 import { apiKeyRoutes } from './keys/routes.ts';
@@ -43,6 +44,7 @@ export const createAccess = (
   const { identities, ...people } = createPeople(services, {
     onChange: sessions.onChange,
     endSessions: (tx, actor, userIds, reason) => sessions.endOf(tx, actor, { userIds }, reason),
+    endMadeKeys,
     emailVerifiedClaim: config.oidc?.emailVerifiedClaim ?? 'email_verified',
   });
   const authenticator: Authenticator = new Authenticator({

@@ -13,6 +13,7 @@ import { verifyChain } from './verify.ts';
 const principal: Principal = {
   kind: 'service_account',
   id: 'k',
+  rootId: 'k',
   name: 'K',
   role: 'admin',
   keyId: 'k',

@@ -83,6 +83,7 @@ export const auditRoutes = (parts: ChainParts): Route[] => [
       'One entry a line, in the order of the hash chain; entries that are not chained yet are left out. The last line is `{"checkpoint": …}` with the newest checkpoint, or null; an export without that line is not complete. Send the last `position` as `after_position` to continue.',
     query: exportQuery,
     stream: 'application/x-ndjson',
+    saveAs: 'audit-log.ndjson',
     handler: (context) => exportEntries(parts, context, context.query),
   }),
   route({

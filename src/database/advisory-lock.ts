@@ -27,6 +27,8 @@ const rowLocks = {
   'decisions on a Work Item': 1,
   /** The names and the number of the files and frames of a conversation or Work Item. */
   'files of an owner': 2,
+  /** The number of the keys that share the limits of a person or service account. */
+  'API keys of a principal': 21,
 } as const;
 
 /** Waits for the lock `what` of the row `id` until its transaction ends. Unlike a lock of the row it keeps no one else off. */

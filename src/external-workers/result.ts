@@ -13,6 +13,6 @@ export const resultFaults = async (tx: Tx, agentId: string, result: unknown): Pr
   if (result === undefined) {
     return [{ path: 'result', message: 'is required: the agent has a result_schema' }];
   }
-  const message = compileArgumentCheck(result_schema)(result);
+  const message = compileArgumentCheck(result_schema, `the result of agent ${agentId}`)(result);
   return message === null ? [] : [{ path: 'result', message }];
 };

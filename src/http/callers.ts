@@ -34,7 +34,15 @@ export interface Callers {
   credentialsOf(request: FastifyRequest, cookies: boolean): Credentials;
   /** Takes one request without a key from the bucket of its address; throws 429. */
   limitAddress(request: FastifyRequest): void;
-  /** Counts a 401 against the address of the caller. Returns the 429 if there were too many, else `failure`. */
+  /**
+   * Takes one request to an operation that checks a credential from a bucket of its address, before its body is read;
+   * throws 429.
+   */
+  limitAttempts(request: FastifyRequest): void;
+  /**
+   * Counts a 401 against the address of the caller, and a 400 or 422 of a caller without a key. Returns the 429 if there
+   * were too many, else `failure`.
+   */
   countFailure(request: FastifyRequest, failure: unknown): unknown;
   /** Takes one request from the key's bucket, and sets the RateLimit headers; throws 429. */
   limitRate(principal: Principal, setHeader: SetHeader): void;
@@ -42,6 +50,15 @@ export interface Callers {
 
 /** How many requests without a valid key one address may send before 429, and how many a second after that. */
 const withoutKey = { burst: 200, perSecond: 10 };
+
+/**
+ * How many requests one address may send to operations that check a credential, whatever comes of them. It is so much
+ * larger, because it refuses valid credentials too; a body that small costs less than a millisecond.
+ */
+const attempts = { burst: 1_000, perSecond: 50 };
+
+/** What counts as a failure of a request without a key: anyone could send what cannot be read without end. */
+const failures: ReadonlySet<string> = new Set(['bad_request', 'unauthorized', 'unprocessable_entity']);
 
 const tooMany = (message: string, retryAfter: number) =>
   new ApiError('too_many_requests', message, {}, { 'retry-after': String(retryAfter) });
@@ -65,16 +82,18 @@ export const createCallers = ({
       () => new URL(publicUrl()).origin,
       cookies,
     );
-  const limitAddress = ({ ip }: FastifyRequest): void => {
-    const { allowed, retryAfter } = buckets.take(`address ${ip}`, withoutKey.perSecond, withoutKey.burst);
+  const takeOf = (name: string, { perSecond, burst }: typeof withoutKey): void => {
+    const { allowed, retryAfter } = buckets.take(name, perSecond, burst);
     if (allowed) return;
     throw tooMany(
       'Too many requests without a valid API key came from this address. Wait, and try again.',
       retryAfter,
     );
   };
+  const limitAddress = ({ ip }: FastifyRequest): void => takeOf(`address ${ip}`, withoutKey);
+  const limitAttempts = ({ ip }: FastifyRequest): void => takeOf(`attempts ${ip}`, attempts);
   const countFailure = (request: FastifyRequest, failure: unknown): unknown => {
-    if (!(failure instanceof ApiError && failure.code === 'unauthorized')) return failure;
+    if (!(failure instanceof ApiError && failures.has(failure.code))) return failure;
     try {
       limitAddress(request);
       return failure;
@@ -92,6 +111,7 @@ export const createCallers = ({
         userAgent: request.headers['user-agent'] ?? null,
       }),
     limitAddress,
+    limitAttempts,
     countFailure,
     credentialsOf: ofRequest,
     authenticate: async (request, cookies) => {

@@ -156,13 +156,21 @@ const lingerMs = 5_000;
 /**
  * Sends the last response on a connection whose request was not HTTP or not complete. `code` is that of Node's error.
  */
-export const refuseConnection = (socket: Duplex, code = ''): void => {
+export const refuseConnection = (
+  socket: Duplex,
+  headers: Readonly<Record<string, string>>,
+  code = '',
+): void => {
   const message = messagesByCode[code] ?? 'The request is not valid HTTP.';
   const body = JSON.stringify(errorBody(badRequest(message), newId()));
   // Later errors do not matter. Without a listener they would end the process.
   socket.on('error', () => {});
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const lines = Object.entries({
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${body}`);
   setTimeout(() => socket.destroy(), lingerMs).unref();
 };

@@ -5,7 +5,9 @@ import type { Logger } from '../lib/log.ts';
 import type { Principal } from '../lib/principal.ts';
 import { hostsIn, normalizeUrl, requestIdOf } from './addresses.ts';
 import { bodyLimit, RequestBodies } from './bodies.ts';
+import type { CallerParts } from './callers.ts';
 import { closeAfterBody, refuseConnection, sendFailure } from './failure.ts';
+import { responseHeaders } from './response-headers.ts';
 import { isForm } from './upload.ts';
 
 declare module 'fastify' {
@@ -18,7 +20,10 @@ declare module 'fastify' {
 }
 
 /** A Fastify that sends every refusal as an error body, and that limits time, size and headers. It has no routes. */
-export const createFastify = (log: Logger, trustProxy: string[] | undefined): FastifyInstance => {
+export const createFastify = (
+  log: Logger,
+  { trustProxy, publicUrl = () => '' }: Partial<Pick<CallerParts, 'trustProxy' | 'publicUrl'>> = {},
+): FastifyInstance => {
   const app: FastifyInstance = Fastify({
     logger: false,
     bodyLimit,
@@ -36,11 +41,11 @@ export const createFastify = (log: Logger, trustProxy: string[] | undefined): Fa
     clientErrorHandler(error, socket) {
       const { code } = error as NodeJS.ErrnoException;
       if (!socket.writable || code === 'ECONNRESET') socket.destroy();
-      else refuseConnection(socket, code);
+      else refuseConnection(socket, responseHeaders(publicUrl()), code);
     },
   });
   // Node would close a CONNECT without a response, and refuse an unknown expectation without a body.
-  app.server.on('connect', (_request, socket) => refuseConnection(socket));
+  app.server.on('connect', (_request, socket) => refuseConnection(socket, responseHeaders(publicUrl())));
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler((error, request, reply) => {
     closeAfterBody(request, reply);
@@ -52,29 +57,31 @@ export const createFastify = (log: Logger, trustProxy: string[] | undefined): Fa
   readBodiesUnparsed(app);
   app.addHook('onRequest', async (request, reply) => {
     request.response = reply.raw;
-    reply.header('x-request-id', request.id);
+    reply.header('x-request-id', request.id).headers(responseHeaders(publicUrl()));
     checkHost(request.raw);
   });
   return app;
 };
 
-interface UploadConfig {
+interface BodyConfig {
   upload?: 'form' | 'formOrJson';
+  /** In bytes. */
+  largestBody?: number;
 }
 
 /** Whether the body is a form that the route reads itself. */
-const isUpload = ({ upload }: UploadConfig, contentType: string | undefined): boolean =>
+const isUpload = ({ upload }: BodyConfig, contentType: string | undefined): boolean =>
   upload === 'form' || (upload === 'formOrJson' && isForm(contentType));
 
 /** The body is parsed after the 404s of what the path names, so Fastify only reads it. */
 const readBodiesUnparsed = (app: FastifyInstance): void => {
   const bodies = new RequestBodies();
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    isUpload(request.routeOptions.config as UploadConfig, request.headers['content-type'])
-      ? undefined
-      : bodies.read(payload, request.response!),
-  );
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const config = request.routeOptions.config as BodyConfig;
+    if (isUpload(config, request.headers['content-type'])) return undefined;
+    return bodies.read(payload, request.response!, config.largestBody);
+  });
 };
 
 /** Node would refuse a request without Host without a body, and accept one with several. */

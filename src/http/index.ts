@@ -2,6 +2,7 @@ export type { Credentials } from './credentials.ts';
 export { download, downloadOperation } from './download.ts';
 export type { ShownFailure } from './failure.ts';
 export { headerMap, headerName, headerValue } from './headers.ts';
+export { createManagementServer, type Listener } from './health.ts';
 export { deleteExpiredKeys, IdempotentReplay, requestHash, withIdempotencyKey } from './idempotency.ts';
 export { describeApi, jsonSchemaOf } from './openapi.ts';
 export {
@@ -38,7 +39,7 @@ export {
   timestamp,
 } from './schemas.ts';
 export type { FileDownload } from './send-download.ts';
-export { createServer, type Server, type ServerOptions } from './server.ts';
+export { createServer, type ServerOptions } from './server.ts';
 export { qualityOf, type Site, type SiteRequest, type SiteResponse } from './site.ts';
 export type { Upload, UploadSpec } from './upload.ts';
 export { readJson, validate } from './validate.ts';

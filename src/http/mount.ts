@@ -36,7 +36,8 @@ const admit = async (
   const ownPage = () => callers.credentialsOf(request, true).ownPage;
   if (route.noStore) reply.header('cache-control', 'no-store');
   if (route.role === 'anyone') {
-    if (!route.checksCredential) callers.limitAddress(request);
+    if (route.checksCredential) callers.limitAttempts(request);
+    else callers.limitAddress(request);
     route.checkOrigin?.({ headers, ownPage });
     request.principal = anonymous;
     return;
@@ -77,6 +78,9 @@ export const mountRoutes = (
   const { db, vault, log, trace = (request, fn) => fn(newTraceparent(request.traceparent)) } = options;
   const largeBodies = new Semaphore(largeBody.atOnce);
 
+  const counted = (route: Route, request: FastifyRequest, failure: unknown): unknown =>
+    route.checksCredential ? callers.countFailure(request, failure) : failure;
+
   const respond = async (route: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const parts = {
       db,
@@ -99,7 +103,7 @@ export const mountRoutes = (
     try {
       await (size > largeBody.bytes ? largeBodies.run(run) : run());
     } catch (failure) {
-      const error = route.checksCredential ? callers.countFailure(request, failure) : failure;
+      const error = counted(route, request, failure);
       // An operation for anyone refuses for reasons of its own, and anyone could fill the audit log with them.
       const refused = route.role !== 'anyone' && error instanceof ApiError && error.code === 'forbidden';
       if (refused) reportRefusal(options, request, route);
@@ -120,19 +124,27 @@ export const mountRoutes = (
   };
 
   for (const route of routes) {
+    if (route.role === 'anyone' && route.body && route.largestBody === undefined) {
+      throw new Error(`${route.id} takes a body of anyone: it needs a limit (largestBody)`);
+    }
     for (const base of basesOf(route)) {
       app.route({
         method: [route.method, ...(route.web?.methods ?? [])],
         url: routerPath(base + route.path),
         // A HEAD must change nothing, and a redirect of ours ends or begins a sign-in.
         exposeHeadRoute: route.status !== 303,
-        config: { operation: route.id, upload: route.upload && (route.body ? 'formOrJson' : 'form') },
+        config: {
+          operation: route.id,
+          upload: route.upload && (route.body ? 'formOrJson' : 'form'),
+          largestBody: route.largestBody,
+        },
         // `readUpload` has limits of its own.
         ...(route.upload ? { bodyLimit: Number.MAX_SAFE_INTEGER } : {}),
         onRequest: (request, reply) => admit(route, callers, options, request, reply),
         errorHandler: async (error, request, reply) => {
           closeAfterBody(request, reply);
-          return sendFailure(log, await firstFault(route, error, request), request, reply, route.failurePage);
+          const failure = await firstFault(route, error, request);
+          return sendFailure(log, counted(route, request, failure), request, reply, route.failurePage);
         },
         handler: (request, reply) => handle(base, route, request, reply),
       });
@@ -190,22 +202,5 @@ export const refuseUnknownPaths = (
         ? `There is no ${request.method} here. The methods of this path are: ${[...new Set(methods)].join(', ')}.`
         : `There is nothing at this path.${base ? ` GET ${base} describes what there is.` : ''}`,
     );
-  });
-};
-
-/** Mounts `/healthz`, `/readyz` and `/metrics`, which need no key. */
-export const mountHealth = (
-  app: FastifyInstance,
-  { readiness, metrics }: Pick<ServerOptions, 'readiness' | 'metrics'>,
-): void => {
-  app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', async () => {
-    const reason = await readiness();
-    if (reason === null) return { status: 'ready' };
-    throw new ApiError('service_unavailable', `Not ready: ${reason}.`, {}, { 'retry-after': '2' });
-  });
-  app.get('/metrics', async (_request, reply) => {
-    const { contentType, text } = await metrics();
-    return reply.header('content-type', contentType).send(text);
   });
 };

@@ -15,6 +15,7 @@ import { createServer, type Server } from './server.ts';
 const principal: Principal = {
   kind: 'service_account',
   id: 'a',
+  rootId: 'a',
   name: 'a',
   role: 'member',
   keyId: 'key',

@@ -43,6 +43,8 @@ export interface RawParts extends Callers {
   }) => void;
   /** Whether the server is being closed. */
   closing: () => boolean;
+  /** The headers of every response. */
+  headers: () => Readonly<Record<string, string>>;
 }
 
 const operation = 'raw';
@@ -114,6 +116,7 @@ const serveFastPath = async (
   const { status, headers, body } = result;
   response.writeHead(status, {
     'x-request-id': id,
+    ...parts.headers(),
     ...traceHeaders(request.headers),
     ...headers,
     'content-length': Buffer.byteLength(body),

@@ -71,8 +71,9 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   /** `public` (default): under /api/v2 and /api/v1. `v2` and `v1`: under that one only. `app`: under /app/api. */
   base?: 'public' | 'v2' | 'v1' | 'app';
   /**
-   * The handler of an operation for anyone checks a credential: only its 401s count against the address of the caller,
-   * so that a valid one is never refused because of others behind the same address.
+   * The handler of an operation for anyone checks a credential: its 400s, 401s and 422s count against the address of the
+   * caller, so that a valid one is not refused because of those who guess behind the same address. Only the much larger
+   * bucket of all such requests of the address comes before the body.
    */
   checksCredential?: boolean;
   /** Only a bearer token counts, no cookie: the route is for programs. */
@@ -100,6 +101,8 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
    * With `body` as well, JSON is taken instead: of `upload` and `body` the handler has one.
    */
   upload?: UploadSpec;
+  /** The largest body, in bytes. Default: 10 MiB. An operation for anyone with a body needs one. */
+  largestBody?: number;
   /** The request may have no body. */
   bodyOptional?: boolean;
   /** The list in the body whose items the handler checks one by one (`validate`), so that a bad one is not a fault of the others. */
@@ -121,9 +124,11 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
    * stream ends early when the caller loses access.
    */
   stream?: string;
+  /** The name under which a browser saves the stream as a file. */
+  saveAs?: string;
   /** The handler resolves to a `FileDownload`, whose bytes are sent to be saved as a file. */
   download?: boolean;
-  /** The handler of a stream may resolve to null, which is a 204 without a body. */
+  /** The handler may resolve to null, which is a 204 without a body. */
   orNothing?: boolean;
   /**
    * The route speaks a protocol of its own over HTTP: its handler reads `bytes` itself, and resolves to the web Response
@@ -150,7 +155,7 @@ interface RouteSpec<F, Q extends z.ZodType, B extends z.ZodType, A extends z.Zod
   conditional?: true | ((response: z.output<A>) => unknown);
   /** The response has an ETag. A route that changes an existing resource also takes an `If-Match`. */
   etag?: boolean;
-  handler: (context: Context<F, z.output<Q>, z.output<B>>) => Promise<z.input<A>>;
+  handler: (context: Context<F, z.output<Q>, z.output<B>>) => Promise<z.input<A> | null>;
 }
 
 /** A route as a value in a list, without its own types. */

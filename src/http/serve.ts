@@ -24,7 +24,7 @@ import { type FileDownload, sendDownload } from './send-download.ts';
 import { qualityOf } from './site.ts';
 import { guardedStream, watchAccess } from './stream.ts';
 import { isForm, readUpload, type Upload } from './upload.ts';
-import { readForm, readJson, validate } from './validate.ts';
+import { type JsonBody, readForm, readJson, validate } from './validate.ts';
 
 const compress = promisify(gzip);
 
@@ -33,25 +33,29 @@ const readQuery = ({ query, anyQuery }: Route, given: object): unknown => {
   return anyQuery ? query.parse(given) : validate(query, given, 'query');
 };
 
-const readBody = async (route: Route, raw: unknown, principal: Principal): Promise<unknown> => {
+const readBody = async (
+  route: Route,
+  given: JsonBody | undefined,
+  principal: Principal,
+): Promise<unknown> => {
   if (!route.body) return undefined;
-  if (raw === undefined && !route.bodyOptional) {
+  if (given === undefined && !route.bodyOptional) {
     throw badRequest(
       route.bodyType === 'form'
         ? 'A form is required, with Content-Type: application/x-www-form-urlencoded.'
         : 'A JSON body is required, with Content-Type: application/json.',
     );
   }
-  const value = raw === undefined ? {} : raw;
+  const { value, storable } = given ?? { value: {}, storable: true };
   if (isObject(value)) await route.checkBody?.(value, principal);
-  return validate(route.body, value, 'body', route.badRequestFields, route.partsField);
+  return validate(route.body, value, 'body', route.badRequestFields, route.partsField, storable);
 };
 
 const readRaw = (
   { body, bodyType }: Route,
   bytes: Buffer | undefined,
   headers: IncomingHttpHeaders,
-): unknown => {
+): JsonBody | undefined => {
   if (!body) return undefined;
   const read = bodyType === 'form' ? readForm : readJson;
   return read(bytes, headers['content-type'], headers['content-encoding']);
@@ -74,15 +78,15 @@ const readGiven = async (
   principal: Principal,
   isUpload: boolean,
 ): Promise<Given> => {
-  const raw = isUpload ? undefined : readRaw(route, bytes as Buffer | undefined, headers);
+  const given = isUpload ? undefined : readRaw(route, bytes as Buffer | undefined, headers);
   const query = readQuery(route, { ...(givenQuery as object) });
-  const body = isUpload ? undefined : await readBody(route, raw, principal);
+  const body = isUpload ? undefined : await readBody(route, given, principal);
   const ifMatch = oneHeader(headers['if-match'], 'If-Match');
   const idempotencyKey = route.idempotent
     ? oneHeader(headers['idempotency-key'], 'Idempotency-Key')
     : undefined;
   if (idempotencyKey !== undefined) checkIdempotencyKey(idempotencyKey);
-  return { raw, query, body, ifMatch, idempotencyKey };
+  return { raw: given?.value, query, body, ifMatch, idempotencyKey };
 };
 
 /** The actor of an admitted request. */
@@ -280,6 +284,7 @@ export const serveRoute = async (
   if (route.orNothing && result === null) reply.code(204).send();
   else if (route.stream) {
     const chunks = result as AsyncIterable<string | Uint8Array>;
+    if (route.saveAs) reply.header('content-disposition', `attachment; filename="${route.saveAs}"`);
     reply.header('content-type', route.stream).send(guardedStream(chunks, parts.recheck, onLost));
   } else if (route.response) {
     const response = isReplay ? parseStored(route.response, result) : route.response.parse(result);

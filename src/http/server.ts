@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '../database/index.ts';
 import type { Vault } from '../lib/crypto.ts';
@@ -7,12 +6,14 @@ import type { Actor } from '../lib/principal.ts';
 import { type Base, bases } from './addresses.ts';
 import { type CallerParts, createCallers } from './callers.ts';
 import { createFastify } from './fastify.ts';
-import { mountHealth, mountRoutes, refuseUnknownPaths } from './mount.ts';
+import { type HealthParts, type Listener, listenerOf, mountHealth } from './health.ts';
+import { mountRoutes, refuseUnknownPaths } from './mount.ts';
 import { type ApiDocument, describeApi } from './openapi.ts';
 import { mountRaw, type RawParts } from './raw.ts';
+import { responseHeaders } from './response-headers.ts';
 import type { RouteGroup } from './route.ts';
 
-export interface ServerOptions extends CallerParts {
+export interface ServerOptions extends CallerParts, HealthParts {
   /** The routes, grouped as in the OpenAPI documents. */
   groups: readonly RouteGroup[];
   db: Database;
@@ -35,25 +36,14 @@ export interface ServerOptions extends CallerParts {
     },
     fn: (traceparent: string) => Promise<number>,
   ) => Promise<unknown>;
-  /** For `/readyz`: resolves to null if ready, or to the reason why not. */
-  readiness: () => Promise<string | null>;
-  metrics: () => Promise<{ contentType: string; text: string }>;
+  /** Whether a port of its own has the metrics: `/metrics` is then not here. */
+  hasManagementPort?: boolean;
 }
 
-export interface Server {
-  /** Resolves with the port it listens on. */
-  listen(port: number, host: string): Promise<number>;
-  /** Resolves when every request has ended, or was cut off after 3 s. */
-  close(): Promise<void>;
+export interface Server extends Listener {
   /** The OpenAPI document of a base. */
   document(base: Base): ApiDocument;
 }
-
-/**
- * How long a request may take after `close`, in milliseconds. Then it is cut off: a slow client must not delay the
- * stop.
- */
-const closeWithinMs = 3_000;
 
 /** Makes the document of a base when it is first used: only then is the public address known. */
 const createDocuments = ({ groups, publicUrl, version }: ServerOptions): ((base: Base) => ApiDocument) => {
@@ -100,24 +90,27 @@ export const createServer = (options: ServerOptions): Server => {
   const onResponse = responseReporter(options);
   const stopping = new AbortController();
 
-  const app = createFastify(log, options.trustProxy);
+  const app = createFastify(log, options);
   refuseUnknownPaths(app, groups, callers);
   reportResponses(app, onResponse);
   mountRoutes(app, routes, callers, options, stopping.signal);
   mountDocuments(app, documentOf);
-  mountHealth(app, options);
-  mountRaw(app, rawRoutes, { ...callers, log, onResponse, closing: () => stopping.signal.aborted });
+  mountHealth(app, options, { withMetrics: !options.hasManagementPort });
+  mountRaw(app, rawRoutes, {
+    ...callers,
+    log,
+    onResponse,
+    closing: () => stopping.signal.aborted,
+    headers: () => responseHeaders(options.publicUrl()),
+  });
 
+  const listener = listenerOf(app);
   return {
+    ...listener,
     document: documentOf,
-    listen: async (port, host) => {
-      await app.listen({ port, host });
-      return (app.server.address() as AddressInfo).port;
-    },
-    close: async () => {
+    close: () => {
       stopping.abort();
-      const cut = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);
-      await app.close().finally(() => clearTimeout(cut));
+      return listener.close();
     },
   };
 };

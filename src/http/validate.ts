@@ -2,10 +2,24 @@ import '../lib/fault-words.ts';
 import type { z } from 'zod';
 import { ApiError, badRequest, type Fault, unprocessable } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
-import { mostFaults, nestsDeeperThan, showPath, storageFaults } from '../lib/text.ts';
+import { scanJson } from '../lib/json-scan.ts';
+import { mostFaults, showPath, storageFaults } from '../lib/text.ts';
 
-/** Deeper JSON can corrupt the parser of the embedded database. No one nests so deep on purpose. */
-const maxNesting = 200;
+/**
+ * Deeper JSON can corrupt the parser of the embedded database. Values cost time, in the process that serves everyone, in
+ * proportion to their number. No one nests so deep, or sends so many, on purpose.
+ */
+const jsonLimits = { depth: 200, values: 200_000 };
+
+/** No form that is read here has more than one. */
+const maxFormFields = 100;
+
+/** The JSON of a body. */
+export interface JsonBody {
+  value: unknown;
+  /** Whether all its text and numbers can be stored; false if that is not known. */
+  storable: boolean;
+}
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -14,7 +28,7 @@ export const readJson = (
   body: Buffer | undefined,
   contentType: string | undefined,
   encoding: string | undefined,
-): unknown => {
+): JsonBody | undefined => {
   if (body === undefined || body.length === 0) return undefined;
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
   if (!/^application\/(?:[\w.+-]+\+)?json$/.test(type)) {
@@ -29,36 +43,47 @@ export const readJson = (
   if (encoding && encoding.toLowerCase() !== 'identity') {
     throw badRequest('The body must be sent without a Content-Encoding.');
   }
+  const { over, storable } = scanJson(body, jsonLimits);
+  if (over === 'depth') {
+    throw badRequest(`The body nests arrays and objects deeper than ${jsonLimits.depth} levels.`);
+  }
+  if (over === 'values') {
+    throw badRequest(
+      `The body has more than ${jsonLimits.values.toLocaleString('en')} values. Send fewer in one request.`,
+    );
+  }
   let text: string;
   try {
     text = decoder.decode(body);
   } catch {
     throw badRequest('The body is not valid UTF-8.');
   }
-  if (nestsDeeperThan(text, maxNesting)) {
-    throw badRequest(`The body nests arrays and objects deeper than ${maxNesting} levels.`);
-  }
   try {
-    return parseJson(text);
+    return { value: parseJson(text), storable };
   } catch {
     throw badRequest('The body is not valid JSON.');
   }
 };
 
 /**
- * Returns the fields of a form (URL Standard, section 5.1); undefined if there is no body. Throws 400 if it is no form or
- * has a field twice.
+ * Returns the fields of a form (URL Standard, section 5.1); undefined if there is no body. Throws 400 if it is no form, has
+ * a field twice, or too many.
  */
-export const readForm = (body: Buffer | undefined, contentType: string | undefined): unknown => {
+export const readForm = (body: Buffer | undefined, contentType: string | undefined): JsonBody | undefined => {
   if (body === undefined || body.length === 0) return undefined;
   if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(contentType ?? '')) {
     throw badRequest('The Content-Type of the body must be application/x-www-form-urlencoded.');
   }
-  const fields = [...new URLSearchParams(body.toString('utf8'))];
+  const text = body.toString('utf8');
+  let ampersands = 0;
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
+    if (++ampersands >= maxFormFields) throw badRequest(`The form has more than ${maxFormFields} fields.`);
+  }
+  const fields = [...new URLSearchParams(text)];
   if (new Set(fields.map(([name]) => name)).size < fields.length) {
     throw badRequest('A field of the form is there twice.');
   }
-  return Object.fromEntries(fields);
+  return { value: Object.fromEntries(fields), storable: false };
 };
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown => {
@@ -94,7 +119,8 @@ const missingMessage = (issue: z.core.$ZodIssue): string =>
 /**
  * Parses `value` by `schema` and returns the result. Throws 400 for a missing field, 422 for a wrong one, and 400 if
  * there are both. Every fault of one of `badRequestFields` is a 400 as well. `details` has the
- * first 100 faults. Text that cannot be stored is no fault of the body if it is inside the list `partsField`.
+ * first 100 faults. Text that cannot be stored is no fault of the body if it is inside the list `partsField`; it is not
+ * searched for in a value that is known to be `storable`.
  */
 export const validate = <S extends z.ZodType>(
   schema: S,
@@ -102,11 +128,12 @@ export const validate = <S extends z.ZodType>(
   whole: 'body' | 'query',
   badRequestFields: readonly string[] = [],
   partsField?: string,
+  storable = false,
 ): z.output<S> => {
   const parsed = schema.safeParse(value);
   const missing: Fault[] = [];
   const checked = partsField === undefined ? value : { ...(value as object), [partsField]: null };
-  const wrong: Fault[] = storageFaults(checked);
+  const wrong: Fault[] = storable ? [] : storageFaults(checked);
   const seen = new Set(wrong.map((fault) => fault.path));
   for (const issue of parsed.success ? [] : flatten(parsed.error.issues)) {
     const path = showPath(issue.path, whole);

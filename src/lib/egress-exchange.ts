@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 
 /** Why there is no response. The message of the error contains no url, header or body. */
-export type EgressFailure = 'denied' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed';
+export type EgressFailure = 'denied' | 'dns' | 'proxy' | 'connect' | 'tls' | 'timeout' | 'closed';
 
 export class EgressError extends Error {
   readonly kind: EgressFailure;

@@ -3,6 +3,8 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, DecoratorHandler, type Dispatcher, fetch as undiciFetch } from 'undici';
 import { createAddressFilter } from './egress-addresses.ts';
 import { EgressError, type EgressResponse, Exchange, failureOf } from './egress-exchange.ts';
+import { createForwarding, createLocalLookup, openTunnel } from './egress-proxy.ts';
+import { isLoopback, type OutgoingProxy, type Proxies, proxyFor } from './outgoing-proxy.ts';
 
 export { EgressError, type EgressResponse } from './egress-exchange.ts';
 
@@ -22,6 +24,14 @@ export interface Address {
   family: 4 | 6;
 }
 
+/** How requests to an address leave. */
+interface Route {
+  /** Null: they go directly. */
+  proxy: OutgoingProxy | null;
+  /** Of the host; null if only the proxy can look up its name. */
+  addresses: Address[] | null;
+}
+
 /** Every connection that leaves the platform goes through an Egress, which `EGRESS_DENY` limits. */
 export interface Egress {
   /** Sends one HTTP request. Redirects are not followed. Rejects with EgressError only. */
@@ -31,6 +41,12 @@ export interface Egress {
    * are not HTTP: connect only to one of these. Rejects with EgressError `denied` or `dns`.
    */
   resolve(host: string): Promise<Address[]>;
+  /**
+   * How requests to `url` leave: directly to a permitted address, or through the outgoing proxy. A name that resolves here
+   * to a denied address is refused; one that does not resolve here is left to the proxy. Rejects with EgressError
+   * `denied` or `dns`.
+   */
+  route(url: URL): Promise<Route>;
   /** For libraries that use `fetch`. Redirects are not followed. */
   fetch: typeof globalThis.fetch;
   /**
@@ -77,8 +93,12 @@ export const createEgress = (rules: {
   allow?: readonly string[];
   /** Certificates to trust in addition to Node's (PEM). */
   ca?: string | string[];
+  /** Default none. */
+  proxies?: Proxies | undefined;
 }): Egress => {
   const permitted = createAddressFilter(rules);
+  const { proxies } = rules;
+  const lookUpHere = createLocalLookup();
   const denied = () =>
     new EgressError('denied', 'the address of this host is not permitted (EGRESS_DENY, EGRESS_ALLOW)');
 
@@ -91,29 +111,61 @@ export const createEgress = (rules: {
       else callback(null, good[0]!.address, good[0]!.family);
     });
   };
-  const connector = buildConnector({
-    lookup,
+  const connection = {
     autoSelectFamily: true,
     allowH2: false,
     timeout: 10_000,
     ...(rules.ca === undefined ? {} : { ca: rules.ca }),
-  } as buildConnector.BuildOptions);
-  const newAgent = (more: Agent.Options = {}): Agent =>
-    new Agent({
-      allowH2: false,
-      // `timeoutMs` limits the request: a model may take longer than any default.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: (options, callback) => {
-        // An address literal is never looked up.
-        if (isIP(options.hostname) !== 0 && !permitted(options.hostname)) callback(denied(), null);
-        else connector(options, callback);
-      },
-      ...more,
+  };
+  const connector = buildConnector({ lookup, ...connection } as buildConnector.BuildOptions);
+  const connectDirectly: buildConnector.connector = (options, callback) => {
+    // An address literal is never looked up.
+    if (isIP(options.hostname) !== 0 && !permitted(options.hostname)) callback(denied(), null);
+    else connector(options, callback);
+  };
+  /** Directly, or in a tunnel through a proxy; http without TLS is forwarded, not tunnelled. */
+  const connectByRoute: buildConnector.connector = (options, callback) => {
+    const { protocol, host, hostname, port } = options;
+    if (proxies === undefined || protocol !== 'https:') return connectDirectly(options, callback);
+    route(new URL(`${protocol}//${host}`))
+      .then(({ proxy }) => proxy && openTunnel(proxy, hostname, Number(port || 443), rules.ca))
+      .then(
+        (httpSocket) =>
+          httpSocket === null
+            ? connectDirectly(options, callback)
+            : connector({ ...options, httpSocket }, callback),
+        (error) => callback(failureOf(error), null),
+      );
+  };
+  // `timeoutMs` limits the request: a model may take longer than any default.
+  const agentOptions = { allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+  const agents: Agent[] = [];
+  const newAgent = (options: Agent.Options): Agent => {
+    const made = new Agent({ ...agentOptions, ...options });
+    agents.push(made);
+    return made;
+  };
+  const newDispatcher = (more: Agent.Options = {}): Dispatcher => {
+    const agent = newAgent({ connect: connectByRoute, ...more });
+    if (!proxies?.http) return agent;
+    const forwarding = createForwarding(
+      proxies.http,
+      (connect) => newAgent({ connect, ...more }),
+      connection,
+    );
+    return agent.compose((dispatch) => (options, handler) => {
+      const url = new URL(String(options.origin));
+      if (url.protocol !== 'http:' || proxyFor(proxies, url) === null) return dispatch(options, handler);
+      route(url).then(
+        ({ proxy }) => (proxy === null ? dispatch(options, handler) : forwarding(options, handler)),
+        (error) => handler.onResponseError?.(null as never, failureOf(error)),
+      );
+      return true;
     });
-  const agent = newAgent();
+  };
+  const agent = newDispatcher();
   // 0 switches keep-alive off.
-  const agentOfSingleUse = newAgent({ pipelining: 0 });
+  const agentOfSingleUse = newDispatcher({ pipelining: 0 });
   const fetchBy = (dispatcher: Dispatcher, input: unknown, init?: object): Promise<Response> =>
     undiciFetch(input as string, {
       ...init,
@@ -140,8 +192,21 @@ export const createEgress = (rules: {
       });
     });
 
+  const route = async (url: URL): Promise<Route> => {
+    const proxy = proxies === undefined ? null : proxyFor(proxies, url);
+    if (proxy === null) return { proxy, addresses: await resolve(url.hostname) };
+    const found = await lookUpHere(url.hostname.replace(/^\[(.*)\]$/, '$1'));
+    // The proxy may choose any of them.
+    if (found.some(({ address }) => !permitted(address))) throw denied();
+    if (found.length > 0 && found.every(({ address }) => isLoopback(address))) {
+      return { proxy: null, addresses: found };
+    }
+    return { proxy, addresses: found.length === 0 ? null : found };
+  };
+
   return {
     resolve,
+    route,
     request: async (url, { method, headers, body, timeoutMs, maxBodyBytes = 65_536, signal }) => {
       const exchange = new Exchange(timeoutMs, maxBodyBytes, signal);
       try {
@@ -157,7 +222,7 @@ export const createEgress = (rules: {
     fetchOnNewConnection: (input, { onSend, ...init } = {}) =>
       fetchBy(onSend ? notifying(onSend) : agentOfSingleUse, input, init),
     close: async () => {
-      await Promise.all([agent.destroy(), agentOfSingleUse.destroy()]);
+      await Promise.all(agents.map((one) => one.destroy()));
     },
   };
 };

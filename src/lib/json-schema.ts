@@ -1,5 +1,6 @@
 import vm from 'node:vm';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { linearRegExp } from './linear-regexp.ts';
 import { isObject } from './objects.ts';
 
 /** Returns what is wrong with a value, for its sender; null if nothing is. */
@@ -18,6 +19,9 @@ const shownFaults = 5;
 const sandbox = vm.createContext({ run: null as (() => void) | null });
 const script = new vm.Script('run()');
 
+const isTimeout = (error: unknown): boolean =>
+  (error as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+
 /**
  * Runs `fn`, which has no effects, for at most `milliseconds` of processor time, then throws. It stops a regular
  * expression in the middle of its backtracking as well, because V8 interrupts everything on the stack.
@@ -34,7 +38,7 @@ const withinTime = <T>(milliseconds: number, fn: () => T): T => {
       return result!;
     } catch (error) {
       const { user, system } = process.threadCpuUsage(before);
-      const interrupted = (error as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+      const interrupted = isTimeout(error);
       const usedUp = (user + system) / 1_000 >= milliseconds / 2;
       if (!interrupted || usedUp || run === maxRuns) throw error;
     } finally {
@@ -43,7 +47,7 @@ const withinTime = <T>(milliseconds: number, fn: () => T): T => {
   }
 };
 
-/** The check by a schema that cannot be used. */
+/** The check by a schema that is wrong. */
 const objectCheck: SchemaCheck = (value) => (isObject(value) ? null : 'must be an object');
 
 const shown = ({ instancePath, message, params }: ErrorObject): string => {
@@ -52,13 +56,15 @@ const shown = ({ instancePath, message, params }: ErrorObject): string => {
   return `${where}${message}${additionalProperty === undefined ? '' : ` (${additionalProperty})`}`;
 };
 
-/**
- * Compiles a JSON Schema (2020-12) of someone who is not trusted. `format` is an annotation. Nothing is fetched. Throws
- * an error that says why if the schema cannot be compiled in time: it is wrong, or refers to another document. A check
- * that takes too long, because of a pattern or of references that multiply, counts as passed, and so does every later
- * one by this schema, so that they do not block the process again.
- */
-export const compileSchema = (schema: object | boolean): SchemaCheck => {
+type Validate = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
+
+/** Compiles a schema. With `linear`, patterns take linear time wherever there is such a regular expression. */
+const compile = (schema: object | boolean, linear: boolean): Validate => {
+  const regExp = (pattern: string, flags: string) => {
+    const own = new RegExp(pattern, flags);
+    return linear ? (linearRegExp(pattern) ?? own) : own;
+  };
+  regExp.code = '';
   // One instance for each schema: an `$id` in one must not resolve a reference in another.
   const ajv = new Ajv2020({
     strict: false,
@@ -70,28 +76,70 @@ export const compileSchema = (schema: object | boolean): SchemaCheck => {
     allErrors: false,
     ownProperties: true,
     logger: false,
+    code: { regExp },
   });
-  const validate = withinTime(compileWithinMs, () => ajv.compile(schema));
-  let usable = true;
-  return (value) => {
-    if (!usable) return null;
-    try {
-      if (withinTime(checkWithinMs, () => validate(value))) return null;
-    } catch {
-      usable = false;
-      return null;
-    }
-    const faults = (validate.errors ?? []).slice(0, shownFaults).map(shown);
+  return withinTime(compileWithinMs, () => ajv.compile(schema)) as Validate;
+};
+
+/** Called when a value could not be checked in time. `subject` is what the schema is of. */
+type UncheckedListener = (subject: string) => void;
+const listeners = new Set<UncheckedListener>();
+
+/** Calls `listener` for each value of this process that could not be checked in time. Returns what ends that. */
+export const onUncheckedValue = (listener: UncheckedListener): (() => void) => {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+};
+
+const refuse = (subject: string, message: string): string => {
+  for (const listener of listeners) listener(subject);
+  return message;
+};
+
+const uncheckedFault =
+  'cannot be checked in time: the JSON Schema has a pattern or references that take too long for this value. Use a shorter or simpler value';
+
+/**
+ * Compiles a JSON Schema (2020-12) of someone who is not trusted. `format` is an annotation. Nothing is fetched. Throws
+ * an error that says why if the schema cannot be compiled in time: it is wrong, or refers to another document. A check
+ * that takes too long is made once more with patterns that take linear time. If that takes too long as well, because of
+ * a look-ahead or of references that multiply, the value is refused: no value turns the check off, for itself or for the
+ * next. A check blocks the process for 0.1 s of processor time at most.
+ */
+export const compileSchema = (schema: object | boolean, subject = 'a value'): SchemaCheck => {
+  const validate = compile(schema, false);
+  /** Compiled when it is needed first. Dropped when it was interrupted: what it keeps may be half written. */
+  let linear: Validate | undefined;
+  const faultsBy = (by: Validate, value: unknown): string | null => {
+    if (withinTime(checkWithinMs, () => by(value))) return null;
+    const faults = (by.errors ?? []).slice(0, shownFaults).map(shown);
     return faults.length > 0 ? faults.join('; ') : 'does not match the schema';
+  };
+  return (value) => {
+    try {
+      return faultsBy(validate, value);
+    } catch {
+      try {
+        linear ??= compile(schema, true);
+        return faultsBy(linear, value);
+      } catch {
+        linear = undefined;
+        return refuse(subject, uncheckedFault);
+      }
+    }
   };
 };
 
-/** Like `compileSchema`, for arguments: an object is always required, and nothing else if the schema cannot be used. */
-export const compileArgumentCheck = (schema: Record<string, unknown>): SchemaCheck => {
+/**
+ * Like `compileSchema`, for arguments: an object is always required, and nothing else if the schema is wrong. One that takes
+ * too long to compile accepts nothing.
+ */
+export const compileArgumentCheck = (schema: Record<string, unknown>, subject = 'arguments'): SchemaCheck => {
   try {
-    const check = compileSchema(schema);
+    const check = compileSchema(schema, subject);
     return (value) => objectCheck(value) ?? check(value);
-  } catch {
-    return objectCheck;
+  } catch (error) {
+    if (!isTimeout(error)) return objectCheck;
+    return () => refuse(subject, 'cannot be checked: its JSON Schema takes too long to compile');
   }
 };

@@ -44,6 +44,11 @@ export const scopesAllow = (granted: readonly Scope[] | null, required: Scope | 
 export interface Principal {
   kind: 'service_account' | 'person' | 'system' | 'unknown';
   id: string;
+  /**
+   * Whose limits count: the person, also for keys that belong to the person; else the service account of the workspace,
+   * which is also that of the keys that it made; else `bootstrap`.
+   */
+  rootId: string;
   name: string;
   role: Role;
   /** The key that authenticated the request or its session; null for a person's session and for the platform itself. */
@@ -72,6 +77,7 @@ export interface Actor {
 export const systemPrincipal = (id: string, name: string): Principal => ({
   kind: 'system',
   id,
+  rootId: id,
   name,
   role: 'admin',
   keyId: null,

@@ -42,10 +42,11 @@ export const storageFaults = (value: unknown): Fault[] => {
     } else if (Array.isArray(v)) {
       for (let i = 0; i < v.length; i++) inside(i, v[i]);
     } else if (v !== null && typeof v === 'object') {
-      for (const [key, item] of Object.entries(v)) {
+      // Not `Object.entries`: its pairs cost twice the time of the rest.
+      for (const key of Object.keys(v)) {
         const why = textFault(key);
         if (why) fault(`has a key that ${why}`);
-        else inside(key, item);
+        else inside(key, (v as Record<string, unknown>)[key]);
       }
     }
   };

@@ -97,6 +97,8 @@ const writeLlm = async (
     name: name ?? before.name,
     model: model ?? before.model,
     ...store.columnsOf(before.id, settings),
+    // A new name changes nothing that was tested.
+    ...((model !== undefined || Object.keys(changes).length > 0) && { test_passed_at: null }),
   });
   const details = { ...(name && { name }), ...(model && { model }) };
   await audit(tx, actor, 'llm_configuration.update', row.id, {

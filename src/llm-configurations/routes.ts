@@ -13,7 +13,7 @@ import {
   updateBody,
 } from './schemas.ts';
 import { type LlmSettingsStore, limitsOf, type ResolvedLlm } from './settings.ts';
-import { findDefaultLlm, findLlm, type LlmRow, listLlms } from './store.ts';
+import { findDefaultLlm, findLlm, type LlmRow, listLlms, updateTestPassed } from './store.ts';
 import { usedLlmRoutes } from './used-routes.ts';
 
 /** The result of a test. Each `detail` is shown to the admin, so it contains no secret. */
@@ -172,9 +172,10 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
         'Connects, and asks the model for a reply, for a tool call and for a streamed reply, within 30 s. The response is 200 also when a step fails.',
       find,
       response: llmTest,
-      handler: async ({ found }) => {
+      handler: async ({ found, transaction }) => {
         const startedAt = performance.now();
         const result = await probe(settings.resolve(found));
+        if (result.ok) await transaction((tx) => updateTestPassed(tx, found));
         return { ...result, latency_ms: Math.round(performance.now() - startedAt) };
       },
     }),

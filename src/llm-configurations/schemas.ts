@@ -133,7 +133,7 @@ export const usedLlmPage = pageOf('UsedLlmConfigurationPage', usedLlm);
 
 export const llmPage = pageOf('LlmConfigurationPage', llmConfiguration);
 
-export const testSteps = ['connect', 'answer', 'tool_call', 'stream'] as const;
+export const testSteps = ['proxy', 'connect', 'answer', 'tool_call', 'stream'] as const;
 
 export const llmTest = z
   .object({

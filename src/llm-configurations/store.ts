@@ -16,13 +16,15 @@ export interface LlmRow {
   /** A sealed JSON object. */
   headers: string | null;
   revision: number;
+  /** When its test last passed with its present settings. */
+  test_passed_at: Date | null;
   created_at: Date;
   updated_at: Date;
 }
 
 declare module '../database/database.ts' {
   interface Schema {
-    llm_configurations: Table<LlmRow, 'revision' | 'created_at' | 'updated_at'>;
+    llm_configurations: Table<LlmRow, 'revision' | 'test_passed_at' | 'created_at' | 'updated_at'>;
     llm_defaults: Table<{ only_row: boolean; llm_id: string }, 'only_row'>;
   }
 }
@@ -37,6 +39,7 @@ const columns = [
   'api_key',
   'headers',
   'revision',
+  'test_passed_at',
   'created_at',
   'updated_at',
 ] as const;
@@ -74,13 +77,27 @@ export const findDefaultLlm = (executor: Executor): Promise<LlmRow> =>
     .where('id', '=', (eb) => eb.selectFrom('llm_defaults').select('llm_id'))
     .executeTakeFirstOrThrow();
 
+/** Notes that the test of the configuration passed, unless it was changed in the meantime. */
+export const updateTestPassed = async (tx: Tx, { id, revision }: LlmRow): Promise<void> => {
+  await tx
+    .updateTable('llm_configurations')
+    .set({ test_passed_at: sql<Date>`platform_now()` })
+    .where('id', '=', id)
+    .where('revision', '=', revision)
+    .execute();
+};
+
 type LlmFields = Pick<LlmRow, 'name' | 'model' | 'settings' | 'base_url' | 'api_key' | 'headers'>;
 
 export const insertLlm = (tx: Tx, row: LlmFields & Pick<LlmRow, 'id' | 'kind'>): Promise<LlmRow> =>
   tx.insertInto('llm_configurations').values(row).returning(columns).executeTakeFirstOrThrow();
 
 /** Writes all fields of the locked row and raises its revision. */
-export const updateLlmRow = (tx: Tx, id: string, fields: LlmFields): Promise<LlmRow> =>
+export const updateLlmRow = (
+  tx: Tx,
+  id: string,
+  fields: LlmFields & { test_passed_at?: null },
+): Promise<LlmRow> =>
   tx
     .updateTable('llm_configurations')
     .set({ ...fields, revision: sql<number>`revision + 1`, updated_at: sql<Date>`platform_now()` })

@@ -1,10 +1,18 @@
-import { connectOnce, untilDeadline } from '../lib/connect-once.ts';
+import { reach, reachStepOf, untilDeadline } from '../lib/connect-once.ts';
 import { type Egress, EgressError, type EgressResponse } from '../lib/egress.ts';
 import { type Destination, outcomeOf, postSpans, sampleTrace } from '../telemetry/index.ts';
 import { type RequestConfig, targetOf } from './provider.ts';
 import type { ProviderSettings } from './settings.ts';
 
-export const stepNames = ['url', 'name_lookup', 'connect', 'tls', 'authentication', 'sample_span'] as const;
+export const stepNames = [
+  'url',
+  'name_lookup',
+  'proxy',
+  'connect',
+  'tls',
+  'authentication',
+  'sample_span',
+] as const;
 
 interface Step {
   step: (typeof stepNames)[number];
@@ -24,12 +32,13 @@ const budgetMs = 4_500;
 
 /** Returns the step in which a request without a response failed. */
 const failedStep = (error: EgressError): Step['step'] => {
-  if (error.kind === 'denied' || error.kind === 'dns') return 'name_lookup';
-  return error.kind === 'connect' || error.kind === 'tls' ? error.kind : 'sample_span';
+  const step = reachStepOf(error);
+  if (step !== undefined) return step === 'lookup' ? 'name_lookup' : step;
+  return error.kind === 'tls' ? error.kind : 'sample_span';
 };
 
 /**
- * Tests an integration's settings as delivery uses them: name look-up, connection, TLS, authentication and one sample
+ * Tests an integration's settings as delivery uses them: name look-up, proxy, connection, TLS, authentication and one sample
  * span. Never rejects because of what the backend does.
  */
 export const testConnection = async (
@@ -42,7 +51,8 @@ export const testConnection = async (
   const passed = (step: Step['step'], detail: string) => void steps.push({ step, ok: true, detail });
   const failed = (step: Step['step'], detail: string): TestResult => ({
     ok: false,
-    steps: [...steps, { step, ok: false, detail }],
+    // A proxy that accepts connections may still refuse the request.
+    steps: [...steps.filter((one) => one.step !== step), { step, ok: false, detail }],
   });
 
   const target = targetOf(settings, requests);
@@ -61,21 +71,9 @@ export const testConnection = async (
     revision: 0,
   };
   try {
-    const addresses = await untilDeadline(
-      egress.resolve(url.hostname),
-      deadline,
-      'looking up the name',
-    ).catch((error: unknown) => {
-      // A timeout is a failure of this step here, and of the sample span below.
-      throw error instanceof EgressError && error.kind === 'timeout'
-        ? new EgressError('dns', error.message)
-        : error;
-    });
-    passed('name_lookup', `The host has the address ${addresses.map(({ address }) => address).join(', ')}.`);
-    await connectOnce(url, addresses, deadline).catch((error: unknown) => {
-      throw new EgressError('connect', (error as Error).message);
-    });
-    passed('connect', 'The host accepts connections.');
+    await reach(egress, url, deadline, (step, detail) =>
+      passed(step === 'lookup' ? 'name_lookup' : step, detail),
+    );
     const body = sampleTrace(Date.now(), requests.resource);
     const left = Math.max(1, deadline - Date.now());
     // The time limit of the request does not end a TLS handshake that hangs.

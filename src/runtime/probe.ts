@@ -1,4 +1,5 @@
 import type { Services } from '../feature.ts';
+import { failureOf } from '../lib/egress-exchange.ts';
 import type { ProbeLlm, ResolvedLlm } from '../llm-configurations/index.ts';
 import { createModel, redactorOf } from './model/index.ts';
 import { ModelError, type StepRequest, type StepResult } from './step.ts';
@@ -54,14 +55,24 @@ export const createProbe =
     const signal = AbortSignal.timeout(probeWithinMs);
     const steps: Steps = [];
     let unreached = false;
+    let proxyFault: string | null = null;
     const fetch: typeof globalThis.fetch = async (input, init) => {
       try {
+        if (steps.length === 0) await showProxy(new URL(input instanceof Request ? input.url : input));
         return await egress.fetch(input, init);
       } catch (error) {
+        const failure = failureOf(error);
+        if (failure.kind === 'proxy')
+          proxyFault = `${failure.message[0]!.toUpperCase()}${failure.message.slice(1)}.`;
         // A ModelError: the model was silent for too long.
         unreached = !signal.aborted && !(error instanceof ModelError);
         throw error;
       }
+    };
+    /** If requests go through a proxy, the first step says so. A url that is not permitted fails in the request. */
+    const showProxy = async (url: URL): Promise<void> => {
+      const route = await egress.route(url).catch(() => null);
+      if (route?.proxy) passed('proxy', `Requests go through the proxy ${route.proxy.shown}.`);
     };
     const ask = (text: string, streaming: boolean, more: Partial<StepRequest> = {}): Promise<StepResult> => {
       const asked: ResolvedLlm = { ...llm, streaming };
@@ -93,6 +104,10 @@ export const createProbe =
       model = result.responseModel;
       replied = replyDetail(llm, result, performance.now() - startedAt);
     } catch (error) {
+      if (proxyFault !== null) {
+        steps.length = 0;
+        return failed('proxy', proxyFault);
+      }
       if (unreached) return failed('connect', detailOf(error));
       passed('connect', 'The endpoint accepts connections.');
       return failed('answer', detailOf(error));

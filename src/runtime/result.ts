@@ -17,7 +17,7 @@ export const submitResultTool = (schema: Record<string, unknown>): Tool => ({
   policy: 'allow',
   serverId: null,
   definitionHash: null,
-  check: compileArgumentCheck(schema),
+  check: compileArgumentCheck(schema, 'the result of an agent'),
   call: async () => ({ text: 'The result was accepted.' }),
 });
 

@@ -157,6 +157,16 @@ export const settingDefinitions = {
     0,
     'New API keys must expire within this many days. 0 allows keys that never expire.',
   ],
+  MAX_API_KEYS_PER_PERSON: [
+    z.int().min(1).max(100_000),
+    20,
+    'How many API keys a person, or a service account, with the role member may have. Administrators may have any number.',
+  ],
+  MAX_API_KEYS_PER_BUILDER: [
+    z.int().min(1).max(100_000),
+    50,
+    'How many API keys a person, or a service account, with the role builder may have.',
+  ],
   AUDIT_RETENTION_DAYS: [
     z
       .int()

@@ -55,8 +55,8 @@ const operation = {
 /** Returns the JSON of the body, or the error of JSON-RPC for a body that is not JSON. */
 const readMessage = ({ bytes, headers }: Context): { body: unknown } | { refusal: Response } => {
   try {
-    const body = readJson(bytes, headers['content-type'], headers['content-encoding']);
-    if (body !== undefined) return { body };
+    const json = readJson(bytes, headers['content-type'], headers['content-encoding']);
+    if (json !== undefined) return { body: json.value };
     return { refusal: rpcError(400, rpcCodes.parseError, 'A JSON-RPC message is required.') };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

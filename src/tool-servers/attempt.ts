@@ -47,7 +47,7 @@ export interface ServerTool {
   /** Whether a call without an answer may be repeated. */
   idempotent: boolean;
   definitionHash: string;
-  /** Returns what is wrong with the arguments; null if nothing is. It takes at most 0.3 s of processor time. */
+  /** Returns what is wrong with the arguments; null if nothing is. It takes at most 0.6 s of processor time. */
   check(args: unknown): string | null;
   /**
    * Calls the tool. Wrong arguments are not sent. `depth` is that of the run (0: no agent called it). Rejects only with

@@ -1,5 +1,5 @@
-import { connectOnce, untilDeadline } from '../lib/connect-once.ts';
-import { type Egress, EgressError } from '../lib/egress.ts';
+import { reach } from '../lib/connect-once.ts';
+import type { Egress } from '../lib/egress.ts';
 import { type ConnectionFailure, type ConnectionStep, connectionFailureOf } from './client/failures.ts';
 import type { DiscoveryResult } from './discovery.ts';
 import type { OpenedToolServer } from './settings.ts';
@@ -21,36 +21,35 @@ export interface ToolServerTest {
 /** The time for all steps, in milliseconds: the response is sent within 10 s. */
 const budgetMs = 8_000;
 
-const order: readonly ConnectionStep[] = ['resolve', 'connect', 'authenticate', 'negotiate', 'list_tools'];
+const order: readonly ConnectionStep[] = [
+  'resolve',
+  'proxy',
+  'connect',
+  'authenticate',
+  'negotiate',
+  'list_tools',
+];
 
 /** Looks up the name of the server and connects to it once, so that these steps have a result of their own. */
-const reach = async (
+const reachServer = async (
   egress: Egress,
   { settings }: OpenedToolServer,
   deadline: number,
 ): Promise<Partial<Record<ConnectionStep, string>>> => {
   if (settings.transport === 'stdio') return {};
-  const url = new URL(settings.url);
-  const addresses = await untilDeadline(egress.resolve(url.hostname), deadline, 'looking up the name').catch(
-    (error: EgressError) => {
-      throw new EgressError(error.kind === 'denied' ? 'denied' : 'dns', error.message);
-    },
-  );
-  await connectOnce(url, addresses, deadline).catch((error: Error) => {
-    throw new EgressError('connect', error.message);
+  const reached: Partial<Record<ConnectionStep, string>> = {};
+  await reach(egress, new URL(settings.url), deadline, (step, detail) => {
+    reached[step === 'lookup' ? 'resolve' : step] = detail;
   });
-  return {
-    resolve: `The host has the address ${addresses.map(({ address }) => address).join(', ')}.`,
-    connect: 'The host accepts connections.',
-  };
+  return reached;
 };
 
 const passedDetails = (
   { settings }: OpenedToolServer,
   result: DiscoveryResult | null,
-): Record<ConnectionStep, string> => {
+): Record<Exclude<ConnectionStep, 'proxy'>, string> => {
   const local = settings.transport === 'stdio';
-  const leftOut = result?.leftOut ? `; ${result.leftOut} more cannot be offered` : '';
+  const warnings = (result?.warnings ?? []).map((warning) => ` ${warning}`).join('');
   return {
     resolve: local ? 'The server is a local process.' : 'The name was found.',
     connect: local ? 'The process has started.' : 'The host accepts connections.',
@@ -58,7 +57,7 @@ const passedDetails = (
       ? 'A local process needs no credentials.'
       : 'The server does not refuse the credentials.',
     negotiate: `The server speaks the protocol ${result?.protocolVersion ?? 'of its choice'}.`,
-    list_tools: `The server has ${result?.tools ?? 0} tools${leftOut}.`,
+    list_tools: `The server has ${result?.tools ?? 0} tools.${warnings}`,
   };
 };
 
@@ -76,7 +75,7 @@ export const testToolServer = async (
   let reached: Partial<Record<ConnectionStep, string>> = {};
   let unreachable: ConnectionFailure | null = null;
   try {
-    reached = await reach(egress, server, deadline);
+    reached = await reachServer(egress, server, deadline);
   } catch (error) {
     unreachable = connectionFailureOf(error, 'negotiate');
   }
@@ -85,7 +84,11 @@ export const testToolServer = async (
   const failure = unreachable ?? result.failure;
   const details = { ...passedDetails(server, result), ...reached };
   const failed = failure === null ? order.length : order.indexOf(failure.step);
-  const steps = order.slice(0, failed).map((step) => ({ step, ok: true, detail: details[step] }));
+  const steps = order.slice(0, failed).flatMap((step) => {
+    // Without a proxy there is no such step.
+    const detail = step === 'proxy' ? reached.proxy : details[step];
+    return detail === undefined ? [] : [{ step, ok: true, detail }];
+  });
   if (failure) steps.push({ step: failure.step, ok: false, detail: failure.message });
   return {
     ok: failure === null,

@@ -1,8 +1,9 @@
 import type { Database, Tx } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
+import { isObject } from '../lib/objects.ts';
 import { withTimeout } from '../lib/with-timeout.ts';
 import type { Connection } from './client/connection.ts';
-import { ConnectionFailure } from './client/failures.ts';
+import { ConnectionFailure, shortened } from './client/failures.ts';
 import { definitionFault, definitionHash, definitionOf, type ToolDefinition } from './definitions.ts';
 import { otherToolNameOf, toolNameOf } from './names.ts';
 import { findLockedToolServer, type ToolServerRow, updateDiscovery } from './store.ts';
@@ -22,9 +23,20 @@ interface Listed {
 interface Discovered {
   tools: Listed[];
   protocolVersion: string | null;
-  /** How many tools cannot be offered. */
-  leftOut: number;
+  /** Which tools cannot be offered and why, as sentences. */
+  warnings: string[];
 }
+
+/** More are counted and not named. */
+const mostWarnings = 20;
+
+/** The name of a tool that cannot be offered, or its place in the list. */
+const nameOf = (raw: unknown, place: number): string => {
+  const { name } = isObject(raw) ? raw : { name: undefined };
+  return typeof name === 'string' && name !== ''
+    ? `"${shortened(name, 64)}"`
+    : `number ${place + 1} of the list`;
+};
 
 /** Asks the server for its tools. Rejects with ConnectionFailure. */
 const listed = async (connection: Connection, log: Logger, serverId: string): Promise<Discovered> => {
@@ -37,18 +49,30 @@ const listed = async (connection: Connection, log: Logger, serverId: string): Pr
     );
   }
   const tools = new Map<string, Listed>();
-  for (const raw of all) {
+  const warnings: string[] = [];
+  const leaveOut = (raw: unknown, place: number, fault: string): void => {
+    const name = connection.redactor.text(nameOf(raw, place));
+    log.warn({ tool_server_id: serverId, tool: name, fault }, 'a tool of a tool server cannot be offered');
+    warnings.push(`The tool ${name} is left out: ${fault}.`);
+  };
+  for (const [place, raw] of all.entries()) {
     const whole = definitionOf(raw);
+    if ('fault' in whole) {
+      leaveOut(raw, place, whole.fault);
+      continue;
+    }
     const definition = connection.redactor.value(whole) as ToolDefinition;
     const fault = definitionFault({ ...definition, name: whole.name });
-    if (fault !== null) {
-      log.warn({ tool_server_id: serverId, fault }, 'a tool of a tool server cannot be offered');
-    } else if (!tools.has(whole.name)) {
+    if (fault !== null) leaveOut(raw, place, fault);
+    else if (tools.has(whole.name)) leaveOut(raw, place, 'another tool has its name');
+    else {
       const { name } = whole;
       tools.set(name, { name, definition: { ...definition, name }, definition_hash: definitionHash(whole) });
     }
   }
-  return { tools: [...tools.values()], protocolVersion, leftOut: all.length - tools.size };
+  const more = warnings.length - mostWarnings;
+  if (more > 0) warnings.splice(mostWarnings, more, `${more.toLocaleString('en')} more tools are left out.`);
+  return { tools: [...tools.values()], protocolVersion, warnings };
 };
 
 /** Stores what a server lists now, in comparison with what it listed before. Its row is locked. */
@@ -99,7 +123,8 @@ const store = (
       return updateDiscovery(tx, row.id, { beganAt, error: result.message });
     }
     await storeTools(tx, row, result.tools);
-    return updateDiscovery(tx, row.id, { beganAt, protocolVersion: result.protocolVersion });
+    const { protocolVersion, warnings } = result;
+    return updateDiscovery(tx, row.id, { beganAt, protocolVersion, warnings });
   });
 
 export interface DiscoveryResult {
@@ -109,7 +134,7 @@ export interface DiscoveryResult {
   failure: ConnectionFailure | null;
   protocolVersion: string | null;
   tools: number;
-  leftOut: number;
+  warnings: string[];
 }
 
 /**
@@ -136,12 +161,12 @@ export const discover = async (
   }
   const row = await store(db, server, beganAt, result);
   return result instanceof ConnectionFailure
-    ? { row, failure: result, protocolVersion: null, tools: 0, leftOut: 0 }
+    ? { row, failure: result, protocolVersion: null, tools: 0, warnings: [] }
     : {
         row,
         failure: null,
         protocolVersion: result.protocolVersion,
         tools: result.tools.length,
-        leftOut: result.leftOut,
+        warnings: result.warnings,
       };
 };

@@ -36,6 +36,7 @@ export const toolServerResponse = ({ row, settings }: OpenedToolServer, counts: 
     state: row.state,
     last_success_at: row.last_success_at,
     last_error: row.last_error,
+    warnings: row.warnings,
     tool_count: counts?.tool_count ?? 0,
     changed_count: counts?.changed_count ?? 0,
     created_at: row.created_at,

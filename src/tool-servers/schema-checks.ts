@@ -11,20 +11,23 @@ interface Checks {
 
 const cache = new LRUCache<string, Checks>({ max: 2_000 });
 
-const outputCheck = (schema: Record<string, unknown> | undefined): SchemaCheck | null => {
+const outputCheck = ({ name, outputSchema: schema }: ToolDefinition): SchemaCheck | null => {
   if (schema === undefined) return null;
   try {
-    return compileSchema(schema);
+    return compileSchema(schema, `the result of the tool ${name}`);
   } catch {
     return null;
   }
 };
 
 /** The checks of a tool's arguments and results. They are compiled once. */
-export const checksOf = (hash: string, { inputSchema, outputSchema }: ToolDefinition): Checks => {
+export const checksOf = (hash: string, definition: ToolDefinition): Checks => {
   let checks = cache.get(hash);
   if (!checks) {
-    checks = { args: compileArgumentCheck(inputSchema), output: outputCheck(outputSchema) };
+    checks = {
+      args: compileArgumentCheck(definition.inputSchema, `the arguments of the tool ${definition.name}`),
+      output: outputCheck(definition),
+    };
     cache.set(hash, checks);
   }
   return checks;

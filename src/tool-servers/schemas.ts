@@ -199,6 +199,9 @@ export const toolServer = z
       .nullable()
       .describe('When the tools were last discovered at the present address.'),
     last_error: z.string().nullable().describe('Why the last discovery failed; null if it succeeded.'),
+    warnings: z
+      .array(z.string())
+      .describe('What the last successful discovery left out: tools that are not valid, by name.'),
     tool_count: z.int().describe('How many tools its last list had.'),
     changed_count: z.int().describe('How many of them changed since they were accepted.'),
     created_at: timestamp,
@@ -277,7 +280,7 @@ export const acceptToolBody = z
   .object({ definition_hash: z.string().describe('That of the definition that you accept.') })
   .meta({ id: 'AcceptToolBody' });
 
-const testSteps = ['resolve', 'connect', 'authenticate', 'negotiate', 'list_tools'] as const;
+const testSteps = ['resolve', 'proxy', 'connect', 'authenticate', 'negotiate', 'list_tools'] as const;
 
 export const testResult = z
   .object({

@@ -36,6 +36,8 @@ export interface ToolServerRow {
   discovery_began_at: Date | null;
   last_success_at: Date | null;
   last_error: string | null;
+  /** What the last discovery that succeeded left out, as sentences. */
+  warnings: string[];
   /** How tools may be used that the server has not listed yet, by their names. */
   expected_tools: Record<string, ToolUse>;
   revision: number;
@@ -56,8 +58,9 @@ type Defaults =
 
 declare module '../database/database.ts' {
   interface Schema {
-    tool_servers: Table<Omit<ToolServerRow, 'expected_tools'>, Defaults> & {
+    tool_servers: Table<Omit<ToolServerRow, 'expected_tools' | 'warnings'>, Defaults> & {
       expected_tools: Json<Record<string, ToolUse>>;
+      warnings: Json<string[]>;
     };
   }
 }
@@ -78,6 +81,7 @@ const columns = [
   'discovery_began_at',
   'last_success_at',
   'last_error',
+  'warnings',
   'expected_tools',
   'revision',
   'created_at',
@@ -140,7 +144,7 @@ export const insertToolServer = (
 ): Promise<ToolServerRow | undefined> =>
   tx
     .insertInto('tool_servers')
-    .values({ ...row, expected_tools: json({}) })
+    .values({ ...row, expected_tools: json({}), warnings: json([]) })
     .onConflict((conflict) => conflict.column('prefix').doNothing())
     .returning(columns)
     .executeTakeFirst();
@@ -158,7 +162,13 @@ export const updateToolServerRow = (tx: Tx, id: string, fields: ToolServerFields
 export const resetToolServerState = (tx: Tx, id: string): Promise<ToolServerRow> =>
   tx
     .updateTable('tool_servers')
-    .set({ state: 'unknown', protocol_version: null, last_success_at: null, last_error: null })
+    .set({
+      state: 'unknown',
+      protocol_version: null,
+      last_success_at: null,
+      last_error: null,
+      warnings: json([]),
+    })
     .where('id', '=', id)
     .returning(columns)
     .executeTakeFirstOrThrow();
@@ -230,7 +240,7 @@ export const listEnabledToolServers = async (
 export const updateDiscovery = (
   tx: Tx,
   id: string,
-  result: { beganAt: Date } & ({ protocolVersion: string | null } | { error: string }),
+  result: { beganAt: Date } & ({ protocolVersion: string | null; warnings: string[] } | { error: string }),
 ): Promise<ToolServerRow> =>
   tx
     .updateTable('tool_servers')
@@ -242,6 +252,7 @@ export const updateDiscovery = (
             state: 'ok' as const,
             last_error: null,
             discovered: true,
+            warnings: json(result.warnings),
             protocol_version: result.protocolVersion,
             last_success_at: sql<Date>`platform_now()`,
           }),

@@ -62,7 +62,10 @@ const faultsOf = (
     return [{ path: `${path}.approval_id`, message: `is a question: reply to it with \`${messageField}\`` }];
   }
   if (decision === 'deny' || args === undefined) return [];
-  const fault = compileArgumentCheck(pending.input_schema ?? {})(args);
+  const fault = compileArgumentCheck(
+    pending.input_schema ?? {},
+    `the arguments of the tool ${pending.tool_name}`,
+  )(args);
   return fault === null ? [] : [{ path: `${path}.arguments`, message: fault }];
 };
 

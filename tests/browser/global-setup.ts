@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { TestProject } from 'vitest/node';
-import { findProgram } from '../harness/parts.ts';
+import { findProgram } from '../harness/programs.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -26,7 +26,7 @@ const buildConsole = (): void => {
 /** The application as it is now, and one Chromium for all files: a new one takes a second, a context in it 50 ms. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   buildConsole();
-  const executablePath = findProgram('CHROMIUM', 'chromium');
+  const executablePath = findProgram('chromium');
   if (!executablePath) {
     project.provide('chromium', null);
     return async () => {};

@@ -21,20 +21,30 @@ const nightly = async (at: InBrowser, fields: object = {}) => {
   };
   const { id } = await newSchedule(at, agent.id, definition);
   await query(at, sql`update schedule_definitions set from_at = '2020-01-01' where schedule_id = ${id}`);
-  return { id, path: `/agents/${agent.id}/schedules/${id}`, definition };
+  return { id, agent, path: `/agents/${agent.id}/schedules/${id}`, definition };
 };
 
-const record = (at: InBrowser, id: string, due: string, outcome: string, lateMs = 100, reason?: string) =>
+const record = (
+  at: InBrowser,
+  id: string,
+  due: string,
+  outcome: string,
+  lateMs = 100,
+  { reason = null, workItem = null }: { reason?: string | null; workItem?: string | null } = {},
+) =>
   query(
     at,
     sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, count, reason)
-      values (${newId()}, ${id}, ${due}, ${outcome}, ${null}, ${new Date(Date.parse(due) + lateMs)}, 1,
-        ${reason ?? null})`,
+      values (${newId()}, ${id}, ${due}, ${outcome}, ${workItem}, ${new Date(Date.parse(due) + lateMs)}, 1,
+        ${reason})`,
   );
 
 describeInBrowser('the page of a schedule', (at) => {
   test('the ledger says what happened in words, and Why? explains a time that was not due', async () => {
-    const { id, path, definition } = await nightly(at());
+    const { id, agent, path, definition } = await nightly(at());
+    const item = await ok(
+      at().api.post('/work-items', { agent_id: agent.id, work_item_name: 'Nightly close' }),
+    );
     await query(
       at(),
       sql`insert into scheduling_outages (from_at, to_at, cause)
@@ -42,7 +52,7 @@ describeInBrowser('the page of a schedule', (at) => {
     );
     await record(at(), id, '2026-11-17T01:30:00Z', 'fired');
     await record(at(), id, '2026-11-18T01:30:00Z', 'caught_up', 22 * 60_000);
-    await record(at(), id, '2026-11-20T01:30:00Z', 'fired');
+    await record(at(), id, '2026-11-20T01:30:00Z', 'fired', 100, { workItem: item.id });
     await ok(at().api.put(path, { ...definition, cron_expression: '30 2 * * 1-5', catch_up: false }));
     await query(
       at(),
@@ -56,6 +66,10 @@ describeInBrowser('the page of a schedule', (at) => {
     expect(await missed.textContent()).toContain(
       'No replica was scheduling from 02:11 to 02:52 (Europe/Berlin)',
     );
+    // Its name is what is shown of it, and its title all of it.
+    const short = `${item.id.slice(0, 6)}…${item.id.slice(-3)}`;
+    const link = ledger.getByRole('link', { name: `Work Item ${short}`, exact: true });
+    expect([await link.textContent(), await link.getAttribute('title')]).toEqual([short, item.id]);
     expect(await ledger.getByRole('row', { name: /changed catch up/ }).count()).toBe(1);
     const rows = await ledger.getByRole('row').allTextContents();
     const [fired, change, caughtUp] = ['Fri 20 Nov', 'changed catch up', 'Wed 18 Nov'].map((text) =>
@@ -95,6 +109,7 @@ describeInBrowser('the page of a schedule', (at) => {
 
     await page.getByRole('button', { name: 'Run now' }).click();
     await page.getByRole('row', { name: /Run by hand/ }).waitFor();
+    await page.getByText('It has not been due yet; it was run by hand.').waitFor();
     await page.getByRole('tab', { name: 'History' }).click();
     await page.getByRole('row', { name: /Resumed by/ }).waitFor();
     await page.getByRole('tab', { name: 'Upcoming' }).click();

@@ -1,31 +1,15 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../harness/faulty-proxy.ts';
-import { skipNote, testPython } from '../harness/parts.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 import { adminKey } from '../harness/process.ts';
+import { skipNote } from '../harness/programs.ts';
+import { missing, python, pythonEnvironment } from './python.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** A Python that has the client installed (`pip install ./clients/python`), or httpx, which the client needs. */
-const python = testPython;
-const environment = { ...process.env, PYTHONPATH: join(root, 'clients/python/src') };
-const isReady = (): boolean => {
-  try {
-    execFileSync(python!, ['-c', 'import agent_platform'], { stdio: 'ignore', env: environment });
-    return true;
-  } catch {
-    return false;
-  }
-};
-const missing = !python
-  ? 'no Python for the tests'
-  : isReady()
-    ? null
-    : 'no httpx in the Python of the tests';
-
 describe.skipIf(missing !== null)(`the Python client${skipNote(missing)}`, () => {
   let platform: TestPlatform;
   let proxy: FaultyProxy;
@@ -44,7 +28,7 @@ describe.skipIf(missing !== null)(`the Python client${skipNote(missing)}`, () =>
 
   /** What a case of `python/cases.py` prints. */
   const run = async (name: string): Promise<unknown> => {
-    const env = { ...environment, URL: `${proxy.origin}/`, KEY: adminKey };
+    const env = { ...pythonEnvironment, URL: `${proxy.origin}/`, KEY: adminKey };
     const { stdout } = await promisify(execFile)(
       python!,
       [join(import.meta.dirname, 'python/cases.py'), name],

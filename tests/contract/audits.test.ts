@@ -34,6 +34,7 @@ describe('the audit log', () =>
     const exported = async (filter = '') => {
       const response = await at().api.get(`/audits/export?${filter}`);
       expect(response.status, response.text).toBe(200);
+      expect(response.headers.get('content-disposition')).toBe('attachment; filename="audit-log.ndjson"');
       const lines = linesOf(response.text);
       return { entries: lines.slice(0, -1), last: lines.at(-1) };
     };

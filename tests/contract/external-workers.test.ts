@@ -545,6 +545,26 @@ onPostgres((at) => {
       await ok(finish(other.id, { lease_token: other.token, outcome: 'ERROR' }));
     });
 
+    test('a result that makes a pattern of the result_schema backtrack turns no check off, for itself or for the next', async () => {
+      // The first has a linear engine, the second has none: its value cannot be checked in time.
+      for (const [pattern, why] of [
+        ['^(a+)+$', /pattern/],
+        ['^(?=a)(a+)+$', /in time/],
+      ] as const) {
+        const result_schema = { properties: { s: { pattern }, amount: { maximum: 10 } } };
+        await ok(at().api.patch(`/agents/${agent.id}`, { result_schema }));
+        const { id, token } = await claimed();
+        const complete = (result: unknown) =>
+          finish(id, { lease_token: token, outcome: 'COMPLETED', result });
+        expectError(await complete({ amount: 1, s: `${'a'.repeat(40)}!` }), 422, why);
+        expectError(await complete({ amount: 9_999, s: 'aa' }), 422, /amount must be <= 10/);
+        await ok(complete({ amount: 1, s: 'aa' }));
+      }
+      const { text } = await at().test.as(undefined, '').get('/metrics');
+      expect(text).toMatch(/agent_platform_schema_checks_refused_total [1-9]/);
+      await ok(at().api.patch(`/agents/${agent.id}`, { result_schema: null }));
+    });
+
     test('after a cancel was requested leaves CANCELLED, whatever the worker says', async () => {
       for (const outcome of ['COMPLETED', 'RETRY', 'CANCELLED', 'HANDED_BACK']) {
         const { id, token } = await claimed();

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { bedrockKeys } from '../harness/providers/bedrock.ts';
 import { protocols, type Reply, startProvider } from '../harness/providers/index.ts';
-import { expectError, type Fixture, faults, newAgent, newKey, ok, onPostgres } from './fixture.ts';
+import { expectError, type Fixture, faults, newAgent, newKey, ok, onPostgres, query } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -290,6 +290,26 @@ onPostgres((at) => {
       const result = await testOf(name, (n) => (n === 1 ? called : said));
       expect(stepsOf(result)).toEqual(['connect true', 'answer true', 'tool_call true', 'stream true']);
       expect(result).toMatchObject({ ok: true, latency_ms: expect.any(Number) });
+    });
+
+    test('that passed makes a real model of a configuration for Set-up, until its settings change', async () => {
+      const protocol = protocols['openai, chat completions']!;
+      await using provider = await startProvider(protocol, (_request, n) => (n % 3 === 1 ? called : said));
+      let hours = 3;
+      const isSetUp = async () => (await ok(at().app.get(`/overview?hours=${++hours}`))).setup.real_model;
+      await query(at(), sql`update llm_configurations set test_passed_at = null`);
+      const { kind, model, settings } = protocol;
+      const { id } = await ok(
+        at().api.post(path, { kind, name: 'Real', model, base_url: provider.url, ...settings }),
+      );
+      const one = `${path}/${id}`;
+      expect(await isSetUp()).toBe(false);
+      expect((await ok(at().api.post(`${one}/test`))).ok).toBe(true);
+      expect(await isSetUp()).toBe(true);
+      await ok(at().api.patch(one, { name: 'Renamed' }));
+      expect(await isSetUp()).toBe(true);
+      await ok(at().api.patch(one, { model: 'another' }));
+      expect(await isSetUp()).toBe(false);
     });
 
     test('shows a long reply in part, without a key that the endpoint repeats', async () => {

@@ -170,6 +170,17 @@ describe('requests', () =>
         await ok(raw('/agents', `{"name":"${'['.repeat(190)}","mode":"worker"}`));
       });
 
+      test('a body with 200,000 values is read; with one more it is 400, before anything is made of it', async () => {
+        // The body, its two texts and the list are four.
+        const wide = (items: number) => `{"name":"n","mode":"worker","x":[${'[],'.repeat(items - 1)}[]]}`;
+        await ok(raw('/agents', wide(199_996)));
+        expectError(await raw('/agents', wide(199_997)), 400, /200,000 values/);
+        const keys = Array.from({ length: 250_000 }, (_, i) => `"k${i}":1`);
+        expectError(await raw('/work-items', `{${keys.join(',')}}`), 400, /200,000 values/);
+        const text = JSON.stringify({ name: '1,'.repeat(200_000), mode: 'worker' });
+        expectError(await raw('/agents', text), 422);
+      });
+
       test('a body over the limit is 400, whether it has a length or comes in chunks, and 401 without a key', async () => {
         const body = `{"name":"${'x'.repeat(10 * 1024 * 1024)}","mode":"worker"}`;
         expectError(await raw('/agents', body), 400, /10,485,760 bytes/);

@@ -104,7 +104,7 @@ describe('signing in with a key', () =>
 
     test('a wrong key is 401 and sets no cookie, a missing one 400, another type 422', async () => {
       const app = at().as(undefined, '/app/api');
-      for (const wrong of ['', 'x', `ap_${'0'.repeat(49)}`, 'x'.repeat(100_000)]) {
+      for (const wrong of ['', 'x', `ap_${'0'.repeat(49)}`, 'x'.repeat(4_000)]) {
         const response = await app.post('/sessions', { api_key: wrong });
         expectError(response, 401);
         expect(response.headers.getSetCookie()).toEqual([]);
@@ -112,6 +112,11 @@ describe('signing in with a key', () =>
       expectError(await app.post('/sessions', {}), 400);
       expectError(await app.post('/sessions'), 400);
       for (const api_key of [null, 1, [adminKey]]) expectError(await app.post('/sessions', { api_key }), 422);
+    });
+
+    test('a body over 4 KB is not read', async () => {
+      const app = at().as(undefined, '/app/api');
+      expectError(await app.post('/sessions', { api_key: 'x'.repeat(4_096) }), 400, /4,096 bytes/);
     });
 
     test('the value is new each time, has 256 bits, and is stored as a hash only', async () => {
@@ -473,5 +478,20 @@ describe('signing in again and again', () =>
       // It counts against the key instead.
       expect(admitted.headers.get('ratelimit')).not.toBeNull();
       await ok(at().api.get('/agents'));
+    });
+
+    test.each([
+      ['a missing key', '{}'],
+      ['a key of another type', '{"api_key":1}'],
+      ['what is not JSON', '{'],
+      ['a body that is too large', `{"api_key":"${'x'.repeat(4_096)}"}`],
+    ])('%s counts like a wrong key', async (_what, body) => {
+      at().test.clock.advance(60_000);
+      const attempt = () =>
+        at()
+          .as(undefined, '/app/api')
+          .raw('POST', '/sessions', body, { headers: { 'content-type': 'application/json' } });
+      const statuses = (await Promise.all(Array.from({ length: 260 }, attempt))).map(({ status }) => status);
+      expect(new Set(statuses)).toEqual(new Set([body.includes('1') ? 422 : 400, 429]));
     });
   }));

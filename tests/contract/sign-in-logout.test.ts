@@ -51,6 +51,12 @@ describe.each(databases)('back-channel logout on the %s database', (database) =>
   const isIn = async (cookie: string): Promise<boolean> =>
     (await fetch(`${at.test.origin}/app/api/me`, { headers: { cookie } })).status === 200;
 
+  test('a body over 64 KB, and a form of more than 100 fields, are not read', async () => {
+    expectError(await logOut('x'.repeat(64 * 1024)), 400, /65,536 bytes/);
+    const fields = Array.from({ length: 101 }, (_, i) => `f${i}=1`);
+    expectError(await post(fields.join('&')), 400, /100 fields/);
+  });
+
   test('ends the session with the sid, else all of the subject, and no one else’s', async () => {
     const [a, b, c, bob] = [
       await enter('alice', 'sid-a'),

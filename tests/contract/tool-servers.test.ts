@@ -1,8 +1,11 @@
+import { createServer } from 'node:http';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
+import { listen } from '../harness/listen.ts';
 import {
   hashOf,
   startToolServer,
+  type TestTool,
   type TestToolServer,
   type TestToolServerOptions,
 } from '../harness/tool-server.ts';
@@ -74,6 +77,7 @@ onPostgres(
           state: 'ok',
           last_success_at: expect.stringMatching(time),
           last_error: null,
+          warnings: [],
           tool_count: 1,
           changed_count: 0,
           created_at: expect.stringMatching(time),
@@ -103,13 +107,86 @@ onPostgres(
         expect((await create({ url: server.url })).last_error).toBe('The server returned HTTP 503.');
       });
 
-      test('says what is wrong with its list of tools', async () => {
-        const server = await start({
-          tools: [{ name: 'a' }, { name: 'b', inputSchema: { type: 'string' } }],
+      test.each(['legacy', 'modern'] as const)(
+        'leaves out the tools that are not valid by name, and has the others (%s)',
+        async (era) => {
+          const odd = (name: string, more: object) => ({ name, ...more }) as TestTool;
+          const server = await start({
+            era,
+            tools: [
+              { name: 'good', outputSchema: { type: 'object' } },
+              odd('no schema', { inputSchema: null }),
+              odd('text', { inputSchema: { type: 'string' } }),
+              odd('list', { inputSchema: [] }),
+              odd('described', { description: 5 }),
+              odd('', {}),
+              odd('also good', {}),
+              odd('good', { title: 'again' }),
+            ],
+          });
+          const created = await create({ url: server.url });
+          expect(created).toMatchObject({ state: 'ok', last_error: null, tool_count: 2 });
+          const warnings = [
+            'The tool "no schema" is left out: its inputSchema is missing.',
+            'The tool "text" is left out: the type of its inputSchema is not "object".',
+            'The tool "list" is left out: its inputSchema is not an object.',
+            'The tool "described" is left out: its description is not a text.',
+            'The tool number 6 of the list is left out: its name must have 1 to 256 characters.',
+            'The tool "good" is left out: another tool has its name.',
+          ];
+          expect(created.warnings).toEqual(warnings);
+          const { body } = await at().api.get(`/tool-servers/${created.id}/tools`);
+          expect(body.data.map(({ name }: { name: string }) => name).sort()).toEqual(['also good', 'good']);
+          const tested = await at().api.post(`/tool-servers/${created.id}/test`);
+          expect(tested.body.steps.at(-1)).toMatchObject({
+            step: 'list_tools',
+            ok: true,
+            detail: expect.stringContaining(warnings[0]!),
+          });
+          server.tools.splice(1, 5);
+          server.tools.pop();
+          expect((await ok(at().api.post(`/tool-servers/${created.id}/discover`))).warnings).toEqual([]);
+        },
+      );
+
+      test('says that it speaks the event-stream transport of 2024-11-05, or wants a login', async () => {
+        const server = createServer((request, response) => {
+          if (request.url === '/login') {
+            const metadata =
+              'Bearer resource_metadata="http://x.invalid/.well-known/oauth-protected-resource"';
+            response.writeHead(401, { 'www-authenticate': metadata }).end();
+          } else if (request.url === '/refused') response.writeHead(401).end();
+          else if (request.method !== 'GET') response.writeHead(405).end();
+          else if (request.url === '/other') {
+            response.writeHead(200, { 'content-type': 'text/event-stream' }).end('event: hello\ndata: 1\n\n');
+          } else {
+            response.writeHead(200, { 'content-type': 'text/event-stream' });
+            response.write('event: endpoint\r\ndata: /messages?session=1\r\n\r\n');
+          }
         });
-        expect((await create({ url: server.url })).last_error).toBe(
-          'The response of the server is not valid: tools[1].inputSchema.type: must be "object".',
-        );
+        const { origin, close } = await listen(server);
+        try {
+          const old = await create({ url: `${origin}/sse` });
+          expect(old).toMatchObject({
+            state: 'failing',
+            last_error: expect.stringMatching(/event-stream transport of the revision 2024-11-05/),
+          });
+          const tested = await at().api.post(`/tool-servers/${old.id}/test`);
+          expect(tested.body.steps.at(-1)).toMatchObject({
+            step: 'negotiate',
+            ok: false,
+            detail: old.last_error,
+          });
+          expect((await create({ url: `${origin}/other` })).last_error).toBe('The server returned HTTP 405.');
+          expect((await create({ url: `${origin}/login` })).last_error).toMatch(
+            /^The server wants a login \(HTTP 401\)\. .*`oauth`/,
+          );
+          expect((await create({ url: `${origin}/refused` })).last_error).toBe(
+            'The server refuses the credentials (HTTP 401).',
+          );
+        } finally {
+          await close();
+        }
       });
 
       // It waits for 8 s, and what it waits for knows no database.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { skipNote } from '../harness/parts.ts';
+import { skipNote } from '../harness/programs.ts';
 import {
   type DiskReport,
   mountSmallDisk,

@@ -11,6 +11,7 @@ import { type Client, client } from './http.ts';
 export const tester: Principal = {
   kind: 'service_account',
   id: 'tester',
+  rootId: 'tester',
   name: 'Tester',
   role: 'admin',
   keyId: null,

@@ -4,6 +4,7 @@ import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { Connection } from '../../src/tool-servers/client/connection.ts';
 import { ServerMemory } from '../../src/tool-servers/client/memory.ts';
+import type { ToolDefinition } from '../../src/tool-servers/definitions.ts';
 import type { ToolServerSettings } from '../../src/tool-servers/settings.ts';
 
 /**
@@ -48,7 +49,7 @@ const argumentsFor = (schema: Record<string, unknown>): Record<string, unknown> 
 
 const connection = new Connection(parts, { row, settings });
 try {
-  for (const definition of await connection.list()) {
+  for (const definition of (await connection.list()) as ToolDefinition[]) {
     const args = argumentsFor(definition.inputSchema);
     const outcome = await connection.call({
       definition,

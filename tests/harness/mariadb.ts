@@ -4,8 +4,8 @@ import { chown, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Connection, type ConnectionOptions, createConnection } from 'mysql2/promise';
 import { describe } from 'vitest';
-import { findProgram, skipNote } from './parts.ts';
 import { unprivileged } from './postgres-binaries.ts';
+import { findProgram, skipNote } from './programs.ts';
 import { newServer, onFreePort } from './server.ts';
 
 export interface MariaDb extends AsyncDisposable {
@@ -34,7 +34,7 @@ export interface MariaDbOptions {
   settings?: Record<string, string>;
 }
 
-const mariadbd = findProgram('MARIADBD', 'mariadbd');
+const mariadbd = findProgram('mariadbd');
 
 /** Whether this machine has a MariaDB. */
 export const hasMariaDb = mariadbd !== null;

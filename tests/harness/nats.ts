@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import type { NatsAddress } from '../../src/lib/nats-address.ts';
-import { findProgram, skipNote } from './parts.ts';
+import { findProgram, skipNote } from './programs.ts';
 import { newServer, onFreePort } from './server.ts';
 
 export interface Nats extends AsyncDisposable {
@@ -34,7 +34,7 @@ export interface NatsOptions {
   tls?: { key: string; cert: string };
 }
 
-const program = findProgram('NATS_SERVER', 'nats-server');
+const program = findProgram('nats-server');
 
 /** Tests that need a nats-server. If the machine has none, they are skipped, with the reason in their name. */
 export const describeWithNats = (name: string, tests: () => void): void => {

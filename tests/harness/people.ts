@@ -16,6 +16,7 @@ const actor = { ...testActor, principal: anonymous };
 const identitiesWith = (emailVerifiedClaim: string) =>
   createIdentities({
     endSessions: (tx, actor, userIds, reason) => sessions.endOf(tx, actor, { userIds }, reason),
+    endMadeKeys: async () => [],
     emailVerifiedClaim,
   });
 

@@ -132,16 +132,27 @@ it('lists all configuration mistakes at once', () => {
   ]);
 });
 
-it('creates the first key only when it has the port, so that the key is never lost before it is printed', async () => {
+it('creates the first key only when it has the port, so that it is never lost before it is printed, for a day', async () => {
   await using other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   // As at the first start of all, when there is no database yet.
   const firstStart = { BOOTSTRAP_ADMIN_API_KEY: '', DATABASE_URL: '', ENCRYPTION_KEY: '' };
   await expect(start({ ...firstStart, PORT: String(port) })).rejects.toThrow('is taken');
-  const { firstKey, port: own } = await start(firstStart);
-  const { status } = await client(`http://127.0.0.1:${own}/api/v2`, firstKey!).get('/agents');
-  expect(status).toBe(200);
+  const started = await start(firstStart);
+  const base = `http://127.0.0.1:${started.port}/api/v2`;
+  const api = client(base, started.firstKey!);
+  const { body } = await api.get('/api-keys');
+  const [first] = body.data;
+  const life = Date.parse(first.expires_at) - Date.parse(first.created_at);
+  expect(life / 3_600_000).toBeCloseTo(24, 2);
+  // It is there to make keys that work longer, and can be deleted then.
+  const made = await api.post('/api-keys', { name: 'mine', role: 'admin' });
+  expect([made.status, made.body.expires_at]).toEqual([201, null]);
+  expect((await api.post('/api-keys/self/rotate', { expires_at: '9999-01-01T00:00:00Z' })).status).toBe(422);
+  expect((await api.delete(`/api-keys/${first.id}?end_made_keys=false`)).status).toBeLessThan(205);
+  expect((await api.get('/agents')).status).toBe(401);
+  expect((await client(base, made.body.value).get('/agents')).status).toBe(200);
 }, 120_000);
 
 it('stops in time even if a client is in the middle of a request', async () => {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { skipNote } from '../harness/parts.ts';
+import { skipNote } from '../harness/programs.ts';
 import { until } from '../harness/wait.ts';
 import { integrations, startTracedPlatform, type TracedPlatform } from './fixture.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCollector } from '../harness/collector.ts';
 import { encodeRequest } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { skipNote } from '../harness/parts.ts';
+import { skipNote } from '../harness/programs.ts';
 import { useTracedPlatform } from './fixture.ts';
 import { type OddRequest, oddJson, oddRequests, validJson } from './odd-bodies.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { encodeRequest, lengthField } from '../harness/otlp-encode.ts';
-import { skipNote, testPython } from '../harness/parts.ts';
+import { skipNote, testPython } from '../harness/programs.ts';
 import { useTracedPlatform } from './fixture.ts';
 import { oddJson } from './odd-bodies.ts';
 

@@ -3,7 +3,7 @@ import { Fixture, type StartOptions, size } from '../faults/scenarios/fixture.ts
 import type { Client } from '../harness/http.ts';
 import { describeWithNats, type Nats, startNats } from '../harness/nats.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { skipNote } from '../harness/parts.ts';
+import { skipNote } from '../harness/programs.ts';
 import { until } from '../harness/wait.ts';
 import { must } from './clients.ts';
 import { sendSpans } from './fill.ts';

@@ -17,7 +17,8 @@ type RecordOf<T> = T extends { data: (infer R)[] } | { records: (infer R)[] } | 
  */
 export async function* each<I extends { query?: object }, P>(
   list: (input: I) => Promise<P>,
-  input: I = {} as I,
+  // From the list alone, so that a word of the input is one of its enumeration and not any string.
+  input: NoInfer<I> = {} as NoInfer<I>,
 ): AsyncGenerator<RecordOf<P>, void> {
   let from = {};
   for (;;) {

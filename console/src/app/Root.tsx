@@ -1,6 +1,7 @@
 import { Outlet } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { Notices } from '../ui/Notices.tsx';
+import { useKeptScroll } from './kept-scroll.ts';
 import { SignInDialog } from './overlays.ts';
 import { useRouteLinks } from './route-links.ts';
 import { signInHere, useSignInHere } from './session.ts';
@@ -8,6 +9,7 @@ import { signInHere, useSignInHere } from './session.ts';
 /** What is around every page, also sign-in. */
 export const Root = () => {
   useRouteLinks();
+  useKeptScroll();
   const signsIn = useSignInHere();
   return (
     <>

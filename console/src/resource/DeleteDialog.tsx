@@ -11,6 +11,8 @@ interface DeleteProps {
   etag?: string | null;
   /** The name of the action: "Delete agent". */
   title: string;
+  /** The text of its button, if it is not the title. */
+  action?: string;
   /** Which one. */
   name?: ReactNode;
   /** What is said when it is gone. */
@@ -30,6 +32,7 @@ export const DeleteDialog = ({
   path,
   etag,
   title,
+  action: button,
   name,
   deleted,
   opens,
@@ -63,6 +66,7 @@ export const DeleteDialog = ({
       open
       onClose={onClose}
       title={title}
+      {...(button !== undefined && { action: button })}
       kind="danger"
       onConfirm={() => void action.run()}
       busy={action.busy}

@@ -74,7 +74,7 @@ const noFilters: readonly ListFilter[] = [];
 export const ListPage = <R extends { id: string }>(props: ListPageProps<R>) => {
   const { title, words, from, operation, filters = noFilters, matches, create, example } = props;
   const every = props.every === null ? undefined : (props.every ?? listPolling(false));
-  const { search, set, clear, count } = useUrlState<ListSearch>();
+  const { search, set, replace, clear, count } = useUrlState<ListSearch>();
   const names = filters.map(({ name }) => name);
   const sent = Object.fromEntries(filters.map(({ name, sentAs }) => [sentAs ?? name, search[name]]));
   const got = useGet<{ data: R[]; next?: string | null }>(from, {
@@ -129,7 +129,7 @@ export const ListPage = <R extends { id: string }>(props: ListPageProps<R>) => {
                   key={name}
                   value={search.q ?? ''}
                   placeholder={placeholder}
-                  onChange={(q) => set({ q })}
+                  onChange={(q) => replace({ q })}
                 />
               )
             ),

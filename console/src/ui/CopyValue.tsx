@@ -79,7 +79,8 @@ export const CopyValue = ({
   );
 };
 
+/** The first and last characters of an id. */
+export const shortId = (id: string): string => `${id.slice(0, 6)}…${id.slice(-3)}`;
+
 /** The first and last characters of an id, enough to tell two apart: `01a1e7…90f`. Copying gives all of it. */
-export const ShortId = ({ id }: { id: string }) => (
-  <CopyValue value={id} shown={`${id.slice(0, 6)}…${id.slice(-3)}`} mono />
-);
+export const ShortId = ({ id }: { id: string }) => <CopyValue value={id} shown={shortId(id)} mono />;

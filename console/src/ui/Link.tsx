@@ -5,7 +5,7 @@ import { parseSearch } from '../app/search.ts';
 export interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
   /** A path of the application (`addresses.ts` makes them), or an address outside, which opens in a new tab. */
   href: string;
-  /** Replace the entry in the history: for filters and tabs. */
+  /** Replace the entry in the history. */
   replace?: boolean;
   /** Do not scroll to the top. */
   keepScroll?: boolean;

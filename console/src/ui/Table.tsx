@@ -98,7 +98,6 @@ export const Table = <R,>(props: TableProps<R>) => {
         data-row-link
         // What opens next to the table leaves it where it is.
         keepScroll={current !== undefined}
-        replace={current !== undefined}
         aria-current={current?.(row) ? 'true' : undefined}
       >
         {content}

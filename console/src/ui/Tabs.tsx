@@ -43,7 +43,6 @@ export const Tabs = <V extends string>({
           <Link
             key={tab.value}
             href={tab.href}
-            replace
             keepScroll
             role="tab"
             id={`${id}-${tab.value}`}

@@ -80,6 +80,7 @@ export const TextField = ({
     autoComplete={props.autoComplete ?? 'off'}
     maxLength={props.maxLength}
     data-autofocus={props.autoFocus || undefined}
+    data-no-time={(type !== 'text' && props.value === '') || undefined}
     spellCheck={props.mono ? false : undefined}
     rightSection={props.suffix ? <span className={css.suffix}>{props.suffix}</span> : undefined}
     classNames={{ input: cx(props.mono && css.mono, props.suffix && css.suffixed), section: css.section }}

@@ -2,7 +2,7 @@ export { accentOf, readColor } from './accent.ts';
 export { Bar, Button, ButtonLink, type ButtonProps, IconButton } from './Button.tsx';
 export { CodeBlock, curlOf } from './CodeBlock.tsx';
 export { Conflict, type Difference, DiffView } from './Conflict.tsx';
-export { CopyButton, CopyValue, copyText, ShortId } from './CopyValue.tsx';
+export { CopyButton, CopyValue, copyText, ShortId, shortId } from './CopyValue.tsx';
 export { Checkbox, RadioGroup, Segmented, Switch, ToggleGroup } from './choices.tsx';
 export { cx } from './cx.ts';
 export { ActionDialog, Dialog } from './Dialog.tsx';

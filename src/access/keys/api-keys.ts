@@ -1,12 +1,24 @@
-import { audit } from '../../audit/index.ts';
+import { audit, auditAll } from '../../audit/index.ts';
 import { databaseNow, type Tx } from '../../database/index.ts';
 import { fingerprint, hashFingerprint, sha256 } from '../../lib/crypto.ts';
 import { ApiError, notFound, unprocessable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Actor, Principal, Role, Scope } from '../../lib/principal.ts';
 import { notifyAccessChanged } from '../changed.ts';
+import { toEndedKeys } from '../people/ended-keys.ts';
 import { keyPrefix, newKeyValue } from './key-format.ts';
-import { checkEnd, checkFuture, checkRights, lockLifeLimits, sameLifeAgain } from './key-limits.ts';
+import {
+  checkCount,
+  checkEnd,
+  checkFirstEnd,
+  checkFuture,
+  checkRights,
+  lockMaker,
+  lockPerson,
+  mayOwnForWorkspace,
+  sameLifeAgain,
+} from './key-limits.ts';
+import { deleteMadeKeys, isKey, type MadeKey, passMadeKeysOn } from './made-keys-store.ts';
 import { type ApiKeyRow, deleteKey, findKey, insertKey, type Key, lockKey, updateReplaced } from './store.ts';
 
 /** What a client creates. A service account's key has a role, a personal one has none. */
@@ -15,6 +27,8 @@ export interface NewApiKey {
   kind: ApiKeyRow['kind'] | undefined;
   role: Role | undefined;
   scopes: Scope[] | undefined;
+  /** Undefined: it belongs to whom the key that acts belongs to. */
+  owner: 'workspace' | undefined;
   expires_at: string | undefined;
 }
 
@@ -28,14 +42,17 @@ type KeyWithValue = Key & { value: string };
 
 const timeOf = (text: string | undefined): number | null => (text === undefined ? null : Date.parse(text));
 
-/** Everyone sees and revokes the keys that they created, and a key itself; an admin sees and revokes all. */
+/** Everyone sees and revokes the keys that they created or own, and a key itself; an admin sees and revokes all. */
 export const mayManage = (principal: Principal, key: Key): boolean =>
-  principal.role === 'admin' || key.created_by === principal.id || key.id === principal.keyId;
+  principal.role === 'admin' ||
+  key.created_by === principal.id ||
+  key.owner_user_id === principal.id ||
+  key.id === principal.keyId;
 
 /** Inserts a key with a new value, of which only the hash is stored. */
 const insertWithValue = async (
   tx: Tx,
-  key: Pick<ApiKeyRow, 'name' | 'kind' | 'role' | 'user_id' | 'created_by' | 'scopes' | 'account_id'> & {
+  key: Omit<Parameters<typeof insertKey>[1], 'id' | 'value_hash' | 'prefix' | 'expires_at'> & {
     end: number | null;
   },
 ): Promise<KeyWithValue> => {
@@ -53,11 +70,18 @@ const insertWithValue = async (
 };
 
 /** Throws 422 for what does not fit the kind, and 403 for more than the actor has. */
-const checkNewKey = ({ principal }: Actor, { kind, role, scopes }: NewApiKey): void => {
+const checkNewKey = ({ principal }: Actor, { kind, role, scopes, owner }: NewApiKey): void => {
   const fault = (path: string, message: string) => unprocessable([{ path, message }]);
   if (kind === 'personal') {
     if (role !== undefined) throw fault('role', 'a personal key has its person’s role: leave it out');
+    if (owner !== undefined) throw fault('owner', 'a personal key belongs to its person: leave it out');
     if (principal.kind !== 'person') throw fault('kind', 'only a person can have a personal key');
+  }
+  if (owner === 'workspace' && !mayOwnForWorkspace(principal)) {
+    throw new ApiError(
+      'forbidden',
+      'Only an administrator without scopes makes keys of the workspace. Leave `owner` out: the key is then yours.',
+    );
   }
   checkRights(principal, role ?? principal.role, scopes ?? null);
 };
@@ -67,17 +91,27 @@ export const createApiKey = async (tx: Tx, actor: Actor, body: NewApiKey): Promi
   const { principal } = actor;
   checkNewKey(actor, body);
   const end = timeOf(body.expires_at);
-  checkEnd(end, await lockLifeLimits(tx, principal, await databaseNow(tx)));
+  const person = await lockPerson(tx, principal);
+  const maker = await lockMaker(tx, principal, person, await databaseNow(tx));
+  checkEnd(end, maker);
+  await checkCount(tx, principal, maker);
   const { name, kind = 'service_account', role = null, scopes = null } = body;
-  const user_id = kind === 'personal' ? principal.id : null;
+  const ownerUserId = body.owner === 'workspace' ? null : (person?.id ?? null);
   const made = await insertWithValue(tx, {
     name,
     kind,
     role,
     scopes,
-    user_id,
+    user_id: kind === 'personal' ? principal.id : null,
     created_by: principal.id,
     account_id: null,
+    owner: ownerUserId === null ? 'workspace' : 'person',
+    owner_user_id: ownerUserId,
+    made_by_user_id: person?.id ?? null,
+    made_with_key_id: maker.keyId,
+    // What a service account makes shares its limits, so that no one multiplies them. An administrator gives new ones.
+    root_id: ownerUserId !== null || mayOwnForWorkspace(principal) ? null : principal.rootId,
+    first_end: end === null ? null : new Date(end),
     end,
   });
   await audit(tx, actor, 'api_key.create', made.id, {
@@ -85,6 +119,7 @@ export const createApiKey = async (tx: Tx, actor: Actor, body: NewApiKey): Promi
     kind,
     role,
     scopes,
+    owner: { kind: made.owner, id: ownerUserId },
     expires_at: made.expires_at,
     value: fingerprint(made.value),
   });
@@ -121,21 +156,37 @@ export const rotateApiKey = async (
   { overlap_seconds, expires_at }: Rotation,
 ): Promise<KeyWithValue> => {
   const { principal } = actor;
+  const person = await lockPerson(tx, principal);
   const old = await lockKey(tx, id);
   if (!old) throw notFound('API key');
   const now = await databaseNow(tx);
   const given = timeOf(expires_at);
   if (given !== null) checkFuture(given, now);
   checkReplaceable(old, now);
-  const limits = await lockLifeLimits(tx, principal, now);
+  const limits = await lockMaker(tx, principal, person, now);
   const sameLife = sameLifeAgain(old, now);
   const end = given ?? sameLife;
   // A key may give itself as long a life again, but not a longer one: its end would mean nothing.
   checkEnd(end, id === principal.keyId ? { ...limits, ownEnd: sameLife } : limits);
-  const { name, kind, scopes, user_id, created_by } = old;
-  const role = kind === 'personal' ? null : old.role;
-  const account_id = kind === 'personal' ? null : (old.account_id ?? id);
-  const made = await insertWithValue(tx, { name, kind, role, scopes, user_id, created_by, account_id, end });
+  checkFirstEnd(end, old.first_end);
+  const { name, kind, scopes, user_id, created_by, owner, owner_user_id } = old;
+  const { made_by_user_id, made_with_key_id, root_id, first_end } = old;
+  const made = await insertWithValue(tx, {
+    name,
+    kind,
+    role: old.own_role,
+    scopes,
+    user_id,
+    created_by,
+    account_id: kind === 'personal' ? null : (old.account_id ?? id),
+    owner,
+    owner_user_id,
+    made_by_user_id,
+    made_with_key_id,
+    root_id,
+    first_end,
+    end,
+  });
   const oldEnd = Math.min(
     now + overlap_seconds * 1_000,
     old.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
@@ -151,9 +202,42 @@ export const rotateApiKey = async (
   return made;
 };
 
-/** Deletes the key and notifies every replica. 404 if another request deleted it. */
-export const deleteApiKey = async (tx: Tx, actor: Actor, { id, name, prefix }: Key): Promise<void> => {
-  if (!(await deleteKey(tx, id))) throw notFound('API key');
+/** Ends the keys that the person or key `id` made. Returns them. */
+export const endMadeKeys = async (tx: Tx, actor: Actor, id: string, because: string): Promise<MadeKey[]> => {
+  const keys = await deleteMadeKeys(tx, id);
+  await auditAll(
+    tx,
+    actor,
+    keys.map(({ id: targetId, name, prefix }) => ({
+      action: 'api_key.delete',
+      targetId,
+      details: { name, prefix, because, made_by: id },
+    })),
+  );
+  return keys;
+};
+
+/**
+ * Deletes the key and notifies every replica. Also ends the keys that it made, unless `endMade` says otherwise; without
+ * `endMade` they stay if a rotation replaced the key, because its replacement has them. Returns what ended. 404 if
+ * another request deleted the key.
+ */
+export const deleteApiKey = async (
+  tx: Tx,
+  actor: Actor,
+  { id, name, prefix }: Key,
+  endMade: boolean | undefined,
+): Promise<MadeKey[]> => {
+  const key = await lockKey(tx, id);
+  if (!key) throw notFound('API key');
+  const heir = (await isKey(tx, key.replaced_by)) ? key.replaced_by : null;
+  const ends = endMade ?? heir === null;
+  const ended = ends ? await endMadeKeys(tx, actor, id, 'api_key.delete') : [];
+  if (!ends) {
+    await passMadeKeysOn(tx, id, { heir: heir ?? key.made_with_key_id, userId: key.made_by_user_id });
+  }
+  await deleteKey(tx, id);
   await notifyAccessChanged(tx);
-  await audit(tx, actor, 'api_key.delete', id, { name, prefix });
+  await audit(tx, actor, 'api_key.delete', id, { name, prefix, ended_keys: toEndedKeys(ended) });
+  return ended;
 };

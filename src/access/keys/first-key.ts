@@ -1,10 +1,16 @@
 import { audit } from '../../audit/index.ts';
-import { advisoryLock, type Database } from '../../database/index.ts';
+import { advisoryLock, type Database, databaseNow } from '../../database/index.ts';
 import { fingerprint, sha256 } from '../../lib/crypto.ts';
 import { newId } from '../../lib/ids.ts';
 import { systemActor } from '../../lib/principal.ts';
 import { keyPrefix } from './key-format.ts';
 import { countKeys, findKeyByHash, insertKey } from './store.ts';
+
+/**
+ * How long the first key works, in milliseconds. Whoever keeps what a container prints would otherwise keep an
+ * administrator. It may make keys that work longer (`lockMaker`): that is what it is for.
+ */
+const lifeMs = 24 * 3_600_000;
 
 /**
  * At the first start, when there is no key, creates a service-account key of an admin with this value and returns the
@@ -17,6 +23,7 @@ export const createFirstKey = (db: Database, value: string): Promise<string | nu
     if (await findKeyByHash(tx, sha256(value))) return value;
     if ((await countKeys(tx)) > 0) return null;
     const id = newId();
+    const expires_at = new Date((await databaseNow(tx)) + lifeMs);
     await insertKey(tx, {
       id,
       name: 'first administrator',
@@ -26,14 +33,21 @@ export const createFirstKey = (db: Database, value: string): Promise<string | nu
       value_hash: sha256(value),
       prefix: keyPrefix(value),
       created_by: systemActor.principal.id,
-      expires_at: null,
+      expires_at,
       scopes: null,
       account_id: null,
+      owner: 'workspace',
+      owner_user_id: null,
+      made_by_user_id: null,
+      made_with_key_id: null,
+      root_id: null,
+      first_end: null,
     });
     await audit(tx, systemActor, 'api_key.create', id, {
       name: 'first administrator',
       role: 'admin',
       value: fingerprint(value),
+      expires_at,
     });
     return value;
   });

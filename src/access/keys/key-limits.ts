@@ -1,7 +1,17 @@
-import type { Tx } from '../../database/index.ts';
+import { advisoryRowLock, type Tx } from '../../database/index.ts';
 import { ApiError, badRequest, unprocessable } from '../../lib/errors.ts';
-import { type Principal, type Role, roleAllows, type Scope, scopesAllow } from '../../lib/principal.ts';
+import { isId } from '../../lib/ids.ts';
+import {
+  type Principal,
+  type Role,
+  roleAllows,
+  type Scope,
+  scopesAllow,
+  systemActor,
+} from '../../lib/principal.ts';
 import { readSettings } from '../../settings/index.ts';
+import { lockUserForShare } from '../people/store.ts';
+import { countLivingKeysOf } from './made-keys-store.ts';
 import { lockKeyForShare } from './store.ts';
 
 /** A key never makes more than itself: neither a higher role, nor more scopes, nor a longer life. */
@@ -34,24 +44,73 @@ export const checkRights = (principal: Principal, role: Role, scopes: readonly S
 /** What bounds the life of a new key. Times are in milliseconds since 1970, by the database's clock. */
 export interface LifeLimits {
   now: number;
-  /** The end of the key that acts; null: it has none, or a person or the bootstrap key acts. */
+  /** The end of the key that acts; null: it has none, or a person, the bootstrap key or the first key acts. */
   ownEnd: number | null;
   /** MAX_API_KEY_DAYS; 0 is no limit. */
   maxDays: number;
 }
 
+/** Who acts, as far as the keys that it makes depend on it. */
+export interface Maker extends LifeLimits {
+  /** The person whose key it is, or who acts without one; null: a key of the workspace acts. */
+  person: Person | null;
+  /** Null if a person or the bootstrap key acts. */
+  keyId: string | null;
+}
+
+type Person = NonNullable<Awaited<ReturnType<typeof lockUserForShare>>>;
+
 /**
- * Reads what bounds the life of a key that `principal` makes `now`. Locks the key that acts: once it is deleted, no request
- * of it is still making one. Throws 401 if it was deleted or expired in the meantime.
+ * Locks the person who acts, also with a key: whoever takes the person's access away finds what the person makes. Call it
+ * before a key is locked. Resolves to null if no person acts, and throws 401 if the person has lost access.
  */
-export const lockLifeLimits = async (tx: Tx, { keyId }: Principal, now: number): Promise<LifeLimits> => {
+export const lockPerson = async (tx: Tx, { kind, rootId }: Principal): Promise<Person | null> => {
+  const person = isId(rootId) ? await lockUserForShare(tx, rootId) : undefined;
+  if (!person && kind !== 'person') return null;
+  if (person?.status === 'active' && person.role !== null) return person;
+  throw new ApiError('unauthorized', 'The person who acts has no access at present.');
+};
+
+/**
+ * Reads what bounds a key that `principal` makes `now`. Locks the key that acts: once it is deleted, no request of it is
+ * still making one. Throws 401 if it was deleted or expired in the meantime.
+ */
+export const lockMaker = async (
+  tx: Tx,
+  principal: Principal,
+  person: Person | null,
+  now: number,
+): Promise<Maker> => {
   const { MAX_API_KEY_DAYS: maxDays } = await readSettings(tx);
-  const own = keyId === null || keyId === 'bootstrap' ? null : await lockKeyForShare(tx, keyId);
+  const keyId = principal.keyId === 'bootstrap' ? null : principal.keyId;
+  const own = keyId === null ? null : await lockKeyForShare(tx, keyId);
   const ownEnd = own?.expires_at?.getTime() ?? null;
   if (own === undefined || (ownEnd !== null && ownEnd <= now)) {
     throw new ApiError('unauthorized', 'The API key was revoked, or has expired.');
   }
-  return { now, ownEnd, maxDays };
+  // Those who install the platform make their own keys with the first one, which ends after a day.
+  const isFirst = own?.created_by === systemActor.principal.id;
+  return { now, ownEnd: isFirst ? null : ownEnd, maxDays, person, keyId };
+};
+
+/** Whether the principal may give keys to the workspace: an administrator who is not limited to scopes. */
+export const mayOwnForWorkspace = ({ role, scopes }: Principal): boolean =>
+  role === 'admin' && scopes === null;
+
+/**
+ * Throws 400 if as many keys as one person may have share the limits of the principal. Waits for others who make one.
+ * An administrator may have any number.
+ */
+export const checkCount = async (tx: Tx, { rootId, role }: Principal, { person }: Maker): Promise<void> => {
+  if (!isId(rootId)) return;
+  await advisoryRowLock(tx, 'API keys of a principal', rootId);
+  const present = person?.role ?? role;
+  if (present === 'admin') return;
+  const setting = present === 'builder' ? 'MAX_API_KEYS_PER_BUILDER' : 'MAX_API_KEYS_PER_PERSON';
+  const { [setting]: most } = await readSettings(tx);
+  if ((await countLivingKeysOf(tx, rootId)) < most) return;
+  const whose = person ? 'This person' : 'This service account';
+  throw badRequest(`${whose} has ${most} API keys, the maximum (${setting}). Delete one first.`, { setting });
 };
 
 const wrongEnd = (message: string, context = {}) => unprocessable([{ path: 'expires_at', message }], context);
@@ -85,9 +144,26 @@ export const checkEnd = (end: number | null, { now, ownEnd, maxDays }: LifeLimit
   if (ownEnd !== null && end > ownEnd) throw wrongEnd(`must not be later than ${own}, as for your API key`);
 };
 
-/** Returns the end of a key made `now` with as long a life as `old` had; null: never. */
+/**
+ * Returns the end of a key made `now` with as long a life as `old` had, and not later than the first key of its rotations
+ * ended; null: never.
+ */
 export const sameLifeAgain = (
-  { created_at, expires_at }: { created_at: Date; expires_at: Date | null },
+  {
+    created_at,
+    expires_at,
+    first_end,
+  }: { created_at: Date; expires_at: Date | null; first_end: Date | null },
   now: number,
 ): number | null =>
-  expires_at === null ? null : Math.min(now + expires_at.getTime() - created_at.getTime(), lastTime);
+  expires_at === null
+    ? null
+    : Math.min(now + expires_at.getTime() - created_at.getTime(), first_end?.getTime() ?? lastTime);
+
+/** Throws 422 if a rotation would pass the end that the first key had. */
+export const checkFirstEnd = (end: number | null, first: Date | null): void => {
+  if (first === null || (end !== null && end <= first.getTime())) return;
+  throw wrongEnd(
+    `must not be later than ${first.toISOString()}, the end that the first key was made with. Create a new key instead`,
+  );
+};

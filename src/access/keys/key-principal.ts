@@ -15,7 +15,9 @@ export type AccessKey = Pick<
   | 'name'
   | 'user_id'
   | 'account_id'
-  | 'user_name'
+  | 'root_id'
+  | 'owner_user_id'
+  | 'owner_name'
   | 'role'
   | 'scopes'
   | 'blocked_by'
@@ -23,7 +25,7 @@ export type AccessKey = Pick<
   | 'expires_in_ms'
 >;
 
-/** Why a personal key is paused, as the rest of a sentence; null if it is not. */
+/** Why a key of a person is paused, as the rest of a sentence; null if it is not. */
 const pauseOf = ({ blocked_by, unconfirmed_days }: AccessKey, confirmationDays: number): string | null => {
   if (blocked_by !== null) return blocks[blocked_by];
   if (confirmationDays === 0 || unconfirmed_days === null || unconfirmed_days <= confirmationDays)
@@ -39,6 +41,10 @@ export const keyStatus = (key: Key, confirmationDays: number): KeyStatus => {
   return pauseOf(key, confirmationDays) === null ? 'active' : 'paused';
 };
 
+/** Whose limits count for the key. */
+const rootOf = ({ id, account_id, root_id, owner_user_id }: AccessKey): string =>
+  owner_user_id ?? root_id ?? account_id ?? id;
+
 /**
  * Returns who acts with `key`, or the message of the 401 that says why no one may. `confirmationDays` is
  * PERSONAL_KEY_CONFIRMATION_DAYS; 0 switches that off. The result holds for at most `expires_in_ms`.
@@ -51,11 +57,11 @@ export const keyPrincipal = (
   const pause = pauseOf(key, confirmationDays);
   if (pause !== null) return { refused: `The API key is paused: ${pause}.` };
   const { id: keyId, account_id, scopes, role } = key;
-  const rights = { role: role!, keyId, scopes, sessionId: null };
+  const rights = { role: role!, keyId, rootId: rootOf(key), scopes, sessionId: null };
   return {
     principal:
       key.kind === 'personal'
-        ? { kind: 'person', id: key.user_id!, name: key.user_name!, ...rights }
+        ? { kind: 'person', id: key.user_id!, name: key.owner_name!, ...rights }
         : { kind: 'service_account', id: account_id ?? keyId, name: key.name, ...rights },
   };
 };

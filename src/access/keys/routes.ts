@@ -15,6 +15,7 @@ import {
 import { badRequest, notFound } from '../../lib/errors.ts';
 import { type Principal, roles, scopes } from '../../lib/principal.ts';
 import type { CurrentSettings } from '../../settings/index.ts';
+import { afterDeletion, deletedWithKeys, endMadeKeysQuery } from '../people/ended-keys.ts';
 import { checkMayRotate, createApiKey, deleteApiKey, mayManage, rotateApiKey } from './api-keys.ts';
 import { keyStatus } from './key-principal.ts';
 import { principalNames } from './names.ts';
@@ -32,15 +33,25 @@ const publicKey = z
       .enum(roles)
       .nullable()
       .describe(
-        'The role that the key acts with. A personal key has the current role of its person: null while the person has no access.',
+        'The role that the key acts with. A personal key has the current role of its person, and no key of a person has more: null while the person has no access.',
       ),
     user_id: id.nullable().describe('The person of a personal key.'),
+    owner: z
+      .object({
+        kind: z.enum(['person', 'workspace']),
+        id: id.nullable().describe('The person; null for the workspace.'),
+        name: z.string().nullable().describe('The name of the person; null for the workspace.'),
+      })
+      .meta({ id: 'ApiKeyOwner' })
+      .describe(
+        'Whom the key belongs to. A person’s keys pause while the person has no access, are never stronger than the person’s role, and are deleted with the person.',
+      ),
     scopes: z
       .array(z.enum(scopes))
       .nullable()
       .describe('What the key is limited to. null: all that its role allows.'),
     status: status.describe(
-      '`paused`: a personal key is refused until its person has access and was confirmed recently.',
+      '`paused`: the key is refused until its person has access; a personal key also until its person was confirmed recently.',
     ),
     prefix: z.string().describe('The first characters of the value, by which people recognise the key.'),
     created_by: z.string(),
@@ -65,6 +76,9 @@ const createBody = z
       'The role of a service account’s key; required for it. Not allowed with `kind: personal`.',
     ),
     kind: optional(kind).describe('Default `service_account`.'),
+    owner: optional(z.literal('workspace')).describe(
+      '`workspace`: the key belongs to the workspace and stays when its maker goes; only an administrator without scopes may ask for it. Default: it belongs to whom your own key belongs to, or to you.',
+    ),
     scopes: optional(
       z
         .array(z.enum(scopes))
@@ -95,6 +109,16 @@ const filter = z.object({
   kind: kind.optional(),
   user_id: z.string().optional().describe('Only the keys of this person.'),
   created_by: z.string().optional().describe('Only keys that this principal created; it may be gone.'),
+  owner: z
+    .string()
+    .optional()
+    .describe('Only the keys that belong to this person; `workspace`: to the workspace.'),
+  made_by: z
+    .string()
+    .optional()
+    .describe(
+      'Only the keys that `end_made_keys` would end with this person or this key, also those that such keys made. Of a person these are keys of the workspace.',
+    ),
   status: status.optional(),
 });
 
@@ -111,7 +135,11 @@ const withNames = async <K extends Key>(executor: Executor, keys: readonly K[]) 
     executor,
     keys.map((key) => key.created_by),
   );
-  return keys.map((key) => ({ ...key, created_by_name: names.get(key.created_by) ?? null }));
+  return keys.map((key) => ({
+    ...key,
+    created_by_name: names.get(key.created_by) ?? null,
+    user_name: key.kind === 'personal' ? key.owner_name : null,
+  }));
 };
 
 /** Whose keys the principal sees; null: everyone's. */
@@ -123,7 +151,11 @@ export const apiKeyRoutes = (
   invalidate: () => void,
 ): Route[] => {
   const confirmationDays = () => settings.get().PERSONAL_KEY_CONFIRMATION_DAYS;
-  const toResponse = <K extends Key>(key: K) => ({ ...key, status: keyStatus(key, confirmationDays()) });
+  const toResponse = <K extends Key>(key: K) => ({
+    ...key,
+    status: keyStatus(key, confirmationDays()),
+    owner: { kind: key.owner, id: key.owner_user_id, name: key.owner_name },
+  });
 
   const findById = finder(db, 'API key', 'api_key_id', findKey);
   const find = async ({ params, principal }: { params: Record<string, string>; principal: Principal }) => {
@@ -142,7 +174,7 @@ export const apiKeyRoutes = (
       method: 'GET',
       path: '/api-keys',
       summary: 'List API keys',
-      description: 'Returns the keys that you created. An admin gets all keys.',
+      description: 'Returns the keys that you created and those that belong to you. An admin gets all keys.',
       query: pageQuery.extend(filter.shape),
       response: pageOf('ApiKeyPage', publicKey),
       noStore: true,
@@ -183,7 +215,7 @@ export const apiKeyRoutes = (
       path: '/api-keys',
       summary: 'Create an API key',
       description:
-        'The value is shown only once; a repeated request with the same `Idempotency-Key` gets it again for 24 h. A service account’s key has the given `role`, which must not be above your own. A key with `kind: personal` has your role. A key cannot have more scopes or a longer life than the key that creates it.',
+        'The value is shown only once; a repeated request with the same `Idempotency-Key` gets it again for 24 h. A service account’s key has the given `role`, which must not be above your own. A key with `kind: personal` has your role. How many keys a member or a builder may have is limited (MAX_API_KEYS_PER_PERSON, MAX_API_KEYS_PER_BUILDER). A key cannot have more scopes or a longer life than the key that creates it.',
       body: createBody,
       checkBody: ({ kind, role }) => {
         if (kind !== 'personal' && (role === undefined || role === null)) {
@@ -217,7 +249,7 @@ export const apiKeyRoutes = (
       method: 'POST',
       path: '/api-keys/{api_key_id}/rotate',
       summary: 'Rotate an API key',
-      description: `Creates a key with the same name, kind, role, scopes and maker, and ends the old one after an overlap. Requires at least the role and the scopes of the key. Only its person rotates a personal key. A key that was rotated or has expired is 412; a repeated request with the same \`Idempotency-Key\` gets the new value again for 24 h. ${self}`,
+      description: `Creates a key with the same name, kind, role, scopes, owner and maker, and ends the old one after an overlap. Requires at least the role and the scopes of the key. Only its person rotates a personal key. No rotation passes the end that the first key was made with. A key that was rotated or has expired is 412; a repeated request with the same \`Idempotency-Key\` gets the new value again for 24 h. ${self}`,
       find: async (request) => {
         const key = await find(request);
         checkMayRotate(request.principal, key);
@@ -245,13 +277,20 @@ export const apiKeyRoutes = (
       method: 'DELETE',
       path: '/api-keys/{api_key_id}',
       summary: 'Delete an API key',
-      description: `Requests with it are refused at once. ${self}`,
+      description: `Requests with it are refused at once. The keys that it made, and that those made, end with it, unless a rotation replaced it: then its replacement has them. \`end_made_keys\` decides it either way; \`GET /api-keys?made_by=\` lists them. The response is a 204, or, if \`end_made_keys\` is given or such keys ended, a 200 with \`ended_keys\`. ${self}`,
       find,
-      status: 204,
+      query: z.object({
+        end_made_keys: endMadeKeysQuery.describe(
+          'Whether the keys that it made end, too. Default: true, unless a rotation replaced the key.',
+        ),
+      }),
+      response: deletedWithKeys,
+      orNothing: true,
       noStore: true,
-      handler: async ({ found, actor, transaction }) => {
-        await transaction((tx) => deleteApiKey(tx, actor, found));
+      handler: async ({ found, query, actor, transaction }) => {
+        const ended = await transaction((tx) => deleteApiKey(tx, actor, found, query.end_made_keys));
         invalidate();
+        return afterDeletion(ended, query.end_made_keys);
       },
     }),
   ];

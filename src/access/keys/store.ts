@@ -1,6 +1,15 @@
-import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../../database/index.ts';
+import {
+  type Executor,
+  type Page,
+  type RawBuilder,
+  selectPage,
+  sql,
+  type Table,
+  type Tx,
+} from '../../database/index.ts';
 import { isId } from '../../lib/ids.ts';
-import type { Role, Scope } from '../../lib/principal.ts';
+import { type Role, roles, type Scope } from '../../lib/principal.ts';
+import { idsMadeBy } from './made-keys-store.ts';
 
 export interface ApiKeyRow {
   id: string;
@@ -21,22 +30,39 @@ export interface ApiKeyRow {
   replaced_by: string | null;
   /** Of a service account: its first key, if a rotation made this one. The account acts under that id. */
   account_id: string | null;
+  /** Whom it belongs to: the person `owner_user_id`, or the workspace. */
+  owner: 'person' | 'workspace';
+  owner_user_id: string | null;
+  /** The person who made it, in a session or with a key of theirs; null: a key of the workspace made it. */
+  made_by_user_id: string | null;
+  /** The key with which it was made; it may be gone. */
+  made_with_key_id: string | null;
+  /** Of a key of the workspace: the service account whose limits it shares; null: it has limits of its own. */
+  root_id: string | null;
+  /** The end that the first key had: no rotation passes it. Null: it had none. */
+  first_end: Date | null;
 }
+
+/** What the database or a later statement writes. */
+type Written = 'created_at' | 'last_used_at' | 'last_used_ip' | 'replaced_by';
 
 declare module '../../database/database.ts' {
   interface Schema {
-    api_keys: Table<ApiKeyRow, 'created_at' | 'last_used_at' | 'last_used_ip' | 'replaced_by'>;
+    api_keys: Table<ApiKeyRow, Written>;
   }
 }
 
-/** A key without its hash, with the person of a personal key. Times are by the database's clock. */
+/** A key without its hash, with the person that it belongs to. Times are by the database's clock. */
 export type Key = Omit<ApiKeyRow, 'value_hash' | 'role'> & {
-  /** The role that it has now: its own, or its person's. Null while its person has no access. */
+  /** The role that it was made with; null for a personal key. */
+  own_role: Role | null;
+  /** The role that it acts with: its own, and not above that of its person. Null while its person has no access. */
   role: Role | null;
-  user_name: string | null;
-  /** Why its person has no access, whatever the time; null for a service account. */
+  /** The name of the person that it belongs to; null for a key of the workspace. */
+  owner_name: string | null;
+  /** Why its person has no access, whatever the time; null for a key of the workspace. */
   blocked_by: 'suspended' | 'unbound' | 'no_role' | null;
-  /** For how many days the provider has not confirmed its person; null for a service account. */
+  /** For how many days the provider has not confirmed the person of a personal key; null for a service account. */
   unconfirmed_days: number | null;
   /** Milliseconds until it expires, negative afterwards; null: never. */
   expires_in_ms: number | null;
@@ -44,19 +70,28 @@ export type Key = Omit<ApiKeyRow, 'value_hash' | 'role'> & {
 
 export type KeyStatus = 'active' | 'paused' | 'expired';
 
-const blockedBy = sql<Key['blocked_by']>`case when k.user_id is null then null
-  when u.status = 'suspended' then 'suspended'
-  when u.status <> 'active' or u.issuer is null or u.subject is null then 'unbound'
-  when u.role is null then 'no_role' end`;
+const blockedBy = sql<Key['blocked_by']>`case when k.owner_user_id is null then null
+  when o.status = 'suspended' then 'suspended'
+  when o.status <> 'active' or o.issuer is null or o.subject is null then 'unbound'
+  when o.role is null then 'no_role' end`;
 
-const unconfirmedDays = sql<number | null>`case when k.user_id is null then null
-  else (extract(epoch from platform_now() - coalesce(u.last_confirmed_at, u.created_at)) / 86400)::float8 end`;
+const rank = (role: RawBuilder<unknown>) =>
+  sql`array_position(${sql.lit(`{${roles.join(',')}}`)}::text[], ${role})`;
+/** The lower of the role that the key was made with and that of its person. */
+const roleNow = sql<Role | null>`case when k.owner_user_id is null then k.role
+  when k.role is null or o.role is null or ${rank(sql`o.role`)} < ${rank(sql`k.role`)} then o.role
+  else k.role end`;
 
-/** What decides who acts with the key `k` of the person `u`, by the database's clock; `keyPrincipal` reads it. */
+const unconfirmedDays = sql<number | null>`case when k.kind <> 'personal' then null
+  else (extract(epoch from platform_now() - coalesce(o.last_confirmed_at, o.created_at)) / 86400)::float8 end`;
+
+/** What decides who acts with the key `k` that belongs to the person `o`, by the database's clock; `keyPrincipal` reads it. */
 export const keyAccess = [
-  'u.name as user_name',
+  'o.name as owner_name',
   'k.account_id',
-  sql<Role | null>`case when k.user_id is null then k.role else u.role end`.as('role'),
+  'k.owner_user_id',
+  'k.root_id',
+  roleNow.as('role'),
   blockedBy.as('blocked_by'),
   unconfirmedDays.as('unconfirmed_days'),
   sql<number | null>`(extract(epoch from k.expires_at - platform_now()) * 1000)::float8`.as('expires_in_ms'),
@@ -65,7 +100,7 @@ export const keyAccess = [
 const selectKeys = (executor: Executor) =>
   executor
     .selectFrom('api_keys as k')
-    .leftJoin('users as u', 'u.id', 'k.user_id')
+    .leftJoin('users as o', 'o.id', 'k.owner_user_id')
     .select([
       'k.id',
       'k.name',
@@ -79,6 +114,11 @@ const selectKeys = (executor: Executor) =>
       'k.expires_at',
       'k.scopes',
       'k.replaced_by',
+      'k.role as own_role',
+      'k.owner',
+      'k.made_by_user_id',
+      'k.made_with_key_id',
+      'k.first_end',
       ...keyAccess,
     ]);
 
@@ -90,6 +130,10 @@ export interface KeyFilter {
   kind?: ApiKeyRow['kind'];
   user_id?: string;
   created_by?: string;
+  /** The id of a person, or `workspace`. */
+  owner?: string;
+  /** The id of a person or a key: what `end_made_keys` would end. */
+  made_by?: string;
   status?: KeyStatus;
   /** A part of the name, or the first characters of the value. */
   q?: string | undefined;
@@ -102,19 +146,30 @@ const statusIn = (confirmationDays: number) =>
     when ${confirmationDays}::int > 0 and ${unconfirmedDays} > ${confirmationDays}::int then 'paused'
     else 'active' end`;
 
-/** Newest first. `manager` null: the keys of everyone; else those that this principal created. */
+/** Newest first. `manager` null: the keys of everyone; else those that this principal created or owns. */
 export const listKeys = (
   executor: Executor,
   manager: string | null,
-  { kind, user_id, created_by, status, q, ...page }: Page & KeyFilter,
+  { kind, user_id, created_by, owner, made_by, status, q, ...page }: Page & KeyFilter,
   confirmationDays: number,
 ): Promise<Key[]> => {
   let query = selectKeys(executor);
-  if (manager !== null) query = query.where('k.created_by', '=', manager);
+  if (manager !== null) {
+    const person = isId(manager) ? manager : null;
+    query = query.where(sql<boolean>`(k.created_by = ${manager} or k.owner_user_id = ${person}::uuid)`);
+  }
   if (kind !== undefined) query = query.where('k.kind', '=', kind);
   // Equal to null is no row: a malformed id is like an unknown one.
   if (user_id !== undefined) query = query.where('k.user_id', '=', isId(user_id) ? user_id : null);
   if (created_by !== undefined) query = query.where('k.created_by', '=', created_by);
+  if (owner === 'workspace') query = query.where('k.owner', '=', 'workspace');
+  else if (owner !== undefined) query = query.where('k.owner_user_id', '=', isId(owner) ? owner : null);
+  if (made_by !== undefined)
+    query = query.where(sql<boolean>`k.id in (${idsMadeBy(isId(made_by) ? made_by : null)})`);
+  if (owner === 'workspace') query = query.where('k.owner', '=', 'workspace');
+  else if (owner !== undefined) query = query.where('k.owner_user_id', '=', isId(owner) ? owner : null);
+  if (made_by !== undefined)
+    query = query.where(sql<boolean>`k.id in (${idsMadeBy(isId(made_by) ? made_by : null)})`);
   if (status !== undefined) query = query.where(statusIn(confirmationDays), '=', status);
   if (q !== undefined) {
     query = query.where(
@@ -140,10 +195,7 @@ export const listPrincipalNames = async (
 export const findKey = (executor: Executor, id: string): Promise<Key | undefined> =>
   selectKeys(executor).where('k.id', '=', id).executeTakeFirst();
 
-export const insertKey = async (
-  tx: Tx,
-  key: Omit<ApiKeyRow, 'created_at' | 'last_used_at' | 'last_used_ip' | 'replaced_by'>,
-): Promise<void> => {
+export const insertKey = async (tx: Tx, key: Omit<ApiKeyRow, Written>): Promise<void> => {
   await tx.insertInto('api_keys').values(key).execute();
 };
 
@@ -151,9 +203,17 @@ export const insertKey = async (
 export const lockKey = (tx: Tx, id: string): Promise<(Key & Pick<ApiKeyRow, 'value_hash'>) | undefined> =>
   selectKeys(tx).select('k.value_hash').where('k.id', '=', id).forUpdate('k').executeTakeFirst();
 
-/** The key's end, locked: no one changes or deletes the key until the transaction ends. */
-export const lockKeyForShare = (tx: Tx, id: string): Promise<Pick<ApiKeyRow, 'expires_at'> | undefined> =>
-  tx.selectFrom('api_keys').select('expires_at').where('id', '=', id).forShare().executeTakeFirst();
+/** The key's end, owner and maker, locked: no one changes or deletes the key until the transaction ends. */
+export const lockKeyForShare = (
+  tx: Tx,
+  id: string,
+): Promise<Pick<ApiKeyRow, 'expires_at' | 'owner_user_id' | 'created_by'> | undefined> =>
+  tx
+    .selectFrom('api_keys')
+    .select(['expires_at', 'owner_user_id', 'created_by'])
+    .where('id', '=', id)
+    .forShare()
+    .executeTakeFirst();
 
 /** Writes that a key was rotated, and when it expires. */
 export const updateReplaced = async (

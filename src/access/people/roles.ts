@@ -4,6 +4,7 @@ import { ApiError } from '../../lib/errors.ts';
 import type { Actor, Role } from '../../lib/principal.ts';
 import { readSettings } from '../../settings/index.ts';
 import { notifyAccessChanged } from '../changed.ts';
+import type { EndedKey } from './ended-keys.ts';
 import { listAllRoleMappings } from './role-mapping-store.ts';
 import { type MappingFields, type RoleRules, roleRules } from './role-rules.ts';
 import {
@@ -28,6 +29,8 @@ type EndSessions = (
 /** What the rules for people need of the platform. */
 export interface PeopleParts {
   endSessions: EndSessions;
+  /** Ends the keys of the workspace that the person made, and what those made. Resolves to them. */
+  endMadeKeys: (tx: Tx, actor: Actor, userId: string, because: string) => Promise<EndedKey[]>;
   /** The claim that says whether the e-mail is verified; `*`: it always is (OIDC_EMAIL_VERIFIED_CLAIM). */
   emailVerifiedClaim: string;
 }

@@ -101,6 +101,13 @@ export const listUsers = (
 export const findUser = (executor: Executor, id: string): Promise<UserRow | undefined> =>
   executor.selectFrom('users').select(columns).where('id', '=', id).executeTakeFirst();
 
+/** The person with this id, locked: no one changes or deletes the person until the transaction ends. */
+export const lockUserForShare = (
+  tx: Tx,
+  id: string,
+): Promise<Pick<UserRow, 'id' | 'status' | 'role'> | undefined> =>
+  tx.selectFrom('users').select(['id', 'status', 'role']).where('id', '=', id).forShare().executeTakeFirst();
+
 /** The person with this issuer and subject, compared byte for byte. */
 export const findUserByIdentity = (tx: Tx, issuer: string, subject: string): Promise<UserRow | undefined> =>
   tx
@@ -186,7 +193,7 @@ export const confirmUser = (tx: Tx, id: string, by: 'sign_in' | 'refresh'): Prom
     .returning(columns)
     .executeTakeFirstOrThrow();
 
-/** Deletes the person; the database deletes the personal keys and sessions with it. */
+/** Deletes the person; the database deletes the keys and sessions with it. */
 export const deleteUserRow = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('users').where('id', '=', id).execute();
 };
@@ -210,7 +217,7 @@ export const countActiveAdmins = async (executor: Executor): Promise<number> =>
       .executeTakeFirstOrThrow()
   ).n;
 
-/** How many personal keys and sessions a person has. */
+/** How many keys and sessions a person has. */
 export interface Touched {
   keys: number;
   sessions: number;
@@ -219,7 +226,7 @@ export interface Touched {
 /** Returns what each of the people has, by id. */
 export const countTouched = async (tx: Tx, ids: readonly string[]): Promise<Map<string, Touched>> => {
   const { rows } = await sql<{ id: string } & Touched>`select person.id,
-      (select count(*) from api_keys where user_id = person.id) as keys,
+      (select count(*) from api_keys where owner_user_id = person.id) as keys,
       (select count(*) from sessions where user_id = person.id) as sessions
     from unnest(${ids}::uuid[]) as person(id)`.execute(tx);
   return new Map(rows.map(({ id, keys, sessions }) => [id, { keys, sessions }]));
@@ -228,13 +235,6 @@ export const countTouched = async (tx: Tx, ids: readonly string[]): Promise<Map<
 /** Returns what one person has. */
 export const countTouchedOf = async (tx: Tx, id: string): Promise<Touched> =>
   (await countTouched(tx, [id])).get(id)!;
-
-/** The number of service accounts' keys that the person made. They outlive the person. */
-export const countServiceAccountKeys = async (tx: Tx, userId: string): Promise<number> => {
-  const { rows } = await sql<{ n: number }>`select count(*) as n from api_keys
-    where created_by = ${userId} and kind = 'service_account'`.execute(tx);
-  return rows[0]!.n;
-};
 
 /** A person whose role the mappings set. */
 export type MappedUser = Pick<UserRow, 'id' | 'name' | 'email' | 'role' | 'role_source' | 'status'> & {

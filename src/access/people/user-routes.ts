@@ -1,12 +1,15 @@
+import { z } from 'zod';
 import { advisoryLock, type Database, type Tx } from '../../database/index.ts';
 import { finder, listPage, pageOf, type Route, route } from '../../http/index.ts';
 import { notFound } from '../../lib/errors.ts';
+import { afterDeletion, deletedWithKeys, endMadeKeysQuery, toEndedKeys } from './ended-keys.ts';
 import type { PeopleParts } from './roles.ts';
 import { findUser, listUsers, type UserRow } from './store.ts';
 import {
   inviteBody,
   publicUser,
   toUserResponse,
+  updatedUser,
   updateUserBody,
   userQuery,
   userWithClaims,
@@ -77,18 +80,19 @@ export const userRoutes = (db: Database, parts: PeopleParts, onChange: () => voi
       path: '/users/{user_id}',
       summary: 'Update a user',
       description:
-        'Sets the role, suspends or activates the person, or removes the identity. It is refused if it would leave no active administrator.',
+        'Sets the role, suspends or activates the person, or removes the identity. It is refused if it would leave no active administrator. The keys of a suspended person pause. Keys of the workspace that the person made end when the person is suspended or gets a lower role, unless `end_made_keys` is false.',
       find,
       body: updateUserBody,
-      response: publicUser,
+      response: updatedUser,
       otherStatuses: [412],
       noStore: true,
       handler: async ({ found, body, actor, transaction }) => {
-        const user = await transaction(async (tx) =>
-          updateUser(tx, actor, parts, await lockUser(tx, found.id), body),
-        );
+        const updated = await transaction(async (tx) => {
+          const { user, ended } = await updateUser(tx, actor, parts, await lockUser(tx, found.id), body);
+          return { ...toUserResponse(user), ended_keys: toEndedKeys(ended) };
+        });
         onChange();
-        return toUserResponse(user);
+        return updated;
       },
     }),
     route({
@@ -99,14 +103,24 @@ export const userRoutes = (db: Database, parts: PeopleParts, onChange: () => voi
       path: '/users/{user_id}',
       summary: 'Delete a user',
       description:
-        'Ends the sessions and personal keys. Service accounts’ keys, schedules and history stay. If a role mapping admits the person, the next sign-in makes a new person: suspend to keep someone out.',
+        'Ends the sessions and the keys of the person, and the keys of the workspace that the person made, unless `end_made_keys` is false; `GET /api-keys?made_by=` lists these. Schedules and history stay. If a role mapping admits the person, the next sign-in makes a new person: suspend to keep someone out. The response is a 204, or, if `end_made_keys` is given or keys of the workspace ended, a 200 with `ended_keys`.',
       find,
-      status: 204,
+      query: z.object({
+        end_made_keys: endMadeKeysQuery.describe(
+          'Whether the keys of the workspace that the person made, and that those made, end. Default: true.',
+        ),
+      }),
+      response: deletedWithKeys,
+      orNothing: true,
       otherStatuses: [412],
       noStore: true,
-      handler: async ({ found, actor, transaction }) => {
-        await transaction(async (tx) => deleteUser(tx, actor, parts, await lockUser(tx, found.id)));
+      handler: async ({ found, query, actor, transaction }) => {
+        const { end_made_keys } = query;
+        const ended = await transaction(async (tx) =>
+          deleteUser(tx, actor, parts, await lockUser(tx, found.id), end_made_keys ?? true),
+        );
         onChange();
+        return afterDeletion(ended, end_made_keys);
       },
     }),
   ];

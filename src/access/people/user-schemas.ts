@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { id, jsonObject, optional, pageQuery, text, timestamp } from '../../http/index.ts';
 import { roles } from '../../lib/principal.ts';
 import { asciiLower, emailAddress } from './email.ts';
+import { endedKeys } from './ended-keys.ts';
 import type { ShownUser, UserRow } from './store.ts';
 
 const roleSource = z.enum(['mapping', 'manual', 'default']);
@@ -40,6 +41,12 @@ export const userWithClaims = publicUser
       .describe('The claims that the identity provider last sent of the person; null before the first.'),
   })
   .meta({ id: 'UserWithClaims' });
+
+export const updatedUser = publicUser
+  .extend({
+    ended_keys: endedKeys.describe('The keys of the workspace that ended, because the person made them.'),
+  })
+  .meta({ id: 'UpdatedUser' });
 
 /** The person as clients see it, without the claims. */
 export const toUserResponse = ({
@@ -90,12 +97,20 @@ export const updateUserBody = z
     status: z
       .enum(['active', 'suspended'])
       .optional()
-      .describe('A suspended person loses the sessions at once, and cannot sign in or use personal keys.'),
+      .describe(
+        'A suspended person loses the sessions at once, and cannot sign in. The person’s keys pause.',
+      ),
     identity: z
       .null()
       .optional()
       .describe(
         'Null makes the person an invitation again, which the next sign-in with the verified e-mail accepts.',
+      ),
+    end_made_keys: z
+      .boolean()
+      .optional()
+      .describe(
+        'When the person is suspended or gets a lower role: whether the keys of the workspace that the person made, and that those made, end. Default: true. `GET /api-keys?made_by=` lists them.',
       ),
   })
   .superRefine(({ role, role_source }, context) => {

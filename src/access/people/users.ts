@@ -2,9 +2,10 @@ import { audit } from '../../audit/index.ts';
 import type { Tx } from '../../database/index.ts';
 import { ApiError, unprocessable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { Actor, Role } from '../../lib/principal.ts';
+import { type Actor, type Role, roleAllows } from '../../lib/principal.ts';
 import { notifyAccessChanged } from '../changed.ts';
 import { cleanName } from './claims.ts';
+import { type EndedKey, toEndedKeys } from './ended-keys.ts';
 import {
   type GivenRole,
   keepingAnAdmin,
@@ -14,7 +15,6 @@ import {
   roleOf,
 } from './roles.ts';
 import {
-  countServiceAccountKeys,
   countTouchedOf,
   deleteUserRow,
   findInvitation,
@@ -59,6 +59,8 @@ export interface UserChanges {
   role_source?: 'mapping' | undefined;
   status?: 'active' | 'suspended' | undefined;
   identity?: null | undefined;
+  /** Default: true. */
+  end_made_keys?: boolean | undefined;
 }
 
 /** The role that the mappings give now. Throws 412 if the claims do not decide it. */
@@ -116,9 +118,17 @@ const stateAfter = async (
 
 const statusActions = { suspended: 'user.suspend', active: 'user.activate' } as const;
 
+/** Whether the person is suspended by the change, or may do less afterwards. */
+const losesAccess = (before: State, after: State): boolean => {
+  if (after.status === 'suspended' && before.status !== 'suspended') return true;
+  if (before.role === null) return false;
+  return after.role === null || !roleAllows(after.role, before.role);
+};
+
 /**
  * Changes the person. Throws 412 if the changes do not fit, or would leave no administrator. Sessions end when the
- * person is suspended, unbound, or has no role any more.
+ * person is suspended, unbound, or has no role any more; keys of the workspace that the person made, when the person is
+ * suspended or gets a lower role. Also returns the keys that ended.
  */
 export const updateUser = async (
   tx: Tx,
@@ -126,12 +136,16 @@ export const updateUser = async (
   parts: PeopleParts,
   before: UserRow,
   changes: UserChanges,
-): Promise<UserRow> => {
+): Promise<{ user: UserRow; ended: EndedKey[] }> => {
   const { after, given } = await stateAfter(tx, parts, before, changes);
   const names = (Object.keys(after) as (keyof State)[]).filter((name) => before[name] !== after[name]);
-  if (names.length === 0) return before;
-  const touched = await countTouchedOf(tx, before.id);
+  if (names.length === 0) return { user: before, ended: [] };
+  const counts = await countTouchedOf(tx, before.id);
   const user = await keepingAnAdmin(tx, () => updateUserRow(tx, before.id, after));
+  // After the person is changed: who is making a key has finished, or finds no access.
+  const ends = (changes.end_made_keys ?? true) && losesAccess(before, after);
+  const ended = ends ? await parts.endMadeKeys(tx, actor, before.id, 'user.update') : [];
+  const touched = { ...counts, ...(ended.length > 0 && { ended_keys: toEndedKeys(ended) }) };
   if (names.includes('role') || names.includes('role_source')) {
     const { details } = roleChangeEntry(user.id, before, given, 'administrator', touched);
     await audit(tx, actor, 'user.role_change', user.id, details);
@@ -156,24 +170,34 @@ export const updateUser = async (
   const reason = unbound || user.status === 'suspended' ? 'revoked' : lost;
   if (reason) await parts.endSessions(tx, actor, [user.id], reason);
   await notifyAccessChanged(tx);
-  return user;
+  return { user, ended };
 };
 
-/** Deletes the person with the sessions and personal keys. Throws 412 if it would leave no administrator. */
-export const deleteUser = async (tx: Tx, actor: Actor, parts: PeopleParts, user: UserRow): Promise<void> => {
+/**
+ * Deletes the person with the sessions and keys and, if `endMade`, with the keys of the workspace that the person made.
+ * Returns the latter. Throws 412 if it would leave no administrator.
+ */
+export const deleteUser = async (
+  tx: Tx,
+  actor: Actor,
+  parts: PeopleParts,
+  user: UserRow,
+  endMade: boolean,
+): Promise<EndedKey[]> => {
   const { id, email, name, role, role_source, status, issuer, subject } = user;
   const touched = await countTouchedOf(tx, id);
-  const service_account_keys = await countServiceAccountKeys(tx, id);
   await keepingAnAdmin(tx, async () => {
     await parts.endSessions(tx, actor, [id], 'revoked');
     await deleteUserRow(tx, id);
   });
+  const ended = endMade ? await parts.endMadeKeys(tx, actor, id, 'user.delete') : [];
   const identity = issuer === null ? null : { issuer, subject };
   await audit(tx, actor, 'user.delete', id, {
     before: { email, name, role, role_source, status, identity },
     after: null,
     ...touched,
-    service_account_keys,
+    ended_keys: toEndedKeys(ended),
   });
   await notifyAccessChanged(tx);
+  return ended;
 };

@@ -85,6 +85,7 @@ export const sessionRoutes = (parts: SessionRouteParts): Route[] => {
       checksCredential: true,
       checkOrigin: (request) => checkOwnPage(request, authenticator),
       body: createBody,
+      largestBody: 4 * 1024,
       otherStatuses: [401, 403],
       response: me,
       handler: async ({ body, actor, headers, transaction, limitRate, header }) => {

@@ -6,6 +6,7 @@ import type { SessionOfRequest } from './store.ts';
 export const personPrincipal = (id: string, name: string, role: Role): Principal => ({
   kind: 'person',
   id,
+  rootId: id,
   name,
   role,
   keyId: null,

@@ -69,6 +69,7 @@ export type SessionOfRequest = Pick<
   /** The database's time of the query. */
   now: Date;
   has_refresh_token: boolean;
+  user_name: string | null;
   user_role: Role | null;
   user_status: UserStatus | null;
   key_name: string | null;
@@ -76,7 +77,14 @@ export type SessionOfRequest = Pick<
   key_scopes: AccessKey['scopes'];
 } & Pick<
     AccessKey,
-    'user_name' | 'account_id' | 'role' | 'blocked_by' | 'unconfirmed_days' | 'expires_in_ms'
+    | 'owner_name'
+    | 'owner_user_id'
+    | 'account_id'
+    | 'root_id'
+    | 'role'
+    | 'blocked_by'
+    | 'unconfirmed_days'
+    | 'expires_in_ms'
   >;
 
 /** The session with this hash, also if it has ended by time, with its key and its person. */
@@ -88,6 +96,7 @@ export const findSessionOfRequest = (
     .selectFrom('sessions as s')
     .leftJoin('users as u', 'u.id', 's.user_id')
     .leftJoin('api_keys as k', 'k.id', 's.key_id')
+    .leftJoin('users as o', 'o.id', 'k.owner_user_id')
     .select([
       's.id',
       's.method',
@@ -100,6 +109,7 @@ export const findSessionOfRequest = (
       's.retry_at',
       sql<Date>`platform_now()`.as('now'),
       sql<boolean>`s.refresh_token is not null`.as('has_refresh_token'),
+      'u.name as user_name',
       'u.role as user_role',
       'u.status as user_status',
       'k.name as key_name',

@@ -130,6 +130,7 @@ export const signInRoutes = (parts: SignInRouteParts | null, publicUrl: string |
         'OpenID Connect Back-Channel Logout 1.0: ends the sessions with the `sid` of the token, else those of its `sub`, that were made before it. API keys stay.',
       body: logoutBody,
       bodyType: 'form',
+      largestBody: 64 * 1024,
       otherStatuses: [404],
       handler: async ({ body, actor }) => configured().logout.logOut(body.logout_token, actor),
     }),

@@ -72,6 +72,7 @@ export const auditListRoutes = (db: Database, { exportEntries }: Pick<Audit, 'ex
     description: 'As the export of the API, and with `q`.',
     query: auditExportQuery.extend({ q }),
     stream: 'application/x-ndjson',
+    saveAs: 'audit-log.ndjson',
     handler: async ({ query: { q, ...query }, principal, actor, transaction }) => {
       const search = q ? { q, any: await db.run((executor) => matchOf(executor, q, principal)) } : undefined;
       return exportEntries({ actor, transaction }, query, search);

@@ -134,7 +134,7 @@ export const findSetup = async (executor: Executor): Promise<Setup> => {
     exists (select from work_items where status not in ('PENDING', 'EXECUTING') and status = 'COMPLETED') as first_run,
     exists (select from schedules) as schedule,
     exists (select from observability_integrations where is_enabled) as tracing_backend,
-    exists (select from llm_configurations where kind <> 'mock') as real_model,
+    exists (select from llm_configurations where kind <> 'mock' and test_passed_at is not null) as real_model,
     exists (select from api_keys where created_by <> 'system') as team_key`.execute(executor);
   return rows[0]!;
 };

@@ -102,7 +102,9 @@ const overview = z
         first_run: z.boolean(),
         schedule: z.boolean(),
         tracing_backend: z.boolean(),
-        real_model: z.boolean(),
+        real_model: z
+          .boolean()
+          .describe('An LLM configuration of another kind than `mock`, whose test has passed.'),
         team_key: z.boolean(),
       })
       .describe('What the workspace has of what it needs.'),

@@ -95,10 +95,11 @@ export const findIntegrations = (executor: Executor, q: string): Promise<Hit[]> 
   );
 };
 
-/** `owner` null: the keys of everyone; else those that this principal created. */
+/** `owner` null: the keys of everyone; else those that this principal created or owns. */
 export const findKeys = (executor: Executor, q: string, owner: string | null): Promise<Hit[]> => {
   const [name, id] = [sql`k.name`, sql`k.id`];
-  const owned = owner === null ? sql`true` : sql`k.created_by = ${owner}`;
+  const owned =
+    owner === null ? sql`true` : sql`(k.created_by = ${owner} or k.owner_user_id::text = ${owner})`;
   return rowsOf(
     executor,
     sql<Hit>`select k.id, k.name as title, k.prefix as detail, ${noAgent} from api_keys k

@@ -62,7 +62,7 @@ export const readingOf = ({ ocr, ocr_languages: languages, settings }: Configura
 const testTimeoutMs = 60_000;
 
 export interface TestStep {
-  step: 'address' | 'read';
+  step: 'address' | 'proxy' | 'read';
   ok: boolean;
   detail: string;
 }
@@ -157,9 +157,13 @@ export class Configurations {
     const reader = readerOf(this.#egress, settings);
     try {
       if (address) {
-        const { hostname, origin } = new URL(address.url);
-        await this.#egress.resolve(hostname);
-        steps.push({ step: 'address', ok: true, detail: `Documents go to ${origin}.` });
+        const url = new URL(address.url);
+        const { proxy } = await this.#egress.route(url);
+        steps.push({ step: 'address', ok: true, detail: `Documents go to ${url.origin}.` });
+        if (proxy) {
+          const detail = `Requests go through the proxy ${proxy.shown}.`;
+          steps.push({ step: 'proxy', ok: true, detail });
+        }
       }
       const sample = sampleDocument();
       const pages = reader
@@ -175,8 +179,13 @@ export class Configurations {
       return ended({ step: 'read', ok: true, detail: `The sample was read: ${lines} lines.` });
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof EgressError)
-        return ended({ step: 'address', ok: false, detail: `No connection: ${error.message}.` });
+      if (error instanceof EgressError) {
+        const step = error.kind === 'proxy' ? 'proxy' : 'address';
+        const passed = steps.findIndex((one) => one.step === step);
+        // A step that had passed has failed after all.
+        if (passed !== -1) steps.length = passed;
+        return ended({ step, ok: false, detail: `No connection: ${error.message}.` });
+      }
       const detail =
         error instanceof ReaderFailure ? `${error.message}.` : 'The sample could not be read in time.';
       return ended({ step: 'read', ok: false, detail: detail[0]!.toUpperCase() + detail.slice(1) });

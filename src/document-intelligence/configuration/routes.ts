@@ -26,7 +26,7 @@ const configuration = z
 const testResult = z
   .object({
     ok: z.boolean(),
-    steps: stepsOf(['address', 'read']),
+    steps: stepsOf(['address', 'proxy', 'read']),
   })
   .meta({ id: 'DocumentIntelligenceTest' });
 

@@ -19,8 +19,10 @@ import {
   sdkCodeOf,
   statusOf,
 } from './failures.ts';
+import { createServerFetch } from './http-fetch.ts';
 import { listTools } from './list-tools.ts';
 import type { ServerMemory } from './memory.ts';
+import { speaksOldTransport } from './old-transport.ts';
 import { createTransport, type ServerTransport, type TransportParts } from './transport.ts';
 
 export interface ConnectionParts extends TransportParts {
@@ -73,6 +75,8 @@ export class Connection {
   #opened: Opened | null = null;
   readonly #used: Opened['transport'][] = [];
   #closed = false;
+  /** The server named, with a 401, where people log in. */
+  #wantsLogin = false;
 
   constructor(parts: ConnectionParts, server: OpenedToolServer) {
     this.#parts = parts;
@@ -87,7 +91,7 @@ export class Connection {
   }
 
   /** Lists the tools as the server describes them. Rejects with ConnectionFailure. */
-  async list(): Promise<ToolDefinition[]> {
+  async list(): Promise<unknown[]> {
     const opened = await this.#open();
     try {
       return await listTools(opened, connectWithinMs);
@@ -170,7 +174,7 @@ export class Connection {
   }
 
   #failure(error: unknown, phase: 'negotiate' | 'list_tools'): ConnectionFailure {
-    const failure = connectionFailureOf(error, phase);
+    const failure = connectionFailureOf(error, phase, this.#wantsLogin);
     return new ConnectionFailure(failure.step, this.redactor.text(failure.message));
   }
 
@@ -208,10 +212,23 @@ export class Connection {
     try {
       return await this.#connectOnce(undefined);
     } catch (error) {
+      await this.#checkTransport(error);
       // A process of the older protocol may end when it gets the probe of the newer one.
       if (row.transport !== 'stdio' || sdkCodeOf(error) !== SdkErrorCode.EraNegotiationFailed) throw error;
       return this.#connectOnce({ kind: 'legacy' });
     }
+  }
+
+  /** Throws ConnectionFailure if the server speaks only a transport that the platform does not. */
+  async #checkTransport(error: unknown): Promise<void> {
+    const { settings } = this.#server;
+    if (settings.transport !== 'http') return;
+    const fetch = createServerFetch(this.#parts.egress, settings);
+    if (!(await speaksOldTransport(fetch, settings.url, statusOf(error)))) return;
+    throw new ConnectionFailure(
+      'negotiate',
+      'The server speaks the event-stream transport of the revision 2024-11-05 at this address, which the platform does not. Use its address for streamable HTTP, which often ends in /mcp.',
+    );
   }
 
   async #connectOnce(prior: ReturnType<ServerMemory['verdictOf']>): Promise<Opened> {
@@ -219,7 +236,9 @@ export class Connection {
     this.#parts.live.add(this);
     const { memory } = this.#parts;
     const { row } = this.#server;
-    const transport = createTransport(this.#parts, this.#server, this.redactor);
+    const transport = createTransport(this.#parts, this.#server, this.redactor, () => {
+      this.#wantsLogin = true;
+    });
     this.#used.push(transport);
     const client = new Client(clientInfo, {
       capabilities: {},

@@ -10,7 +10,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { showPath } from '../../lib/text.ts';
 
 /** The steps of reaching a server; a failure names the one that failed. */
-export type ConnectionStep = 'resolve' | 'connect' | 'authenticate' | 'negotiate' | 'list_tools';
+export type ConnectionStep = 'resolve' | 'proxy' | 'connect' | 'authenticate' | 'negotiate' | 'list_tools';
 
 /** A server cannot be used. `message` is a sentence without secrets and without its url. */
 export class ConnectionFailure extends Error {
@@ -99,13 +99,24 @@ const invalidPart = (error: unknown): string => {
   }
 };
 
-/** Says why a server cannot be used. `phase` is what was going on. */
-export const connectionFailureOf = (error: unknown, phase: 'negotiate' | 'list_tools'): ConnectionFailure => {
+const wantsLoginText =
+  'The server wants a login (HTTP 401). Give it client credentials (`oauth`) or a header `Authorization` that it accepts. The platform cannot log in as a person in a browser.';
+
+/**
+ * Says why a server cannot be used. `phase` is what was going on; `wantsLogin`: the server named, with a 401, where people
+ * log in (RFC 9728).
+ */
+export const connectionFailureOf = (
+  error: unknown,
+  phase: 'negotiate' | 'list_tools',
+  wantsLogin = false,
+): ConnectionFailure => {
   const known = inChain(error, instance(ConnectionFailure));
   if (known) return known;
   const token = inChain(error, instance(TokenFailure));
   if (token) return new ConnectionFailure('authenticate', token.message);
   const status = statusOf(error);
+  if (status === 401 && wantsLogin) return new ConnectionFailure('authenticate', wantsLoginText);
   if (status === 401 || status === 403)
     return new ConnectionFailure('authenticate', refusedStatuses[status]!);
   if (status !== undefined) {
@@ -116,7 +127,13 @@ export const connectionFailureOf = (error: unknown, phase: 'negotiate' | 'list_t
   }
   const egress = egressErrorOf(error);
   if (egress) {
-    const steps = { denied: 'resolve', dns: 'resolve', connect: 'connect', tls: 'connect' } as const;
+    const steps = {
+      denied: 'resolve',
+      dns: 'resolve',
+      proxy: 'proxy',
+      connect: 'connect',
+      tls: 'connect',
+    } as const;
     const step = egress.kind in steps ? steps[egress.kind as keyof typeof steps] : phase;
     return new ConnectionFailure(step, `${egress.message[0]!.toUpperCase()}${egress.message.slice(1)}.`);
   }

@@ -109,7 +109,11 @@ const createIdScanner = () => {
  * library does not notice: whether anything was sent, and that a response ended without an answer. The library would
  * wait for the whole timeout of the call.
  */
-export const createServerFetch = (egress: Egress, { url: own, headers = {} }: HttpSettings): Fetch => {
+export const createServerFetch = (
+  egress: Egress,
+  { url: own, headers = {} }: HttpSettings,
+  onLoginWanted: () => void = () => {},
+): Fetch => {
   const { origin } = new URL(own);
   const failedResumes = new WeakMap<CallTrace, number>();
 
@@ -164,6 +168,13 @@ export const createServerFetch = (egress: Egress, { url: own, headers = {} }: Ht
     const request = { ...init, headers: sent };
     if (trace && isToolCall(init)) return callTool(trace, url, request);
     if (trace && sent.has('last-event-id')) return resume(trace, url, request);
-    return limited(await send(egress, url, request));
+    const response = await send(egress, url, request);
+    if (
+      response.status === 401 &&
+      /\bresource_metadata=/.test(response.headers.get('www-authenticate') ?? '')
+    ) {
+      onLoginWanted();
+    }
+    return limited(response);
   };
 };

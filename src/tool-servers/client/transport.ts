@@ -22,12 +22,13 @@ export type ServerTransport = StreamableHTTPClientTransport | StdioTransport;
 
 /**
  * Returns a transport to the server, which has not been started. `redactor` gets the access tokens of the server, and
- * takes secrets out of what a local process logs. Throws ProcessFailure if local processes are not permitted.
+ * takes secrets out of what a local process logs. `onLoginWanted` is called when the server names where people log in. Throws ProcessFailure if local processes are not permitted.
  */
 export const createTransport = (
   { egress, log, memory, folder, path, allowStdio }: TransportParts,
   { row, settings }: OpenedToolServer,
   redactor: Redactor,
+  onLoginWanted: () => void,
 ): ServerTransport => {
   if (settings.transport === 'stdio') {
     if (!allowStdio) {
@@ -40,7 +41,7 @@ export const createTransport = (
   const { oauth } = settings;
   const tokens = oauth && memory.tokensOf(row, () => createTokens(egress, oauth));
   return new StreamableHTTPClientTransport(new URL(settings.url), {
-    fetch: createServerFetch(egress, settings),
+    fetch: createServerFetch(egress, settings, onLoginWanted),
     onInsufficientScope: 'throw',
     ...(tokens
       ? {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Fixture, ok, startFixture } from '../../contract/fixture.ts';
-import { skipNote } from '../../harness/parts.ts';
 import { adminKey } from '../../harness/process.ts';
+import { skipNote } from '../../harness/programs.ts';
 import { until } from '../../harness/wait.ts';
 import { detail } from '../fixture.ts';
 import { makePages } from '../pages.ts';

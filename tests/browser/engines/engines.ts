@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram } from '../../harness/parts.ts';
+import { findProgram } from '../../harness/programs.ts';
 import { newServer, onFreePort, type Server } from '../../harness/server.ts';
 import { WebDriver } from './webdriver.ts';
 
@@ -44,8 +44,8 @@ const startWith = async (servers: Server[], address: string, capabilities: objec
   }
 };
 
-const firefox = findProgram('FIREFOX', 'firefox-esr', 'firefox');
-const geckodriver = findProgram('GECKODRIVER', 'geckodriver');
+const firefox = findProgram('firefox', 'firefox-esr');
+const geckodriver = findProgram('geckodriver');
 
 const startFirefox = async () => {
   const { server, address } = await startDriver(geckodriver!, {}, (port) => ['--port', String(port)]);
@@ -53,8 +53,8 @@ const startFirefox = async () => {
   return startWith([server], address, { browserName: 'firefox', 'moz:firefoxOptions': options });
 };
 
-const webKitDriver = findProgram('WEBKIT_DRIVER', 'WebKitWebDriver');
-const xvfb = findProgram('XVFB', 'Xvfb');
+const webKitDriver = findProgram('WebKitWebDriver');
+const xvfb = findProgram('Xvfb');
 /** The system's: another Python does not have the bindings of GTK. */
 const systemPython = '/usr/bin/python3';
 const hasWindow = (): boolean => {

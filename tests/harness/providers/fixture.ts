@@ -16,6 +16,7 @@ export const llmOf = (protocol: Protocol, url: string, more: Record<string, unkn
     kind: settings.kind,
     model: protocol.model,
     revision: 1,
+    test_passed_at: null,
     created_at: new Date(),
     updated_at: new Date(),
     ...store.columnsOf(id, settings),

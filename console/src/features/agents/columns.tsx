@@ -20,7 +20,7 @@ export const columns: readonly Column<AgentSummary>[] = [
     title: words.agent,
     width: '36%',
     cell: (agent) => (
-      <TwoLines below={[words.modes[agent.mode], modelOf(agent)].filter(Boolean).join(' · ')}>
+      <TwoLines below={[words.modes[agent.mode], modelOf(agent)].filter(Boolean).join('\u00a0· ')}>
         {agent.name}
       </TwoLines>
     ),

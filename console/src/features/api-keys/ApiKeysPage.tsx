@@ -14,7 +14,7 @@ import type { apiKeysSearch } from './search.ts';
 
 /** The keys that the person may manage: their own, or all for an administrator. */
 export const ApiKeysPage = () => {
-  const { search, set } = useUrlState<ReturnType<typeof apiKeysSearch>>();
+  const { search, replace } = useUrlState<ReturnType<typeof apiKeysSearch>>();
   const mayRotate = permissionReason(usePermission('rotateApiKey'));
   const mayDelete = permissionReason(usePermission('deleteApiKey'));
   const [revoking, setRevoking] = useState<NamedApiKey | null>(null);
@@ -40,10 +40,10 @@ export const ApiKeysPage = () => {
         },
         { label: words.revoke, danger: true, onSelect: () => setRevoking(key), disabledReason: mayDelete },
       ]}
-      create={{ label: words.newKey, operation: 'createApiKey', onClick: () => set({ new: '1' }) }}
+      create={{ label: words.newKey, operation: 'createApiKey', onClick: () => replace({ new: '1' }) }}
       example={['/api-keys', { name: 'Nightly export', role: 'member' }]}
     >
-      {search.new && <NewKeyDialog onClose={() => set({ new: undefined })} />}
+      {search.new && <NewKeyDialog onClose={() => replace({ new: undefined })} />}
       {rotating && <RotateDialog apiKey={rotating} onClose={() => setRotating(null)} />}
       {revoking && <RevokeDialog apiKey={revoking} onClose={() => setRevoking(null)} />}
     </ListPage>

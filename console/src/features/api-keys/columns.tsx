@@ -16,7 +16,7 @@ export const columns: readonly Column<NamedApiKey>[] = [
         below={
           <>
             <code>{`${prefix}…`}</code>
-            {` · ${user_name ? words.kindOf(words.kinds[kind], user_name) : words.kinds[kind]}`}
+            {`\u00a0· ${user_name ? words.kindOf(words.kinds[kind], user_name) : words.kinds[kind]}`}
           </>
         }
       >

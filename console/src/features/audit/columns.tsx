@@ -51,6 +51,9 @@ const Breakable = ({ text }: { text: string }) =>
     </Fragment>
   ));
 
+const hasReason = (details: unknown): boolean =>
+  typeof details === 'object' && details !== null && 'reason' in details;
+
 /** The columns of the audit log. */
 export const columns: readonly Column<AuditEntry>[] = [
   { key: 'at', title: words.at, width: '150px', cell: ({ at }) => <Time at={at} form="both" /> },
@@ -86,12 +89,13 @@ export const columns: readonly Column<AuditEntry>[] = [
     key: 'details',
     title: words.details,
     width: '18%',
-    phone: 'hide',
+    phone: 'below',
     cell: ({ details, position }) => (
       <details>
         <summary>
-          <Quiet small>{words.position(position)}</Quiet>
+          <Quiet small>{hasReason(details) ? words.showWithReason : words.show}</Quiet>
         </summary>
+        <Quiet small>{words.position(position)}</Quiet>
         <JsonView value={details} label={words.details} />
       </details>
     ),

@@ -53,7 +53,7 @@ const columns: readonly Column<DataConnectionTable>[] = [
 const filters = ['q', 'schema'] as const;
 
 const TableList = ({ connectionId }: { connectionId: string }) => {
-  const { search, set, href, clear, count } = useUrlState<ReturnType<typeof dataConnectionSearch>>();
+  const { search, set, replace, href, clear, count } = useUrlState<ReturnType<typeof dataConnectionSearch>>();
   const { q, schema, next } = search;
   const mayModel = permissionReason(usePermission('createSemanticDataModel'));
   const [typed, setTyped] = useState('');
@@ -89,7 +89,7 @@ const TableList = ({ connectionId }: { connectionId: string }) => {
     >
       {(count(filters) > 0 || next !== undefined || got.data?.data.length !== 0) && (
         <FilterBar set={count(filters)} onClear={() => clear(filters)}>
-          <FilterText value={q ?? ''} onChange={(q) => set({ q })} />
+          <FilterText value={q ?? ''} onChange={(q) => replace({ q })} />
           <FilterChoice
             label={words.schema}
             value={schema ? [schema] : []}

@@ -54,6 +54,7 @@ export const IntegrationPage = () => {
         <>
           <DeleteButton
             path={path`/api/v2/observability/integrations/${integrationId}`}
+            etag={got.etag}
             title={words.deleteTitle}
             deleted={words.deleted}
             opens={to.integrations()}

@@ -71,7 +71,7 @@ const Shown = ({ schedule, got }: { schedule: ScheduleDetail; got: Got<ScheduleD
       titlePrefix={stateOf(schedule)}
       crumbs={[list, { label: agent.name, href: to.agent(agent.id) }]}
       lead={<HeaderSentence schedule={schedule} />}
-      actions={<Actions schedule={schedule} run={run} resume={resume} />}
+      actions={<Actions schedule={schedule} etag={got.etag} run={run} resume={resume} />}
     >
       {failed && (
         <div className={css.problem}>

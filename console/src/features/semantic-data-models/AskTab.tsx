@@ -50,7 +50,7 @@ export const AskTab = ({
   etag: string | null;
   mayKeep: string | null;
 }) => {
-  const { search, set } = useUrlState<ReturnType<typeof semanticDataModelSearch>>();
+  const { search, replace } = useUrlState<ReturnType<typeof semanticDataModelSearch>>();
   const refused = permissionReason(usePermission('querySemanticDataModel'));
   const [kind, setKind] = useState<Kind>('question');
   const [texts, setTexts] = useState({ question: '', sql: '' });
@@ -74,7 +74,7 @@ export const AskTab = ({
   });
   // A link of a verified query runs it, once.
   const runLinked = useEffectEvent((name: string) => {
-    set({ ask: undefined });
+    replace({ ask: undefined });
     const query = model.verified_queries.find((one) => one.name === name);
     if (query) setTexts({ ...texts, question: query.question });
     if (!refused) void ask.run({ verified_query: name });

@@ -24,7 +24,7 @@ const froms = optionsOf(words.froms);
 
 /** Makes a model of the tables of a database, or of a document. */
 export const NewSemanticDataModelPage = () => {
-  const { search, set } = useUrlState<ReturnType<typeof newSemanticDataModelSearch>>();
+  const { search, replace } = useUrlState<ReturnType<typeof newSemanticDataModelSearch>>();
   const reason = permissionReason(usePermission('createSemanticDataModel'));
   const got = useGet<DataConnectionPage>('/api/v2/data-connections', { query: { limit: 100 } });
   const [from, setFrom] = useState<From>('tables');
@@ -56,7 +56,7 @@ export const NewSemanticDataModelPage = () => {
                 label={words.connection}
                 value={connection?.id ?? null}
                 options={data.map(({ id, name }) => ({ value: id, label: name }))}
-                onChange={(id) => set({ connection: id ?? undefined })}
+                onChange={(id) => replace({ connection: id ?? undefined })}
                 disabledReason={reason}
               />
             </>

@@ -39,7 +39,7 @@ export const TextTab = ({
   disabledReason: string | null;
 }) => {
   const address = path`/api/v2/semantic-data-models/${model.id}`;
-  const { search, set } = useUrlState<ReturnType<typeof semanticDataModelSearch>>();
+  const { search, replace } = useUrlState<ReturnType<typeof semanticDataModelSearch>>();
   const mayCheck = permissionReason(usePermission('validateSemanticDataModelBody'));
   const input = useRef<HTMLTextAreaElement>(null);
   const { errors, warnings } = model.validation;
@@ -105,7 +105,7 @@ export const TextTab = ({
   };
   const showLinked = useEffectEvent((at: string) => {
     show(at);
-    set({ at: undefined });
+    replace({ at: undefined });
   });
   const { at } = search;
   useEffect(() => {

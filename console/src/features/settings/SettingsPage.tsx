@@ -31,7 +31,7 @@ const settingsPath = '/api/v2/advanced-settings';
 type Values = Record<string, Value>;
 
 const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; current: Values }) => {
-  const { search, set, clear, count } = useUrlState<ReturnType<typeof settingsSearch>>();
+  const { search, set, replace, clear, count } = useUrlState<ReturnType<typeof settingsSearch>>();
   const invalidate = useInvalidate();
   const reason = permissionReason(usePermission('updateAdvancedSettings'));
   const changesOf = (values: Values) =>
@@ -57,7 +57,7 @@ const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; cur
       }}
     >
       <FilterBar set={count(['q', 'changed'])} onClear={() => clear(['q', 'changed'])}>
-        <FilterText value={search.q ?? ''} onChange={(q) => set({ q })} />
+        <FilterText value={search.q ?? ''} onChange={(q) => replace({ q })} />
         <Checkbox
           label={words.changed}
           value={search.changed === '1'}

@@ -89,7 +89,7 @@ export const ToolsTab = ({
   server: UsedToolServer;
   disabledReason: string | null;
 }) => {
-  const { search, set, href, clear, count } = useUrlState<ReturnType<typeof toolServerSearch>>();
+  const { search, set, replace, href, clear, count } = useUrlState<ReturnType<typeof toolServerSearch>>();
   const { q = '', state, tool: open } = search;
   const got = useGet<ToolPage>(toolsPath(server.id), { every: listPolling(false) });
   const { acceptAll, setPolicy } = useToolActions(server.id);
@@ -116,7 +116,7 @@ export const ToolsTab = ({
         : []),
     ];
   };
-  const close = () => set({ tool: undefined });
+  const close = () => replace({ tool: undefined });
   return (
     <Loaded got={got} operation="listTools">
       {({ data }) => {
@@ -144,7 +144,7 @@ export const ToolsTab = ({
             {problem && <Problem error={problem} />}
             {data.length > 0 && (
               <FilterBar set={count(filters)} onClear={() => clear(filters)}>
-                <FilterText value={q} onChange={(q) => set({ q })} />
+                <FilterText value={q} onChange={(q) => replace({ q })} />
                 <FilterChoice
                   label={words.state}
                   value={state ? [state] : []}

@@ -14,7 +14,7 @@ export const waitingOf = ({ changed_count, new_count }: UsedToolServer): number 
 
 /** How the server is, and what waits for a person, as sentences. */
 export const StateSentence = ({ server }: { server: UsedToolServer }): ReactNode => {
-  const { state, last_error, last_checked_at, enabled } = server;
+  const { state, last_error, last_checked_at, enabled, warnings } = server;
   const waiting = waitingOf(server);
   return (
     <>
@@ -27,6 +27,7 @@ export const StateSentence = ({ server }: { server: UsedToolServer }): ReactNode
         words.unknown
       )}{' '}
       {last_checked_at && <Words text={words.checked} at={<Time at={last_checked_at} form="relative" />} />}{' '}
+      {warnings.length > 0 && <Emphasis tone="late">{warnings.join(' ')}</Emphasis>}{' '}
       {waiting > 0 && <Emphasis tone="late">{words.waiting(waiting)}</Emphasis>}
     </>
   );

@@ -22,7 +22,9 @@ export const audit = catalog({
   broken: (position: number) => `The entry at position ${number(position)} is missing or was changed.`,
   brokenSomewhere: 'A checkpoint does not match the chain.',
   exportAll: 'Export',
+  show: 'Details',
+  showWithReason: 'Details and reason',
   position: (position: number | null) =>
-    position === null ? 'not chained yet' : `position ${number(position)}`,
+    position === null ? 'Not chained yet.' : `Position ${number(position)} of the chain.`,
   by: (name: string) => `only ${name}`,
 });

@@ -49,5 +49,5 @@ export const documentIntelligence = catalog({
   testTitle: 'Test result',
   testOk: 'The sample document was read.',
   testFailed: 'The test failed.',
-  steps: { address: 'Address', read: 'Sample document' },
+  steps: { address: 'Address', proxy: 'Proxy', read: 'Sample document' },
 });

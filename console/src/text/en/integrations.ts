@@ -109,6 +109,7 @@ export const integrations = catalog({
   steps: {
     url: 'Address',
     name_lookup: 'Name look-up',
+    proxy: 'Proxy',
     connect: 'Connection',
     tls: 'TLS',
     authentication: 'Authentication',

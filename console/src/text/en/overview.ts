@@ -11,7 +11,10 @@ export const overview = catalog({
     all === 0
       ? 'No occurrence was due in the last 24 hours.'
       : onTime === all
-        ? `All ${number(all)} occurrences of the last 24 hours were on time.`
+        ? plural(all, {
+            one: 'The # occurrence of the last 24 hours was on time.',
+            other: 'All # occurrences of the last 24 hours were on time.',
+          })
         : `${number(onTime)} of ${number(all)} occurrences of the last 24 hours were on time.`,
   run: 'Run an agent',
   newSchedule: 'New schedule',
@@ -53,7 +56,7 @@ export const overview = catalog({
   stepBackend: 'A tracing backend',
   stepBackendNote: 'each trace goes where you already look',
   stepModel: 'A real model',
-  stepModelNote: 'the built-in one only pretends',
+  stepModelNote: 'the built-in one only pretends; done when the test of another has passed',
   stepKey: 'A key for your team',
   stepKeyNote: 'this first one can do everything',
   done: 'done',

@@ -16,6 +16,8 @@ export const schedule = catalog({
   punctual: (share: number, since: string) => `On time ${percent(share)} of ${since}.`,
   lastDays: (days: number) => `the last ${plural(days, { one: 'day', other: '# days' })}`,
   notYet: 'It has not been due yet.',
+  notYetByHand: 'It has not been due yet; it was run by hand.',
+  notLately: (span: string) => `It was not due in ${span}.`,
   stateBlocked: 'BLOCKED',
   stateOverdue: 'OVERDUE',
   statePaused: 'PAUSED',
@@ -67,6 +69,7 @@ export const schedule = catalog({
   // Why?
   why: 'Why?',
   when: 'When',
+  whenIn: (zone: string) => `The time in ${zone}.`,
   whyHint: 'Pick any time, and read why it ran then, or did not.',
   before: (at: string) => `The time before: ${at}`,
   after: (at: string) => `The time after: ${at}`,

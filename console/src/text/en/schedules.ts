@@ -28,8 +28,10 @@ export const schedules = catalog({
 
   // Columns
   columns: { name: 'Schedule', when: 'When', next: 'Next run', last: 'Last run', recent: 'Last 20' },
-  expressionAndZone: '{expression} · {zone}',
-  bothZones: '{first} · {second}',
+  expressionAndZone: '{expression}\u00a0· {zone}',
+  bothZones: '{first} {second}',
+  /** Between two times: it ends a line and begins none. */
+  separator: '\u00a0·',
   dueNow: 'due now',
   overdue: 'Due {since}',
   blocked: 'Blocked',

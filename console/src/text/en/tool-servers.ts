@@ -83,6 +83,7 @@ export const toolServers = catalog({
   testTook: (ms: number) => `The test took ${duration(ms)}.`,
   steps: {
     resolve: 'Name look-up',
+    proxy: 'Proxy',
     connect: 'Connection',
     authenticate: 'Authentication',
     negotiate: 'Protocol',

@@ -76,7 +76,10 @@ export const workItemList = catalog({
   counting: 'Counting what would change. Nothing is changed yet.',
   wouldChange: (change: number, matched: number) =>
     change === matched
-      ? `All ${plural(matched, { one: '# selected Work Item', other: '# selected Work Items' })} would change.`
+      ? plural(matched, {
+          one: 'The selected Work Item would change.',
+          other: 'All # selected Work Items would change.',
+        })
       : `${number(change)} of ${plural(matched, { one: '# selected Work Item', other: '# selected Work Items' })} would change.`,
   nothingWouldChange: 'None of the selected Work Items allows this.',
   refused: (count: number, status: string) =>

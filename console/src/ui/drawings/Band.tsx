@@ -161,7 +161,7 @@ export const Band = ({ label, rows, from, to, now, zone, transitions = [] }: Ban
                 {mergeBuckets(row.buckets, now, x).map((bucket) => {
                   const middle = middleOf(bucket, now, x);
                   return bucket.href ? (
-                    <a key={bucket.from} href={bucket.href(bucket.from, bucket.to)}>
+                    <a key={bucket.from} href={bucket.href(bucket.from, bucket.ends ?? bucket.to)}>
                       <title>{`${row.name}, ${title(bucket)}`}</title>
                       {/* The gaps between the marks, and a little around them, are a part of the link. */}
                       <rect

@@ -31,6 +31,17 @@ test('past and future stay apart, and the worst comes first', () => {
   ]);
 });
 
+test('the link of what has just happened ends with its bucket, which was counted as a whole', () => {
+  const href = (from: number, to: number) => `${from} ${to}`;
+  const buckets = [bucket(8, { 'on-time': 1 }), { from: 9, to: 19, counts: { 'on-time': 1, due: 2 } }];
+  const [past] = mergeBuckets(
+    buckets.map((each) => ({ ...each, href })),
+    12,
+    (time) => time,
+  );
+  expect([past!.to, past!.href!(past!.from, past!.ends ?? past!.to)]).toEqual([12, '8 19']);
+});
+
 test('nights and hours are those of the zone, also when its clock changes', () => {
   const from = at('2026-10-24T22:00:00Z');
   expect([offsetAt(from, 'Europe/Berlin') / hour, offsetAt(from + 8 * hour, 'Europe/Berlin') / hour]).toEqual(

@@ -7,6 +7,8 @@ export interface BandBucket {
   from: number;
   to: number;
   counts: Partial<Record<Outcome, number>>;
+  /** Where the span of its link ends, if it is not `to`: a bucket that is cut at the line of now was counted as a whole. */
+  ends?: number;
   /** Where one reads more of a span: buckets that are drawn as one have one link. */
   href?: ((from: number, to: number) => string) | undefined;
 }
@@ -43,7 +45,8 @@ export const drawnWidth = (bucket: BandBucket): number =>
 const join = (one: BandBucket, other: BandBucket): BandBucket => {
   const counts = { ...one.counts };
   for (const { kind, number } of countsOf(other)) counts[kind] = (counts[kind] ?? 0) + number;
-  return { from: one.from, to: other.to, counts, href: one.href ?? other.href };
+  const ends = Math.max(one.ends ?? one.to, other.ends ?? other.to);
+  return { from: one.from, to: other.to, ends, counts, href: one.href ?? other.href };
 };
 
 /** Puts what is due in the present bucket into one of its own, which begins now. */
@@ -51,7 +54,7 @@ const splitAt = (bucket: BandBucket, now: number): BandBucket[] => {
   if (bucket.from >= now || bucket.to <= now) return [bucket];
   const { due = 0, ...past } = bucket.counts;
   return [
-    { ...bucket, to: now, counts: past },
+    { ...bucket, to: now, ends: bucket.to, counts: past },
     { ...bucket, from: now, counts: { due } },
   ];
 };

@@ -1,14 +1,14 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { request, useAction, useIdempotencyKey, usePermission, useUnsaved } from '../../../api/index.ts';
 import type { PublicWorkItem, ScheduleDetail } from '../../../api/types.gen.ts';
 import { to } from '../../../app/addresses.ts';
+import { DeleteButton } from '../../../resource/index.ts';
 import { common } from '../../../text/en/common.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { ActionDialog, Button, ButtonLink, notify, permissionReason, Textarea } from '../../../ui/index.ts';
 import { nameOf } from '../shared/name.ts';
 import css from './detail.module.css';
-import { pathsOf, useScheduleChanged } from './paths.ts';
+import { pathsOf, pathsShowing, useScheduleChanged } from './paths.ts';
 
 /** Makes a Work Item now. A repeated click after a failure makes no second one. */
 export const useRunNow = (schedule: ScheduleDetail) => {
@@ -80,50 +80,15 @@ const Pause = ({ schedule }: { schedule: ScheduleDetail }) => {
   );
 };
 
-/** Says what goes with it, and deletes. */
-const Delete = ({ schedule }: { schedule: ScheduleDetail }) => {
-  const [open, setOpen] = useState(false);
-  const navigate = useNavigate();
-  const changed = useScheduleChanged();
-  const { agent_id, id } = schedule;
-  const action = useAction(async () => {
-    await request('DELETE', pathsOf(agent_id, id).public);
-    notify(words.deletedDone(nameOf(schedule)));
-    await navigate({ to: to.schedules() });
-    await changed(agent_id);
-  });
-  return (
-    <>
-      <Button
-        kind="quiet"
-        disabledReason={permissionReason(usePermission('deleteSchedule'))}
-        onClick={() => setOpen(true)}
-      >
-        {common.delete}
-      </Button>
-      <ActionDialog
-        open={open}
-        onClose={() => setOpen(false)}
-        title={words.deleteTitle}
-        action={common.delete}
-        kind="danger"
-        onConfirm={() => void action.run()}
-        busy={action.busy}
-        error={action.error}
-      >
-        <p>{words.deleteMore(nameOf(schedule))}</p>
-      </ActionDialog>
-    </>
-  );
-};
-
 /** What can be done with the schedule. */
 export const Actions = ({
   schedule,
+  etag,
   run,
   resume,
 }: {
   schedule: ScheduleDetail;
+  etag: string | null;
   run: ReturnType<typeof useRunNow>;
   resume: ReturnType<typeof useResume>;
 }) => {
@@ -132,7 +97,18 @@ export const Actions = ({
   return (
     <>
       <span className={css.quiet}>
-        <Delete schedule={schedule} />
+        <DeleteButton
+          path={pathsOf(agent_id, id).public}
+          etag={etag}
+          title={words.deleteTitle}
+          action={common.delete}
+          deleted={words.deletedDone(nameOf(schedule))}
+          opens={to.schedules()}
+          invalidates={pathsShowing(agent_id)}
+          disabledReason={permissionReason(usePermission('deleteSchedule'))}
+        >
+          <p>{words.deleteMore(nameOf(schedule))}</p>
+        </DeleteButton>
         <ButtonLink
           kind="quiet"
           href={to.newSchedule({ copy: id })}

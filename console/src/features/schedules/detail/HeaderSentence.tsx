@@ -48,7 +48,7 @@ const Next = ({ at, timezone }: { at: string; timezone: string }) => {
 
 /** How things are: the state, the next time, and how often it was on time. */
 export const HeaderSentence = ({ schedule }: { schedule: ScheduleDetail }) => {
-  const { paused, overdue, blocked_reason, next_run_at, timezone, punctuality } = schedule;
+  const { paused, overdue, blocked_reason, next_run_at, timezone, punctuality, recent } = schedule;
   const days = Math.ceil(
     (Date.now() - Math.max(Date.parse(punctuality.from), Date.parse(schedule.created_at))) / 86_400_000,
   );
@@ -79,11 +79,16 @@ export const HeaderSentence = ({ schedule }: { schedule: ScheduleDetail }) => {
     }
     return next_run_at === null ? words.noNext : <Next at={next_run_at} timezone={timezone} />;
   };
+  const notDue = () => {
+    if (recent.some(({ status }) => status !== 'manual'))
+      return words.notLately(words.lastDays(Math.min(30, days)));
+    return recent.length > 0 ? words.notYetByHand : words.notYet;
+  };
   return (
     <>
       {state()}{' '}
       {punctuality.total === 0
-        ? words.notYet
+        ? notDue()
         : words.punctual(punctuality.on_time / punctuality.total, words.lastDays(Math.min(30, days)))}
     </>
   );

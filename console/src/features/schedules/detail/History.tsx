@@ -22,7 +22,7 @@ const columnsFor = (timezone: string): Column<ScheduleVersion>[] => [
     phone: 'below',
     cell: ({ description, cron_expression, timezone: zone, enabled }) => (
       <>
-        <TwoLines below={<code>{`${cron_expression} · ${zone}`}</code>}>{description}</TwoLines>
+        <TwoLines below={<code>{`${cron_expression}\u00a0· ${zone}`}</code>}>{description}</TwoLines>
         {!enabled && <Tag>{words.off}</Tag>}
       </>
     ),

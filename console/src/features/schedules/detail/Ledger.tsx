@@ -17,6 +17,7 @@ import {
   Pager,
   Quiet,
   Skeleton,
+  shortId,
   Table,
   TwoLines,
   Words,
@@ -57,7 +58,7 @@ const Item = ({ row: { work_item, work_item_id } }: { row: LedgerRow }) => {
   if (work_item_id === null) return <Quiet third>{words.noWorkItem}</Quiet>;
   return (
     <TwoLines below={words.workItemGone}>
-      <code>{`${work_item_id.slice(0, 6)}…${work_item_id.slice(-3)}`}</code>
+      <code title={work_item_id}>{shortId(work_item_id)}</code>
     </TwoLines>
   );
 };

@@ -102,7 +102,7 @@ const Answer = ({ explanation, zone }: { explanation: ScheduleExplanation; zone:
 
 /** Why it ran at some time, or did not: the time is in the address. */
 export const Why = ({ schedule }: { schedule: ScheduleDetail }) => {
-  const { search, set } = useUrlState<ReturnType<typeof scheduleSearch>>();
+  const { search, replace } = useUrlState<ReturnType<typeof scheduleSearch>>();
   const { agent_id, id, timezone } = schedule;
   const { at } = search;
   const [text, setText] = useState(toField(at, timezone));
@@ -132,9 +132,10 @@ export const Why = ({ schedule }: { schedule: ScheduleDetail }) => {
             value={text}
             onChange={(value) => {
               setText(value);
-              set({ at: value === '' ? undefined : value, next: search.next });
+              replace({ at: value === '' ? undefined : value, next: search.next });
             }}
-            suffix={zoneLabel(timezone)}
+            // Not at its end: Firefox cuts the time there.
+            hint={words.whenIn(zoneLabel(timezone))}
           />
           <div aria-live="polite" className={css.why}>
             {at === undefined ? (

@@ -8,15 +8,17 @@ export const pathsOf = (agentId: string, scheduleId: string) => ({
   public: path`/api/v2/agents/${agentId}/schedules/${scheduleId}`,
 });
 
+/** What shows a schedule of the agent. */
+export const pathsShowing = (agentId: string): string[] => [
+  '/app/api/schedules',
+  path`/app/api/agents/${agentId}`,
+  path`/api/v2/agents/${agentId}`,
+  '/app/api/overview',
+  '/app/api/work-items',
+];
+
 /** Returns a function that gets again whatever shows the schedule, after a change of it. */
 export const useScheduleChanged = () => {
   const invalidate = useInvalidate();
-  return (agentId: string) =>
-    invalidate(
-      '/app/api/schedules',
-      path`/app/api/agents/${agentId}`,
-      path`/api/v2/agents/${agentId}`,
-      '/app/api/overview',
-      '/app/api/work-items',
-    );
+  return (agentId: string) => invalidate(...pathsShowing(agentId));
 };

@@ -33,7 +33,7 @@ const useZoneOptions = (rows: readonly ListedSchedule[], chosen: string | undefi
 
 /** The filters of the list, and its order. */
 export const Filters = ({ rows }: { rows: readonly ListedSchedule[] }) => {
-  const { search, set, clear, count } = useUrlState<SchedulesSearch>();
+  const { search, set, replace, clear, count } = useUrlState<SchedulesSearch>();
   const { options: zones, setTyped } = useZoneOptions(rows, search.zone);
   const { q, agent_id, state, outcome, zone, sort } = search;
   return (
@@ -51,7 +51,7 @@ export const Filters = ({ rows }: { rows: readonly ListedSchedule[] }) => {
         />
       }
     >
-      <FilterText value={q ?? ''} placeholder={words.filterText} onChange={(q) => set({ q })} />
+      <FilterText value={q ?? ''} placeholder={words.filterText} onChange={(q) => replace({ q })} />
       <AgentFilter value={agent_id} onChange={(agent_id) => set({ agent_id })} />
       <FilterChoice
         label={words.state}

@@ -38,7 +38,16 @@ const Next = ({ at, zone }: { at: string; zone: string }) => {
         {zoneLabel(own) === zoneLabel(zone) ? (
           first
         ) : (
-          <Words text={words.bothZones} first={first} second={<Time at={at} zone={own} fixedZone />} />
+          <Words
+            text={words.bothZones}
+            first={
+              <span className={css.kept}>
+                {first}
+                {words.separator}
+              </span>
+            }
+            second={<Time at={at} zone={own} fixedZone />}
+          />
         )}
       </span>
     </>

@@ -9,7 +9,14 @@ import { nameOf } from '../shared/name.ts';
 /** Returns a function that gets again whatever shows schedules, after a change. */
 export const useSchedulesChanged = () => {
   const invalidate = useInvalidate();
-  return () => invalidate('/app/api/schedules', '/app/api/agents', '/api/v2/agents', '/app/api/overview');
+  return () =>
+    invalidate(
+      '/app/api/schedules',
+      '/app/api/agents',
+      '/api/v2/agents',
+      '/app/api/overview',
+      '/app/api/work-items',
+    );
 };
 
 const pathOf = ({ agent, id }: ListedSchedule) => path`/app/api/agents/${agent.id}/schedules/${id}`;

@@ -1,6 +1,6 @@
 import { to } from '../../../app/addresses.ts';
 import { occurrences as words } from '../../../text/en/occurrences.ts';
-import { Link } from '../../../ui/index.ts';
+import { Link, shortId } from '../../../ui/index.ts';
 import css from './shared.module.css';
 
 /** What the API embeds of the Work Item of an occurrence. */
@@ -22,8 +22,14 @@ export const workItemWords = ({ status, duration_ms, attempts = 1 }: EmbeddedWor
 /** A Work Item in a cell: its short id as the link, and what became of it below. */
 export const WorkItemOutcome = ({ item }: { item: EmbeddedWorkItem }) => (
   <>
-    <Link href={to.workItem(item.id)} className={css.item} aria-label={words.workItemOf(item.id)}>
-      {`${item.id.slice(0, 6)}…${item.id.slice(-3)}`}
+    {/* The name contains what is shown: people say what they see. */}
+    <Link
+      href={to.workItem(item.id)}
+      className={css.item}
+      title={item.id}
+      aria-label={words.workItemOf(shortId(item.id))}
+    >
+      {shortId(item.id)}
     </Link>
     <span className={css.below} title={item.error?.message}>
       {workItemWords(item)}

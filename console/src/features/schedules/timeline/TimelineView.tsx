@@ -68,7 +68,9 @@ const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
 };
 
 const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zone: string }) => {
-  const now = useClock((at) => Math.floor(at / 10_000) * 10_000);
+  const clock = useClock((at) => Math.floor(at / 10_000) * 10_000);
+  // What the answer counted has happened, also when the clock of this page is behind.
+  const now = Math.max(clock, Date.parse(timeline.now));
   const from = Date.parse(timeline.from);
   const until = Date.parse(timeline.to);
   const inZone = timeline.zone_transitions.filter((each) => each.zone === zone);

@@ -43,7 +43,7 @@ const namesOf = (rows: readonly ListedWorkItem[]) => ({
 
 /** The filters of the list, its order, and whether it is live. */
 export const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
-  const { search, set, clear, count } = useUrlState<Search>();
+  const { search, set, replace, clear, count } = useUrlState<Search>();
   const names = namesOf(rows);
   const chosen = search.agent_id ?? [];
   const agents = useAgentOptions(chosen, { known: names.agents });
@@ -72,7 +72,7 @@ export const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
         </>
       }
     >
-      <FilterText value={search.q ?? ''} placeholder={words.filterText} onChange={(q) => set({ q })} />
+      <FilterText value={search.q ?? ''} placeholder={words.filterText} onChange={(q) => replace({ q })} />
       <FilterChoice
         label={words.agent}
         value={chosen}

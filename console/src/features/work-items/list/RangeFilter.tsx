@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { exactTime, useZone } from '../../../time/index.ts';
-import { ActionDialog, FieldRow, FilterChoice, TextField } from '../../../ui/index.ts';
+import { ActionDialog, FilterChoice, TextField } from '../../../ui/index.ts';
 
 const hour = 3_600_000;
 const ranges = { hour, day: 24 * hour, week: 168 * hour, month: 720 * hour } as const;
@@ -47,10 +47,9 @@ const Between = ({
         onClose();
       }}
     >
-      <FieldRow>
-        <TextField label={words.from} type="datetime-local" value={from} onChange={setFrom} />
-        <TextField label={words.to} type="datetime-local" value={to} onChange={setTo} />
-      </FieldRow>
+      {/* Below each other: in Firefox a field with a time is wider than an empty one. */}
+      <TextField label={words.from} type="datetime-local" value={from} onChange={setFrom} />
+      <TextField label={words.to} type="datetime-local" value={to} onChange={setTo} />
     </ActionDialog>
   );
 };

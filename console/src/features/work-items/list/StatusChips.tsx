@@ -18,7 +18,6 @@ export const StatusChips = ({ counts }: { counts: ListedWorkItemPage['counts'] }
       <Link
         key={status ?? 'all'}
         href={href({ status: status === null ? undefined : [status] })}
-        replace
         keepScroll
         aria-current={on || undefined}
         className={cx(css.chip, on && css.on, count === 0 && css.zero)}
