@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getAgent } from '../agents/index.ts';
 import type { Services } from '../feature.ts';
+import { actingRoot } from '../lib/acting-for.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
 import { isObject } from '../lib/objects.ts';
-import { nestsDeeperThan } from '../lib/text.ts';
 import {
   type AskedModel,
   type AskModel,
@@ -13,6 +14,7 @@ import {
   type ObjectRequest,
   type ResolvedLlm,
 } from '../llm-configurations/index.ts';
+import { objectIn } from './json-text.ts';
 import type { Message } from './messages.ts';
 import { createModel } from './model/index.ts';
 import { type Model, ModelError, type StepRequest, type StepResult } from './step.ts';
@@ -22,18 +24,6 @@ const toolName = 'answer';
 const defaultWithinMs = 60_000;
 /** The longest wait before a call is made again, in milliseconds. */
 const maxWaitMs = 20_000;
-const maxNesting = 50;
-
-/** The object in the text of a reply, which may stand in a code fence; undefined if there is none. */
-const objectIn = (text: string): unknown => {
-  const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
-  if (json === '' || nestsDeeperThan(json, maxNesting)) return undefined;
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-};
 
 /** The object of a reply: the arguments of the tool, or JSON in the text, also of a model that did not call it. */
 const outputOf = ({ toolCalls, text }: StepResult): Record<string, unknown> | undefined => {
@@ -70,8 +60,26 @@ const stepWithRetries = async (
   }
 };
 
-const askForObject = async (model: Model, request: ObjectRequest, waitMs: number): Promise<ObjectReply> => {
+/** How many questions a replica asks of models at once, outside of runs; others wait. */
+const questionsAtOnce = 16;
+
+/** Questions to models outside of runs, divided fairly between those who ask. */
+export const createQuestions = () =>
+  new FairQueue(() => questionsAtOnce, 'Too many questions to models are in progress.');
+
+interface AskParts {
+  model: Model;
+  questions: FairQueue;
+  waitMs: number;
+}
+
+const askForObject = async (
+  { model, questions, waitMs }: AskParts,
+  request: ObjectRequest,
+): Promise<ObjectReply> => {
   const { signal, mostCalls = 1, withinMs = defaultWithinMs } = request;
+  const place = { waitMs: withinMs, signal };
+  const release = await questions.take(await actingRoot(), place);
   const timeout = AbortSignal.timeout(withinMs);
   const step = toStep(request, signal ? AbortSignal.any([signal, timeout]) : timeout);
   try {
@@ -80,10 +88,14 @@ const askForObject = async (model: Model, request: ObjectRequest, waitMs: number
   } catch (error) {
     signal?.throwIfAborted();
     if (timeout.aborted) {
-      throw new LlmFailure('model_unavailable', `it sent no reply within ${withinMs / 1_000} s.`);
+      throw new LlmFailure('model_unavailable', `it sent no reply within ${withinMs / 1_000} s.`, {
+        retryable: true,
+      });
     }
     if (!(error instanceof ModelError)) throw error;
-    throw new LlmFailure(error.code, error.message);
+    throw new LlmFailure(error.code, error.message, error);
+  } finally {
+    release();
   }
 };
 
@@ -92,7 +104,7 @@ export const createAsk =
   (
     { db, egress }: Pick<Services, 'db' | 'egress'>,
     llms: Pick<LlmConfigurations, 'resolve'>,
-    { waitMs = 1_000 } = {},
+    { waitMs = 1_000, questions = createQuestions() } = {},
   ): AskModel =>
   async ({ agentId, llmId }): Promise<AskedModel> => {
     const agent = agentId === undefined ? null : await db.run((executor) => getAgent(executor, agentId));
@@ -106,5 +118,8 @@ export const createAsk =
     const llm = await resolve();
     const name = llmId === undefined ? (agent?.model ?? null) : null;
     const model = createModel(llm, { fetch: egress.fetch, name });
-    return { isMock: llm.kind === 'mock', askForObject: (request) => askForObject(model, request, waitMs) };
+    return {
+      isMock: llm.kind === 'mock',
+      askForObject: (request) => askForObject({ model, questions, waitMs }, request),
+    };
   };

@@ -74,6 +74,8 @@ export interface StepRecord {
   tokens: Usage | null;
   /** The position in `messages` of what it stored; null: nothing. */
   message: number | null;
+  /** What people should know of it; null: nothing. */
+  notes: readonly string[] | null;
 }
 
 /** What one transaction stores. Absent fields do not change. */
@@ -132,6 +134,8 @@ export interface Run<Status> {
   id: string;
   agentId: string;
   conversationId: string;
+  /** The id of the principal who asked for it. */
+  createdBy: string;
   /** Whose files and data frames its tools see. */
   owner: OwnerIds;
   /** How many agents called each other before this one; 0: none. */
