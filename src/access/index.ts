@@ -18,7 +18,8 @@ import { createProvider, createSignIn } from './sign-in/index.ts';
 
 export { principalNames } from './keys/names.ts';
 export { rootsOf } from './keys/owners.ts';
-export { createRoleMappingBody, type RoleMappingRules } from './people/index.ts';
+export { findRootId } from './keys/store.ts';
+export { createRoleMappingBody, mayGiveRoles, type RoleMappingRules } from './people/index.ts';
 
 export interface Access {
   roleMappings: RoleMappingRules;

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getAgent } from '../agents/index.ts';
 import type { Services } from '../feature.ts';
+import { actingRoot } from '../lib/acting-for.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
+import { parseExactJson } from '../lib/json.ts';
 import { isObject } from '../lib/objects.ts';
 import {
   type AskedModel,
@@ -24,9 +27,12 @@ const defaultWithinMs = 60_000;
 const maxWaitMs = 20_000;
 
 /** The object of a reply: the arguments of the tool, or JSON in the text, also of a model that did not call it. */
-const outputOf = ({ toolCalls, text }: StepResult): Record<string, unknown> | undefined => {
+const outputOf = (
+  { toolCalls, text }: StepResult,
+  parse: (json: string) => unknown,
+): Record<string, unknown> | undefined => {
   const call = toolCalls.find(({ name, fault }) => name === toolName && fault === undefined);
-  const output = call ? call.arguments : objectIn(text);
+  const output = call ? call.arguments : objectIn(text, parse);
   return isObject(output) ? output : undefined;
 };
 
@@ -58,13 +64,33 @@ const stepWithRetries = async (
   }
 };
 
-const askForObject = async (model: Model, request: ObjectRequest, waitMs: number): Promise<ObjectReply> => {
+/** How many questions a replica asks of models at once, outside of runs; others wait. */
+const questionsAtOnce = 16;
+
+/** Questions to models outside of runs, divided fairly between those who ask. */
+export const createQuestions = () =>
+  new FairQueue(() => questionsAtOnce, 'Too many questions to models are in progress.');
+
+interface AskParts {
+  model: Model;
+  questions: FairQueue;
+  waitMs: number;
+}
+
+const askForObject = async (
+  { model, questions, waitMs }: AskParts,
+  request: ObjectRequest,
+): Promise<ObjectReply> => {
   const { signal, mostCalls = 1, withinMs = defaultWithinMs } = request;
+  const place = { waitMs: withinMs, signal };
+  const release = await questions.take(await actingRoot(), place);
   const timeout = AbortSignal.timeout(withinMs);
   const step = toStep(request, signal ? AbortSignal.any([signal, timeout]) : timeout);
   try {
     const reply = await stepWithRetries(model, step, { mostCalls, waitMs });
-    return { output: outputOf(reply), text: reply.text, usage: reply.usage };
+    // What is read from a document keeps all digits of an id. A query counts with numbers.
+    const parse = request.as === 'reply' ? parseExactJson : JSON.parse;
+    return { output: outputOf(reply, parse), text: reply.text, usage: reply.usage };
   } catch (error) {
     signal?.throwIfAborted();
     if (timeout.aborted) {
@@ -74,6 +100,8 @@ const askForObject = async (model: Model, request: ObjectRequest, waitMs: number
     }
     if (!(error instanceof ModelError)) throw error;
     throw new LlmFailure(error.code, error.message, error);
+  } finally {
+    release();
   }
 };
 
@@ -82,7 +110,7 @@ export const createAsk =
   (
     { db, egress }: Pick<Services, 'db' | 'egress'>,
     llms: Pick<LlmConfigurations, 'resolve'>,
-    { waitMs = 1_000 } = {},
+    { waitMs = 1_000, questions = createQuestions() } = {},
   ): AskModel =>
   async ({ agentId, llmId }): Promise<AskedModel> => {
     const agent = agentId === undefined ? null : await db.run((executor) => getAgent(executor, agentId));
@@ -96,5 +124,8 @@ export const createAsk =
     const llm = await resolve();
     const name = llmId === undefined ? (agent?.model ?? null) : null;
     const model = createModel(llm, { fetch: egress.fetch, name });
-    return { isMock: llm.kind === 'mock', askForObject: (request) => askForObject(model, request, waitMs) };
+    return {
+      isMock: llm.kind === 'mock',
+      askForObject: (request) => askForObject({ model, questions, waitMs }, request),
+    };
   };

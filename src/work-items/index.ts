@@ -47,6 +47,13 @@ export { requireAnotherPerson } from './requesters.ts';
 export type { WorkItemNeeds } from './routes.ts';
 export { beginAttempts, updateAttempt } from './run-store.ts';
 export {
+  cancelRunning,
+  findWorkItemStarts,
+  runningOf,
+  type WorkItemStart,
+  watchRunning,
+} from './running.ts';
+export {
   addUsage,
   decisionList,
   messagePart,
@@ -59,7 +66,7 @@ export {
   toWorkItemResponse,
   usage,
 } from './schemas.ts';
-export { sourceOf, sources } from './search/conditions.ts';
+export { sourceOf, sources, waitsForTime } from './search/conditions.ts';
 export { searchQuery } from './search/schemas.ts';
 export {
   countByStatus,
@@ -70,6 +77,7 @@ export {
   sorts,
 } from './search/search.ts';
 export { type ContinueBody, checkDecisions, requireApprovalRole, settle, shownApproval } from './settle.ts';
+export { readStart, startAt } from './start.ts';
 export { actionNames, allowedActions, statuses } from './states.ts';
 export { insertEndedSteps } from './step-store.ts';
 export {

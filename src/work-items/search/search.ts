@@ -9,6 +9,7 @@ import {
   ofStatus,
   time,
   type WorkItemSearch,
+  waitsForTime,
 } from './conditions.ts';
 
 const waitForPerson = ['NEEDS_REVIEW', 'INDETERMINATE'] as const satisfies readonly Status[];
@@ -89,6 +90,17 @@ const findSmallLeads = async (
   return new Map(rows.map(({ status, lead }) => [status, leads[lead]!]));
 };
 
+/**
+ * Each half of PENDING ones is in the order of an index: that of all has the expression, and those of one agent have the
+ * other condition, which keeps the planner from reading the index of all for each agent.
+ */
+const halvesOf = (status: Status, ofAgents: boolean): Condition[] => {
+  if (status !== 'PENDING') return [sql`true`];
+  return ofAgents
+    ? [sql`w.not_before is null`, sql`w.not_before is not null`]
+    : [sql`${waitsForTime} = 0`, sql`${waitsForTime} = 1`];
+};
+
 interface Branches {
   conditions: Conditions;
   small: SmallLeads;
@@ -125,11 +137,15 @@ const ofEachStatus = (
     const isOrdered = ({ byCreation }: Lead) => inOrderOfCreation && byCreation;
     // `is true` keeps the planner from an index that would find too many rows, and not in order.
     const steered = leads.map((one) => (isOrdered(one) ? one.condition : sql`(${one.condition}) is true`));
-    if (!inOrderOfCreation || !agents || agents.length === 1) {
-      return sql`(${selectFrom(sql`work_items w`, [ofStatus(status), ...steered])})`;
-    }
-    const ofAgent = selectFrom(sql`work_items w`, [sql`w.agent_id = agent.id`, ofStatus(status), ...steered]);
-    return sql`(select found.* from unnest(${agents}::uuid[]) agent(id) cross join lateral (${ofAgent}) found)`;
+    const halves = halvesOf(status, agents !== null).map((half) => {
+      const all = [ofStatus(status), half, ...steered];
+      if (!inOrderOfCreation || !agents || agents.length === 1) {
+        return sql`(${selectFrom(sql`work_items w`, all)})`;
+      }
+      const ofAgent = selectFrom(sql`work_items w`, [sql`w.agent_id = agent.id`, ...all]);
+      return sql`(select found.* from unnest(${agents}::uuid[]) agent(id) cross join lateral (${ofAgent}) found)`;
+    });
+    return sql.join(halves, sql` union all `);
   });
   return sql.join(branches, sql` union all `);
 };
@@ -217,7 +233,7 @@ export const countByStatus = async (
   );
   const { rows } = await sql<{ status: Status; n: number }>`${planEachTime}
     ${branches}`.execute(executor);
-  for (const { status, n } of rows) counts[status] = n;
+  for (const { status, n } of rows) counts[status] = Math.min(cap, counts[status] + n);
   return counts;
 };
 

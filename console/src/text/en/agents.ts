@@ -70,6 +70,15 @@ export const agents = catalog({
   llmHint: 'Empty: the default.',
   override: 'Model',
   overrideHint: 'Empty: the model of the configuration.',
+  fallbacks: 'Fallbacks',
+  fallbacksHint:
+    'LLM configurations that take over when a model cannot reply, in the order chosen. At most 3.',
+  executedBy: 'Executed',
+  executions: { platform: 'On the platform', external: 'By external workers' },
+  resultSchema: 'Schema of the result',
+  resultSchemaHint:
+    'JSON Schema (2020-12) of an object: the result that each Work Item must have. Empty: any.',
+  schemaNotObject: 'Write a JSON Schema: {"type": "object", "properties": {…}}.',
   settings: {
     max_concurrency: 'Work Items at once',
     max_attempts: 'Attempts of a Work Item',
@@ -118,8 +127,47 @@ export const agents = catalog({
     'Whoever asked for the work may not approve its tool calls, with any of their keys.',
   roles: { member: 'Members', builder: 'Builders', admin: 'Admins' },
   policies: 'Policies of this agent',
+  policyServer: (place: number) => `Tool server of policy ${place}`,
+  policyTool: (place: number) => `Tool of policy ${place}`,
+  policyToolPlaceholder: 'name of the tool',
+  policyOf: (place: number) => `Policy ${place}`,
+  removePolicy: (place: number) => `Remove policy ${place}`,
+  addPolicy: 'Add a policy',
   policy: { allow: 'allowed', deny: 'denied', require_approval: 'needs approval' },
-  policiesHint: 'They replace the policy of the tool, but not a "deny" of the tool itself.',
+  policiesHint:
+    'Of single tools, by the names that their servers give them. They replace the policy of the tool, but not a "deny" of the tool itself.',
+
+  callbacks: 'Callbacks',
+  callbacksText: 'Addresses that are notified of the Work Items of this agent, signed, until they confirm.',
+  callback: (place: number) => `Callback ${place}`,
+  callbackUrl: (place: number) => `URL of callback ${place}`,
+  callbackEventsOf: (place: number) => `Events of callback ${place}`,
+  callbackHeaders: (place: number) => `Headers of callback ${place}`,
+  callbackHeadersHint: 'Sent with each notification. Their values are never shown again.',
+  callbackSecret: (place: number) => `Signing secret of callback ${place}`,
+  callbackSecretHint: 'whsec_ and base64. Empty: one is generated, and shown once after you save.',
+  callbackSecretStays: 'Signs each request. Empty: the stored one stays.',
+  callbackEvents: {
+    'work_item.pending': 'Pending',
+    'work_item.executing': 'Executing',
+    'work_item.needs_review': 'Waits for a person',
+    'work_item.indeterminate': 'Outcome unknown',
+    'work_item.completed': 'Completed',
+    'work_item.error': 'Failed',
+    'work_item.cancelled': 'Cancelled',
+  },
+  addCallback: 'Add a callback',
+  removeCallback: (place: number) => `Remove callback ${place}`,
+  mostCallbacks: (most: number) => `An agent has at most ${number(most)} callbacks.`,
+  secretsGenerated: 'Copy the signing secrets now: they are not shown again.',
+  secretOf: (url: string) => `For ${url}:`,
+  leftOut: 'Secrets are not copied',
+  leftOutCallback: (url: string, headers: readonly string[]) =>
+    headers.length === 0
+      ? `The signing secret of the callback to ${url}.`
+      : `The signing secret of the callback to ${url}, and the values of its headers ${headers.join(', ')}.`,
+  leftOutMore:
+    'The copy gets new signing secrets. Set headers and secrets of its callbacks on its page, under Connect.',
 
   noItems: 'This agent has no Work Items yet.',
   allItems: 'All Work Items',
