@@ -151,6 +151,19 @@ describeInBrowser('agents', (at) => {
       await expectAccessible(page, wide);
     },
   );
+  detail('which tools of the platform an agent has is chosen among its tools', async () => {
+    const { id } = await newAgent(at(), { name: 'Frugal' });
+    const page = await at().open(`/agents/${id}?tab=tools`);
+    await page.getByRole('combobox', { name: 'Tools of the platform' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('option', { name: 'Look at the clock' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Agent saved').waitFor();
+    const { settings } = await ok(at().api.get(`/agents/${id}`));
+    expect(settings.builtin_tools).toHaveLength(7);
+    expect(settings.builtin_tools).not.toContain('current_time');
+  });
   detail('any agent can be chosen where one is asked for, however many there are', async () => {
     const zebra = await newAgent(at(), { name: 'Zebra' });
     await newSchedule(at(), zebra.id);
