@@ -109,6 +109,7 @@ const modules = {
     'access/sessions/',
   ],
   'runtime/model': ['llm-configurations/index\\.ts', 'runtime/(step|messages|mock)\\.ts'],
+  'runtime/model/schemas': ['llm-configurations/index\\.ts'],
   'tool-servers/client': ['feature\\.ts', 'tool-servers/(settings|store|definitions|redactor)\\.ts'],
   'data-connections/engines': ['sandbox/index\\.ts', 'sql/index\\.ts'],
   'sandbox/jobs': ['sandbox/(failure|jobs)\\.ts'],

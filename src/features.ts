@@ -18,7 +18,7 @@ import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
-import { createAsk, createProbe, createRuntime } from './runtime/index.ts';
+import { createAsk, createProbe, createRuntime, schemaWarnings } from './runtime/index.ts';
 import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import { createSemanticDataModels } from './semantic-data-models/index.ts';
@@ -60,6 +60,7 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   const files = createFiles(services, { owners });
   const toolServers = createToolServers(services, {
     checkUnused: (tx, id) => checkUnused(tx, 'tool_server_ids', id),
+    schemaWarnings,
   });
   const callbacks = createCallbacks(services, { findWorkItem });
   const agents = createAgents(services, {

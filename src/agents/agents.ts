@@ -12,6 +12,7 @@ import type { Actor } from '../lib/principal.ts';
 import { lockLlmForShare } from '../llm-configurations/index.ts';
 import { lockSemanticDataModelsForShare } from '../semantic-data-models/index.ts';
 import { lockToolServersForShare } from '../tool-servers/index.ts';
+import { builtInToolNames } from './runtime-fields.ts';
 import {
   type Agent,
   type AgentFields,
@@ -47,7 +48,11 @@ export const defaultAgentSettings: AgentSettings = {
   max_tokens: null,
   max_output_tokens: null,
   tool_concurrency: 4,
+  builtin_tools: [...builtInToolNames],
 };
+
+/** Changes of settings: an absent one stays as it is, null resets it to its default. */
+export type SettingChanges = { [K in keyof AgentSettings]?: AgentSettings[K] | null | undefined };
 
 /** Returns the agent. Throws 404 if there is none, also for a malformed id. */
 export const getAgent = async (executor: Executor, id: string): Promise<Agent> => {
@@ -116,10 +121,7 @@ export const checkWorkerFields = (
 };
 
 /** Returns `before` with the keys of `changes`. null resets a key to its default. */
-export const mergeSettings = (
-  before: AgentSettings,
-  changes: Partial<Record<keyof AgentSettings, number | null>>,
-): AgentSettings => {
+export const mergeSettings = (before: AgentSettings, changes: SettingChanges): AgentSettings => {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
   const values = given.map(([name, value]) => [
     name,
@@ -182,7 +184,7 @@ export type AgentChanges = Partial<Omit<AgentFields, 'settings'>> & {
   mode?: AgentMode;
   /** Replaces all. */
   callbacks?: ChangedCallback[];
-  settings?: Partial<Record<keyof AgentSettings, number | null>>;
+  settings?: SettingChanges;
 };
 
 /** Throws 400 or 422 if the locked agent cannot have these changes. */

@@ -17,6 +17,7 @@ export {
   requireWorker,
 } from './agents.ts';
 export { createBody as createAgentBody } from './routes.ts';
+export { builtInToolNames } from './runtime-fields.ts';
 export { type Agent, defaultApprovalRole, findAgent } from './store.ts';
 
 /** What the routes do, for other features that change agents. */

@@ -109,6 +109,7 @@ export const createBody = z
         max_tokens: optional(settingSchemas.max_tokens),
         max_output_tokens: optional(settingSchemas.max_output_tokens),
         tool_concurrency: optional(settingSchemas.tool_concurrency),
+        builtin_tools: optional(settingSchemas.builtin_tools),
       }),
       {},
     ),
@@ -142,6 +143,7 @@ const updateBody = z
         max_tokens: settingSchemas.max_tokens.optional(),
         max_output_tokens: settingSchemas.max_output_tokens.optional(),
         tool_concurrency: settingSchemas.tool_concurrency.nullable().optional(),
+        builtin_tools: settingSchemas.builtin_tools.nullable().optional(),
       })
       .optional()
       .describe('Merged key by key; null resets a key to its default.'),

@@ -69,7 +69,25 @@ export const resultSchema = jsonObject
     'JSON Schema (2020-12) of an object: the result that each Work Item must have. Worker agents only.',
   );
 
+/** The tools of the platform, by name. */
+export const builtInToolNames = [
+  'current_time',
+  'extract_from_file',
+  'list_data_frames',
+  'list_files',
+  'make_data_frame',
+  'query_data_frames',
+  'read_file',
+  'request_review',
+] as const;
+export type BuiltInToolName = (typeof builtInToolNames)[number];
+
+const builtInTools = z
+  .array(z.enum(builtInToolNames))
+  .describe('The tools of the platform that the agent has. Default: all. An empty list: none.');
+
 export const runtimeSettings = {
+  builtin_tools: builtInTools,
   max_tokens: z
     .int()
     .min(1)

@@ -12,6 +12,7 @@ import {
 } from '../database/index.ts';
 import type { Role } from '../lib/principal.ts';
 import type { ToolPolicy } from '../tool-servers/index.ts';
+import { type BuiltInToolName, builtInToolNames } from './runtime-fields.ts';
 
 export type AgentMode = 'worker' | 'conversational';
 
@@ -30,6 +31,8 @@ export interface AgentSettings {
   max_output_tokens: number | null;
   /** Tool calls of one step that run at once. */
   tool_concurrency: number;
+  /** The tools of the platform that it has. */
+  builtin_tools: BuiltInToolName[];
 }
 
 /** What a client may set. */
@@ -62,9 +65,13 @@ export interface Agent extends AgentFields {
   updated_at: Date;
 }
 
-/** `callbacks` null is an empty list. */
+/** `callbacks` null is an empty list, `builtin_tools` null is all. */
 type AgentRow = Omit<Agent, 'settings' | 'callbacks' | 'approval_role'> &
-  AgentSettings & { callbacks: Callback[] | null; approval_role: Role | null };
+  Omit<AgentSettings, 'builtin_tools'> & {
+    callbacks: Callback[] | null;
+    approval_role: Role | null;
+    builtin_tools: BuiltInToolName[] | null;
+  };
 
 type JsonColumn = 'callbacks' | 'tool_policies' | 'result_schema';
 
@@ -102,6 +109,7 @@ const columns = [
   'max_tokens',
   'max_output_tokens',
   'tool_concurrency',
+  'builtin_tools',
   'revision',
   'created_at',
   'updated_at',
@@ -119,6 +127,7 @@ const toAgent = ({
   max_tokens,
   max_output_tokens,
   tool_concurrency,
+  builtin_tools,
   ...row
 }: AgentRow): Agent => ({
   ...row,
@@ -132,6 +141,7 @@ const toAgent = ({
     max_tokens,
     max_output_tokens,
     tool_concurrency,
+    builtin_tools: builtin_tools ?? [...builtInToolNames],
   },
 });
 
@@ -141,6 +151,9 @@ const toRow = (
 ) => ({
   ...fields,
   ...settings,
+  builtin_tools: builtInToolNames.every((name) => settings.builtin_tools.includes(name))
+    ? null
+    : [...new Set(settings.builtin_tools)],
   callbacks: json(callbacks),
   tool_policies: json(tool_policies),
   result_schema: result_schema && json(result_schema),

@@ -6,12 +6,17 @@ import type { Usage } from './usage.ts';
 /** Seconds after which a client may ask again. */
 const retryAfter = '5';
 
-/** An LLM could not be asked, or sent no reply in time: 503. `reason` is the code of the model's error. */
+/**
+ * An LLM could not be asked, or sent no reply in time: 503; 422 if it would refuse the same request again. `reason` is the
+ * code of the model's error.
+ */
 export class LlmFailure extends ApiError {
   readonly reason: string;
 
-  constructor(reason: string, message: string) {
-    super('service_unavailable', `The LLM cannot be asked: ${message}`, {}, { 'retry-after': retryAfter });
+  constructor(reason: string, message: string, { retryable }: { retryable: boolean }) {
+    const text = `The LLM cannot be asked: ${message}`;
+    if (retryable) super('service_unavailable', text, {}, { 'retry-after': retryAfter });
+    else super('unprocessable_entity', text, { details: [{ path: 'llm_id', message: text }] });
     this.reason = reason;
   }
 }

@@ -71,10 +71,14 @@ const kindFields = {
       headers: headers('api-key'),
       api_version: text(50, 1)
         .regex(/^[\w.-]+$/, 'must consist of letters, digits, dots and hyphens')
-        .describe('The `api-version` of the requests.'),
+        .describe(
+          'The `api-version` of the requests. Default: `v1`; with `deployment_urls`, which need a date, `2024-10-21`.',
+        ),
       deployment_urls: z
         .boolean()
-        .describe('Whether addresses name the deployment (`/deployments/MODEL`) instead of `/v1`.'),
+        .describe(
+          'Whether addresses name the deployment (`/deployments/MODEL`) instead of `/v1`. They have chat completions only.',
+        ),
       api,
     },
   },
@@ -108,11 +112,12 @@ export const defaults: Record<string, unknown> = {
 };
 
 /** Optional fields of a create: null is the same as leaving them out. */
-const whenCreated = (shape: z.ZodRawShape): z.ZodRawShape =>
+const whenCreated = (shape: z.ZodRawShape, kind?: LlmKind): z.ZodRawShape =>
   Object.fromEntries(
     Object.entries(shape).map(([name, field]) => [
       name,
-      optional(field as z.ZodType, defaults[name] ?? undefined),
+      // Azure's depend on the addresses: azureAddress in kinds.ts.
+      optional(field as z.ZodType, kind === 'azure' ? undefined : (defaults[name] ?? undefined)),
     ]),
   );
 
@@ -123,7 +128,7 @@ const whenUpdated = (shape: z.ZodRawShape): z.ZodRawShape =>
 /** The settings of a kind in the body of a create. */
 export const createdSettings = (kind: LlmKind): z.ZodRawShape => ({
   ...kindFields[kind].required,
-  ...whenCreated(kindFields[kind].optional),
+  ...whenCreated(kindFields[kind].optional, kind),
   ...whenCreated(limits),
 });
 

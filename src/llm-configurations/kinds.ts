@@ -91,6 +91,48 @@ export const plainFields = [
   'access_key_id',
 ] as const;
 
+/** The version that addresses by deployment have if the configuration names none. */
+const deploymentVersion = '2024-10-21';
+
+type Azure = LlmSettings & { kind: 'azure' };
+
+/** The protocol and the version of Azure's addresses. Those by deployment have chat completions and dated versions only. */
+export const azureAddress = ({
+  deployment_urls = false,
+  api = deployment_urls ? 'chat_completions' : 'responses',
+  api_version = deployment_urls ? deploymentVersion : 'v1',
+}: Azure): Required<Pick<Azure, 'api' | 'api_version' | 'deployment_urls'>> => ({
+  api,
+  api_version,
+  deployment_urls,
+});
+
+/** `settings` without what was stored before `azureFault` was checked: the defaults of the other addresses. */
+export const repairedAzure = (settings: LlmSettings): LlmSettings => {
+  if (settings.kind !== 'azure' || !azureFault(settings)) return settings;
+  const { api, api_version, ...others } = settings;
+  return { ...others, ...(datedVersion.test(api_version ?? '') ? { api_version: api_version! } : {}) };
+};
+
+const datedVersion = /^\d{4}-\d{2}-\d{2}/;
+
+/** What of Azure's settings does not fit together; null if they do. */
+export const azureFault = (settings: object): { path: string; message: string } | null => {
+  const { api, api_version, deployment_urls } = settings as Record<string, unknown>;
+  if (deployment_urls !== true) return null;
+  if (api != null && api !== 'chat_completions') {
+    return {
+      path: 'api',
+      message: 'must be chat_completions with deployment_urls: addresses by deployment have no responses',
+    };
+  }
+  if (api_version == null || datedVersion.test(String(api_version))) return null;
+  return {
+    path: 'api_version',
+    message: `must be a date with deployment_urls, such as ${deploymentVersion}`,
+  };
+};
+
 /** AWS regions whose addresses do not end in `amazonaws.com`, by the beginning of their names. */
 const awsSuffixes: readonly (readonly [region: string, suffix: string])[] = [
   ['cn-', 'amazonaws.com.cn'],

@@ -3,7 +3,7 @@ import type { Executor, Tx } from '../database/index.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import { effectiveBaseUrl, type LlmSettings, secretFields } from './kinds.ts';
+import { azureFault, effectiveBaseUrl, type LlmSettings, secretFields } from './kinds.ts';
 import { bedrockFault, readChanges } from './schemas.ts';
 import type { LlmSettingsStore, ResolvedLlm } from './settings.ts';
 import {
@@ -62,13 +62,14 @@ export const createLlm = async (
 };
 
 /**
- * Returns `before` with `changes`. Throws 422 for Bedrock credentials that do not fit together, and for another address
+ * Returns `before` with `changes`. Throws 422 for settings of Bedrock or Azure that do not fit together, and for another address
  * without every stored secret: a secret is never sent to a host that it was not given for.
  */
 const changedSettings = (before: LlmSettings, changes: SettingChanges): LlmSettings => {
   const merged = Object.entries({ ...before, ...changes }).filter(([, value]) => value != null);
   const after = Object.fromEntries(merged) as LlmSettings;
-  const fault = after.kind === 'bedrock' ? bedrockFault(after) : null;
+  const fault =
+    after.kind === 'bedrock' ? bedrockFault(after) : after.kind === 'azure' ? azureFault(after) : null;
   if (fault) throw unprocessable([fault]);
   const address = (settings: LlmSettings) => effectiveBaseUrl(settings)?.replace(/\/+$/, '');
   if (address(before) === address(after)) return after;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkedLater, id, optional, pageOf, text, timestamp, validate } from '../http/index.ts';
 import { allUpdatedSettings, createdSettings, updatedSettings } from './fields.ts';
-import { type LlmKind, llmKinds, openAiApis, reasoningEfforts } from './kinds.ts';
+import { azureFault, type LlmKind, llmKinds, openAiApis, reasoningEfforts } from './kinds.ts';
 import type { NewLlm, SettingChanges } from './llm-configurations.ts';
 
 const name = text(200, 1);
@@ -41,6 +41,11 @@ export const bedrockFault = (given: object): { path: string; message: string } |
   return { path: half ?? 'api_key', message };
 };
 
+const createAzure = createOf('azure', 'CreateAzureLlm').superRefine((body, context) => {
+  const fault = azureFault(body);
+  if (fault) context.addIssue({ code: 'custom', path: [fault.path], message: fault.message });
+});
+
 const notAKind = `is not a kind of LLM configuration; the kinds are: ${llmKinds.join(', ')}`;
 
 const createUnion = z
@@ -50,7 +55,7 @@ const createUnion = z
       createOf('openai_compatible', 'CreateOpenAiCompatibleLlm'),
       createOf('openai', 'CreateOpenAiLlm'),
       createOf('anthropic', 'CreateAnthropicLlm'),
-      createOf('azure', 'CreateAzureLlm'),
+      createAzure,
       createOf('google', 'CreateGoogleLlm'),
       createBedrock,
       createOf('mock', 'CreateMockLlm'),

@@ -1,6 +1,14 @@
 import { Secret, type Vault } from '../lib/crypto.ts';
 import { SealedSettings } from '../lib/sealed-settings.ts';
-import { defaultLimits, effectiveBaseUrl, type LlmLimits, type LlmSettings, plainFields } from './kinds.ts';
+import {
+  azureAddress,
+  defaultLimits,
+  effectiveBaseUrl,
+  type LlmLimits,
+  type LlmSettings,
+  plainFields,
+  repairedAzure,
+} from './kinds.ts';
 import type { LlmRow } from './store.ts';
 
 interface ResolvedEndpoint {
@@ -94,9 +102,7 @@ const resolveSettings = (id: string, model: string, settings: LlmSettings): Reso
         ...endpoint,
         kind: settings.kind,
         apiKey: new Secret(settings.api_key),
-        api: settings.api ?? 'responses',
-        api_version: settings.api_version ?? 'v1',
-        deployment_urls: settings.deployment_urls ?? false,
+        ...azureAddress(settings),
       };
     case 'bedrock':
       return {
@@ -126,7 +132,9 @@ export const createLlmSettings = (vault: Vault) => {
         };
 
   const open = (row: LlmRow): LlmSettings =>
-    row.settings === null ? openLegacy(row) : sealed.open({ id: row.id, settings: row.settings });
+    row.settings === null
+      ? openLegacy(row)
+      : repairedAzure(sealed.open({ id: row.id, settings: row.settings }));
 
   return {
     secrets: [sealed.column, ...legacyColumns],

@@ -1,7 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { completion, type Reply, startEndpoint, wireCall } from '../../tests/harness/llm-endpoint.ts';
 import { llmOf } from '../../tests/harness/providers/fixture.ts';
-import { protocols } from '../../tests/harness/providers/index.ts';
+import {
+  type ProviderRequest,
+  protocols,
+  servers,
+  startProvider,
+} from '../../tests/harness/providers/index.ts';
 import { createEgress } from '../lib/egress.ts';
 import { notFound } from '../lib/errors.ts';
 import { LlmFailure, type ObjectRequest } from '../llm-configurations/index.ts';
@@ -13,7 +18,12 @@ afterAll(() => egress.close());
 const llmAt = (url: string) => llmOf(protocols.openai_compatible!, url, { streaming: false });
 
 const db = { run: () => Promise.reject(new Error('no agent is asked for')) } as never;
-const schema = { type: 'object', properties: { wanted_field: { type: 'string' } } };
+const schema = {
+  type: 'object',
+  properties: { wanted_field: { type: 'string' } },
+  required: ['wanted_field'],
+  additionalProperties: false,
+};
 const messages = [{ role: 'user', text: 'What is it?' }] as const;
 
 const ask = async (replies: readonly Reply[], request: Partial<ObjectRequest> = {}) => {
@@ -28,6 +38,9 @@ const ask = async (replies: readonly Reply[], request: Partial<ObjectRequest> = 
     .catch((error: unknown) => error);
   return { reply, requests: endpoint.requests.map(({ body }) => body) };
 };
+
+const refusesFormats = ({ body }: ProviderRequest) =>
+  body.response_format ? { status: 422, body: { detail: 'response_format is not supported' } } : null;
 
 const says = (content: string): Reply => ({ body: completion({ content }) });
 const limited: Reply = { status: 429, body: {} };
@@ -64,6 +77,24 @@ describe('a model that is asked for an object', () => {
     const refused = await ask([{ status: 400, body: {} }, says('{}')], { mostCalls: 3 });
     expect([refused.reply, refused.requests.length]).toMatchObject([{ reason: 'model_refused' }, 1]);
   });
+
+  test.each([
+    ['in a schema', servers.lm_studio, 'json_schema'],
+    ['in words alone', refusesFormats, undefined],
+  ])(
+    'is asked for JSON %s if the server takes it in no other way, and next time at once',
+    async (_how, refuses, type) => {
+      const protocol = { ...protocols.openai_compatible!, refuses };
+      await using provider = await startProvider(protocol, () => ({ text: '{"wanted_field": "x"}' }));
+      const open = createAsk({ db, egress }, { resolve: async () => llmOf(protocol, provider.url) });
+      const request = { messages, schema, as: 'reply' as const };
+      expect(await (await open({})).askForObject(request)).toMatchObject({ output: { wanted_field: 'x' } });
+      const tries = provider.requests.length;
+      expect(provider.requests.at(-1)!.body.response_format?.type).toBe(type);
+      await (await open({})).askForObject(request);
+      expect(provider.requests.length).toBe(tries + 1);
+    },
+  );
 
   test('has a time to reply in, and the caller can leave before', async () => {
     expect((await ask(['hang'], { withinMs: 50, mostCalls: 3 })).reply).toMatchObject({

@@ -3,7 +3,6 @@ import { getAgent } from '../agents/index.ts';
 import type { Services } from '../feature.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import { isObject } from '../lib/objects.ts';
-import { nestsDeeperThan } from '../lib/text.ts';
 import {
   type AskedModel,
   type AskModel,
@@ -13,6 +12,7 @@ import {
   type ObjectRequest,
   type ResolvedLlm,
 } from '../llm-configurations/index.ts';
+import { objectIn } from './json-text.ts';
 import type { Message } from './messages.ts';
 import { createModel } from './model/index.ts';
 import { type Model, ModelError, type StepRequest, type StepResult } from './step.ts';
@@ -22,18 +22,6 @@ const toolName = 'answer';
 const defaultWithinMs = 60_000;
 /** The longest wait before a call is made again, in milliseconds. */
 const maxWaitMs = 20_000;
-const maxNesting = 50;
-
-/** The object in the text of a reply, which may stand in a code fence; undefined if there is none. */
-const objectIn = (text: string): unknown => {
-  const json = text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1);
-  if (json === '' || nestsDeeperThan(json, maxNesting)) return undefined;
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-};
 
 /** The object of a reply: the arguments of the tool, or JSON in the text, also of a model that did not call it. */
 const outputOf = ({ toolCalls, text }: StepResult): Record<string, unknown> | undefined => {
@@ -80,10 +68,12 @@ const askForObject = async (model: Model, request: ObjectRequest, waitMs: number
   } catch (error) {
     signal?.throwIfAborted();
     if (timeout.aborted) {
-      throw new LlmFailure('model_unavailable', `it sent no reply within ${withinMs / 1_000} s.`);
+      throw new LlmFailure('model_unavailable', `it sent no reply within ${withinMs / 1_000} s.`, {
+        retryable: true,
+      });
     }
     if (!(error instanceof ModelError)) throw error;
-    throw new LlmFailure(error.code, error.message);
+    throw new LlmFailure(error.code, error.message, error);
   }
 };
 

@@ -93,7 +93,7 @@ export const documentTools = ({ db, bytes, documents }: DocumentTools): readonly
       z.object({
         name,
         schema: z
-          .record(z.string(), z.unknown())
+          .looseObject({})
           .describe(
             'JSON Schema of the data: an object with at most 200 values. Types: string, number, integer, boolean, object, array.',
           ),

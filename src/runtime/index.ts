@@ -18,6 +18,7 @@ export { createAsk } from './ask.ts';
 export type { ContextCut } from './context.ts';
 export { holdLease } from './lease.ts';
 export { fromStored, type Message, openCalls, storable, toContent } from './messages.ts';
+export { schemaWarnings } from './model/index.ts';
 export { createProbe } from './probe.ts';
 export { toRunStart } from './run-start.ts';
 export type {

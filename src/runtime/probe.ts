@@ -117,6 +117,7 @@ export const createProbe =
 
     try {
       const reply = await ask(`What time is it? Call the tool ${clock.name}.`, false, { tools: [clock] });
+      if (reply.leftOut) return failed('tool_call', (reply.notes ?? []).join(' '));
       if (!calledClock(reply)) {
         return failed('tool_call', 'The model did not call the tool that it was asked to call.');
       }

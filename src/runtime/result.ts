@@ -8,6 +8,12 @@ export const submitResultName = 'submit_result';
 export const resultReminder =
   'Your result is missing. Call the tool submit_result with it; text alone is not accepted.';
 
+/** The same for a model that does not get the tool, with the schema that it would have had. */
+const textReminder = 'Your result is missing. Reply with JSON alone, an object that fits this JSON Schema:';
+
+export const textReminderFor = ({ inputSchema }: Pick<Tool, 'inputSchema'>): string =>
+  `${textReminder}\n${JSON.stringify(inputSchema)}`;
+
 /** The tool by which an agent with a `result_schema` returns its result. The loop takes its calls itself. */
 export const submitResultTool = (schema: Record<string, unknown>): Tool => ({
   name: submitResultName,
@@ -24,5 +30,5 @@ export const submitResultTool = (schema: Record<string, unknown>): Tool => ({
 /** Whether the model was reminded since a person last wrote something. */
 export const wasReminded = (messages: readonly Message[]): boolean => {
   const last = messages.findLast(({ role }) => role === 'user');
-  return last?.text === resultReminder;
+  return last?.text === resultReminder || last?.text.startsWith(textReminder) === true;
 };

@@ -74,6 +74,8 @@ export interface StepRecord {
   tokens: Usage | null;
   /** The position in `messages` of what it stored; null: nothing. */
   message: number | null;
+  /** What people should know of it; null: nothing. */
+  notes: readonly string[] | null;
 }
 
 /** What one transaction stores. Absent fields do not change. */

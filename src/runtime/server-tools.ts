@@ -27,8 +27,8 @@ const fromModelTool =
     );
 
 /**
- * The tools of an agent for one attempt: `ownTools`, which every agent has, and those of its data models and of its tool
- * servers.
+ * The tools of an agent for one attempt: those of `ownTools` that its settings name, and those of its data models and of
+ * its tool servers.
  */
 export const openTools =
   (
@@ -37,7 +37,11 @@ export const openTools =
     ownTools: readonly Tool[],
   ) =>
   async (agent: Agent, signal: AbortSignal): Promise<OpenedTools> => {
-    const own = [...ownTools, ...modelTools(agent.semantic_data_model_ids).map(fromModelTool(frames))];
+    const wanted: readonly string[] = agent.settings.builtin_tools;
+    const own = [
+      ...ownTools.filter(({ name }) => wanted.includes(name)),
+      ...modelTools(agent.semantic_data_model_ids).map(fromModelTool(frames)),
+    ];
     if (agent.tool_server_ids.length === 0) {
       return { tools: own, [Symbol.asyncDispose]: async () => {} };
     }

@@ -31,6 +31,10 @@ export interface StepResult {
   /** The model that replied, as the endpoint names it. */
   responseModel: string;
   responseId: string | null;
+  /** What people should know of this call: tools that the model did not get, and why. */
+  notes?: readonly string[];
+  /** The names of the tools of the request that the model did not get. */
+  leftOut?: readonly string[];
   /** The reply as the provider gave it, stored with the message; null if `text` and `toolCalls` are all of it. */
   providerParts: ProviderParts | null;
 }
@@ -54,6 +58,9 @@ export type ModelErrorCode =
   /** The conversation does not fit into the model's context: send less of it. */
   | 'context_too_long';
 
+/** A part of a request that an endpoint does not take, while it may take the request without it. */
+export type Refused = 'tools' | 'output';
+
 /** A model call failed. `message` is shown on the Work Item: it holds no secret. */
 export class ModelError extends Error {
   readonly code: ModelErrorCode;
@@ -61,16 +68,23 @@ export class ModelError extends Error {
   readonly retryable: boolean;
   /** How long the provider asked to wait, in milliseconds; null if it did not say. */
   readonly retryAfterMs: number | null;
+  /** What the endpoint does not take; null if it did not say. */
+  readonly refused: Refused | null;
 
   constructor(
     code: ModelErrorCode,
     message: string,
-    { retryable, retryAfterMs = null }: { retryable: boolean; retryAfterMs?: number | null },
+    {
+      retryable,
+      retryAfterMs = null,
+      refused = null,
+    }: { retryable: boolean; retryAfterMs?: number | null; refused?: Refused | null },
   ) {
     super(message);
     this.name = 'ModelError';
     this.code = code;
     this.retryable = retryable;
     this.retryAfterMs = retryAfterMs;
+    this.refused = refused;
   }
 }

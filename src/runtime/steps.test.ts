@@ -103,6 +103,24 @@ describe('a result by schema', () => {
   const run = (mock: unknown) =>
     memoryRun({ mock, tools: [submit], resultCheck: (args) => submit.check(args) });
 
+  test('is JSON in the text of a model that does not get the tool', async () => {
+    const replies = ['It is seven.', 'Here: ```json\n{"n": 7}\n```'];
+    const model = scriptedModel('m', (n) => ({ text: replies[n]!, leftOut: ['submit_result'] }));
+    const { attempt } = memoryRun({
+      candidates: [model],
+      tools: [submit],
+      resultCheck: (args) => submit.check(args),
+    });
+    expect(await runSteps(attempt)).toMatchObject({ status: 'COMPLETED', result: { n: 7 } });
+    expect(model.requests[1]!.messages.at(-1)!.text).toContain('"n":{"type":"integer"}');
+    const never = memoryRun({
+      candidates: [scriptedModel('m', () => ({ text: '{"n": "x"}', leftOut: ['submit_result'] }))],
+      tools: [submit],
+      resultCheck: (args) => submit.check(args),
+    });
+    expect(await runSteps(never.attempt)).toMatchObject({ error: { code: 'result_invalid' } });
+  });
+
   test('is the arguments of submit_result; wrong ones are corrected by the model', async () => {
     const { attempt } = run({
       steps: [

@@ -3,9 +3,10 @@ import { type Attempt, save } from './attempt.ts';
 import { type Allowance, allowanceOf } from './budget.ts';
 import { applyCut, cutFurther, isNearlyFull } from './context.ts';
 import { askInTurn, type Candidate } from './fallback.ts';
+import { objectIn } from './json-text.ts';
 import { orAborted, RunEnded } from './lease.ts';
 import { inOrder, type Message } from './messages.ts';
-import { resultReminder, wasReminded } from './result.ts';
+import { resultReminder, submitResultName, textReminderFor, wasReminded } from './result.ts';
 import type { RunOutcome } from './run-store.ts';
 import { chatSpan, contentAttributes, failSpan, replyAttributes } from './spans.ts';
 import { ModelError, type StepResult } from './step.ts';
@@ -37,10 +38,10 @@ const askOnce = (
   const { signal } = run.held;
   const { name, options } = chatSpan(run.conversationId, model);
   const beganAt = performance.now();
-  const record = (more: { error: string } | { tokens: Usage }): void => {
+  const record = (more: { error: string } | { tokens: Usage; notes: readonly string[] | null }): void => {
     const status = 'error' in more ? 'error' : 'ok';
     const time = { beganAt, endedAt: performance.now() };
-    const whole = { error: null, tokens: null, message: null, ...more };
+    const whole = { error: null, tokens: null, message: null, notes: null, ...more };
     attempt.steps.push({ kind: 'model', name: model.name, status, ...time, model: model.name, ...whole });
   };
   return tracing.withSpan(name, options, async (span) => {
@@ -58,7 +59,9 @@ const askOnce = (
       const reply = await orAborted(model.step(request), signal);
       span.setAttributes(replyAttributes(reply));
       if (captureContent) span.setAttributes(contentAttributes(messages, reply));
-      record({ tokens: reply.usage });
+      record({ tokens: reply.usage, notes: reply.notes ?? null });
+      for (const note of reply.notes ?? [])
+        attempt.log.warn({ run_id: run.id, note }, 'a model was asked otherwise');
       attempt.model = model.name;
       return reply;
     } catch (error) {
@@ -138,13 +141,20 @@ const outcomeOf = async (
         [last],
       );
   }
-  if (!attempt.resultCheck) return { status: 'COMPLETED', result: reply.text, messages: [last] };
+  const { resultCheck } = attempt;
+  if (!resultCheck) return { status: 'COMPLETED', result: reply.text, messages: [last] };
+  const submit = attempt.tools.find(({ name }) => name === submitResultName);
+  // A model that does not get the tool gives the result in its text.
+  const inText = submit && reply.leftOut?.includes(submitResultName) === true;
+  const result = inText ? objectIn(reply.text) : undefined;
+  if (result && resultCheck(result) === null) return { status: 'COMPLETED', result, messages: [last] };
   if (wasReminded(attempt.messages)) {
     return failed('result_invalid', 'The agent did not submit a result that its result_schema allows.', [
       last,
     ]);
   }
-  await save(attempt, { messages: [last, { role: 'user', text: resultReminder }], newReply: true });
+  const reminder = inText ? textReminderFor(submit) : resultReminder;
+  await save(attempt, { messages: [last, { role: 'user', text: reminder }], newReply: true });
   return null;
 };
 

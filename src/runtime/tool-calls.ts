@@ -53,6 +53,7 @@ const executeTool = (attempt: Attempt, plan: Made): Promise<{ result: ToolResult
         model: null,
         tokens: null,
         message: null,
+        notes: null,
       };
       return { result: { ...result, text }, step };
     } catch (error) {

@@ -86,7 +86,10 @@ const planCall = (attempt: Attempt, call: ToolCall, resumed: boolean): Plan => {
     return planApproved(approved, call, tool, changed);
   }
   if (!tool) {
-    return refuse(`There is no tool ${call.name}. The tools are: ${tools.map((t) => t.name).join(', ')}.`);
+    const names = tools.map(({ name }) => name).join(', ');
+    return refuse(
+      `There is no tool ${call.name}. ${names === '' ? 'You have none' : `The tools are: ${names}`}.`,
+    );
   }
   const fault = tool.check(call.arguments);
   if (fault !== null) return refuse(wrongArguments(fault));

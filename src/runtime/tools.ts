@@ -82,7 +82,7 @@ export const define = <S extends z.ZodType>(
   };
 };
 
-/** The tools that every agent has. */
+/** Tools that every agent has, unless its settings leave them out. */
 export const builtInTools: readonly Tool[] = [
   define(
     {

@@ -23,7 +23,8 @@ const translation = z.object({
   explanation: z.string().nullish(),
 });
 
-const translationSchema = {
+/** Every provider takes it as it is: arrays have `items`, and nothing at the top stands next to the properties. */
+export const translationSchema = {
   type: 'object',
   properties: {
     verified_query: {
@@ -35,9 +36,25 @@ const translationSchema = {
       description: 'A structured query.',
       properties: {
         metrics: { type: 'array', items: { type: 'string' } },
-        dimensions: { type: 'array' },
-        filters: { type: 'array' },
-        order: { type: 'array' },
+        dimensions: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              field: { type: 'string', description: 'dataset.field' },
+              granularity: { type: 'string' },
+              as: { type: 'string' },
+            },
+          },
+        },
+        filters: {
+          type: 'array',
+          items: { type: 'object', description: 'A comparison, or `and`, `or` or `not` of others.' },
+        },
+        order: {
+          type: 'array',
+          items: { type: 'object', properties: { by: { type: 'string' }, direction: { type: 'string' } } },
+        },
       },
     },
     sql: { type: 'string', description: 'One SELECT, if no structured query can express it.' },
@@ -50,8 +67,8 @@ const instructions = `You translate a question about company data into a query o
 verified_query, query, sql or unanswerable. Prefer verified_query if one answers the same question; then query; use sql
 only for what query cannot express. Never invent names: use only datasets, fields and metrics of the model.
 
-query: {"metrics": [name], "dimensions": ["dataset.field" or {"field": "dataset.field", "granularity":
-"second|minute|hour|day|week|month|quarter|year", "as": name}], "filters": [{"field" or "metric": name, "operator": name,
+query: {"metrics": [name], "dimensions": [{"field": "dataset.field", "granularity":
+"second|minute|hour|day|week|month|quarter|year" if it is a time, "as": name}], "filters": [{"field" or "metric": name, "operator": name,
 "values": [...]} or {"and"|"or": [...]} or {"not": ...}], "order": [{"by": column, "direction": "asc|desc"}]}
 Operators: equals, not_equals, in, not_in, gt, gte, lt, lte, between, contains, not_contains, starts_with, ends_with,
 is_null, is_not_null, in_period (values: today, yesterday, this_week, last_week, this_month, last_month, this_quarter,

@@ -55,7 +55,7 @@ const describeSchema = z.object({
 const querySchema = z.object({
   model: modelName,
   query: z
-    .record(z.string(), z.unknown())
+    .looseObject({})
     .optional()
     .describe(
       'A structured query: {metrics: [name], dimensions: ["dataset.field" or {field, granularity}], filters: [{field or metric, operator, values}], order: [{by, direction}]}. Preferred.',

@@ -10,6 +10,7 @@ import { Connection } from './client/connection.ts';
 import { ServerMemory } from './client/memory.ts';
 import { testToolServer } from './connection-test.ts';
 import { type DiscoveryResult, discover } from './discovery.ts';
+import type { SchemaWarnings } from './responses.ts';
 import { createWithinMs, toolServerRoutes } from './routes.ts';
 import { createSettingsStore, type OpenedToolServer } from './settings.ts';
 import { listToolServers, type ToolServerRow, type ToolUse } from './store.ts';
@@ -65,7 +66,7 @@ export interface ToolServers extends Feature {
 /** Tool servers: servers of the Model Context Protocol whose tools agents call. */
 export const createToolServers = (
   services: Services,
-  { checkUnused }: { checkUnused: CheckUnused },
+  { checkUnused, schemaWarnings }: { checkUnused: CheckUnused; schemaWarnings: SchemaWarnings },
 ): ToolServers => {
   const { config, db, vault, egress, log, clock } = services;
   const settings = createSettingsStore(vault);
@@ -135,7 +136,7 @@ export const createToolServers = (
         discover: (row, withinMs) => discoverOnce(settings.open(row), withinMs),
         test,
       }),
-      ...toolRoutes(db),
+      ...toolRoutes(db, schemaWarnings),
       ...usedToolServerRoutes(db, settings),
     ],
     rules: {

@@ -52,13 +52,17 @@ const definitionResponse = (definition: ToolDefinition) => ({
   annotations: definition.annotations ?? null,
 });
 
+/** For each kind of LLM configuration whose models cannot get a tool with this schema, why. The runtime knows. */
+export type SchemaWarnings = (inputSchema: Record<string, unknown>) => { kind: string; message: string }[];
+
 /** A tool as the API shows it. */
-export const toolResponse = (server: ToolServerRow, tool: ToolRow) => {
+export const toToolResponse = (server: ToolServerRow, tool: ToolRow, schemaWarnings: SchemaWarnings) => {
   const state = stateOf(tool);
+  const definition = usedDefinition(tool);
   return {
     name: tool.name,
     tool_name: tool.tool_name,
-    ...definitionResponse(usedDefinition(tool)),
+    ...definitionResponse(definition),
     policy: tool.policy,
     effective_policy: effectivePolicy(server, tool),
     idempotent: tool.idempotent,
@@ -67,6 +71,7 @@ export const toolResponse = (server: ToolServerRow, tool: ToolRow) => {
     definition_hash: tool.definition_hash,
     accepted_hash: tool.accepted_hash,
     pending: state === 'changed' ? definitionResponse(tool.definition) : null,
+    model_warnings: schemaWarnings(definition.inputSchema),
     first_seen_at: tool.first_seen_at,
     changed_at: tool.changed_at,
   };

@@ -262,6 +262,18 @@ export const tool = z
       .object(definition)
       .nullable()
       .describe('The present definition of a changed tool, while the fields above are the accepted one.'),
+    model_warnings: z
+      .array(
+        z
+          .object({
+            kind: z.string().describe('The kind of LLM configurations whose models do not get the tool.'),
+            message: z.string(),
+          })
+          .meta({ id: 'ToolModelWarning' }),
+      )
+      .describe(
+        'Models that do not get the tool, because their endpoints would refuse every request with its schema. Other schemas are made fit for them.',
+      ),
     first_seen_at: timestamp,
     changed_at: timestamp,
   })

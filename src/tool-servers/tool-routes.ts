@@ -1,17 +1,18 @@
 import type { Database } from '../database/index.ts';
 import { finder, type Route, route } from '../http/index.ts';
 import { notFound } from '../lib/errors.ts';
-import { toolResponse } from './responses.ts';
+import { type SchemaWarnings, toToolResponse } from './responses.ts';
 import { acceptToolBody, tool, toolPage, updateToolBody } from './schemas.ts';
-import { findToolServer } from './store.ts';
-import { findTool, listTools } from './tool-store.ts';
+import { findToolServer, type ToolServerRow } from './store.ts';
+import { findTool, listTools, type ToolRow } from './tool-store.ts';
 import { acceptTool, lockTool, updateTool } from './tools.ts';
 
 const path = '/tool-servers/{tool_server_id}/tools';
 const onePath = `${path}/{tool}`;
 
 /** The tools of a server. `{tool}` is the server's own name, percent-encoded. */
-export const toolRoutes = (db: Database): Route[] => {
+export const toolRoutes = (db: Database, schemaWarnings: SchemaWarnings): Route[] => {
+  const toolResponse = (server: ToolServerRow, row: ToolRow) => toToolResponse(server, row, schemaWarnings);
   const findServer = finder(db, 'tool server', 'tool_server_id', findToolServer);
   const find = async (request: Parameters<typeof findServer>[0]) => {
     const server = await findServer(request);

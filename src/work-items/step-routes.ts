@@ -23,6 +23,9 @@ const publicStep = z
     worker: z.string().nullable().describe('Who executed an attempt.'),
     message_seq: z.int().nullable(),
     message_id: z.string().nullable().describe('The message that the step stored.'),
+    notes: z
+      .array(z.string())
+      .describe('What to know of it: tools that the model did not get, and why. [] if there is nothing.'),
   })
   .meta({ id: 'WorkItemStep' });
 
@@ -44,7 +47,10 @@ export const stepRoutes = (db: Database): Route[] => {
       find,
       response: z.object({ data: z.array(publicStep) }).meta({ id: 'WorkItemSteps' }),
       handler: async ({ found }) => ({
-        data: await db.run((executor) => listSteps(executor, found.id, mostSteps)),
+        data: (await db.run((executor) => listSteps(executor, found.id, mostSteps))).map((step) => ({
+          ...step,
+          notes: step.notes ?? [],
+        })),
       }),
     }),
   ];

@@ -65,7 +65,7 @@ eachDatabase((_name, open) => {
       tokens: used(1),
       status: 'ok',
     } as const;
-    const ended = { beganMsAgo: 2_000, endedMsAgo: 500, message_seq: 7 };
+    const ended = { beganMsAgo: 2_000, endedMsAgo: 500, message_seq: 7, notes: null };
     await open().tx((tx) => insertEndedSteps(tx, [{ ...model, ...ended, work_item_id: item.id }]));
     const [first, second] = await steps(item.id);
     expect(second).toMatchObject({ parent: first!.seq, attempt: 1, message_seq: 7, message_id: null });

@@ -30,13 +30,15 @@ export interface Step {
   /** The `seq` and the id of the message that it stored. */
   message_seq: number | null;
   message_id: string | null;
+  /** What people should know of it. */
+  notes: string[] | null;
 }
 
 /** The steps of a Work Item in the order in which they began, an attempt before its parts; at most `limit`. */
 export const listSteps = async (executor: Executor, workItemId: string, limit: number): Promise<Step[]> => {
   const { rows } = await sql<Step>`
     select s.seq, s.attempt, s.parent, s.kind, s.name, s.started_at, s.ended_at, s.status, s.error, s.model, s.tokens,
-      s.trace_id, s.worker, s.message_seq, m.id as message_id
+      s.trace_id, s.worker, s.message_seq, m.id as message_id, s.notes
     from work_item_steps s
       left join work_item_messages m on m.work_item_id = s.work_item_id and m.seq = s.message_seq
     where s.work_item_id = ${workItemId}
@@ -57,6 +59,7 @@ export const stepTrace = (items: RawBuilder<unknown>): RawBuilder<unknown> =>
 export interface EndedStep
   extends Pick<Step, 'kind' | 'name' | 'error' | 'model' | 'tokens' | 'message_seq'> {
   work_item_id: string;
+  notes: readonly string[] | null;
   status: 'ok' | 'error';
   beganMsAgo: number;
   endedMsAgo: number;
@@ -67,12 +70,12 @@ export const insertEndedSteps = async (tx: Tx, steps: readonly EndedStep[]): Pro
   if (steps.length === 0) return;
   const ago = (column: string) => sql`platform_now() - make_interval(secs => s.${sql.ref(column)} / 1000)`;
   await sql`insert into work_item_steps (work_item_id, attempt, parent, kind, name, status, error, model, tokens, message_seq,
-      started_at, ended_at)
-    select s.work_item_id, a.attempt, a.seq, s.kind, s.name, s.status, s.error, s.model, s.tokens, s.message_seq,
+      notes, started_at, ended_at)
+    select s.work_item_id, a.attempt, a.seq, s.kind, s.name, s.status, s.error, s.model, s.tokens, s.message_seq, s.notes,
       ${ago('beganMsAgo')}, ${ago('endedMsAgo')}
     from jsonb_to_recordset(${json(steps)}::jsonb)
       as s(work_item_id uuid, kind text, name text, status text, error text, model text, tokens jsonb,
-        message_seq bigint, "beganMsAgo" double precision, "endedMsAgo" double precision)
+        message_seq bigint, notes jsonb, "beganMsAgo" double precision, "endedMsAgo" double precision)
       cross join lateral (
         select seq, attempt from work_item_steps where work_item_id = s.work_item_id and kind = 'attempt'
         order by seq desc limit 1) a`.execute(tx);

@@ -8,6 +8,7 @@ import { foreignPostgres, runSql, shop } from '../harness/foreign.ts';
 import { completion, startEndpoint, wireCall } from '../harness/llm-endpoint.ts';
 import { hasMariaDb, noMariaDb, sharedMariaDb } from '../harness/mariadb.ts';
 import { dropDatabase } from '../harness/postgres.ts';
+import { protocols, servers, startProvider } from '../harness/providers/index.ts';
 import { until } from '../harness/wait.ts';
 import {
   expectError,
@@ -622,6 +623,54 @@ describe('with a language model', () => {
           rows: [[12.6]],
         });
       });
+    });
+
+    test.each(['openai, responses', 'openai, chat completions', 'anthropic', 'google', 'bedrock'])(
+      'of any kind gets a tool that it takes (%s)',
+      async (name) => {
+        const protocol = protocols[name]!;
+        const answer = { query: { metrics: ['total_revenue'] } };
+        await using provider = await startProvider(protocol, () => ({
+          calls: [{ id: 'c1', name: 'answer', args: answer }],
+        }));
+        const { kind, model, settings } = protocol;
+        const llm = { name, kind, model, base_url: provider.url, ...settings };
+        const { id: llm_id } = await ok(at().api.post('/llm-configurations', llm));
+        const { id } = await ok(at().api.post(path, body(await connect(at()))));
+        const asked = at().api.post(`${path}/${id}/query`, { question: 'Takings?', llm_id });
+        expect(await ok(asked)).toMatchObject({ rows: [[12.6]] });
+      },
+    );
+
+    test('without tools replies in its text', async () => {
+      const protocol = { ...protocols.openai_compatible!, refuses: servers.ollama };
+      await using provider = await startProvider(protocol, () => ({
+        text: '<think>{"sql": "no"}</think>```json\n{"query": {"metrics": ["total_revenue"]}}\n```',
+      }));
+      const { kind, model, settings } = protocol;
+      const llm = { name: 'No tools', kind, model, base_url: provider.url, ...settings };
+      const { id: llm_id } = await ok(at().api.post('/llm-configurations', llm));
+      const { id } = await ok(at().api.post(path, body(await connect(at()))));
+      const asked = at().api.post(`${path}/${id}/query`, { question: 'Takings?', llm_id });
+      expect(await ok(asked)).toMatchObject({ rows: [[12.6]] });
+    });
+
+    test('that would refuse the same question again is a 422 with its words', async () => {
+      const protocol = protocols['openai, responses']!;
+      await using provider = await startProvider(protocol, (_request, n) =>
+        n === 0
+          ? { status: 400, message: 'The model gpt-5 is gone.' }
+          : { status: 401, message: 'Wrong key.' },
+      );
+      const { kind, model, settings } = protocol;
+      const llm = { name: 'Refuses', kind, model, base_url: provider.url, ...settings };
+      const { id: llm_id } = await ok(at().api.post('/llm-configurations', llm));
+      const { id } = await ok(at().api.post(path, body(await connect(at()))));
+      const ask = () => at().api.post(`${path}/${id}/query`, { question: 'Takings?', llm_id });
+      const refused = await ask();
+      expectError(refused, 422, /returned 400: The model gpt-5 is gone\./);
+      expect(refused.headers.get('retry-after')).toBeNull();
+      expectError(await ask(), 422, /returned 401: Wrong key\./);
     });
 
     test('one that is away is a 503', async () => {

@@ -440,6 +440,7 @@ onPostgres(
           definition_hash: hashOf(full),
           accepted_hash: hashOf(full),
           pending: null,
+          model_warnings: [],
           first_seen_at: expect.stringMatching(time),
           changed_at: expect.stringMatching(time),
         });

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { listen } from './listen.ts';
+import { openAiRefusal } from './providers/strict.ts';
 
 /** A request that the endpoint received. */
 export interface ChatRequest {
@@ -39,7 +40,7 @@ export const wireCall = (id: string, name: string, args: unknown) => ({
   function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
 });
 
-/** An OpenAI-compatible endpoint on 127.0.0.1 that sends `reply(request, n)`; the first request has the number 0. */
+/** An OpenAI-compatible endpoint on 127.0.0.1, a router that refuses what OpenAI refuses. It sends `reply(request, n)`; the first request has the number 0. */
 export const startEndpoint = async (
   reply: (request: ChatRequest, n: number) => Reply | Promise<Reply>,
 ): Promise<Endpoint> => {
@@ -51,7 +52,8 @@ export const startEndpoint = async (
     const body = JSON.parse(Buffer.concat(chunks).toString());
     requests.push({ path: request.url!, headers: request.headers, body });
     for (const notify of waiting.splice(0)) notify();
-    const scripted = await reply(requests.at(-1)!, requests.length - 1);
+    const refused: Reply | null = openAiRefusal({ ...requests.at(-1)!, method: 'POST', text: '' });
+    const scripted = refused ?? (await reply(requests.at(-1)!, requests.length - 1));
     if (scripted === 'hang') {
       response.on('close', () => {
         endpoint.aborted = true;

@@ -57,6 +57,7 @@ export const useToolAttempts = (open: () => Database) => {
     });
     features = createToolServers(testServices(open(), { config, clock, log }), {
       checkUnused: async () => {},
+      schemaWarnings: () => [],
     });
     const served = await serveRoutes(open(), features);
     http = served.v2;

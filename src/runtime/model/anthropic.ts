@@ -5,7 +5,8 @@ import { type CallOptions, type CreateProvider, type LlmOf, revealed } from './p
 
 /** The least budget for thinking that the API takes. */
 const leastBudget = 1_024;
-const shares = { minimal: 0.1, low: 0.2, medium: 0.5, high: 0.8 };
+/** How much of the limit of a reply is for thinking, by effort. */
+export const shares = { minimal: 0.1, low: 0.2, medium: 0.5, high: 0.8 };
 
 /**
  * Older models have a budget for thinking, which the SDK adds to the limit of the reply. Returns the budget, and what is

@@ -4,7 +4,9 @@ import type { Redactor } from '../../lib/redactor.ts';
 import { retryAfterMs } from '../../lib/retry-after.ts';
 import { storable } from '../messages.ts';
 import { ModelError } from '../step.ts';
+import { refusedPart } from './refused.ts';
 import type { Watch } from './watch.ts';
+import { wordsIn } from './words.ts';
 
 const maxRetryAfterMs = 10 * 60_000;
 
@@ -39,6 +41,14 @@ interface Refusal {
   headers: Record<string, string> | undefined;
 }
 
+const wordsOf = (body: string): string | undefined => {
+  try {
+    return wordsIn(JSON.parse(body));
+  } catch {
+    return undefined;
+  }
+};
+
 const refusalOf = (error: unknown): Refusal | null => {
   for (const cause of causes(error)) {
     const { statusCode, message, responseHeaders, responseBody, data } = cause as Partial<APICallError> & {
@@ -46,7 +56,9 @@ const refusalOf = (error: unknown): Refusal | null => {
     };
     if (typeof statusCode !== 'number' || statusCode < 300) continue;
     const body = typeof responseBody === 'string' ? responseBody : JSON.stringify(data ?? '');
-    const shown = typeof message === 'string' ? message : '';
+    // The SDK knows one form of errors, and shows the status line of others.
+    const said = body.includes(JSON.stringify(message ?? '').slice(1, -1)) ? message : wordsOf(body);
+    const shown = said ?? (typeof message === 'string' ? message : '');
     return { status: statusCode, message: shown, searched: `${shown} ${body}`, headers: responseHeaders };
   }
   return null;
@@ -91,10 +103,32 @@ const ofRefusal = (refusal: Refusal, redactor: Redactor): ModelError => {
     return new ModelError('context_too_long', text, final);
   }
   if (status === 429) return new ModelError('model_rate_limited', text, wait);
+  const refused = refusedPart(status, searched);
+  if (refused !== null && status >= 500) return new ModelError('model_refused', text, { ...final, refused });
   if (status === 408 || status === 424 || status >= 500)
     return new ModelError('model_unavailable', text, wait);
   const unauthorized = status === 401 || status === 403 || (status === 400 && wrongKey.test(searched));
-  return new ModelError(unauthorized ? 'model_unauthorized' : 'model_refused', text, final);
+  if (unauthorized) return new ModelError('model_unauthorized', text, final);
+  return new ModelError('model_refused', text, { ...final, refused });
+};
+
+/** An error that an endpoint reported in a response of status 200. `status`: what it says that the status is. */
+export class ReportedError extends Error {
+  readonly status: number | null;
+  readonly body: string;
+  constructor(message: string, status: number | null, body: string) {
+    super(message);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+const ofReported = ({ message, status, body }: ReportedError, redactor: Redactor): ModelError => {
+  const refusal = { status: status ?? 400, message, searched: `${message} ${body}`, headers: undefined };
+  const error = ofRefusal(refusal, redactor);
+  if (status !== null || error.refused !== null || error.code !== 'model_refused') return error;
+  const text = `The model endpoint returned an error: ${scrub(message, redactor)}`;
+  return new ModelError('model_answer_invalid', text, { retryable: true });
 };
 
 const brokenOff = () =>
@@ -115,6 +149,7 @@ export const toModelError = (error: unknown, watch: Watch, redactor: Redactor): 
   if (watch.failure) return watch.failure;
   for (const cause of causes(error)) {
     if (cause instanceof ModelError) return cause;
+    if (cause instanceof ReportedError) return ofReported(cause, redactor);
     if (cause instanceof EgressError) {
       return new ModelError('model_unavailable', `The model endpoint cannot be reached: ${cause.message}.`, {
         retryable: cause.kind !== 'denied',

@@ -7,15 +7,19 @@ import { anthropic } from './anthropic.ts';
 import { bedrock } from './bedrock.ts';
 import { receiveStream, receiveWhole } from './call.ts';
 import { toModelError } from './errors.ts';
+import { createMemory, withFallbacks } from './fallbacks.ts';
 import { google } from './google.ts';
 import { azure, openAi } from './openai.ts';
 import { openAiCompatible } from './openai-compatible.ts';
 import { type LoadFile, markLast, toInstructions, toModelMessages, toOutput, toToolSet } from './prompt.ts';
-import type { CallOptions, Provider } from './provider.ts';
+import type { CallOptions, OutputFormat, Provider } from './provider.ts';
+import { readableFetch } from './readable.ts';
+import { withoutReasoning } from './reasoning.ts';
 import { toStepResult } from './reply.ts';
 import { Watch, WholeReply, watchedFetch } from './watch.ts';
 
 export type { LoadFile } from './prompt.ts';
+export { schemaWarnings } from './schemas/fit.ts';
 
 type EndpointLlm = Exclude<ResolvedLlm, { kind: 'mock' }>;
 
@@ -75,6 +79,7 @@ const step = async (
   model: string,
   deps: ModelDeps,
   request: StepRequest,
+  output: OutputFormat,
 ): Promise<StepResult> => {
   // The name of a model becomes part of some addresses.
   if (model.split('/').some((segment) => segment === '.' || segment === '..')) {
@@ -84,11 +89,18 @@ const step = async (
     reasoning: llm.reasoning_effort,
     maxOutputTokens: smaller(request.maxOutputTokens, llm.max_output_tokens),
     cacheKey: llm.prompt_caching ? request.cacheKey : null,
+    output,
   };
   const redactor = redactorOf(llm);
   using watch = new Watch(request.signal, llm.timeout_seconds * 1_000, deps.silenceMs ?? 60_000);
   const { kind } = llm;
-  const messages = await toModelMessages(request.messages, { kind, model, loadFile: deps.loadFile });
+  const hasTools = request.tools.length > 0;
+  const messages = await toModelMessages(request.messages, {
+    kind,
+    model,
+    loadFile: deps.loadFile,
+    hasTools,
+  });
   const sdkCall = (fetch: typeof globalThis.fetch) => {
     const { options, cacheMarks, ...provider } = createProvider(llm, model, fetch, call);
     const marks = llm.prompt_caching ? cacheMarks : undefined;
@@ -99,7 +111,7 @@ const step = async (
       ...(instructions === undefined ? {} : { instructions }),
       messages: markLast(messages, marks),
       tools: toToolSet(request.tools),
-      ...(request.output ? { output: toOutput(request.output) } : {}),
+      ...(request.output && output !== 'text' ? { output: toOutput(request.output) } : {}),
       ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
       ...(llm.temperature === null ? {} : { temperature: llm.temperature }),
       ...(reasoning === null ? {} : { reasoning }),
@@ -109,16 +121,20 @@ const step = async (
     };
   };
   try {
-    const fetch = watchedFetch(deps.fetch, watch, llm.streaming);
+    const isChat = kind === 'openai_compatible' || ('api' in llm && llm.api === 'chat_completions');
+    const watched = watchedFetch(deps.fetch, watch, llm.streaming);
+    const whole = (fetch: typeof globalThis.fetch) =>
+      receiveWhole(sdkCall(readableFetch(fetch, { streamed: false, isChat })), request.onDelta);
     const reply = llm.streaming
-      ? await receiveStream(sdkCall(fetch), watch, request.onDelta).catch((error: unknown) => {
+      ? await receiveStream(
+          sdkCall(readableFetch(watched, { streamed: true, isChat })),
+          watch,
+          request.onDelta,
+        ).catch((error: unknown) => {
           if (!(error instanceof WholeReply)) throw error;
-          return receiveWhole(
-            sdkCall(async () => error.response),
-            request.onDelta,
-          );
+          return whole(async () => error.response);
         })
-      : await receiveWhole(sdkCall(fetch), request.onDelta);
+      : await whole(watched);
     return toStepResult(reply, kind, model, redactor);
   } catch (error) {
     request.signal.throwIfAborted();
@@ -138,7 +154,13 @@ const providerNames: Record<EndpointLlm['kind'], string> = {
 
 /** The model of an LLM configuration. */
 export const createModel = (llm: ResolvedLlm, deps: ModelDeps): Model => {
-  if (llm.kind === 'mock') return mockModel();
+  if (llm.kind === 'mock') return withoutReasoning(mockModel());
   const name = deps.name ?? llm.model;
-  return { provider: providerNames[llm.kind], name, step: (request) => step(llm, name, deps, request) };
+  const memory = createMemory();
+  return withoutReasoning({
+    provider: providerNames[llm.kind],
+    name,
+    step: (request) =>
+      withFallbacks(llm, name, memory, request, (sent, output) => step(llm, name, deps, sent, output)),
+  });
 };

@@ -2,7 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { type CreateProvider, type LlmOf, revealed } from './provider.ts';
 
 /** Any endpoint that speaks OpenAI's chat completions. */
-export const openAiCompatible: CreateProvider<LlmOf<'openai_compatible'>> = (llm, model, fetch) => ({
+export const openAiCompatible: CreateProvider<LlmOf<'openai_compatible'>> = (llm, model, fetch, call) => ({
   model: createOpenAICompatible({
     name: 'openai-compatible',
     baseURL: llm.base_url,
@@ -12,6 +12,7 @@ export const openAiCompatible: CreateProvider<LlmOf<'openai_compatible'>> = (llm
     },
     // Without it a stream has no usage.
     includeUsage: true,
+    supportsStructuredOutputs: call.output === 'json_schema',
     fetch,
   }).chatModel(model),
 });

@@ -153,6 +153,20 @@ test('organization, project and additional headers are sent, and the model of an
   expect(body.model).toBe('gpt-5-mini');
 });
 
+test('the budget for thinking of Gemini leaves room for the reply', async () => {
+  const budget = async (max_output_tokens: number, model: string, effort = 'low') => {
+    const more = { reasoning_effort: effort, max_output_tokens };
+    const { generationConfig } = await bodyOf('google', more, { deps: { name: model } });
+    return generationConfig.thinkingConfig.thinkingBudget;
+  };
+  expect(await budget(500, 'gemini-2.5-flash')).toBe(100);
+  expect(await budget(500, 'gemini-2.5-pro')).toBe(128);
+  expect(await budget(100, 'gemini-2.5-pro')).toBeUndefined();
+  expect(await budget(500, 'gemini-2.5-flash-lite')).toBe(0);
+  expect(await budget(60_000, 'gemini-2.5-flash')).toBe(6_554);
+  expect(await budget(500, 'gemini-2.5-flash', 'none')).toBe(0);
+});
+
 describe('the address of an Azure endpoint', () => {
   const path = async (more: Record<string, unknown>, base = '') => {
     const paths: string[] = [];
@@ -173,8 +187,14 @@ describe('the address of an Azure endpoint', () => {
     expect(await path({ api_version: 'preview' })).toBe('/openai/v1/responses?api-version=preview');
     expect(await path({}, '/v1')).toBe('/openai/v1/responses?api-version=v1');
     expect(await path({ api: 'chat_completions' }, '/')).toBe('/openai/v1/chat/completions?api-version=v1');
+    const deployment = '/openai/deployments/prod-deployment/chat/completions';
+    expect(await path({ deployment_urls: true })).toBe(`${deployment}?api-version=2024-10-21`);
     expect(await path({ deployment_urls: true, api_version: '2025-03-01-preview' })).toBe(
-      '/openai/deployments/prod-deployment/responses?api-version=2025-03-01-preview',
+      `${deployment}?api-version=2025-03-01-preview`,
+    );
+    // Stored before it was refused.
+    expect(await path({ deployment_urls: true, api: 'responses', api_version: 'v1' })).toBe(
+      `${deployment}?api-version=2024-10-21`,
     );
   });
 });

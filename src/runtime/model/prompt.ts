@@ -35,11 +35,37 @@ const userContent = async (
   return text === '' ? parts : [{ type: 'text', text }, ...parts];
 };
 
+/**
+ * The message as text alone, for a request without tools: providers refuse calls and results of tools that the request
+ * does not have.
+ */
+const withoutTools = (message: Message): Message => {
+  if (message.role === 'assistant' && message.tool_calls.length > 0) {
+    const calls = message.tool_calls.map(
+      ({ name, arguments: args }) => `[Called ${name} with ${JSON.stringify(args ?? {})}]`,
+    );
+    return { role: 'assistant', text: [message.text, ...calls].filter(Boolean).join('\n'), tool_calls: [] };
+  }
+  if (message.role !== 'tool') return message;
+  return { role: 'user', text: `[Result of ${message.tool_name}]\n${message.text}` };
+};
+
 /** The conversation without its instructions, for the model `model` of the kind `kind`. */
 export const toModelMessages = async (
-  messages: readonly Message[],
-  { kind, model, loadFile }: { kind: string; model: string; loadFile?: LoadFile | undefined },
+  given: readonly Message[],
+  {
+    kind,
+    model,
+    loadFile,
+    hasTools,
+  }: {
+    kind: string;
+    model: string;
+    loadFile?: LoadFile | undefined;
+    hasTools: boolean;
+  },
 ): Promise<ModelMessage[]> => {
+  const messages = hasTools ? given : given.map(withoutTools);
   const converted: ModelMessage[] = [];
   for (const message of messages) {
     switch (message.role) {

@@ -8,6 +8,7 @@ import {
   valuesOf,
   words,
 } from './protocol.ts';
+import { checkAnthropic, refusalOf } from './strict.ts';
 
 const apiKey = 'sk-ant-0123456789abcdef';
 const model = 'claude-sonnet-4-5-20250929';
@@ -63,6 +64,14 @@ export const anthropic: Protocol = {
   secrets: [apiKey],
   isAuthorized: ({ headers }) =>
     headers['x-api-key'] === apiKey && headers['anthropic-version'] === '2023-06-01',
+  refuses: (request) =>
+    refusalOf(
+      () => checkAnthropic(request),
+      ({ message }) => ({
+        status: 400,
+        body: { type: 'error', error: { type: 'invalid_request_error', message } },
+      }),
+    ),
   streamType: 'text/event-stream; charset=utf-8',
   isStream: ({ body }) => body.stream === true,
   whole: (turn) => ({

@@ -10,6 +10,7 @@ import {
   valuesOf,
   words,
 } from './protocol.ts';
+import { checkBedrock, refusalOf } from './strict.ts';
 
 export const bedrockKeys = {
   region: 'eu-central-1',
@@ -127,6 +128,11 @@ export const bedrock: Protocol = {
   settings: bedrockKeys,
   secrets: [bedrockKeys.secret_access_key, bedrockKeys.session_token],
   isAuthorized: hasSignature,
+  refuses: (request) =>
+    refusalOf(
+      () => checkBedrock(request),
+      ({ message }) => ({ status: 400, body: { message } }),
+    ),
   streamType: 'application/vnd.amazon.eventstream',
   isStream: ({ path }) => path.endsWith('/converse-stream'),
   whole: (turn) => ({

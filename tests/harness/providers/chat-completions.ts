@@ -1,4 +1,5 @@
 import { argsText, defaultUsage, event, halves, type Protocol, type Turn, words } from './protocol.ts';
+import { openAiRefusal } from './strict.ts';
 
 const id = 'chatcmpl-1';
 const model = 'chat-model-2026';
@@ -29,6 +30,7 @@ export const chatCompletions: Omit<
   Protocol,
   'kind' | 'basePath' | 'settings' | 'secrets' | 'model' | 'isAuthorized'
 > = {
+  refuses: openAiRefusal,
   streamType: 'text/event-stream',
   isStream: ({ body }) => body.stream === true,
   whole: (turn) => ({

@@ -1,4 +1,5 @@
 import { argsText, defaultUsage, event, type Protocol, type Turn, valuesOf, words } from './protocol.ts';
+import { checkGoogle, refusalOf } from './strict.ts';
 
 const apiKey = 'AIza0123456789abcdef';
 
@@ -61,6 +62,14 @@ export const google: Protocol = {
   isAuthorized: ({ headers, path }) =>
     headers['x-goog-api-key'] === apiKey &&
     /^\/v1beta\/models\/[^/]+:(generateContent|streamGenerateContent\?alt=sse)$/.test(path),
+  refuses: (request) =>
+    refusalOf(
+      () => checkGoogle(request),
+      ({ message }) => ({
+        status: 400,
+        body: { error: { code: 400, message, status: 'INVALID_ARGUMENT' } },
+      }),
+    ),
   streamType: 'text/event-stream',
   isStream: ({ path }) => path.includes(':streamGenerateContent'),
   whole: (turn) => replyOf(turn, partsOf(turn, turn.text ? [turn.text] : []), true),

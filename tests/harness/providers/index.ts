@@ -8,6 +8,7 @@ import type { Protocol, ProviderRequest, Turn } from './protocol.ts';
 import { responses } from './responses.ts';
 
 export type { Protocol, ProviderRequest, Turn } from './protocol.ts';
+export { servers } from './strict.ts';
 
 const bearer = 'sk-0123456789-abcdef';
 const azureKey = 'az-0123456789-abcdef';
@@ -141,7 +142,10 @@ const fail = async (
   if (how === 'error') response.end(protocol.streamError());
 };
 
-/** A provider on 127.0.0.1 that replies `reply(request, n)`; the first request has the number 0. */
+/**
+ * A provider on 127.0.0.1 that replies `reply(request, n)`; the first request has the number 0. It refuses what the real
+ * one refuses.
+ */
 export const startProvider = async (
   protocol: Protocol,
   reply: (request: ProviderRequest, n: number) => Reply | Promise<Reply>,
@@ -160,6 +164,12 @@ export const startProvider = async (
     if (!protocol.isAuthorized(request)) {
       response.writeHead(401, { 'content-type': 'application/json' });
       response.end(JSON.stringify(protocol.error(401, 'The key or the address is wrong.')));
+      return;
+    }
+    const refusal = protocol.refuses(request);
+    if (refusal) {
+      response.writeHead(refusal.status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(refusal.body));
       return;
     }
     const scripted = await reply(request, requests.length - 1);

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Refusal } from './strict.ts';
 
 /** What a fake model says, whatever the protocol. */
 export interface Turn {
@@ -36,6 +37,8 @@ export interface Protocol {
   secrets: string[];
   /** Whether the request has the credentials of `settings`. */
   isAuthorized(request: ProviderRequest): boolean;
+  /** How the provider refuses the request; null if it takes it. */
+  refuses(request: ProviderRequest): Refusal | null;
   isStream(request: ProviderRequest): boolean;
   streamType: string;
   whole(turn: Turn): unknown;

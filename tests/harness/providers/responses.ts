@@ -8,6 +8,7 @@ import {
   valuesOf,
   words,
 } from './protocol.ts';
+import { openAiRefusal } from './strict.ts';
 
 const model = 'gpt-5-2026-01-01';
 
@@ -120,6 +121,7 @@ export const responses: Omit<
   Protocol,
   'kind' | 'basePath' | 'settings' | 'secrets' | 'model' | 'isAuthorized'
 > = {
+  refuses: openAiRefusal,
   streamType: 'text/event-stream',
   isStream: ({ body }) => body.stream === true,
   whole: (turn) => responseOf(turn, endOf(turn), itemsOf(turn)),

@@ -27,13 +27,18 @@ export const useAgentForm = <V extends object>(
   got: Got<PublicAgent>,
   toValues: (agent: PublicAgent) => V,
   toBody: (values: V) => object,
+  /** Returns what is kept of the response, which may show a secret once. */
+  keep: (agent: PublicAgent) => PublicAgent = (saved) => saved,
 ): Edit<PublicAgent, V> => {
   const address = path`/api/v2/agents/${agent.id}`;
   return useEditForm({
     path: address,
     loaded: { body: agent, etag: got.etag },
     toValues,
-    save: (values, ifMatch) => request<PublicAgent>('PATCH', address, { body: toBody(values), ifMatch }),
+    save: async (values, ifMatch) => {
+      const reply = await request<PublicAgent>('PATCH', address, { body: toBody(values), ifMatch });
+      return { ...reply, body: keep(reply.body) };
+    },
     disabledReason: permissionReason(usePermission('updateAgent')),
     invalidates: ['/app/api/agents'],
   });

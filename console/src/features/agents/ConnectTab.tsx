@@ -3,6 +3,8 @@ import type { AgentOverview } from '../../api/types.gen.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { Time } from '../../time/index.ts';
 import { Box, CodeBlock, OutcomeTag, Quiet, Section, Words } from '../../ui/index.ts';
+import { LoadedAgent } from './AgentForm.tsx';
+import { CallbacksForm } from './CallbacksForm.tsx';
 import css from './ConnectTab.module.css';
 
 const toolAddress = (baseUrl: string, id: string): string =>
@@ -24,7 +26,7 @@ const variablesOf = (otlpUrl: string, id: string): string =>
   ].join('\n');
 
 /** How programs reach the agent, and how they send traces in its name. */
-export const ConnectTab = ({ agent: { id, name, last_span_at } }: { agent: AgentOverview }) => {
+export const ConnectTab = ({ agent: { id, name, mode, last_span_at } }: { agent: AgentOverview }) => {
   const me = useMe();
   const base = me.base_url ?? `${location.origin}/api/v2`;
   const otlp = me.otlp_url ?? `${base}/telemetry/v1/traces`;
@@ -60,6 +62,10 @@ export const ConnectTab = ({ agent: { id, name, last_span_at } }: { agent: Agent
           </div>
         </Box>
       </Section>
+      {/* Only workers have Work Items. */}
+      {mode === 'worker' && (
+        <LoadedAgent agentId={id}>{(agent, got) => <CallbacksForm agent={agent} got={got} />}</LoadedAgent>
+      )}
     </>
   );
 };

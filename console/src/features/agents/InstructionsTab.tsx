@@ -3,9 +3,9 @@ import type { PublicAgent } from '../../api/types.gen.ts';
 import { EditForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
-import { NumberField, notify, Textarea, TextField } from '../../ui/index.ts';
+import { NumberField, notify, optionsOf, Segmented, Textarea, TextField } from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
-import { LlmSelect } from './LlmSelect.tsx';
+import { FallbackSelect, LlmSelect } from './LlmSelect.tsx';
 import { hintOf, settingNames, toBody, toValues } from './values.ts';
 
 const labels = {
@@ -14,8 +14,13 @@ const labels = {
   instructions: words.instructions,
   llm_id: words.llm,
   model: words.override,
+  fallback_llm_ids: words.fallbacks,
+  execution: words.executedBy,
+  result_schema: words.resultSchema,
   ...words.settings,
 };
+
+const executions = optionsOf(words.executions);
 
 const InstructionsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }) => {
   const edit = useAgentForm(agent, got, toValues, toBody);
@@ -27,6 +32,19 @@ const InstructionsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicA
       <Textarea {...form.field('instructions')} label={words.instructions} hint={words.instructionsHint} />
       <LlmSelect {...form.field('llm_id')} />
       <TextField {...form.field('model')} label={words.override} hint={words.overrideHint} />
+      <FallbackSelect {...form.field('fallback_llm_ids')} />
+      {agent.mode === 'worker' && (
+        <>
+          <Segmented {...form.field('execution')} label={words.executedBy} options={executions} />
+          <Textarea
+            {...form.field('result_schema')}
+            label={words.resultSchema}
+            hint={words.resultSchemaHint}
+            rows={6}
+            mono
+          />
+        </>
+      )}
       {settingNames.map((name) => (
         <NumberField
           key={name}

@@ -2,7 +2,48 @@ import { useGet, usePermission } from '../../api/index.ts';
 import type { LlmConfigurationPage } from '../../api/types.gen.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
-import { permissionReason, Select } from '../../ui/index.ts';
+import { MultiSelect, permissionReason, Select } from '../../ui/index.ts';
+
+/** The LLM configurations as options, and why a person may not choose one. */
+const useLlmOptions = () => {
+  const permission = usePermission('listLlmConfigurations');
+  const got = useGet<LlmConfigurationPage>('/api/v2/llm-configurations', {
+    query: { limit: 100 },
+    enabled: permission.allowed,
+  });
+  return {
+    reason: permissionReason(permission),
+    options: (got.data?.data ?? []).map(({ id, name, model }) => ({ value: id, label: name, note: model })),
+    nothing: got.loading ? common.loading : undefined,
+  };
+};
+
+/** The LLM configurations that take over, in the order in which they were chosen. */
+export const FallbackSelect = ({
+  value,
+  disabledReason,
+  ...field
+}: {
+  name: string;
+  value: string[];
+  onChange: (value: string[]) => void;
+  error: string | undefined;
+  disabledReason: string | null | undefined;
+}) => {
+  const { reason, options, nothing } = useLlmOptions();
+  const unknown = value.filter((id) => !options.some((option) => option.value === id));
+  return (
+    <MultiSelect
+      {...field}
+      label={words.fallbacks}
+      hint={words.fallbacksHint}
+      value={value}
+      disabledReason={disabledReason ?? reason}
+      options={[...options, ...unknown.map((id) => ({ value: id, label: id }))]}
+      nothing={nothing}
+    />
+  );
+};
 
 /** The LLM configuration of an agent; none is the default. A role that may not read them keeps what is set. */
 export const LlmSelect = ({
@@ -16,11 +57,7 @@ export const LlmSelect = ({
   error?: string | undefined;
   disabledReason?: string | null | undefined;
 }) => {
-  const permission = usePermission('listLlmConfigurations');
-  const got = useGet<LlmConfigurationPage>('/api/v2/llm-configurations', {
-    query: { limit: 100 },
-    enabled: permission.allowed,
-  });
+  const { reason, options, nothing } = useLlmOptions();
   return (
     <Select
       name="llm_id"
@@ -30,9 +67,9 @@ export const LlmSelect = ({
       onChange={onChange}
       error={error}
       clearable
-      disabledReason={disabledReason ?? permissionReason(permission)}
-      options={(got.data?.data ?? []).map(({ id, name, model }) => ({ value: id, label: name, note: model }))}
-      nothing={got.loading ? common.loading : undefined}
+      disabledReason={disabledReason ?? reason}
+      options={options}
+      nothing={nothing}
     />
   );
 };

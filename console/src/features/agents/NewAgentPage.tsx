@@ -6,21 +6,32 @@ import { SubmitForm, useCreateForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common, copyName } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Loaded, optionsOf, Page, permissionReason, Segmented, Textarea, TextField } from '../../ui/index.ts';
+import {
+  Loaded,
+  optionsOf,
+  Page,
+  permissionReason,
+  Say,
+  Segmented,
+  Textarea,
+  TextField,
+} from '../../ui/index.ts';
+import { copiedCallbacks, leftOut } from './callbacks.ts';
 import { LlmSelect } from './LlmSelect.tsx';
 import type { newAgentSearch } from './search.ts';
 
 const modes = optionsOf(words.modes);
 
 /** What a copy takes over that the form does not show. */
-const copied = (agent: PublicAgent) => ({
+const copied = (agent: PublicAgent, mode: PublicAgent['mode']) => ({
   fallback_llm_ids: agent.fallback_llm_ids,
   tool_server_ids: agent.tool_server_ids,
   tool_policies: agent.tool_policies,
   semantic_data_model_ids: agent.semantic_data_model_ids,
-  result_schema: agent.result_schema,
-  execution: agent.execution,
+  // Only workers have these.
+  ...(mode === 'worker' && { result_schema: agent.result_schema, execution: agent.execution }),
   approval_role: agent.approval_role,
+  callbacks: copiedCallbacks(agent),
   settings: agent.settings,
   model: agent.model,
 });
@@ -33,11 +44,12 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
     instructions: copy?.instructions ?? '',
     llm_id: copy?.llm_id ?? null,
   };
+  const secrets = copy ? leftOut(copy) : [];
   const form = useCreateForm<PublicAgent, typeof first>({
     first,
     post: '/api/v2/agents',
     toBody: ({ description, ...values }) => ({
-      ...(copy ? copied(copy) : {}),
+      ...(copy ? copied(copy, values.mode) : {}),
       ...values,
       description: description || null,
     }),
@@ -54,6 +66,16 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
       <Textarea {...form.field('instructions')} label={words.instructions} hint={words.instructionsHint} />
       <LlmSelect {...form.field('llm_id')} />
       <TextField {...form.field('description')} label={words.description} />
+      {secrets.length > 0 && (
+        <Say title={words.leftOut}>
+          <ul>
+            {secrets.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+          <p>{words.leftOutMore}</p>
+        </Say>
+      )}
     </SubmitForm>
   );
 };

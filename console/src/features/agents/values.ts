@@ -1,3 +1,4 @@
+import { ApiProblem } from '../../api/index.ts';
 import type { CreateAgentBody, PublicAgent } from '../../api/types.gen.ts';
 import { agents as words } from '../../text/en/agents.ts';
 
@@ -9,6 +10,10 @@ export interface AgentValues {
   instructions: string;
   llm_id: string | null;
   model: string;
+  fallback_llm_ids: string[];
+  execution: PublicAgent['execution'];
+  /** JSON, or empty. */
+  result_schema: string;
   max_concurrency: number | null;
   max_attempts: number | null;
   timeout_seconds: number | null;
@@ -48,8 +53,29 @@ export const toValues = ({ settings, ...agent }: PublicAgent): AgentValues => ({
   instructions: agent.instructions,
   llm_id: agent.llm_id,
   model: agent.model ?? '',
+  fallback_llm_ids: agent.fallback_llm_ids,
+  execution: agent.execution,
+  result_schema: agent.result_schema === null ? '' : JSON.stringify(agent.result_schema, null, 2),
   ...settings,
 });
+
+/** Reads the schema of the form. Throws the fault of its field if it is no JSON object. */
+const readSchema = (text: string): Record<string, unknown> | null => {
+  if (text.trim() === '') return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value as Record<string, unknown>;
+    }
+  } catch {
+    // As what is no object.
+  }
+  throw new ApiProblem(422, { details: [{ path: 'result_schema', message: words.schemaNotObject }] });
+};
+
+/** What only agents with Work Items have. */
+const workerFields = ({ mode, execution, result_schema }: AgentValues) =>
+  mode === 'worker' ? { execution, result_schema: readSchema(result_schema) } : {};
 
 /** The body of a change: what the form has, with texts that are empty as null. */
 export const toBody = (values: AgentValues) => ({
@@ -58,6 +84,8 @@ export const toBody = (values: AgentValues) => ({
   instructions: values.instructions,
   llm_id: values.llm_id,
   model: values.model || null,
+  fallback_llm_ids: values.fallback_llm_ids,
+  ...workerFields(values),
   settings: Object.fromEntries(
     settingNames
       .filter((name) => values[name] !== null || mayBeEmpty.includes(name))

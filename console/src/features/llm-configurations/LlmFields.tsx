@@ -3,7 +3,7 @@ import { common } from '../../text/en/common.ts';
 import { llmConfigurations as words } from '../../text/en/llm-configurations.ts';
 import { Checkbox, optionsOf, SecretField, Select, StoredSecretMap, TextField } from '../../ui/index.ts';
 import { LimitFields } from './LimitFields.tsx';
-import { fieldIn, type LlmValues } from './values.ts';
+import { byDeployment, fieldIn, type LlmValues } from './values.ts';
 
 const kinds = optionsOf(words.kinds);
 const apis = optionsOf(words.apis);
@@ -67,7 +67,7 @@ const OpenAiFields = ({ form }: Props) => {
   const has = (name: Parameters<typeof fieldIn>[1]) => fieldIn(form.values.kind, name) !== null;
   return (
     <>
-      {has('api') && (
+      {has('api') && !byDeployment(form.values) && (
         <Select
           {...form.field('api')}
           onChange={(api) => form.set({ api: api ?? 'responses' })}

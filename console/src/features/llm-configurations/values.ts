@@ -127,6 +127,10 @@ const unchosen: Record<LlmValues['credentials'], readonly Field[]> = {
   access_key: ['api_key'],
 };
 
+/** Whether the addresses of Azure name the deployment. */
+export const byDeployment = ({ kind, deployment_urls }: LlmValues): boolean =>
+  kind === 'azure' && deployment_urls;
+
 /** What the API takes for a value: null for what is empty and may be, undefined for a stored secret that stays. */
 const sent = (values: LlmValues, name: Field): unknown => {
   const { kind, credentials } = values;
@@ -134,6 +138,10 @@ const sent = (values: LlmValues, name: Field): unknown => {
     if (unchosen[credentials].includes(name)) return null;
     // One of the pair must not be cleared: the API says that it is missing.
     if (name !== 'session_token' && /key/.test(name)) return values[name] ?? undefined;
+  }
+  // Addresses by deployment have one protocol, and no version of this name.
+  if (byDeployment(values) && (name === 'api' || (name === 'api_version' && values.api_version === 'v1'))) {
+    return null;
   }
   const value = values[name];
   if (name === 'headers') {

@@ -16,6 +16,12 @@ const Steps = ({ item, steps }: { item: WorkItemDetail; steps: readonly Step[] }
   );
 };
 
+/** What people should know of steps, once each. */
+const Notes = ({ steps }: { steps: readonly Step[] }) => {
+  const notes = [...new Set(steps.flatMap(({ notes }) => notes))];
+  return notes.map((note) => <p key={note}>{note}</p>);
+};
+
 /** Attempts, model calls, tools and waits on one axis. */
 export const Timeline = ({ item, every }: { item: WorkItemDetail; every: number | undefined }) => {
   const got = useGet<{ data: Step[] }>(stepsPath(item.id), { every });
@@ -25,6 +31,7 @@ export const Timeline = ({ item, every }: { item: WorkItemDetail; every: number 
         {({ data }) => (
           <Box padded>
             {data.length === 0 ? <Quiet>{words.noSteps}</Quiet> : <Steps item={item} steps={data} />}
+            <Notes steps={data} />
           </Box>
         )}
       </Loaded>

@@ -1,0 +1,91 @@
+import { isObject } from '../../../lib/objects.ts';
+import { anyOf, type Schema } from './modern.ts';
+import { resolveReference } from './references.ts';
+
+/** What providers refuse at the top of the arguments of a tool. What it says of properties is said without it. */
+const refused = ['$ref', 'allOf', 'anyOf', 'oneOf', 'not', 'enum', 'const', 'if', 'then', 'else'] as const;
+
+/** The properties that an object may have, with all schemas that are said of each, and those that it must have. */
+interface Arguments {
+  properties: Map<string, unknown[]>;
+  required: Set<string>;
+}
+
+const add = (into: Arguments, { properties }: Arguments): void => {
+  for (const [name, schemas] of properties) {
+    into.properties.set(name, [...(into.properties.get(name) ?? []), ...schemas]);
+  }
+};
+
+const allowsObjects = ({ type }: Schema): boolean =>
+  type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'));
+
+/** The arguments that `node` describes; null if no object fits it. `followed`: the references on the way to it. */
+const argumentsOf = (root: Schema, node: unknown, followed: readonly string[]): Arguments | null => {
+  if (!isObject(node)) return node === false ? null : { properties: new Map(), required: new Set() };
+  if (!allowsObjects(node)) return null;
+  const own: Arguments = {
+    properties: new Map(
+      Object.entries(isObject(node.properties) ? node.properties : {}).map(([name, one]) => [name, [one]]),
+    ),
+    required: new Set(Array.isArray(node.required) ? node.required : []),
+  };
+  const reference = typeof node.$ref === 'string' && !followed.includes(node.$ref) ? node.$ref : null;
+  const all: [unknown, readonly string[]][] = [
+    ...(reference === null
+      ? []
+      : [[resolveReference(root, reference), [...followed, reference]] as [unknown, readonly string[]]]),
+    ...(Array.isArray(node.allOf) ? node.allOf : []).map((one): [unknown, readonly string[]] => [
+      one,
+      followed,
+    ]),
+  ];
+  for (const [one, path] of all) {
+    const part = argumentsOf(root, one, path);
+    if (!part) return null;
+    add(own, part);
+    for (const name of part.required) own.required.add(name);
+  }
+  for (const choice of [node.anyOf, node.oneOf]) {
+    if (!Array.isArray(choice)) continue;
+    const options = choice.flatMap((one) => argumentsOf(root, one, followed) ?? []);
+    const [first, ...others] = options;
+    if (!first) return null;
+    for (const option of options) add(own, option);
+    for (const name of first.required) {
+      if (others.every(({ required }) => required.has(name))) own.required.add(name);
+    }
+  }
+  // A property that is only required somewhere can be anything.
+  for (const name of own.required) if (!own.properties.has(name)) own.properties.set(name, []);
+  for (const branch of [node.then, node.else]) {
+    const part = argumentsOf(root, branch, followed);
+    if (part) add(own, part);
+  }
+  return own;
+};
+
+/**
+ * The schema `root` of arguments as an object that lists its properties, with nothing at the top that providers refuse.
+ * What is said of a property in several places becomes any of it: the call is checked by the schema as it was given.
+ * Null if no object fits the schema.
+ */
+export const plainObject = (root: Schema): Schema | null => {
+  const given = argumentsOf(root, root, []);
+  if (!given) return null;
+  const rest = Object.fromEntries(
+    Object.entries(root).filter(([key]) => !refused.some((one) => one === key)),
+  );
+  const { required: _, ...others } = rest;
+  return {
+    ...others,
+    type: 'object',
+    properties: Object.fromEntries(
+      [...given.properties].map(([name, schemas]) => [
+        name,
+        schemas.length === 1 ? schemas[0] : anyOf(schemas),
+      ]),
+    ),
+    ...(given.required.size > 0 ? { required: [...given.required] } : {}),
+  };
+};
