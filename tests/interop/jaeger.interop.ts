@@ -3,7 +3,7 @@ import { newServer, onFreePort, type Server } from '../harness/server.ts';
 import { until } from '../harness/wait.ts';
 import { freePort } from '../harness/watchdog.ts';
 import { startTracedPlatform, type TracedPlatform } from '../telemetry/fixture.ts';
-import { describeWith } from './peers.ts';
+import { describeWith, jsonOf } from './peers.ts';
 import { traceOfRun } from './tracing.ts';
 
 describeWith('jaeger', (program) => {
@@ -54,7 +54,7 @@ describeWith('jaeger', (program) => {
     // biome-ignore lint/suspicious/noExplicitAny: JSON of another product
     const trace: any = await until(async () => {
       const response = await fetch(`${query}/api/traces/${traceId}`);
-      return response.ok && (await response.json()).data[0];
+      return response.ok && (await jsonOf(response)).data[0];
     });
     expect(trace.spans.length).toBeGreaterThan(1);
     const [process] = Object.values(trace.processes) as {
@@ -64,7 +64,7 @@ describeWith('jaeger', (program) => {
     expect(process!.serviceName).toBe('night-shift');
     const tags = Object.fromEntries(process!.tags.map(({ key, value }) => [key, value]));
     expect(tags).toMatchObject({ 'deployment.environment': 'staging', 'service.namespace': 'agents' });
-    const { data } = await (await fetch(`${query}/api/services`)).json();
+    const { data } = await jsonOf(fetch(`${query}/api/services`));
     expect(data).toContain('night-shift');
   });
 });

@@ -8,7 +8,7 @@ import { newServer, onFreePort, type Server } from '../harness/server.ts';
 import { callbackPath, startSignIn } from '../harness/sign-in.ts';
 import { until } from '../harness/wait.ts';
 import { freePort } from '../harness/watchdog.ts';
-import { describeWith } from './peers.ts';
+import { describeWith, jsonOf } from './peers.ts';
 
 const secret = 'a-client-secret-of-32-characters';
 
@@ -166,9 +166,9 @@ describeWith('keycloak', (program) => {
         password: 'admin-password',
       }),
     });
-    const { access_token } = await token.json();
+    const { access_token } = await jsonOf(token);
     const admin = { headers: { authorization: `Bearer ${access_token}` } };
-    const users = await (await fetch(`${origin}/admin/realms/company/users?username=ada`, admin)).json();
+    const users = await jsonOf(fetch(`${origin}/admin/realms/company/users?username=ada`, admin));
     const ended = await fetch(`${origin}/admin/realms/company/users/${users[0].id}/logout`, {
       method: 'POST',
       ...admin,

@@ -18,3 +18,7 @@ export const describeWith = (peer: keyof typeof programs, tests: (program: strin
   const why = installed ? '' : ` (skipped: not installed; tests/interop/install.sh ${peer} installs it)`;
   describe.skipIf(!installed)(`${peer}${why}`, () => tests(program));
 };
+
+/** The JSON of another product, read field by field. */
+// biome-ignore lint/suspicious/noExplicitAny: its shape is not ours
+export const jsonOf = async (response: Response | Promise<Response>): Promise<any> => (await response).json();

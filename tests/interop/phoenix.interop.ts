@@ -3,7 +3,7 @@ import { newServer, onFreePort, type Server } from '../harness/server.ts';
 import { until } from '../harness/wait.ts';
 import { freePort } from '../harness/watchdog.ts';
 import { startTracedPlatform, type TracedPlatform } from '../telemetry/fixture.ts';
-import { describeWith } from './peers.ts';
+import { describeWith, jsonOf } from './peers.ts';
 import { traceOfRun } from './tracing.ts';
 
 describeWith('phoenix', (program) => {
@@ -51,7 +51,7 @@ describeWith('phoenix', (program) => {
     const found: any[] = await until(async () => {
       const response = await fetch(`${origin}/v1/projects/night-shift/spans?limit=1000`);
       if (!response.ok) return false;
-      const { data } = await response.json();
+      const { data } = await jsonOf(response);
       const ours = data.filter(
         (span: { context: { trace_id: string } }) => span.context.trace_id === traceId,
       );
