@@ -18,7 +18,7 @@ import { permissionsOf } from './http/index.ts';
 import { createLlmConfigurations } from './llm-configurations/index.ts';
 import { createDestinations, createObservability } from './observability/index.ts';
 import { createReplicas } from './replicas/index.ts';
-import { createAsk, createProbe, createRuntime, schemaWarnings } from './runtime/index.ts';
+import { createAsk, createProbe, createQuestions, createRuntime, schemaWarnings } from './runtime/index.ts';
 import { createSandbox } from './sandbox/index.ts';
 import { createSchedules, type Schedules } from './schedules/index.ts';
 import { createSemanticDataModels } from './semantic-data-models/index.ts';
@@ -77,8 +77,9 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
   });
   const externalWorkers = createExternalWorkers(services, { onFinished: workItems.onFinished });
   const schedules = createSchedules(services, { tracing: telemetry.tracing });
-  const llms = createLlmConfigurations(services, { probe: createProbe(services) });
-  const askModel = createAsk(services, llms);
+  const questions = createQuestions();
+  const llms = createLlmConfigurations(services, { probe: createProbe(services, questions) });
+  const askModel = createAsk(services, llms, { questions });
   const semanticDataModels = createSemanticDataModels(services, {
     connections: dataConnections,
     askModel,

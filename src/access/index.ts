@@ -17,7 +17,8 @@ import { deleteEndedSessions } from './sessions/store.ts';
 import { createProvider, createSignIn } from './sign-in/index.ts';
 
 export { principalNames } from './keys/names.ts';
-export { createRoleMappingBody, type RoleMappingRules } from './people/index.ts';
+export { findRootId } from './keys/store.ts';
+export { createRoleMappingBody, mayGiveRoles, type RoleMappingRules } from './people/index.ts';
 
 export interface Access {
   roleMappings: RoleMappingRules;

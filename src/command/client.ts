@@ -21,6 +21,8 @@ export interface Plan {
   fingerprint: string;
   changes: ShownChange[];
   secrets_needed: string[];
+  /** Absent from releases before it. `scope` null: no scope is enough. */
+  missing_scopes?: { kind: string; scope: string | null }[];
 }
 
 interface ErrorBody {

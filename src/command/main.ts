@@ -34,9 +34,15 @@ const runExport = async (options: Options): Promise<number> => {
   return 0;
 };
 
-const showPlan = ({ changes, secrets_needed }: Plan): void => {
+const showPlan = ({ changes, secrets_needed, missing_scopes = [] }: Plan): void => {
   print(showChanges(changes));
   print(`${isUnchanged(changes) ? 'Nothing to change' : 'Plan'}: ${summary(changes)}.\n`);
+  if (missing_scopes.length > 0) {
+    const lacking = missing_scopes.map(
+      ({ kind, scope }) => `${kind}: ${scope ?? 'only a key without scopes'}`,
+    );
+    process.stdout.write(`The API key lacks scopes to apply this (${lacking.join('; ')}).\n`);
+  }
   if (secrets_needed.length > 0) {
     print(
       `Secrets that are needed (--secret NAME=VALUE, --secrets-from-env): ${secrets_needed.join(', ')}.\n`,

@@ -162,6 +162,7 @@ export const conversationRun = (
     id: run.id,
     agentId: run.agent_id,
     conversationId: run.conversation_id,
+    createdBy: run.created_by,
     owner: { conversation_id: run.conversation_id, work_item_id: null },
     depth: run.depth,
     attributes: {

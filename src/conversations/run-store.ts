@@ -34,6 +34,7 @@ export interface ConversationRun {
   attempts: number;
   /** The token of the last claim: only its holder may write. */
   fencing: number;
+  created_by: string;
   created_at: Date;
   started_at: Date | null;
   finished_at: Date | null;
@@ -42,7 +43,7 @@ export interface ConversationRun {
 /** Of `conversation_runs r`. */
 const columns = sql`r.id, r.conversation_id, r.agent_id, r.status, r.depth, r.first_seq, r.message_id, r.answer, r.error,
   r.usage, r.model, r.trace_id, r.pending_approvals, r.decisions, r.unsafe_calls, r.tokens_before, r.attempts,
-  r.fencing, r.created_at, r.started_at, r.finished_at`;
+  r.fencing, r.created_by, r.created_at, r.started_at, r.finished_at`;
 
 /** A claimed run and the fencing token of the claim. */
 export interface RunLease {

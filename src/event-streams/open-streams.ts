@@ -1,35 +1,37 @@
 import { ApiError } from '../lib/errors.ts';
 import type { Principal } from '../lib/principal.ts';
 
-/** How many streams one key may have open on a replica. */
-const mostStreams = 100;
+/** How many streams one key may have open on a replica, and all keys of one person or service account together. */
+const mostStreams = { key: 100, root: 150 };
 
-/** Counts the open streams of each key. */
+const tooMany = (whose: string, most: number) =>
+  new ApiError(
+    'too_many_requests',
+    `${whose} ${most} open streams on this replica. Close some of them first.`,
+    {},
+    { 'retry-after': '5' },
+  );
+
+/** Counts the open streams of each key, and of each person or service account. */
 export class OpenStreams {
   readonly #open = new Map<string, number>();
 
-  /** Counts one more until `closed` is aborted. Throws 429 if the key has too many. */
-  open({ keyId, id }: Principal, closed: AbortSignal): void {
-    const key = keyId ?? id;
-    const open = this.#open.get(key) ?? 0;
-    if (open >= mostStreams) {
-      throw new ApiError(
-        'too_many_requests',
-        `This API key has ${mostStreams} open streams on this replica. Close some of them first.`,
-        {},
-        { 'retry-after': '5' },
-      );
+  /** Counts one more until `closed` is aborted. Throws 429 if the key or its root has too many. */
+  open({ keyId, id, rootId }: Principal, closed: AbortSignal): void {
+    const names = [`key ${keyId ?? id}`, `root ${rootId}`] as const;
+    const [byKey, byRoot] = names.map((name) => this.#open.get(name) ?? 0) as [number, number];
+    if (byKey >= mostStreams.key) throw tooMany('This API key has', mostStreams.key);
+    if (byRoot >= mostStreams.root) {
+      throw tooMany('The API keys of one person or service account have', mostStreams.root);
     }
     if (closed.aborted) return;
-    this.#open.set(key, open + 1);
-    closed.addEventListener(
-      'abort',
-      () => {
-        const left = this.#open.get(key)! - 1;
-        if (left > 0) this.#open.set(key, left);
-        else this.#open.delete(key);
-      },
-      { once: true },
-    );
+    for (const name of names) this.#count(name, 1);
+    closed.addEventListener('abort', () => names.forEach((name) => this.#count(name, -1)), { once: true });
+  }
+
+  #count(name: string, by: 1 | -1): void {
+    const open = (this.#open.get(name) ?? 0) + by;
+    if (open > 0) this.#open.set(name, open);
+    else this.#open.delete(name);
   }
 }

@@ -44,9 +44,15 @@ export interface Callers {
    * were too many, else `failure`.
    */
   countFailure(request: FastifyRequest, failure: unknown): unknown;
-  /** Takes one request from the key's bucket, and sets the RateLimit headers; throws 429. */
+  /** Takes one request from the buckets of the key and of its root, and sets the RateLimit headers; throws 429. */
   limitRate(principal: Principal, setHeader: SetHeader): void;
 }
+
+/**
+ * What the keys of one person or service account may do together, in limits of one key: who has many keys has little
+ * more than who has one.
+ */
+const rootFactor = 1.5;
 
 /** How many requests without a valid key one address may send before 429, and how many a second after that. */
 const withoutKey = { burst: 200, perSecond: 10 };
@@ -129,8 +135,16 @@ export const createCallers = ({
       const { allowed, remaining, retryAfter } = buckets.take(name, perSecond, burst);
       setHeader('ratelimit-policy', `"default";q=${burst};w=${Math.max(1, Math.ceil(burst / perSecond))}`);
       setHeader('ratelimit', `"default";r=${remaining};t=${retryAfter}`);
-      if (allowed) return;
-      throw tooMany(`The limit of ${perSecond} requests a second for one API key is reached.`, retryAfter);
+      if (!allowed) {
+        throw tooMany(`The limit of ${perSecond} requests a second for one API key is reached.`, retryAfter);
+      }
+      const most = perSecond * rootFactor;
+      const root = buckets.take(`root ${principal.rootId}`, most, Math.ceil(burst * rootFactor));
+      if (root.allowed) return;
+      throw tooMany(
+        `The limit of ${most} requests a second for all API keys of one person or service account is reached.`,
+        root.retryAfter,
+      );
     },
   };
 };

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { actFor } from '../lib/acting-for.ts';
 import { ApiError } from '../lib/errors.ts';
 import { anonymous, type Principal } from '../lib/principal.ts';
 import { Semaphore } from '../lib/semaphore.ts';
@@ -98,7 +99,11 @@ export const mountRoutes = (
         await route.find?.({ params: request.params as Record<string, string>, principal });
       },
     };
-    const run = () => serveRoute(route, parts, request, reply);
+    const run = () =>
+      actFor(
+        () => request.principal!.rootId,
+        () => serveRoute(route, parts, request, reply),
+      );
     const size = (request.body as Buffer | undefined)?.length ?? 0;
     try {
       await (size > largeBody.bytes ? largeBodies.run(run) : run());

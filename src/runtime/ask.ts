@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getAgent } from '../agents/index.ts';
 import type { Services } from '../feature.ts';
+import { actingRoot } from '../lib/acting-for.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
+import { FairQueue } from '../lib/fair-queue.ts';
 import { isObject } from '../lib/objects.ts';
 import {
   type AskedModel,
@@ -58,8 +60,26 @@ const stepWithRetries = async (
   }
 };
 
-const askForObject = async (model: Model, request: ObjectRequest, waitMs: number): Promise<ObjectReply> => {
+/** How many questions a replica asks of models at once, outside of runs; others wait. */
+const questionsAtOnce = 16;
+
+/** Questions to models outside of runs, divided fairly between those who ask. */
+export const createQuestions = () =>
+  new FairQueue(() => questionsAtOnce, 'Too many questions to models are in progress.');
+
+interface AskParts {
+  model: Model;
+  questions: FairQueue;
+  waitMs: number;
+}
+
+const askForObject = async (
+  { model, questions, waitMs }: AskParts,
+  request: ObjectRequest,
+): Promise<ObjectReply> => {
   const { signal, mostCalls = 1, withinMs = defaultWithinMs } = request;
+  const place = { waitMs: withinMs, signal };
+  const release = await questions.take(await actingRoot(), place);
   const timeout = AbortSignal.timeout(withinMs);
   const step = toStep(request, signal ? AbortSignal.any([signal, timeout]) : timeout);
   try {
@@ -74,6 +94,8 @@ const askForObject = async (model: Model, request: ObjectRequest, waitMs: number
     }
     if (!(error instanceof ModelError)) throw error;
     throw new LlmFailure(error.code, error.message, error);
+  } finally {
+    release();
   }
 };
 
@@ -82,7 +104,7 @@ export const createAsk =
   (
     { db, egress }: Pick<Services, 'db' | 'egress'>,
     llms: Pick<LlmConfigurations, 'resolve'>,
-    { waitMs = 1_000 } = {},
+    { waitMs = 1_000, questions = createQuestions() } = {},
   ): AskModel =>
   async ({ agentId, llmId }): Promise<AskedModel> => {
     const agent = agentId === undefined ? null : await db.run((executor) => getAgent(executor, agentId));
@@ -96,5 +118,8 @@ export const createAsk =
     const llm = await resolve();
     const name = llmId === undefined ? (agent?.model ?? null) : null;
     const model = createModel(llm, { fetch: egress.fetch, name });
-    return { isMock: llm.kind === 'mock', askForObject: (request) => askForObject(model, request, waitMs) };
+    return {
+      isMock: llm.kind === 'mock',
+      askForObject: (request) => askForObject({ model, questions, waitMs }, request),
+    };
   };

@@ -14,7 +14,7 @@ import { builtInTools } from './tools.ts';
 import { workItemSource } from './work-item-source.ts';
 import { createWorker, type Worker, type WorkSource } from './worker.ts';
 
-export { createAsk } from './ask.ts';
+export { createAsk, createQuestions } from './ask.ts';
 export type { ContextCut } from './context.ts';
 export { holdLease } from './lease.ts';
 export { fromStored, type Message, openCalls, storable, toContent } from './messages.ts';

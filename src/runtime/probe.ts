@@ -1,6 +1,9 @@
 import type { Services } from '../feature.ts';
+import { actingRoot } from '../lib/acting-for.ts';
 import { failureOf } from '../lib/egress-exchange.ts';
+import type { FairQueue } from '../lib/fair-queue.ts';
 import type { ProbeLlm, ResolvedLlm } from '../llm-configurations/index.ts';
+import { createQuestions } from './ask.ts';
 import { createModel, redactorOf } from './model/index.ts';
 import { ModelError, type StepRequest, type StepResult } from './step.ts';
 import { builtInTools } from './tools.ts';
@@ -9,6 +12,8 @@ type Steps = Awaited<ReturnType<ProbeLlm>>['steps'];
 
 /** For all steps together: the response is sent within 30 s. */
 const probeWithinMs = 28_000;
+/** How long a test waits for its turn. */
+const waitForPlaceMs = 30_000;
 
 const clock = builtInTools.find(({ name }) => name === 'current_time')!;
 
@@ -49,7 +54,15 @@ const replyDetail = (
  * The test of an LLM configuration, within 30 s: connects, asks for a short reply, for a tool call, and for a streamed
  * reply if the configuration streams. The first step that fails is the last.
  */
-export const createProbe =
+export const createProbe = (
+  services: Pick<Services, 'egress'>,
+  questions: FairQueue = createQuestions(),
+): ProbeLlm => {
+  const probe = probeWith(services);
+  return async (llm) => questions.run(await actingRoot(), { waitMs: waitForPlaceMs }, () => probe(llm));
+};
+
+const probeWith =
   ({ egress }: Pick<Services, 'egress'>): ProbeLlm =>
   async (llm) => {
     const signal = AbortSignal.timeout(probeWithinMs);

@@ -134,6 +134,8 @@ export interface Run<Status> {
   id: string;
   agentId: string;
   conversationId: string;
+  /** The id of the principal who asked for it. */
+  createdBy: string;
   /** Whose files and data frames its tools see. */
   owner: OwnerIds;
   /** How many agents called each other before this one; 0: none. */

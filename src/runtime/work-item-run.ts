@@ -129,6 +129,7 @@ export const workItemRun = (
     id: item.id,
     agentId: item.agent_id,
     conversationId: item.conversation_id,
+    createdBy: item.created_by,
     owner: { conversation_id: null, work_item_id: item.id },
     depth: item.depth,
     attributes: {

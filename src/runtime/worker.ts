@@ -1,4 +1,6 @@
+import { findRootId } from '../access/index.ts';
 import type { Database, Executor, Tx } from '../database/index.ts';
+import { actFor } from '../lib/acting-for.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop, type LoopPass } from '../lib/loop.ts';
@@ -82,7 +84,9 @@ export const createWorker = <Claimed, Status>(
 
   const attempt = async (run: Run<Status>): Promise<void> => {
     try {
-      const status = await runAttempt(runDeps, run);
+      let root: Promise<string> | undefined;
+      const rootOf = () => (root ??= db.run((executor) => findRootId(executor, run.createdBy)));
+      const status = await actFor(rootOf, () => runAttempt(runDeps, run));
       if (status !== null) source.onFinished?.(status);
     } catch (error) {
       log.error(

@@ -155,7 +155,7 @@ describe('the places for jobs', () => {
     let running = 0;
     let most = 0;
     const use = (waitMs: number | null, signal?: AbortSignal) =>
-      processes.use('sqlite', { waitMs, signal }, async (child) => {
+      processes.use('root', 'sqlite', { waitMs, signal }, async (child) => {
         most = Math.max(most, ++running);
         const result = await child.run('environment' as JobName, null, 20_000);
         running--;
@@ -178,7 +178,7 @@ describe('the places for jobs', () => {
 
   test('end with the platform that stops', async () => {
     const processes = new Processes(join(folder, 'stopped'), () => 2, program);
-    const endless = processes.use('sqlite', { waitMs: null }, (child) =>
+    const endless = processes.use('root', 'sqlite', { waitMs: null }, (child) =>
       child.run('wait' as JobName, null, 20_000),
     );
     const result = expect(endless).rejects.toMatchObject({ reason: 'died' });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Feature, Services } from '../feature.ts';
+import { actingRoot } from '../lib/acting-for.ts';
 import { SandboxFailure } from './failure.ts';
 import { type JobName, type Jobs, libraryOf } from './jobs.ts';
 import { Processes } from './processes.ts';
@@ -45,7 +46,8 @@ export interface RunOptions<J extends JobName = JobName> {
 export interface Sandbox {
   /**
    * Runs a job in a process of its own, without network, with memory and time limits, in a folder of its own. Throws
-   * SandboxFailure if the job fails or is stopped, and 503 if no process is free within 30 s. Hold no transaction
+   * SandboxFailure if the job fails or is stopped, and 503 if no process is free within 30 s: processes are divided
+   * fairly between those for whom the jobs run (`actFor`). Hold no transaction
    * while it runs. What a job returns was made from what a stranger wrote, by a process that may be in their hands.
    */
   run<J extends JobName>(job: J, input: Jobs[J]['input'], options: RunOptions<J>): Promise<Jobs[J]['output']>;
@@ -86,9 +88,9 @@ export const createSandbox = ({ config, settings }: Services): Feature & Sandbox
     // What a platform that was killed left behind.
     start: () => rm(folder, { recursive: true, force: true }),
     stop: () => processes.stop(),
-    run: (job, input, { files = {}, limits, signal, begun, collect }) => {
+    run: async (job, input, { files = {}, limits, signal, begun, collect }) => {
       const waitMs = limits.waitForever ? null : waitForPlaceMs;
-      return processes.use(libraryOf(job), { waitMs, signal }, async (child) => {
+      return processes.use(await actingRoot(), libraryOf(job), { waitMs, signal }, async (child) => {
         await putFiles(child.folder, files, signal);
         const openFile = (name: string) => openOutput(child.folder, name);
         begun?.(openFile);

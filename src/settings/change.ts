@@ -1,8 +1,8 @@
 import { audit } from '../audit/index.ts';
 import { notify, type Tx } from '../database/index.ts';
-import { unprocessable } from '../lib/errors.ts';
-import type { Actor } from '../lib/principal.ts';
-import { type SettingName, type Settings, settingDefinitions } from './settings.ts';
+import { ApiError, unprocessable } from '../lib/errors.ts';
+import { type Actor, type Principal, scopesAllow } from '../lib/principal.ts';
+import { type SettingName, type Settings, settingDefinitions, settingScopes } from './settings.ts';
 import { readSettings, upsertSetting } from './store.ts';
 
 /** The channel that notifies replicas of a changed setting. */
@@ -19,10 +19,26 @@ const checkChanges = (body: Record<string, unknown>): [SettingName, unknown][] =
     return [name as SettingName, parsed.data];
   });
 
+/** Throws 403 if a key with scopes lacks the one that the setting needs besides `settings`. */
+const checkScope = ({ scopes }: Principal, setting: SettingName): void => {
+  const scope = settingScopes[setting] ?? null;
+  if (scopesAllow(scopes, scope)) return;
+  throw new ApiError(
+    'forbidden',
+    `${setting} requires the scope ${scope}, which this API key does not have.`,
+    {
+      setting,
+    },
+  );
+};
+
 /** What another feature does in the transaction that changes settings. It may throw what the client sees. */
 export type SettingsHook = (tx: Tx, actor: Actor, before: Settings, after: Settings) => Promise<void>;
 
-/** Changes the settings that `body` names, on every replica when `tx` commits. Returns all settings. */
+/**
+ * Changes the settings that `body` names, on every replica when `tx` commits. Returns all settings. Throws 403 for one
+ * that the scopes of a key do not contain.
+ */
 export const changeSettings = async (
   tx: Tx,
   actor: Actor,
@@ -33,6 +49,7 @@ export const changeSettings = async (
   const before = await readSettings(tx);
   for (const [name, value] of changes) {
     if (before[name] === value) continue;
+    checkScope(actor.principal, name);
     await upsertSetting(tx, name, value);
     await audit(tx, actor, 'advanced_setting.update', name, { before: before[name], after: value });
   }

@@ -12,6 +12,7 @@ import {
   type Settings,
   settingDefinitions,
   settingNames,
+  settingScopes,
 } from './settings.ts';
 import { readSettings, settingNumber } from './store.ts';
 
@@ -23,6 +24,7 @@ export {
   settingDefinitions,
   settingNames,
   settingNumber,
+  settingScopes,
 };
 
 /**

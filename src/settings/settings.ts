@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Scope } from '../lib/principal.ts';
 
 /**
  * Every advanced setting: its check, its default and its description. The API and the documentation of the settings are
@@ -179,6 +180,19 @@ export const settingDefinitions = {
 } as const satisfies Record<string, readonly [z.ZodType, unknown, string]>;
 
 type Definitions = typeof settingDefinitions;
+
+/** What a key with scopes needs, besides `settings`, to change a setting: they decide who gets in, and what is kept of it. */
+export const settingScopes: Readonly<Partial<Record<keyof Definitions, Scope>>> = {
+  DEFAULT_ROLE: 'access',
+  SESSION_IDLE_SECONDS: 'access',
+  SESSION_MAX_SECONDS: 'access',
+  SESSION_REVALIDATION_SECONDS: 'access',
+  PERSONAL_KEY_CONFIRMATION_DAYS: 'access',
+  MAX_API_KEY_DAYS: 'access',
+  MAX_API_KEYS_PER_PERSON: 'access',
+  MAX_API_KEYS_PER_BUILDER: 'access',
+  AUDIT_RETENTION_DAYS: 'audit',
+};
 export type SettingName = keyof Definitions;
 export type Settings = { -readonly [N in SettingName]: z.output<Definitions[N][0]> };
 

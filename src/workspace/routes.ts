@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { jsonValue, optional, type Route, route, text } from '../http/index.ts';
 import { isObject } from '../lib/objects.ts';
+import { scopes } from '../lib/principal.ts';
 import { toYaml } from './document.ts';
 import { kindNames } from './kinds/kind.ts';
 import type { WorkspaceRules } from './workspace.ts';
@@ -55,6 +56,15 @@ const plan = z
       .describe('Identifies what would be done. Send it with the document to apply just that.'),
     changes: z.array(change),
     secrets_needed: z.array(z.string()).describe('The secrets of new things, whose values must be sent.'),
+    missing_scopes: z
+      .array(
+        z
+          .object({ kind: z.enum(kindNames), scope: z.enum(scopes).nullable() })
+          .meta({ id: 'WorkspaceMissingScope' }),
+      )
+      .describe(
+        'What your API key lacks to apply this, by kind. A null: only a key without scopes gives roles to people.',
+      ),
   })
   .meta({ id: 'WorkspacePlan' });
 
@@ -113,7 +123,7 @@ export const workspaceRoutes = (rules: WorkspaceRules): Route[] => [
     path: '/workspace/plan',
     summary: 'Plan a change of the workspace',
     description:
-      'Compares a document with the workspace and returns what applying it would do. Nothing is written. Every fault of the document is a 422 with `details`.',
+      'Compares a document with the workspace and returns what applying it would do. Nothing is written. Every fault of the document is a 422 with `details`. `missing_scopes` says what a key with scopes may not apply.',
     body: planBody,
     response: plan,
     handler: ({ actor, body }) => rules.plan(actor, body),
@@ -127,7 +137,7 @@ export const workspaceRoutes = (rules: WorkspaceRules): Route[] => [
     path: '/workspace/apply',
     summary: 'Apply a document to the workspace',
     description:
-      'Makes all changes in one transaction, after new data connections were tried. With the fingerprint of a plan, returns 412 with the new plan if it is another one by now.',
+      'Makes all changes in one transaction, after new data connections were tried. With the fingerprint of a plan, returns 412 with the new plan if it is another one by now. A key with scopes needs, besides `workspace`, the scope of each kind that the document changes: otherwise it is a 403 with `missing_scopes`.',
     body: applyBody,
     response: applied,
     otherStatuses: [412],

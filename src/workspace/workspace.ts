@@ -5,7 +5,7 @@ import type { Context } from '../http/index.ts';
 import { canonicalJson } from '../lib/canonical-json.ts';
 import { sha256 } from '../lib/crypto.ts';
 import { ApiError, type Fault, unprocessable } from '../lib/errors.ts';
-import type { Actor } from '../lib/principal.ts';
+import type { Actor, Principal } from '../lib/principal.ts';
 import { mostFaults } from '../lib/text.ts';
 import { readDocument, type WorkspaceDocument } from './document.ts';
 import type { Entry } from './entries.ts';
@@ -23,6 +23,7 @@ import {
 } from './plan.ts';
 import { at } from './read.ts';
 import { type Outcome, runPlan } from './run.ts';
+import { checkScopes, type MissingScope, missingScopes } from './scopes.ts';
 import { readState, requireUnique } from './state.ts';
 
 /** A kind, some of whose items are tried before the transaction, because that may speak to another system. */
@@ -41,6 +42,7 @@ export interface ShownPlan {
   fingerprint: string;
   changes: Change[];
   secrets_needed: string[];
+  missing_scopes: MissingScope[];
 }
 
 /** What a client sends. */
@@ -70,7 +72,8 @@ class OutOfDate extends Error {}
 
 const noSecrets = new Map<string, string>();
 
-const shownPlan = (plan: Plan, fingerprint: string): ShownPlan => ({
+const shownPlan = (plan: Plan, fingerprint: string, principal: Principal): ShownPlan => ({
+  missing_scopes: missingScopes(plan, principal),
   fingerprint,
   changes: shownChanges(plan),
   secrets_needed: secretsNeeded(plan),
@@ -158,8 +161,10 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
         .tx(async (tx): Promise<never> => {
           await advisoryLock(tx, 'workspace');
           const { state, plan, fingerprint } = await planIn(tx, question);
-          shown = shownPlan(plan, fingerprint);
-          const { faults: refused, afterwards } = await runPlan(tx, actor, plan, state, roleMappings);
+          shown = shownPlan(plan, fingerprint, actor.principal);
+          // What the key lacks is said in the plan, so what comes after it is tried as well.
+          const trying = { ...actor, principal: { ...actor.principal, scopes: null } };
+          const { faults: refused, afterwards } = await runPlan(tx, trying, plan, state, roleMappings);
           throw new RolledBack({ faults: [...plan.faults, ...refused], afterwards });
         })
         .catch((error: unknown) => {
@@ -172,7 +177,8 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
 
     /**
      * Applies the document in one transaction, after what is new of connections was tried. Throws 422 with every fault, and
-     * 412 with the plan if it is not the one of `fingerprint`.
+     * 412 with the plan if it is not the one of `fingerprint`. Throws 403 with `missing_scopes` if the key may not change
+     * all of that.
      */
     apply: async (
       { actor, transaction }: Pick<Context, 'actor' | 'transaction'>,
@@ -183,11 +189,14 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
 
       const applyOnce = async (): Promise<{ changes: Change[] }> => {
         const before = await db.tx((tx) => planIn(tx, question));
+        // Before anything is tried at another system.
+        checkScopes(before.plan, actor.principal);
         const isFaulty = faults.length + before.plan.faults.length + before.plan.missing.length > 0;
         const verified = isFaulty ? { faults: [], keys: new Set<string>() } : await verifyAll(before.plan);
         return transaction(async (tx) => {
           await advisoryLock(tx, 'workspace');
           const { state, plan, fingerprint } = await planIn(tx, question);
+          checkScopes(plan, actor.principal);
           const known = [...faults, ...plan.faults, ...missingFaults(plan), ...verified.faults];
           if (known.length === 0) {
             const { fingerprint: expected } = request;
@@ -195,7 +204,7 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
               throw new ApiError(
                 'precondition_failed',
                 'The workspace or the document is not what was planned. Look at the new plan, then apply it.',
-                { plan: shownPlan(plan, fingerprint) },
+                { plan: shownPlan(plan, fingerprint, actor.principal) },
               );
             }
             if (toVerify(plan).some(({ key }) => !verified.keys.has(key))) throw new OutOfDate();

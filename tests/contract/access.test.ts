@@ -201,6 +201,23 @@ describe('rate limits', () =>
       await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1_000, RATE_LIMIT_BURST: 2_000 });
     });
 
+    test('the keys that a key made share one and a half times its limit, and another account has its own', async () => {
+      const first = await newKey(at(), 'member');
+      const more = [];
+      for (let n = 0; n < 3; n++) more.push(await newKey(at(), 'member', {}, at().as(first.value)));
+      const other = await newKey(at(), 'member');
+      at().test.clock.advance(60_000);
+      await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1, RATE_LIMIT_BURST: 6 });
+      const statuses = [];
+      for (const { value } of [first, ...more]) {
+        for (let n = 0; n < 4; n++) statuses.push((await at().as(value).get('/agents')).status);
+      }
+      expect(statuses).toEqual([...Array(9).fill(200), ...Array(7).fill(429)]);
+      expectError(await at().as(more[2].value).get('/agents'), 429, /all API keys of one person/);
+      await ok(at().as(other.value).get('/agents'));
+      await setSettings(at(), { RATE_LIMIT_REQUESTS_PER_SECOND: 1_000, RATE_LIMIT_BURST: 2_000 });
+    });
+
     test('failed authentication is throttled after 200 attempts, and a valid key from the same address is never refused', async () => {
       at().test.clock.advance(60_000);
       const statuses: number[] = [];

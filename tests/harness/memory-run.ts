@@ -29,6 +29,7 @@ export const memoryRun = (given: Partial<Attempt> & { mock?: unknown } = {}): Me
       id: 'run',
       agentId: 'agent',
       conversationId: 'conversation',
+      createdBy: 'tester',
       owner: { conversation_id: 'conversation', work_item_id: null },
       depth: 0,
       attributes: {},

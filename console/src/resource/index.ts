@@ -7,6 +7,7 @@ export { DetailPage, PageTabs } from './DetailPage.tsx';
 export { DiscardButton } from './DiscardButton.tsx';
 export { dataConnectionExample } from './data-example.ts';
 export { EditConflict, EditForm } from './EditForm.tsx';
+export { useEndingKeys } from './EndingKeys.tsx';
 export { ListPage } from './ListPage.tsx';
 export { FormProblems, SubmitForm } from './SubmitForm.tsx';
 export { useSettingsTest } from './settings-test.ts';

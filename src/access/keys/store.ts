@@ -192,6 +192,15 @@ export const listPrincipalNames = async (
   return rows;
 };
 
+/** Whose limits count for what the principal `id` does later (`Principal.rootId`). */
+export const findRootId = async (executor: Executor, id: string): Promise<string> => {
+  if (!isId(id)) return id;
+  const { rows } = await sql<{ root: string }>`
+    select coalesce(owner_user_id, root_id, account_id, id)::text as root from api_keys
+    where coalesce(account_id, id) = ${id}::uuid limit 1`.execute(executor);
+  return rows[0]?.root ?? id;
+};
+
 export const findKey = (executor: Executor, id: string): Promise<Key | undefined> =>
   selectKeys(executor).where('k.id', '=', id).executeTakeFirst();
 

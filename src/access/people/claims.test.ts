@@ -30,6 +30,7 @@ describe('the values of a claim', () => {
     ['["a", 1, true, null, {"b": 1, "c": 2}]', ['a', '1', 'true', 'b', 'c']],
     ['["a", ["b"], [["c"]]]', ['a']],
     ['{"builder": {"id": "x"}, "__proto__": 1, "constructor": 2}', ['builder', '__proto__', 'constructor']],
+    ['{"staff": false, "crew": null, "zero": 0, "empty": "", "on": true}', ['zero', 'empty', 'on']],
   ])('%s has %j', (json, values) => expect(valuesOf(parseJson(json))).toEqual(values));
 
   test('a claim that is absent has none', () => expect(valuesOf(undefined)).toEqual([]));
@@ -119,6 +120,7 @@ describe('incomplete claims', () => {
     ],
     ['{"_claim_names": {"roles": "src1", "groups": "src1"}}', ['roles', 'groups']],
     ['{"_claim_names": {"__proto__": "src1"}}', ['__proto__']],
+    ['{"_claim_names": {"groups": null}}', ['groups']],
     ['{"_claim_names": {}}', []],
     ['{"_claim_names": null}', []],
   ])('%s lacks %j', (json, names) => expect([...incompleteClaims(parse(json))]).toEqual(names));
@@ -137,6 +139,10 @@ describe('a verified e-mail', () => {
     ['{}', 'email_verified', false],
     ['{"email_verified": true}', 'domain_owner_verified', false],
     ['{"domain_owner_verified": true}', 'domain_owner_verified', true],
+    ['{"xms_edov": 1}', 'xms_edov', true],
+    ['{"xms_edov": "1"}', 'xms_edov', true],
+    ['{"xms_edov": "0"}', 'xms_edov', false],
+    ['{"xms_edov": [1]}', 'xms_edov', false],
     ['{}', 'constructor', false],
     ['{}', '*', true],
     ['{"email_verified": false}', '*', true],

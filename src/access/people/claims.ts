@@ -36,12 +36,15 @@ const valuesOfOne = (value: unknown): string[] => {
   if (typeof value === 'string') return [value];
   if (typeof value === 'bigint') return [value.toString()];
   if (typeof value === 'number' || typeof value === 'boolean') return [JSON.stringify(value)];
-  return isObject(value) ? Object.keys(value) : [];
+  if (!isObject(value)) return [];
+  // `{"staff": false}` says that the person does not have it.
+  return Object.keys(value).filter((key) => value[key] !== false && value[key] !== null);
 };
 
 /**
  * Returns the values of a claim, which mappings compare with: a string itself, a number or
- * boolean as its JSON text, an array's elements by these rules but not arrays in it, an object's keys.
+ * boolean as its JSON text, an array's elements by these rules but not arrays in it, an object's keys
+ * except those that are false or null.
  */
 export const valuesOf = (value: unknown): string[] =>
   Array.isArray(value)
@@ -53,7 +56,8 @@ export const valuesOf = (value: unknown): string[] =>
  * Core, section 5.6.2), and `groups` if there is a `hasgroups`.
  */
 export const incompleteClaims = (claims: Claims): Set<string> => {
-  const names = new Set(valuesOf(ownProperty(claims, '_claim_names')));
+  const elsewhere = ownProperty(claims, '_claim_names');
+  const names = new Set(isObject(elsewhere) ? Object.keys(elsewhere) : valuesOf(elsewhere));
   const overage = ownProperty(claims, 'hasgroups');
   if (overage !== undefined && overage !== null && overage !== false && overage !== 'false') {
     names.add('groups');
@@ -61,14 +65,18 @@ export const incompleteClaims = (claims: Claims): Set<string> => {
   return names;
 };
 
+/** What says that an e-mail is verified. The standard's claim is a boolean; directories send `"1"` in those of their own. */
+const standardYes = new Set<unknown>([true, 'true']);
+const ownYes = new Set<unknown>([...standardYes, 1, '1']);
+
 /**
- * Whether the provider vouches for the e-mail: the claim `verifiedClaim` is `true` or `"true"`, or `verifiedClaim` is
- * `*`, which stands for always.
+ * Whether the provider vouches for the e-mail: the claim `verifiedClaim` is `true` or `"true"`, or, if it is not the
+ * standard's, `1` or `"1"`; or `verifiedClaim` is `*`, which stands for always.
  */
 export const isEmailVerified = (claims: Claims, verifiedClaim: string): boolean => {
   if (verifiedClaim === '*') return true;
-  const verified = ownProperty(claims, verifiedClaim);
-  return verified === true || verified === 'true';
+  const yes = verifiedClaim === 'email_verified' ? standardYes : ownYes;
+  return yes.has(ownProperty(claims, verifiedClaim));
 };
 
 /** The claims that change at each sign-in, or that concern the token and not the person. */

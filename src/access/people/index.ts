@@ -1,6 +1,7 @@
 import { advisoryLock, type Executor, type Tx } from '../../database/index.ts';
 import type { Feature, Services } from '../../feature.ts';
 import type { Actor } from '../../lib/principal.ts';
+import { checkGivesRoles } from './giving-roles.ts';
 import { createIdentities } from './identities.ts';
 import type { Identities } from './identity.ts';
 import { previewRoutes } from './preview-route.ts';
@@ -10,6 +11,7 @@ import { changeRoleMappings, type RoleMappingChanges } from './role-mappings.ts'
 import { applyPolicy, keepingAnAdmin, type PeopleParts } from './roles.ts';
 import { userRoutes } from './user-routes.ts';
 
+export { mayGiveRoles } from './giving-roles.ts';
 export { createBody as createRoleMappingBody } from './role-mapping-routes.ts';
 export { publicUser, toUserResponse } from './user-schemas.ts';
 
@@ -35,6 +37,7 @@ export const createPeople = (
 ): People => {
   settings.inTransaction(async (tx, actor, before, after) => {
     if (before.DEFAULT_ROLE === after.DEFAULT_ROLE) return;
+    if (after.DEFAULT_ROLE !== 'none') checkGivesRoles(actor.principal);
     await advisoryLock(tx, 'access');
     await keepingAnAdmin(tx, () => applyPolicy(tx, actor, parts, 'DEFAULT_ROLE'));
   });

@@ -3,6 +3,7 @@ import { advisoryLock, type Tx } from '../../database/index.ts';
 import { unprocessable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Actor } from '../../lib/principal.ts';
+import { checkGivesRoles } from './giving-roles.ts';
 import {
   deleteRoleMappingRow,
   findPair,
@@ -65,9 +66,13 @@ const removeMapping = async (tx: Tx, actor: Actor, row: RoleMappingRow): Promise
   await audit(tx, actor, 'role_mapping.delete', row.id, { before: fieldsOf(row), after: null });
 };
 
-/** Gives everyone the role that follows. Throws 412 if that leaves no active administrator. */
-const evaluate = (tx: Tx, actor: Actor, parts: PeopleParts, reason: string): Promise<number> =>
-  keepingAnAdmin(tx, () => applyPolicy(tx, actor, parts, reason));
+/**
+ * Gives everyone the role that follows. Throws 403 for a key with scopes, and 412 if that leaves no active administrator.
+ */
+const evaluate = async (tx: Tx, actor: Actor, parts: PeopleParts, reason: string): Promise<number> => {
+  checkGivesRoles(actor.principal);
+  return keepingAnAdmin(tx, () => applyPolicy(tx, actor, parts, reason));
+};
 
 /** Creates the mapping and gives everyone the role that follows. Throws 422 for a second of a pair and for the 501st. */
 export const createRoleMapping = async (

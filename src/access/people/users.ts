@@ -6,6 +6,7 @@ import { type Actor, type Role, roleAllows } from '../../lib/principal.ts';
 import { notifyAccessChanged } from '../changed.ts';
 import { cleanName } from './claims.ts';
 import { type EndedKey, toEndedKeys } from './ended-keys.ts';
+import { checkGivesRoles } from './giving-roles.ts';
 import {
   type GivenRole,
   keepingAnAdmin,
@@ -40,6 +41,7 @@ export const inviteUser = async (
   actor: Actor,
   { email, role, name }: Invitation,
 ): Promise<UserRow> => {
+  checkGivesRoles(actor.principal);
   const [other] = await listUserIdsByEmail(tx, email);
   if (other) {
     throw unprocessable(
@@ -137,6 +139,8 @@ export const updateUser = async (
   before: UserRow,
   changes: UserChanges,
 ): Promise<{ user: UserRow; ended: EndedKey[] }> => {
+  const reinstates = changes.status === 'active' && before.status === 'suspended';
+  if (changes.role || changes.role_source || reinstates) checkGivesRoles(actor.principal);
   const { after, given } = await stateAfter(tx, parts, before, changes);
   const names = (Object.keys(after) as (keyof State)[]).filter((name) => before[name] !== after[name]);
   if (names.length === 0) return { user: before, ended: [] };

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { actingRoot } from '../../lib/acting-for.ts';
 import { type Egress, EgressError } from '../../lib/egress.ts';
+import { FairQueue } from '../../lib/fair-queue.ts';
 import { type Page, Reading, type Sandbox } from '../../sandbox/index.ts';
 import type { ReaderSettings } from '../configuration/settings.ts';
 import { azureReader } from './azure.ts';
@@ -53,6 +55,10 @@ export interface DocumentToRead extends ReadRequest {
 const takes = ({ kind, contentType, settings }: DocumentToRead): boolean =>
   kind === 'pdf' || (kind === 'picture' && !(settings.provider === 'azure' && contentType === 'image/webp'));
 
+/** How many documents a replica sends to a provider at once; others wait, divided fairly between those who read. */
+const sentAtOnce = 8;
+const elsewhere = new FairQueue(() => sentAtOnce, 'Too many documents are being read.');
+
 /**
  * Reads a document by the configured provider. Providers get PDFs and pictures; the rest is read here. The pages of a
  * PDF are counted first, so that one that is encrypted or too long is not sent. Throws SandboxFailure or ReaderFailure.
@@ -72,9 +78,11 @@ export const readDocument = async (
           jobOptions(document),
         )
       : { total: 1, asked: [1] };
-  document.onStart();
-  const bytes = await readFile(path);
-  const found = await reader({ bytes, contentType, name, pages: ranges && counted.asked }, signal);
+  const found = await elsewhere.run(await actingRoot(), { waitMs: null, signal }, async () => {
+    document.onStart();
+    const bytes = await readFile(path);
+    return reader({ bytes, contentType, name, pages: ranges && counted.asked }, signal);
+  });
   return within(found, { ...counted, maxCharacters });
 };
 

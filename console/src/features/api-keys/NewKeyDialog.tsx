@@ -11,6 +11,7 @@ import { scopes } from './scopes.ts';
 const roles = ['member', 'builder', 'admin'] as const;
 type Role = (typeof roles)[number];
 type Kind = 'service_account' | 'personal';
+type Owner = 'maker' | 'workspace';
 
 /** The end of a day in the zone of the browser. */
 const endOf = (day: string): string => new Date(`${day}T23:59:59`).toISOString();
@@ -19,6 +20,7 @@ const noValues = {
   name: '',
   kind: 'service_account' as Kind,
   role: 'member' as Role,
+  owner: 'maker' as Owner,
   scopes: [] as string[],
   expires_at: '',
 };
@@ -31,10 +33,11 @@ export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
   const form = useCreateForm<CreatedApiKey, typeof noValues>({
     first: noValues,
     post: '/api/v2/api-keys',
-    toBody: ({ name, kind, role, scopes, expires_at }): CreateApiKeyBody => ({
+    toBody: ({ name, kind, role, owner, scopes, expires_at }): CreateApiKeyBody => ({
       name,
       kind,
       ...(kind === 'personal' ? {} : { role }),
+      ...(kind === 'service_account' && owner === 'workspace' ? { owner } : {}),
       ...(scopes.length > 0 ? { scopes: scopes as NonNullable<CreateApiKeyBody['scopes']> } : {}),
       ...(expires_at === '' ? {} : { expires_at: endOf(expires_at) }),
     }),
@@ -72,6 +75,17 @@ export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
             }))}
           />
         )}
+        {person && principal.role === 'admin' && form.values.kind === 'service_account' && (
+          <Segmented
+            {...form.field('owner')}
+            label={words.owner}
+            options={(['maker', 'workspace'] as const).map((value) => ({
+              value,
+              label: words.owners[value],
+            }))}
+          />
+        )}
+        {person && form.values.kind === 'service_account' && <p>{words.ownerHints[form.values.owner]}</p>}
         <MultiSelect
           {...form.field('scopes')}
           label={words.scopes}

@@ -1,6 +1,8 @@
-import { path, request, useAction, useInvalidate, useMe } from '../../api/index.ts';
+import { path, request, useAction, useInvalidate, useMe, withQuery } from '../../api/index.ts';
 import type { NamedApiKey } from '../../api/types.gen.ts';
+import { useEndingKeys } from '../../resource/index.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
+import { endingKeys } from '../../text/en/ending-keys.ts';
 import { Time } from '../../time/index.ts';
 import { ActionDialog, notify, Words } from '../../ui/index.ts';
 
@@ -8,8 +10,15 @@ import { ActionDialog, notify, Words } from '../../ui/index.ts';
 export const RevokeDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose: () => void }) => {
   const invalidate = useInvalidate();
   const { key_id } = useMe();
+  const { part, endMadeKeys, disabledReason } = useEndingKeys(apiKey.id, {
+    own: null,
+    made: endingKeys.madeByKey,
+    // Its replacement has them.
+    byDefault: apiKey.replaced_by === null,
+  });
   const action = useAction(async () => {
-    await request('DELETE', path`/api/v2/api-keys/${apiKey.id}`);
+    const address = path`/api/v2/api-keys/${apiKey.id}`;
+    await request('DELETE', withQuery(address, { end_made_keys: endMadeKeys }));
     notify(words.revoked);
     onClose();
     await invalidate('/app/api/api-keys', '/app/api/me');
@@ -23,6 +32,7 @@ export const RevokeDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose
       onConfirm={() => void action.run()}
       busy={action.busy}
       error={action.error}
+      disabledReason={disabledReason}
     >
       <p>
         <b>{apiKey.name}</b> <code>{`${apiKey.prefix}…`}</code>
@@ -35,6 +45,7 @@ export const RevokeDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose
         )}{' '}
         {words.revokeText}
       </p>
+      {part}
       {key_id === apiKey.id && <p>{words.revokeOwn}</p>}
     </ActionDialog>
   );

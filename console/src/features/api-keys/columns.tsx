@@ -11,12 +11,12 @@ export const columns: readonly Column<NamedApiKey>[] = [
     key: 'name',
     title: words.key,
     width: '30%',
-    cell: ({ name, prefix, kind, user_name }) => (
+    cell: ({ name, prefix, kind, owner }) => (
       <TwoLines
         below={
           <>
             <code>{`${prefix}…`}</code>
-            {`\u00a0· ${user_name ? words.kindOf(words.kinds[kind], user_name) : words.kinds[kind]}`}
+            {`\u00a0· ${words.kindOf(words.kinds[kind], owner.name ?? words.ofWorkspace)}`}
           </>
         }
       >

@@ -1,9 +1,13 @@
 import { useState } from 'react';
-import { path, request, useAction, useInvalidate } from '../../api/index.ts';
+import { path, request, useAction, useInvalidate, withQuery } from '../../api/index.ts';
 import type { User } from '../../api/types.gen.ts';
-import { people as words } from '../../text/en/people.ts';
+import { useEndingKeys } from '../../resource/index.ts';
+import { endingKeys } from '../../text/en/ending-keys.ts';
+import { people } from '../../text/en/people.ts';
 import { ActionDialog, notify } from '../../ui/index.ts';
 import { type Role, RoleSelect } from './RoleSelect.tsx';
+
+const words = { ...people, ...endingKeys };
 
 /** A change of one person. */
 export type UserChange = 'changeRole' | 'useMappings' | 'suspend' | 'activate' | 'unbind' | 'remove';
@@ -32,6 +36,29 @@ const bodyOf = (change: UserChange, role: Role): Record<string, unknown> => {
   }
 };
 
+const roles: readonly (Role | null)[] = [null, 'member', 'builder', 'admin'];
+
+/** What a change does to keys: the sentences above those of the person, and above those of the workspace that they made. */
+const keysOf = (change: UserChange, before: Role | null, role: Role) => {
+  const made = words.madeByPerson;
+  switch (change) {
+    case 'suspend':
+      return { own: words.ownPause, made };
+    case 'remove':
+      return { own: words.ownEnd, made };
+    case 'unbind':
+      return { own: words.ownPause, made: null };
+    case 'changeRole':
+      if (roles.indexOf(role) < roles.indexOf(before)) return { own: words.ownWeaker, made };
+      return { own: null, made: null };
+    case 'useMappings':
+      // Which role they give is known afterwards. If it is a lower one, these end.
+      return { own: null, made };
+    default:
+      return { own: null, made: null };
+  }
+};
+
 /** Asks before a change of a person, and says what follows from it. */
 export const UserDialog = ({
   user,
@@ -44,13 +71,15 @@ export const UserDialog = ({
 }) => {
   const invalidate = useInvalidate();
   const [role, setRole] = useState<Role>(user.role ?? 'member');
+  const { part, endMadeKeys, disabledReason } = useEndingKeys(user.id, keysOf(change, user.role, role));
   const action = useAction(async () => {
     const address = path`/api/v2/users/${user.id}`;
-    if (change === 'remove') await request('DELETE', address);
-    else await request('PATCH', address, { body: bodyOf(change, role) });
+    const end_made_keys = endMadeKeys;
+    if (change === 'remove') await request('DELETE', withQuery(address, { end_made_keys }));
+    else await request('PATCH', address, { body: { ...bodyOf(change, role), end_made_keys } });
     notify(change === 'remove' ? words.removed : words.changed);
     onClose();
-    await invalidate('/api/v2/users', '/app/api/me');
+    await invalidate('/api/v2/users', '/app/api/api-keys', '/app/api/me');
   });
   return (
     <ActionDialog
@@ -61,12 +90,14 @@ export const UserDialog = ({
       onConfirm={() => void action.run()}
       busy={action.busy}
       error={action.error}
+      disabledReason={disabledReason}
     >
       <p>
         <b>{user.name}</b> {user.email !== user.name && user.email}
       </p>
       {change === 'changeRole' && <RoleSelect value={role} onChange={setRole} />}
       <p>{texts[change]}</p>
+      {part}
     </ActionDialog>
   );
 };

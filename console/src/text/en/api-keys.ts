@@ -10,6 +10,13 @@ export const apiKeys = catalog({
   what: 'API keys',
   kind: 'Kind',
   kinds: { service_account: 'Service account', personal: 'Personal' },
+  owner: 'Belongs to',
+  owners: { maker: 'You', workspace: 'The workspace' },
+  ownerHints: {
+    maker: 'It never does more than you may. It pauses when you lose access, and ends with you.',
+    workspace: 'It stays when its maker goes.',
+  },
+  ofWorkspace: 'workspace',
   role: 'Role',
   roles: { member: 'Member', builder: 'Builder', admin: 'Admin' },
   roleHints: {
@@ -35,7 +42,7 @@ export const apiKeys = catalog({
   replaced: 'rotated',
   nameHint: 'Where it is used, such as "Nightly export".',
   kindHints: {
-    service_account: 'Belongs to a program and has the role that you choose.',
+    service_account: 'For a program, with the role that you choose.',
     personal: 'Acts as you, with the role that you have at the time, and pauses when you lose access.',
   },
   scopes: 'Scopes',

@@ -34,9 +34,9 @@ export const people = catalog({
   useMappingsText: 'The role mappings decide the role again, at once.',
   suspend: 'Suspend user',
   suspendText:
-    'Sessions end at once. Signing in and personal keys are refused until the person is active again.',
+    'Sessions end at once. Signing in and the keys of the person are refused until the person is active again.',
   activate: 'Activate user',
-  activateText: 'The person can sign in again, and personal keys work again.',
+  activateText: 'The person can sign in again, and the keys of the person work again.',
   unbind: 'Unbind identity',
   unbindText:
     'The person becomes an invitation again, which the next sign-in with the verified address accepts. Sessions end.',

@@ -1,0 +1,80 @@
+import { type ReactNode, useState } from 'react';
+import { type ApiProblem, useGet } from '../api/index.ts';
+import type { NamedApiKeyPage } from '../api/types.gen.ts';
+import { common } from '../text/en/common.ts';
+import { endingKeys as words } from '../text/en/ending-keys.ts';
+import { Checkbox, Problem } from '../ui/index.ts';
+
+/** How many keys a question names; of more it says how many there are at least. */
+const shown = 200;
+
+interface NamedKeys {
+  keys: readonly { id: string; name: string; prefix: string }[];
+  more: boolean;
+  loading: boolean;
+  error: ApiProblem | null;
+}
+
+const useNamedKeys = (filter: Record<string, string> | null): NamedKeys => {
+  const { data, error } = useGet<NamedApiKeyPage>('/app/api/api-keys', {
+    query: { ...filter, limit: shown },
+    enabled: filter !== null,
+    staleTime: 0,
+  });
+  const loading = filter !== null && !data && !error;
+  return { keys: (filter && data?.data) || [], more: data?.has_more ?? false, loading, error: error ?? null };
+};
+
+const Names = ({ lead, found }: { lead: string; found: NamedKeys }) =>
+  found.keys.length === 0 ? null : (
+    <>
+      <p>{lead}</p>
+      <ul>
+        {found.keys.map(({ id, name, prefix }) => (
+          <li key={id}>
+            <b>{name}</b> <code>{`${prefix}…`}</code>
+          </li>
+        ))}
+        {found.more && <li>{words.more}</li>}
+      </ul>
+    </>
+  );
+
+/** What a question needs to say which keys end, and to ask whether those that were made end as well. */
+interface EndingKeys {
+  /** Says it, by name. */
+  part: ReactNode;
+  /** For the request; undefined if there is nothing to decide. */
+  endMadeKeys: boolean | undefined;
+  /** Why the answer cannot be given yet; null if it can. */
+  disabledReason: string | null;
+}
+
+/**
+ * The keys that end, pause or get weaker with a person or a key. `own`: the sentence above the keys of the person `id`; null
+ * for none. `made`: the sentence above the keys that `id` made; null if they stay. `byDefault`: whether these end if no one
+ * changes it.
+ */
+export const useEndingKeys = (
+  id: string,
+  { own, made, byDefault = true }: { own: string | null; made: string | null; byDefault?: boolean },
+): EndingKeys => {
+  const [ends, setEnds] = useState(byDefault);
+  const ownKeys = useNamedKeys(own === null ? null : { owner: id });
+  const madeKeys = useNamedKeys(made === null ? null : { made_by: id });
+  const error = ownKeys.error ?? madeKeys.error;
+  return {
+    endMadeKeys: madeKeys.keys.length > 0 ? ends : undefined,
+    disabledReason: ownKeys.loading || madeKeys.loading ? common.loading : null,
+    part: (
+      <>
+        {error && <Problem error={error} />}
+        <Names lead={own ?? ''} found={ownKeys} />
+        <Names lead={made ?? ''} found={madeKeys} />
+        {madeKeys.keys.length > 0 && (
+          <Checkbox label={words.endMade} hint={words.endMadeHint} value={ends} onChange={setEnds} />
+        )}
+      </>
+    ),
+  };
+};
