@@ -216,7 +216,12 @@ const modules = {
     'settings/index\\.ts',
     'work-items/index\\.ts',
   ],
-  'application/overview/attention': ['audit/index\\.ts', 'replicas/index\\.ts', 'schedules/index\\.ts'],
+  'application/overview/attention': [
+    'audit/index\\.ts',
+    'replicas/index\\.ts',
+    'schedules/index\\.ts',
+    'work-items/index\\.ts',
+  ],
 };
 
 /** Each outside library of weight has one importer, a file or a folder. */

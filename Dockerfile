@@ -20,24 +20,35 @@ COPY console ./console
 RUN npm run console
 
 FROM build AS packages
-# Headers are for building native code.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
-  && node bin/node.js \
-  && rm -rf node_modules/node-*/include
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && node bin/node.js
+# What no one needs at run time, 160 MB: types, source maps and sources of packages, documents (licenses stay), headers
+# of Node, and what two packages bring for browsers: other builds of pdfjs, and the OCR engine and models not used here.
+RUN find node_modules -type f ! -iname '*licen[cs]e*' ! -iname '*notice*' \
+    \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.md' -o -name '*.mdx' \) -delete \
+  && rm -rf node_modules/node-*/include node_modules/node-*/share \
+    node_modules/pdfjs-dist/build node_modules/pdfjs-dist/web node_modules/pdfjs-dist/image_decoders \
+    node_modules/tesseract.js/dist node_modules/tesseract.js-core/*.wasm.js node_modules/@tesseract.js-data/*/4.0.0 \
+  && find node_modules/tesseract.js-core -name 'tesseract-core*' ! -name '*-lstm.*' -delete
 
-# What runs: Debian and the packages, without npm and a second Node.
-FROM ${DEBIAN}
+# Debian without the lists of its packages and without manuals.
+FROM ${DEBIAN} AS system
+# Without versions: Debian keeps only the newest of each package.
+# hadolint ignore=DL3008
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends libstdc++6 \
+  && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* /usr/share/man /usr/share/info /usr/share/locale \
+  && find /usr/share/doc -type f ! -name copyright -delete
+
+# What runs: that system, as one layer so that what was removed is not in it, and the packages, without npm and a second
+# Node.
+FROM scratch
+COPY --from=system / /
 ARG VERSION=1.0.0
 LABEL org.opencontainers.image.title="Agent Platform" \
   org.opencontainers.image.description="A self-hosted control plane for AI agents" \
   org.opencontainers.image.licenses="Apache-2.0" \
   org.opencontainers.image.version="${VERSION}"
-# Without versions: Debian keeps only the newest of each package.
-# hadolint ignore=DL3008
-RUN apt-get update \
-  && apt-get install -y --no-install-recommends libstdc++6 \
-  && rm -rf /var/lib/apt/lists/* \
-  && install -d -o 1000 -g 1000 /data
+RUN install -d -o 1000 -g 1000 /data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=console /app/console/dist ./console/dist

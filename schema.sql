@@ -514,6 +514,7 @@ create table occurrences (
   at timestamp(3) with time zone not null,
   count integer default 1 not null,
   reason text,
+  running_work_item_id uuid,
   constraint occurrences_pkey PRIMARY KEY (schedule_id, id),
   constraint occurrences_outcome_check CHECK ((outcome = ANY (ARRAY['fired'::text, 'caught_up'::text, 'skipped'::text, 'manual'::text])))
 );
@@ -572,6 +573,7 @@ create table schedule_definitions (
   reason text,
   catch_up boolean,
   changed text[],
+  overlap text,
   constraint schedule_definitions_pkey PRIMARY KEY (schedule_id, revision),
   constraint schedule_definitions_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES schedules(id) ON DELETE CASCADE
 );
@@ -596,8 +598,10 @@ create table schedules (
   created_at timestamp(3) with time zone default platform_now() not null,
   updated_at timestamp(3) with time zone default platform_now() not null,
   last_outcome text,
+  overlap text default 'queue'::text not null,
   constraint schedules_pkey PRIMARY KEY (id),
-  constraint schedules_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+  constraint schedules_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE,
+  constraint schedules_overlap_check CHECK ((overlap = ANY (ARRAY['queue'::text, 'skip'::text, 'cancel_previous'::text])))
 );
 CREATE INDEX schedules_agent ON schedules USING btree (agent_id, id);
 CREATE INDEX schedules_blocked ON schedules USING btree (id) WHERE (enabled AND (next_run_at IS NULL));
@@ -957,6 +961,8 @@ create table work_items (
   tokens_before bigint default 0 not null,
   depth smallint default 0 not null,
   by_person boolean default false not null,
+  overlap_watched boolean default false not null,
+  start_at timestamp(3) with time zone,
   constraint work_items_pkey PRIMARY KEY (id),
   constraint work_items_check CHECK (((status = 'EXECUTING'::text) = (lease_expires_at IS NOT NULL))),
   constraint work_items_depth_check CHECK ((depth >= 0)),
@@ -976,9 +982,14 @@ CREATE INDEX work_items_by_status ON work_items USING btree (status, created_at,
 CREATE INDEX work_items_finished ON work_items USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX work_items_leases ON work_items USING btree (lease_expires_at) INCLUDE (agent_id) WHERE (status = 'EXECUTING'::text);
 CREATE INDEX work_items_not_before ON work_items USING btree (not_before) WHERE ((status = 'PENDING'::text) AND (not_before IS NOT NULL));
-CREATE INDEX work_items_pending ON work_items USING btree (created_at, id) INCLUDE (agent_id, not_before) WHERE (status = 'PENDING'::text);
+CREATE INDEX work_items_pending_in_order ON work_items USING btree ((
+CASE
+    WHEN (not_before IS NULL) THEN 0
+    ELSE 1
+END), created_at, id) INCLUDE (agent_id, not_before) WHERE (status = 'PENDING'::text);
 CREATE INDEX work_items_queue ON work_items USING btree (agent_id, created_at, id) WHERE ((status = 'PENDING'::text) AND (not_before IS NULL));
 CREATE INDEX work_items_reviews ON work_items USING btree (status, updated_at, id) WHERE (status = ANY (ARRAY['NEEDS_REVIEW'::text, 'INDETERMINATE'::text]));
+CREATE INDEX work_items_running ON work_items USING btree (schedule_id, created_at, id) WHERE (overlap_watched AND (status = ANY (ARRAY['PENDING'::text, 'EXECUTING'::text, 'NEEDS_REVIEW'::text, 'INDETERMINATE'::text])));
 CREATE UNIQUE INDEX work_items_occurrence ON work_items USING btree (schedule_id, occurrence);
 CREATE TRIGGER work_items_files AFTER DELETE ON work_items REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION remove_files_of_work_items();
 

@@ -1,5 +1,5 @@
 import { type Config, ConfigError } from './config.ts';
-import type { Database } from './database/index.ts';
+import { type Database, folderFault } from './database/index.ts';
 import { traceStatements } from './database-spans.ts';
 import { createFeatures, type Features } from './features.ts';
 import {
@@ -77,7 +77,7 @@ export const startPlatform = async (
     return await build(config, log, clock, started);
   } catch (error) {
     await started.stop();
-    throw error;
+    throw folderFault(config.dataDir, error) ?? error;
   }
 };
 

@@ -44,13 +44,13 @@ const fieldOf: Record<string, string> = {
   read_only: 'username',
 };
 
-/** Throws 422 for a configuration that failed its verification, with the steps. */
+/** Throws 422 for a configuration that failed its verification, with the steps, and `reason` if it is not permitted. */
 export const checkVerified = ({ failure, steps }: Verification, { engine }: ConnectionSettings): void => {
   if (!failure) return;
   const field = engine === 'sqlite' ? 'path' : fieldOf[steps.at(-1)!.step];
   throw unprocessable(
     [{ path: field ? `configuration.${field}` : 'configuration', message: failure.message }],
-    { steps },
+    { steps, ...(failure.reason === 'denied' ? { reason: failure.reason } : {}) },
   );
 };
 

@@ -13,6 +13,7 @@ import {
 import { datatypes } from '../sql/index.ts';
 import { changedConfiguration, createdConfigurations } from './configuration.ts';
 import { tableKinds } from './engines/engine.ts';
+import { connectionReasons } from './engines/failures.ts';
 import { stepNames } from './engines/progress.ts';
 import { engineNames, tlsModes } from './engines/settings.ts';
 import { connectionStates } from './store.ts';
@@ -128,6 +129,10 @@ export const testResult = z
   .object({
     ok: z.boolean(),
     steps: stepsOf(stepNames),
+    reason: z
+      .enum(connectionReasons)
+      .optional()
+      .describe('Why it failed, if it did; `denied`: an address, user or file that is not permitted.'),
     server: z.object({ product: z.string(), version: z.string() }).nullable(),
     writable: z.boolean().nullable().describe('Whether the user may change data, by its privileges.'),
     warnings: z.array(z.object({ code: z.string(), message: z.string() })),

@@ -42,7 +42,10 @@ export const selectOf = (
   permitted: { tables: [table.name], functions: [] },
 });
 
-const toTestResult = ({ failure: _, ...shown }: Verification) => shown;
+const toTestResult = ({ failure, ...shown }: Verification) => ({
+  ...shown,
+  ...(failure ? { reason: failure.reason } : {}),
+});
 
 const byName = 'schema name';
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -15,7 +15,10 @@ interface FolderLock {
 export const lockFolder = (dataDir: string): FolderLock => {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const holder = join(dataDir, 'holder.txt');
-  const lock = new DatabaseSync(join(dataDir, 'lock.sqlite'));
+  const path = join(dataDir, 'lock.sqlite');
+  // SQLite would say only that it is unable to open the file, or that someone else holds one that is read-only.
+  closeSync(openSync(path, 'a', 0o600));
+  const lock = new DatabaseSync(path);
   try {
     lock.exec('pragma busy_timeout = 0; begin exclusive');
   } catch {

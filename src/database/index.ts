@@ -13,6 +13,7 @@ export {
   type Tx,
 } from './database.ts';
 export { openEmbedded } from './embedded.ts';
+export { folderFault } from './folder-faults.ts';
 export { lockFolder } from './folder-lock.ts';
 export { migrate } from './migrations.ts';
 export { offlineDatabase } from './offline.ts';

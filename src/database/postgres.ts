@@ -140,6 +140,8 @@ export const openPostgres = async (
     idle_in_transaction_session_timeout: 5_000,
     query_timeout: queryTimeoutMs,
     application_name: 'agent-platform',
+    // Awaited before the connection is used. Not a startup parameter: poolers refuse those that they do not know.
+    onConnect: (client) => client.query('set jit = off').then(() => {}),
   });
   return createDatabase({
     kind: 'postgres',

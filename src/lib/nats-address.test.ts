@@ -28,6 +28,7 @@ test.each([
   'nats://me:sec ret@one',
   'nats://me:secret@one:',
   'nats://me:secret@one, nats://two/stream',
+  'nats://me:secret@one:4222,two:4222',
   'http://me:secret@one',
 ])('%s is refused with one message that does not repeat the password', (url) => {
   expect(parseNatsAddress(url)).toBeNull();
@@ -42,5 +43,6 @@ test.each([
   const { mistakes } = refusal as ConfigError;
   expect(mistakes).toHaveLength(1);
   expect(mistakes[0]).toMatch(/^TELEMETRY_LOG_URL: must be a nats:\/\/ or tls:\/\/ address/);
+  expect(mistakes[0]).toContain('as nats://a:4222,nats://b:4222');
   expect(mistakes[0]).not.toContain('sec');
 });

@@ -4,6 +4,7 @@ import type { Services } from '../feature.ts';
 import { actingRoot } from '../lib/acting-for.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fair-queue.ts';
+import { parseExactJson } from '../lib/json.ts';
 import { isObject } from '../lib/objects.ts';
 import {
   type AskedModel,
@@ -26,9 +27,12 @@ const defaultWithinMs = 60_000;
 const maxWaitMs = 20_000;
 
 /** The object of a reply: the arguments of the tool, or JSON in the text, also of a model that did not call it. */
-const outputOf = ({ toolCalls, text }: StepResult): Record<string, unknown> | undefined => {
+const outputOf = (
+  { toolCalls, text }: StepResult,
+  parse: (json: string) => unknown,
+): Record<string, unknown> | undefined => {
   const call = toolCalls.find(({ name, fault }) => name === toolName && fault === undefined);
-  const output = call ? call.arguments : objectIn(text);
+  const output = call ? call.arguments : objectIn(text, parse);
   return isObject(output) ? output : undefined;
 };
 
@@ -84,7 +88,9 @@ const askForObject = async (
   const step = toStep(request, signal ? AbortSignal.any([signal, timeout]) : timeout);
   try {
     const reply = await stepWithRetries(model, step, { mostCalls, waitMs });
-    return { output: outputOf(reply), text: reply.text, usage: reply.usage };
+    // What is read from a document keeps all digits of an id. A query counts with numbers.
+    const parse = request.as === 'reply' ? parseExactJson : JSON.parse;
+    return { output: outputOf(reply, parse), text: reply.text, usage: reply.usage };
   } catch (error) {
     signal?.throwIfAborted();
     if (timeout.aborted) {

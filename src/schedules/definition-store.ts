@@ -1,5 +1,6 @@
 import { type Executor, type Json, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import type { Principal } from '../lib/principal.ts';
+import type { Overlap } from './store.ts';
 
 /** When a schedule was due, from some moment until that of the next row: what a reconciliation computes with. */
 export interface DefinitionVersion {
@@ -29,7 +30,8 @@ interface DefinitionChange {
 }
 
 /** A version with how it came to be. */
-export type HistoryRow = DefinitionVersion & DefinitionChange & { catch_up: boolean | null };
+export type HistoryRow = DefinitionVersion &
+  DefinitionChange & { catch_up: boolean | null; overlap: Overlap | null };
 
 declare module '../database/database.ts' {
   interface Schema {
@@ -38,7 +40,15 @@ declare module '../database/database.ts' {
 }
 
 const columns = ['schedule_id', 'revision', 'from_at', 'cron_expression', 'timezone', 'enabled'] as const;
-const historyColumns = [...columns, 'catch_up', 'action', 'principal', 'reason', 'changed'] as const;
+const historyColumns = [
+  ...columns,
+  'catch_up',
+  'overlap',
+  'action',
+  'principal',
+  'reason',
+  'changed',
+] as const;
 
 type NewChange = DefinitionChange & { principal: ChangedBy };
 
@@ -53,9 +63,9 @@ export const definitionInsertion = (
 ): RawBuilder<unknown> => {
   const { kind, id, name } = principal;
   return sql`insert into schedule_definitions (schedule_id, revision, from_at, cron_expression, timezone, enabled,
-      catch_up, action, principal, reason, changed)
+      catch_up, overlap, action, principal, reason, changed)
     select s.id, s.revision, ${new Date(at)}::timestamptz, s.cron_expression, s.timezone, s.enabled, s.catch_up,
-      ${action}, ${json({ kind, id, name })}::jsonb, ${reason}, ${changed}::text[]
+      s.overlap, ${action}, ${json({ kind, id, name })}::jsonb, ${reason}, ${changed}::text[]
     from ${source} s`;
 };
 

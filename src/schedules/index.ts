@@ -30,6 +30,7 @@ export {
   scheduleFilter,
   skipCause,
 } from './schemas.ts';
+export { type Overlap, overlaps } from './store.ts';
 
 interface Needs {
   tracing: {

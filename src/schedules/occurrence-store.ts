@@ -26,6 +26,8 @@ export interface OccurrenceRow {
   at: Date;
   count: number;
   reason: string | null;
+  /** The Work Item because of which it was skipped; null or left out for any other. */
+  running_work_item_id?: string | null;
 }
 
 declare module '../database/database.ts' {
@@ -44,16 +46,19 @@ const columns = [
   'at',
   'count',
   'reason',
+  'running_work_item_id',
 ] as const satisfies readonly (keyof OccurrenceRow)[];
 
 export const insertOccurrences = async (tx: Tx, rows: readonly OccurrenceRow[]): Promise<void> => {
   if (rows.length === 0) return;
-  await sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, count, reason)
+  await sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, count, reason,
+      running_work_item_id)
     select * from unnest(
       ${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.schedule_id)}::uuid[],
       ${rows.map((r) => r.scheduled_for)}::timestamptz[], ${rows.map((r) => r.outcome)}::text[],
       ${rows.map((r) => r.work_item_id)}::uuid[], ${rows.map((r) => r.at)}::timestamptz[],
-      ${rows.map((r) => r.count)}::int[], ${rows.map((r) => r.reason)}::text[])`.execute(tx);
+      ${rows.map((r) => r.count)}::int[], ${rows.map((r) => r.reason)}::text[],
+      ${rows.map((r) => r.running_work_item_id ?? null)}::uuid[])`.execute(tx);
 };
 
 export interface OccurrenceQuery {

@@ -27,6 +27,7 @@ import {
   previewBody,
   previewResponse,
   publicSchedule,
+  runBody,
 } from './schemas.ts';
 import { listSchedules } from './store.ts';
 import { timeZoneRoutes, toTimeZone } from './time-zone-routes.ts';
@@ -207,13 +208,14 @@ export const scheduleRoutes = (db: Database): Route[] => {
       path: `${onePath}/run`,
       summary: 'Run a schedule',
       description:
-        'Creates a Work Item now, also while the schedule is paused. Moves neither `last_run_at` nor `next_run_at`.',
-      otherStatuses: [400],
+        'Creates a Work Item now, or for `start_at`, also while the schedule is paused and whatever its `overlap`. Moves neither `last_run_at` nor `next_run_at`.',
       find,
+      body: runBody,
+      bodyOptional: true,
       response: publicWorkItem,
       idempotent: true,
-      handler: ({ found, transaction, actor }) =>
-        transaction(async (tx) => toWorkItemResponse(await runSchedule(tx, actor, found))),
+      handler: ({ found, body, transaction, actor }) =>
+        transaction(async (tx) => toWorkItemResponse(await runSchedule(tx, actor, found, body.start_at))),
     }),
     route({
       id: 'listOccurrences',

@@ -7,7 +7,7 @@ import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { zoneRulesVersion } from '../lib/time-zones.ts';
 import { readSettings, settingNumber } from '../settings/index.ts';
-import { createWorkItem, type WorkItem } from '../work-items/index.ts';
+import { createWorkItem, readStart, type WorkItem, watchRunning } from '../work-items/index.ts';
 import { CronError } from './cron/cron.ts';
 import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
 import { suggestExpression, suggestZone } from './cron/suggestions.ts';
@@ -168,10 +168,11 @@ export const skipDue = (row: ScheduleTimes, now: number, reason: 'paused' | 'edi
   return { row: skipped, last: new Date(Math.max(from, occurrences?.previous(now) ?? from)) };
 };
 
-const definitionDetails = ({ cron_expression, timezone, catch_up }: ScheduleRow) => ({
+const definitionDetails = ({ cron_expression, timezone, catch_up, overlap }: ScheduleRow) => ({
   cron_expression,
   timezone,
   catch_up,
+  overlap,
 });
 
 /** Replaces the definition. `before` is locked. */
@@ -209,6 +210,7 @@ export const replaceSchedule = async (
     zone_rules: zoneRulesVersion,
     ...(skipped ? { last_outcome: 'skipped' } : {}),
   });
+  if (before.overlap === 'queue' && row.overlap !== 'queue') await watchRunning(tx, row.id);
   const changed = definitionFields.filter((field) => !isDeepStrictEqual(before[field], row[field]));
   if (changed.length > 0) {
     const { principal } = actor;
@@ -220,8 +222,14 @@ export const replaceSchedule = async (
   return row;
 };
 
-/** Creates a Work Item of the schedule now. Neither `last_run_at` nor `next_run_at` moves. */
-export const runSchedule = async (tx: Tx, actor: Actor, schedule: ScheduleRow): Promise<WorkItem> => {
+/** Creates a Work Item of the schedule, for now or for `start`. Neither `last_run_at` nor `next_run_at` moves. */
+export const runSchedule = async (
+  tx: Tx,
+  actor: Actor,
+  schedule: ScheduleRow,
+  start: string | null,
+): Promise<WorkItem> => {
+  const startAt = await readStart(tx, start);
   const item = await createWorkItem(tx, {
     agentId: schedule.agent_id,
     scheduleId: schedule.id,
@@ -229,13 +237,15 @@ export const runSchedule = async (tx: Tx, actor: Actor, schedule: ScheduleRow): 
     message: schedule.message,
     payload: schedule.payload,
     draft: false,
+    startAt,
     principal: actor.principal,
   });
+  const isLater = startAt !== null && startAt > item.created_at;
   await insertOccurrences(tx, [
     {
       id: newId(),
       schedule_id: schedule.id,
-      scheduled_for: item.created_at,
+      scheduled_for: isLater ? startAt : item.created_at,
       outcome: 'manual',
       work_item_id: item.id,
       at: item.created_at,
@@ -244,6 +254,9 @@ export const runSchedule = async (tx: Tx, actor: Actor, schedule: ScheduleRow): 
     },
   ]);
   await updateLastOutcome(tx, schedule.id, 'manual');
-  await audit(tx, actor, 'schedule.run', schedule.id, { work_item_id: item.id });
+  await audit(tx, actor, 'schedule.run', schedule.id, {
+    work_item_id: item.id,
+    ...(isLater ? { start_at: startAt.toISOString() } : {}),
+  });
   return item;
 };

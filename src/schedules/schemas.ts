@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, queryInteger, text, timestamp } from '../http/index.ts';
-import { statuses as workItemStatuses } from '../work-items/index.ts';
+import { startAt, statuses as workItemStatuses } from '../work-items/index.ts';
 import { scheduleStates } from './filter.ts';
 import { lateAfterMs, outcomeFilters, outcomes } from './occurrence-store.ts';
+import { type Overlap, overlaps } from './store.ts';
 
 const instant = z.iso.datetime({ offset: true });
 
@@ -18,6 +19,9 @@ export const publicSchedule = z
       .describe(
         'When an occurrence is missed (for example during downtime), run once, then advance to the next.',
       ),
+    overlap: z
+      .enum(overlaps)
+      .describe('What happens to an occurrence that is due while a Work Item of the schedule is running.'),
     work_item_name: z.string().nullable().describe('Name given to created Work Items.'),
     message: z.string().describe('Message included in each created Work Item.'),
     payload: jsonObject.describe('Payload included in each created Work Item.'),
@@ -40,6 +44,9 @@ export const definition = z
     cron_expression: expression,
     timezone: optional(zone, 'UTC').describe('IANA name; default UTC.'),
     catch_up: optional(z.boolean(), true).describe('Default true.'),
+    overlap: optional(z.enum(overlaps), 'queue' as Overlap).describe(
+      'What happens to an occurrence that is due while a Work Item of the schedule is PENDING, EXECUTING, NEEDS_REVIEW or INDETERMINATE. `queue`: it fires all the same; `skip`: it is skipped; `cancel_previous`: the cancel of the PENDING, EXECUTING and NEEDS_REVIEW ones is requested, and it fires. Default `queue`.',
+    ),
     work_item_name: optional(text(200), null),
     message: optional(text(10_000), '').describe('At most 10,000 characters.'),
     payload: optional(jsonObject, {}),
@@ -62,10 +69,10 @@ export const occurrenceWorkItem = z
 export const ledgerStatuses = ['on_time', 'late', 'caught_up', 'skipped', 'manual'] as const;
 
 export const skipCause = z
-  .enum(['missed', 'paused', 'edited', 'blocked'])
+  .enum(['missed', 'paused', 'edited', 'overlap', 'blocked'])
   .nullable()
   .describe(
-    'Why it was skipped: it was late beyond the grace, the schedule was paused or edited while it was due, or the schedule could not fire.',
+    'Why it was skipped: it was late beyond the grace, the schedule was paused or edited while it was due, a Work Item of the schedule was still running, or the schedule could not fire.',
   );
 
 export const occurrence = z
@@ -79,6 +86,10 @@ export const occurrence = z
       ),
     work_item_id: z.string().nullable(),
     work_item: occurrenceWorkItem.nullable().describe('Null if there is none, or none any more.'),
+    running_work_item_id: z
+      .string()
+      .optional()
+      .describe('The Work Item that was still running; only if it was skipped with the cause `overlap`.'),
     at: timestamp.describe('When it was handled.'),
     lateness_ms: z.int(),
     count: z.int().describe('How many occurrences this record covers.'),
@@ -121,6 +132,8 @@ export const scheduleFilter = z.object({
 });
 
 export const pauseBody = z.object({ reason: optional(text(1_000)) }).meta({ id: 'PauseScheduleBody' });
+
+export const runBody = z.object({ start_at: startAt }).meta({ id: 'RunScheduleBody' });
 
 export const previewBody = z
   .object({

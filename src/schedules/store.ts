@@ -20,6 +20,13 @@ export const schedulesChannel = 'schedules';
 /** What became of the last occurrence that was recorded; `blocked`: it was skipped because the schedule could not fire. */
 export type LastOutcome = 'on_time' | 'late' | 'caught_up' | 'skipped' | 'blocked' | 'manual';
 
+/**
+ * What a schedule does if a Work Item of it is still running when an occurrence is due: it fires all the same, does not
+ * fire, or requests that those before be cancelled and fires.
+ */
+export const overlaps = ['queue', 'skip', 'cancel_previous'] as const;
+export type Overlap = (typeof overlaps)[number];
+
 export interface ScheduleRow {
   id: string;
   agent_id: string;
@@ -27,6 +34,7 @@ export interface ScheduleRow {
   timezone: string;
   enabled: boolean;
   catch_up: boolean;
+  overlap: Overlap;
   work_item_name: string | null;
   message: string;
   payload: Record<string, unknown>;
@@ -45,7 +53,7 @@ declare module '../database/database.ts' {
     schedules: Table<
       Omit<ScheduleRow, 'payload' | 'metadata'> &
         Record<'payload' | 'metadata', Json<Record<string, unknown>>> & { last_outcome: LastOutcome | null },
-      'enabled' | 'last_outcome' | 'revision' | 'created_at' | 'updated_at'
+      'enabled' | 'overlap' | 'last_outcome' | 'revision' | 'created_at' | 'updated_at'
     >;
   }
 }
@@ -58,6 +66,7 @@ const columns = [
   'timezone',
   'enabled',
   'catch_up',
+  'overlap',
   'work_item_name',
   'message',
   'payload',
@@ -78,6 +87,7 @@ export const definitionFields = [
   'cron_expression',
   'timezone',
   'catch_up',
+  'overlap',
   'work_item_name',
   'message',
   'payload',
@@ -203,10 +213,10 @@ export const insertSchedule = async (
 ): Promise<ScheduleRow | undefined> => {
   const { payload, metadata, ...fields } = toRow(definition);
   const { rows } = await sql<ScheduleRow>`with inserted as (
-      insert into schedules (id, agent_id, cron_expression, timezone, catch_up, work_item_name, message, payload,
-        metadata, next_run_at, zone_rules)
+      insert into schedules (id, agent_id, cron_expression, timezone, catch_up, overlap, work_item_name, message,
+        payload, metadata, next_run_at, zone_rules)
       select ${id}::uuid, ${agent_id}::uuid, ${fields.cron_expression}, ${fields.timezone}, ${fields.catch_up}::boolean,
-        ${fields.work_item_name}, ${fields.message}, ${payload}::jsonb, ${metadata}::jsonb,
+        ${fields.overlap}, ${fields.work_item_name}, ${fields.message}, ${payload}::jsonb, ${metadata}::jsonb,
         ${next_run_at}::timestamptz, ${zone_rules}
       where (select count(*) from schedules where agent_id = ${agent_id}) < ${most}
       returning ${sql.join(columns.map((column) => sql.ref(column)))}

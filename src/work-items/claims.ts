@@ -1,5 +1,6 @@
 import { advisoryLock, type Executor, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { type Who, worker } from './leases.ts';
+import { waitsForTime } from './search/conditions.ts';
 import type { WorkItem } from './store.ts';
 import { type MovedRow, movedColumns, recordTransitions } from './transitions.ts';
 
@@ -32,11 +33,11 @@ interface Head {
 /** Those that the platform can claim among the oldest of all agents, which is nearly always enough; oldest first. */
 export const claimableInHead = ({ limit, except }: Search): RawBuilder<Head> =>
   sql`with ${executing}, oldest as (
-      select id, agent_id, created_at, not_before from work_items where status = 'PENDING'
+      select id, agent_id, created_at from work_items where status = 'PENDING' and ${waitsForTime} = 0
       order by created_at, id limit ${window}
     ), head as (
       select o.id, o.agent_id, o.created_at from oldest o
-      where o.not_before is null and o.id <> all(${except}::uuid[]) and o.agent_id not in (
+      where o.id <> all(${except}::uuid[]) and o.agent_id not in (
         select e.agent_id from executing e
         where e.n >= (select a.max_concurrency from agents a where a.id = e.agent_id))
         and o.agent_id not in (${external})
@@ -50,7 +51,8 @@ export const claimableInHead = ({ limit, except }: Search): RawBuilder<Head> =>
     select array(select id from ranked where rank <= room order by created_at, id limit ${limit}) as ids,
       case when (select count(*) from head) = ${headLength(limit)} then true
         else exists (
-          select from work_items where status = 'PENDING' order by created_at, id limit 1 offset ${window}) end as more,
+          select from work_items where status = 'PENDING' and ${waitsForTime} = 0
+          order by created_at, id limit 1 offset ${window}) end as more,
       coalesce((select min(not_before) from work_items where status = 'PENDING') <= platform_now(), false)
         as "retriesDue"`;
 

@@ -46,6 +46,13 @@ export { type MessagePart, type MessageRole, messageRoles, textPart } from './me
 export type { WorkItemNeeds } from './routes.ts';
 export { beginAttempts, updateAttempt } from './run-store.ts';
 export {
+  cancelRunning,
+  findWorkItemStarts,
+  runningOf,
+  type WorkItemStart,
+  watchRunning,
+} from './running.ts';
+export {
   addUsage,
   decisionList,
   messagePart,
@@ -58,7 +65,7 @@ export {
   toWorkItemResponse,
   usage,
 } from './schemas.ts';
-export { sourceOf, sources } from './search/conditions.ts';
+export { sourceOf, sources, waitsForTime } from './search/conditions.ts';
 export { searchQuery } from './search/schemas.ts';
 export {
   countByStatus,
@@ -69,6 +76,7 @@ export {
   sorts,
 } from './search/search.ts';
 export { type ContinueBody, checkDecisions, requireApprovalRole, settle, shownApproval } from './settle.ts';
+export { readStart, startAt } from './start.ts';
 export { actionNames, allowedActions, statuses } from './states.ts';
 export { insertEndedSteps } from './step-store.ts';
 export {

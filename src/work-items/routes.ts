@@ -15,6 +15,8 @@ import {
 } from '../http/index.ts';
 import { ApiError } from '../lib/errors.ts';
 import { bulkRoutes } from './bulk-routes.ts';
+import { changeRoutes } from './change-routes.ts';
+import { revisionOf } from './changes.ts';
 import { listEvents, listMessages } from './history-store.ts';
 import {
   createBody,
@@ -154,8 +156,13 @@ export const workItemRoutes = (db: Database, { traceLinks, callbacks }: WorkItem
       summary: 'Get a Work Item',
       find,
       response: publicWorkItem,
-      handler: async ({ found }) => toWorkItemResponse(found),
+      etag: true,
+      handler: async ({ found, etag }) => {
+        etag(revisionOf(found));
+        return toWorkItemResponse(found);
+      },
     }),
+    ...changeRoutes(db),
     ...bulkRoutes(db, callbacks),
     actionRoute('submit'),
     actionRoute('continue'),

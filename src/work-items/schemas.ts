@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { newCallbacks, publicCallback } from '../callbacks/index.ts';
 import { id, jsonObject, jsonValue, optional, text, timestamp } from '../http/index.ts';
 import { messageRoles } from './messages.ts';
+import { changedStartAt, startAt } from './start.ts';
 import { actionNames, allowedActions, statuses } from './states.ts';
 import type { WorkItem } from './store.ts';
 
@@ -15,6 +16,7 @@ export const createBody = z
     message: optional(message, ''),
     payload: optional(jsonObject, {}),
     work_item_name: optional(text(200), null),
+    start_at: startAt,
     draft: optional(z.boolean(), false).describe('It stays a DRAFT until it is submitted.'),
     callbacks: optional(newCallbacks, []).describe(
       'Who is notified of it, in addition to the callbacks of its agent.',
@@ -23,6 +25,18 @@ export const createBody = z
   .meta({ id: 'CreateWorkItemBody' });
 
 export type NewWorkItemBody = z.output<typeof createBody>;
+
+export const changeBody = z
+  .object({
+    agent_id: id.optional().describe('Only the one that it has.'),
+    message: message.optional(),
+    payload: jsonObject.optional(),
+    work_item_name: text(200).nullable().optional(),
+    start_at: changedStartAt,
+  })
+  .meta({ id: 'UpdateWorkItemBody' });
+
+export type ChangeBody = z.output<typeof changeBody>;
 
 const tokens = z.int().min(0);
 
@@ -100,6 +114,9 @@ export const publicWorkItem = z
       ),
     created_at: timestamp,
     updated_at: timestamp,
+    start_at: timestamp
+      .nullable()
+      .describe('The time at which it was to start; until then it waits as PENDING. null if none was given.'),
     started_at: timestamp.nullable().describe('When the current or last attempt began.'),
     finished_at: timestamp.nullable(),
     cancel_requested_at: timestamp

@@ -54,6 +54,14 @@ export const workerMoves = {
 /** Nothing more happens in these unless a person restarts or continues the Work Item: `finished_at` is set. */
 export const finishedStatuses = ['COMPLETED', 'ERROR', 'CANCELLED'] as const satisfies readonly Status[];
 
+/** The statuses of a Work Item that its schedule takes for running (`overlap`). */
+export const runningStatuses = [
+  'PENDING',
+  'EXECUTING',
+  'NEEDS_REVIEW',
+  'INDETERMINATE',
+] as const satisfies readonly Status[];
+
 /** The status to which `action` leads from `status`; undefined if it is not allowed. */
 export const nextStatus = (action: Action, status: Status): Status | undefined =>
   (actions[action] as Moves)[status];

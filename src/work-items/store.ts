@@ -53,6 +53,8 @@ export interface WorkItem {
   created_by: string;
   created_at: Date;
   updated_at: Date;
+  /** The time that it was to wait for; null if none was given. */
+  start_at: Date | null;
   /** When the current or last attempt began. */
   started_at: Date | null;
   finished_at: Date | null;
@@ -77,7 +79,7 @@ const needsDecision = sql`w.status in ('NEEDS_REVIEW', 'INDETERMINATE')`;
 export const columns = sql`w.id, w.agent_id, w.schedule_id, w.occurrence, w.work_item_name, w.message, w.payload,
   w.status, w.result, w.error, w.usage, w.model, case when ${needsDecision} then w.review_reason end as review_reason,
   case when ${needsDecision} then w.pending_approvals end as pending_approvals, w.decisions, w.callbacks,
-  w.attempts, w.created_by, w.created_at, w.updated_at, w.started_at, w.finished_at, w.cancel_requested_at,
+  w.attempts, w.created_by, w.created_at, w.updated_at, w.start_at, w.started_at, w.finished_at, w.cancel_requested_at,
   w.conversation_id, w.trace_id, w.depth, w.fencing, w.lease_expires_at,
   exists (select from agents a where a.id = w.agent_id) as agent_exists`;
 
@@ -86,13 +88,23 @@ export type NewWorkItem = Pick<
   'id' | 'agent_id' | 'schedule_id' | 'occurrence' | 'work_item_name' | 'message' | 'payload'
 >;
 
+/** What a new Work Item may have besides. */
+interface NewExtras {
+  /** When it starts; null or left out: at once. */
+  start_at?: Date | null;
+}
+
 /** The inserted rows as `deliveryInsertion` takes them. */
 const created = sql`(select *, 'PENDING' as status, null::text as previous_status from inserted)`;
+
+/** `start_at` if it is still to come: what a PENDING Work Item waits for. */
+export const startsLater = (startAt: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`case when ${startAt} > (select platform_now()) then ${startAt} end`;
 
 /**
  * The common table expressions `inserted`, `history` and, if they are PENDING, `notified`: the rows of `source`, which has
  * the columns of `NewWorkItem` with `payload` as jsonb, become Work Items. A row is left out if its schedule and
- * occurrence have a Work Item already, from any replica. `notified` is what the callbacks of their agents are to be told. They are part of a larger statement, so that a firing never
+ * occurrence have a Work Item already, from any replica. `more` are further columns, each as an expression of the row `i`. `notified` is what the callbacks of their agents are to be told. They are part of a larger statement, so that a firing never
  * carries messages and payloads through this process.
  *
  * The time is read once, and the first event has the id of its Work Item: in a herd of firings each row counts.
@@ -101,12 +113,14 @@ const insertion = (
   source: RawBuilder<unknown>,
   status: 'DRAFT' | 'PENDING',
   principal: Principal,
+  more: Readonly<Record<string, RawBuilder<unknown>>>,
 ): RawBuilder<unknown> => sql`
   inserted as (
     insert into work_items (id, conversation_id, agent_id, schedule_id, occurrence, work_item_name, message,
-      payload, status, created_by, by_person, created_at, updated_at)
+      payload, status, created_by, by_person, created_at, updated_at, ${sql.join(Object.keys(more).map(sql.ref))})
     select i.id, i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload,
-      ${status}, ${principal.id}, ${sql.lit(principal.kind === 'person')}, (select platform_now()), (select platform_now())
+      ${status}, ${principal.id}, ${sql.lit(principal.kind === 'person')}, (select platform_now()), (select platform_now()),
+      ${sql.join(Object.values(more))}
     from ${source} i
     on conflict (schedule_id, occurrence) do nothing
     returning id, agent_id, schedule_id, occurrence, work_item_name
@@ -116,14 +130,14 @@ const insertion = (
     from inserted
   )${status === 'PENDING' ? sql`, notified as (${deliveryInsertion(created, 'agent')})` : sql``}`;
 
-const scheduler = systemPrincipal('scheduler', 'scheduler');
+export const scheduler = systemPrincipal('scheduler', 'scheduler');
 
 /**
  * The part of a firing's statement that makes the rows of `source` (see `insertion`) PENDING Work Items. The caller
  * has locked the rows of their schedules, so that the agents are not deleted, and notifies the workers.
  */
 export const firedInsertion = (source: RawBuilder<unknown>): RawBuilder<unknown> =>
-  insertion(source, 'PENDING', scheduler);
+  insertion(source, 'PENDING', scheduler, { overlap_watched: sql`i.overlap_watched` });
 
 /** Notifies the workers, when the transaction commits, that there may be something to claim. */
 export const wakeWorkers = (tx: Tx): Promise<void> => notify(tx, workItemsChannel);
@@ -133,21 +147,26 @@ export const wakeWorkers = (tx: Tx): Promise<void> => notify(tx, workItemsChanne
  */
 export const insertWorkItems = async (
   tx: Tx,
-  items: readonly NewWorkItem[],
+  items: readonly (NewWorkItem & NewExtras)[],
   status: 'DRAFT' | 'PENDING',
   principal: Principal,
 ): Promise<string[]> => {
   if (items.length === 0) return [];
   const { rows } = await sql<{ id: string }>`
     with items as (
-      select i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload::jsonb
+      select i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload::jsonb,
+        i.start_at
       from unnest(${items.map((i) => i.id)}::uuid[], ${items.map((i) => i.agent_id)}::uuid[],
         ${items.map((i) => i.schedule_id)}::uuid[],
         ${items.map((i) => i.occurrence?.toISOString() ?? null)}::timestamptz[],
         ${items.map((i) => i.work_item_name)}::text[], ${items.map((i) => i.message)}::text[],
-        ${items.map((i) => json(i.payload))}::text[])
-        as i(id, agent_id, schedule_id, occurrence, work_item_name, message, payload)
-    ), ${insertion(sql`items`, status, principal)}
+        ${items.map((i) => json(i.payload))}::text[], ${items.map((i) => i.start_at ?? null)}::timestamptz[])
+        as i(id, agent_id, schedule_id, occurrence, work_item_name, message, payload, start_at)
+    ), ${insertion(sql`items`, status, principal, {
+      overlap_watched: sql`i.schedule_id is not null`,
+      start_at: sql`i.start_at`,
+      not_before: status === 'PENDING' ? startsLater(sql`i.start_at`) : sql`null::timestamptz`,
+    })}
     select id from inserted`.execute(tx);
   if (rows.length > 0 && status === 'PENDING') await wakeWorkers(tx);
   return rows.map((row) => row.id);
@@ -289,6 +308,32 @@ export const deleteFinishedWorkItems = async (tx: Tx, days: number, limit: numbe
     )
     select count(*)::integer as n from removed`.execute(tx);
   return rows[0]!.n;
+};
+
+/** The Work Item, locked until the transaction ends. */
+export const findLockedWorkItem = async (tx: Tx, id: string): Promise<WorkItem | undefined> => {
+  const { rows } =
+    await sql<WorkItem>`select ${columns} from work_items w where w.id = ${id} for update of w`.execute(tx);
+  return rows[0];
+};
+
+/** Writes what people may change of a draft, which is locked. Each change has a later `updated_at` than the one before. */
+export const updateDraft = async (
+  tx: Tx,
+  { id, message, payload, work_item_name, start_at }: WorkItem,
+): Promise<WorkItem> => {
+  const { rows } = await sql<WorkItem>`
+    update work_items w set message = ${message}, payload = ${json(payload)}::jsonb,
+      work_item_name = ${work_item_name}, start_at = ${start_at}::timestamptz,
+      updated_at = greatest(platform_now(), w.updated_at + interval '1 millisecond')
+    where w.id = ${id} returning ${columns}`.execute(tx);
+  return rows[0]!;
+};
+
+/** Deletes a Work Item with its history. What refers to it, and its files, go with the row. */
+export const deleteWorkItemRow = async (tx: Tx, id: string): Promise<void> => {
+  await sql`delete from work_item_events where work_item_id = ${id}`.execute(tx);
+  await sql`delete from work_items where id = ${id}`.execute(tx);
 };
 
 /** Locks a draft against changes of its status. Returns whether it is one. */

@@ -6,7 +6,7 @@ import type { StoredDecision } from './approvals.ts';
 import { eventInsertion } from './history-store.ts';
 import { type Action, actions, finishedStatuses, type Status } from './states.ts';
 import { stepChanges } from './step-store.ts';
-import { cancelsChannel, columns, type WorkItem, wakeWorkers } from './store.ts';
+import { cancelsChannel, columns, startsLater, type WorkItem, wakeWorkers } from './store.ts';
 
 /** A transition of all Work Items that match `where`, `w` being the row before it. */
 export interface Transition {
@@ -133,6 +133,9 @@ const reset = [
   sql`result = null`,
   sql`error = null`,
   sql`cancel_requested_at = null`,
+  sql`start_at = null`,
+  // Its schedule may have another \`overlap\` since it was created.
+  sql`overlap_watched = w.schedule_id is not null`,
 ];
 
 /** Nothing waits for a person any more. */
@@ -143,7 +146,7 @@ const newBudget = sql`tokens_before =
   coalesce((w.usage ->> 'input_tokens')::bigint + (w.usage ->> 'output_tokens')::bigint, 0)`;
 
 const setBy: Record<Action, (decisions: readonly StoredDecision[]) => Transition['set']> = {
-  submit: () => [],
+  submit: () => [sql`not_before = ${startsLater(sql`w.start_at`)}`],
   cancel: () => [
     sql`cancel_requested_at = case when w.status = 'EXECUTING' then platform_now() end`,
     sql`not_before = null`,
@@ -198,7 +201,17 @@ const applyAction = async (
 export const moveBy = async (tx: Tx, action: Action, id: string, by: By): Promise<WorkItem | undefined> =>
   (await applyAction(tx, action, sql`w.id = ${id}`, by))[0];
 
+/** Moves all Work Items that match `where`, of `work_items w`, and whose state allows the action. */
+export const moveWhereBy = async (
+  tx: Tx,
+  action: Action,
+  where: RawBuilder<unknown>,
+  by: By,
+): Promise<void> => {
+  await applyAction(tx, action, where, by);
+};
+
 /** Moves all Work Items of an agent whose state allows the action. */
 export const moveAllBy = async (tx: Tx, action: Action, agentId: string, by: By): Promise<void> => {
-  await applyAction(tx, action, sql`w.agent_id = ${agentId}`, by);
+  await moveWhereBy(tx, action, sql`w.agent_id = ${agentId}`, by);
 };

@@ -9,6 +9,7 @@ import { readSettings } from '../settings/index.ts';
 import { lockAndSettle } from './decisions.ts';
 import { type NewWorkItemBody, toWorkItemResponse } from './schemas.ts';
 import type { ContinueBody } from './settle.ts';
+import { readStart } from './start.ts';
 import { type Action, allowedActions, leadsToPending } from './states.ts';
 import {
   findWorkItem,
@@ -68,6 +69,8 @@ export const createWorkItem = async (
     message: string;
     payload: Record<string, unknown>;
     draft: boolean;
+    /** When it starts; default at once. */
+    startAt?: Date | null;
     principal: Principal;
     /** How many agents called each other before; default 0. */
     depth?: number;
@@ -82,6 +85,7 @@ export const createWorkItem = async (
     work_item_name: item.workItemName,
     message: item.message,
     payload: item.payload,
+    start_at: item.startAt ?? null,
   };
   await insertWorkItems(tx, [row], item.draft ? 'DRAFT' : 'PENDING', item.principal);
   if (item.depth) await updateDepth(tx, row.id, item.depth);
@@ -106,9 +110,27 @@ const addCallbacks = async (
 
 type WorkItemResponse = ReturnType<typeof toWorkItemResponse>;
 
+type NewRow = Omit<NewWorkItemBody, 'callbacks' | 'start_at'> & {
+  id: string;
+  schedule_id: null;
+  occurrence: null;
+  start_at: Date | null;
+};
+
+/** The row of a new Work Item, or why there can be none. */
+const readRow = async (tx: Tx, body: Omit<NewWorkItemBody, 'callbacks'>): Promise<NewRow | ApiError> => {
+  try {
+    const start_at = await readStart(tx, body.start_at);
+    return { ...body, start_at, id: newId(), schedule_id: null, occurrence: null };
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+};
+
 /**
- * Creates Work Items, and audits them. Resolves to the response of each, or to the 404 of one whose agent is gone, in
- * their order.
+ * Creates Work Items, and audits them. Resolves to the response of each, or to its error: 404 if its agent is gone,
+ * 422 if it starts too late. In their order.
  */
 export const createAll = async (
   tx: Tx,
@@ -120,18 +142,20 @@ export const createAll = async (
   for (const agentId of [...new Set(bodies.map((body) => body.agent_id))].sort()) {
     if (await lockAgentForShare(tx, agentId)) agents.add(agentId);
   }
-  const made = bodies.map(({ callbacks, ...body }) => ({
-    callbacks,
-    row: agents.has(body.agent_id) ? { ...body, id: newId(), schedule_id: null, occurrence: null } : null,
-  }));
-  const rows = made.flatMap(({ row }) => row ?? []);
+  const made: { callbacks: NewWorkItemBody['callbacks']; row: NewRow | ApiError }[] = [];
+  for (const { callbacks, ...body } of bodies) {
+    const row = agents.has(body.agent_id) ? await readRow(tx, body) : notFound('agent');
+    made.push({ callbacks, row });
+  }
+  const rows = made.flatMap(({ row }) => (row instanceof ApiError ? [] : row));
   for (const draft of [false, true]) {
     const some = rows.filter((row) => row.draft === draft);
     await insertWorkItems(tx, some, draft ? 'DRAFT' : 'PENDING', actor.principal);
   }
   const shown = new Map<string, Awaited<ReturnType<typeof addCallbacks>>>();
   for (const { row, callbacks } of made) {
-    if (row && callbacks.length > 0) shown.set(row.id, await addCallbacks(tx, store, row, callbacks));
+    if (!(row instanceof ApiError) && callbacks.length > 0)
+      shown.set(row.id, await addCallbacks(tx, store, row, callbacks));
   }
   const found = await findWorkItems(
     tx,
@@ -139,7 +163,7 @@ export const createAll = async (
   );
   const items = new Map(found.map((item) => [item.id, item]));
   const responses = made.map(({ row }) => {
-    if (!row) return notFound('agent');
+    if (row instanceof ApiError) return row;
     return { ...toWorkItemResponse(items.get(row.id)!), callbacks: shown.get(row.id) ?? [] };
   });
   const entries = rows.map(({ id, agent_id }) => ({

@@ -170,7 +170,10 @@ onPostgres((at) => {
     expect(faults(refused)).toEqual(['configuration.password']);
     expect(refused.text).not.toMatch(/hunter2/);
     const denied = await at().api.post(path, body({}, { host: '169.254.169.254' }));
-    expectError(denied, 422, /EGRESS_DENY/, { steps: [expect.objectContaining({ step: 'resolve' })] });
+    expectError(denied, 422, /EGRESS_DENY/, {
+      steps: [expect.objectContaining({ step: 'resolve' })],
+      reason: 'denied',
+    });
     expect(await ok(at().api.get(path))).toEqual(before);
   });
 
@@ -251,6 +254,7 @@ onPostgres((at) => {
     });
     expectError(await at().api.post(path, body({}, { username: 'postgres' })), 422, /REQUIRE_READ_ONLY/, {
       steps: expect.any(Array),
+      reason: 'denied',
     });
     expectError(await at().api.get(`${path}/${connection.id}/tables`), 412, /may change data/, {
       data_connection_id: connection.id,
@@ -261,6 +265,7 @@ onPostgres((at) => {
     const unknown = { engine: 'postgres', configuration: configuration({ host: '169.254.169.254' }) };
     expect(await ok(at().api.post(`${path}/test`, unknown))).toMatchObject({
       ok: false,
+      reason: 'denied',
       steps: [{ step: 'resolve', ok: false }],
       server: null,
       writable: null,
@@ -400,7 +405,10 @@ describe('the other engines', () => {
         await checkShop({ engine: 'sqlite', configuration: { path: 'shop.db' } }, 'main');
         const outside = { name: 'x', engine: 'sqlite', configuration: { path: '../../etc/passwd' } };
         const refused = await at().api.post(path, outside);
-        expectError(refused, 422, /SQLITE_DIR/, { steps: [expect.objectContaining({ step: 'resolve' })] });
+        expectError(refused, 422, /SQLITE_DIR/, {
+          steps: [expect.objectContaining({ step: 'resolve' })],
+          reason: 'denied',
+        });
         expect(faults(refused)).toEqual(['configuration.path']);
       });
 
@@ -465,6 +473,7 @@ describe('on two replicas', () => {
       });
       expectError(await a.api.post(path, { name: 'x', ...given }), 422, /own database/, {
         steps: expect.any(Array),
+        reason: 'denied',
       });
     }
   });

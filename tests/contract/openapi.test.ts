@@ -143,7 +143,7 @@ describe('the OpenAPI document', () =>
       const { schemas } = (await documentOf('/api/v2')).components;
       const fields = (name: string) => Object.keys(schemas[name].properties).sort();
       const schedule =
-        'agent_id catch_up created_at cron_expression enabled id last_run_at message metadata next_run_at payload timezone updated_at work_item_name';
+        'agent_id catch_up created_at cron_expression enabled id last_run_at message metadata next_run_at overlap payload timezone updated_at work_item_name';
       expect(fields('PublicSchedule')).toEqual(schedule.split(' '));
       const integration =
         'created_at debug description id is_system kind resolved_url settings updated_at version';
@@ -169,7 +169,7 @@ describe('the OpenAPI document', () =>
         Object.entries<{ default?: unknown }>(body(path, method).properties).flatMap(([name, field]) =>
           'default' in field ? [[name, field.default]] : [],
         );
-      const ofSchedule = { timezone: 'UTC', catch_up: true, message: '' };
+      const ofSchedule = { timezone: 'UTC', catch_up: true, overlap: 'queue', message: '' };
       expect(Object.fromEntries(defaults('/agents/{agent_id}/schedules', 'post'))).toEqual(ofSchedule);
       expect(Object.fromEntries(defaults('/observability/integrations', 'post'))).toEqual({
         is_system: false,

@@ -33,6 +33,7 @@ describe('schedules', () => {
         timezone: 'UTC',
         enabled: true,
         catch_up: true,
+        overlap: 'queue',
         work_item_name: null,
         message: '',
         payload: {},

@@ -39,6 +39,7 @@ const schedule: TestSchedule = {
   id: '01900000-0000-7000-8000-000000000002',
   agentId: '01900000-0000-7000-8000-000000000001',
   catchUp: true,
+  overlap: 'queue',
   definitions: [],
 };
 

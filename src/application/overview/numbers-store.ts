@@ -1,4 +1,5 @@
 import { type Executor, type RawBuilder, sql } from '../../database/index.ts';
+import { waitsForTime } from '../../work-items/index.ts';
 
 /** Times in milliseconds since 1970. */
 const milliseconds = (time: number) => sql`to_timestamp(${time}::float8 / 1000)`;
@@ -67,9 +68,11 @@ export const countOpen = async (executor: Executor): Promise<OpenCounts> => {
     ${capped(sql`status = 'EXECUTING'`)} as executing, ${waits('NEEDS_REVIEW')} as needs_review,
     ${waits('INDETERMINATE')} as indeterminate,
     ${capped(sql`status not in ('PENDING', 'EXECUTING') and status = 'DRAFT'`)} as draft,
-    (select created_at from work_items where status = 'PENDING' order by created_at, id limit 1) as oldest_pending_at`.execute(
-    executor,
-  );
+    least(
+      (select created_at from work_items where status = 'PENDING' and ${waitsForTime} = 0
+        order by created_at, id limit 1),
+      (select created_at from work_items where status = 'PENDING' and ${waitsForTime} = 1 and start_at is null
+        order by created_at, id limit 1)) as oldest_pending_at`.execute(executor);
   return rows[0]!;
 };
 

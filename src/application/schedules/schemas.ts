@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { id, jsonObject, pageOf, queryInteger, timestamp } from '../../http/index.ts';
-import { ledgerStatuses, occurrence, scheduleFilter, skipCause } from '../../schedules/index.ts';
+import { ledgerStatuses, occurrence, overlaps, scheduleFilter, skipCause } from '../../schedules/index.ts';
 import { mostCounted, sorts } from './store.ts';
 
 export const agentName = z.object({ id, name: z.string() }).meta({ id: 'AgentName' });
@@ -33,6 +33,7 @@ export const listedSchedule = z
     description: z.string().describe('The expression in words.'),
     enabled: z.boolean(),
     catch_up: z.boolean(),
+    overlap: z.enum(overlaps),
     last_run_at: timestamp.nullable().describe('When it last fired; null if never.'),
     next_run_at: timestamp.nullable().describe('Next planned run; null while paused or blocked.'),
     created_at: timestamp,

@@ -1,5 +1,10 @@
 import { type Executor, type RawBuilder, sql } from '../../database/index.ts';
-import { matchesFilter, type OccurrenceRow, type ScheduleFilter } from '../../schedules/index.ts';
+import {
+  matchesFilter,
+  type OccurrenceRow,
+  type Overlap,
+  type ScheduleFilter,
+} from '../../schedules/index.ts';
 
 /** A schedule with the name of its agent, without what only its Work Items need. */
 export interface ListedRow {
@@ -10,6 +15,7 @@ export interface ListedRow {
   timezone: string;
   enabled: boolean;
   catch_up: boolean;
+  overlap: Overlap;
   work_item_name: string | null;
   last_run_at: Date | null;
   next_run_at: Date | null;
@@ -20,7 +26,7 @@ export interface ListedRow {
   sort_name: string;
 }
 
-const listedColumns = sql`s.id, s.agent_id, a.name as agent_name, s.cron_expression, s.timezone, s.enabled, s.catch_up,
+const listedColumns = sql`s.id, s.agent_id, a.name as agent_name, s.cron_expression, s.timezone, s.enabled, s.catch_up, s.overlap,
   s.work_item_name, s.last_run_at, s.next_run_at, s.revision, s.created_at, s.updated_at,
   lower(coalesce(s.work_item_name, a.name)) as sort_name`;
 const joined = sql`schedules s join agents a on a.id = s.agent_id`;
@@ -84,7 +90,8 @@ export const listRecent = async (
   limit: number,
 ): Promise<OccurrenceRow[]> => {
   const { rows } = await sql<OccurrenceRow>`
-    select o.id, o.schedule_id, o.scheduled_for, o.outcome, o.work_item_id, o.at, o.count, o.reason
+    select o.id, o.schedule_id, o.scheduled_for, o.outcome, o.work_item_id, o.at, o.count, o.reason,
+      o.running_work_item_id
     from unnest(${ids}::uuid[]) as listed(id) cross join lateral (
       select * from occurrences where schedule_id = listed.id order by id desc limit ${limit}) o`.execute(
     executor,

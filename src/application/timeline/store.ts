@@ -122,7 +122,7 @@ export const listVersionsOf = async (
   to: Date,
 ): Promise<HistoryRow[]> => {
   const { rows } = await sql<HistoryRow>`
-    select d.schedule_id, d.revision, d.from_at, d.cron_expression, d.timezone, d.enabled, d.catch_up, d.action,
+    select d.schedule_id, d.revision, d.from_at, d.cron_expression, d.timezone, d.enabled, d.catch_up, d.overlap, d.action,
       d.principal, d.reason, d.changed
     from unnest(${ids}::uuid[]) as s(id)
     cross join lateral (select max(revision) as revision from schedule_definitions

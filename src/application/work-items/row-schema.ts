@@ -58,6 +58,7 @@ export const listedWorkItem = z
     created_by: z.string(),
     created_at: timestamp,
     updated_at: timestamp.describe('When its status was last changed.'),
+    start_at: timestamp.nullable().describe('The time at which it was to start; null if none was given.'),
     started_at: timestamp.nullable().describe('When the current or last attempt began.'),
     finished_at: timestamp.nullable(),
     cancel_requested_at: timestamp.nullable(),

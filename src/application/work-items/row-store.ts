@@ -18,6 +18,7 @@ export interface WorkItemRow
       | 'attempts'
       | 'created_by'
       | 'created_at'
+      | 'start_at'
       | 'started_at'
       | 'finished_at'
       | 'cancel_requested_at'
@@ -43,11 +44,12 @@ export const listRows = async (executor: Executor, ids: readonly string[]): Prom
     select w.id, w.agent_id, a.name as agent_name, a.id is not null as agent_exists, a.max_attempts,
       w.schedule_id, s.work_item_name as schedule_name, s.id is not null as schedule_exists, w.occurrence,
       w.work_item_name, w.status, w.usage, w.model, w.attempts, w.created_by, w.by_person,
-      creator.name as creator_name, w.created_at, w.updated_at, w.started_at, w.finished_at, w.cancel_requested_at,
+      creator.name as creator_name, w.created_at, w.updated_at, w.start_at, w.started_at, w.finished_at, w.cancel_requested_at,
       case when w.error is not null then jsonb_build_object('code', w.error ->> 'code',
         'message', left(w.error ->> 'message', ${shownText})) end as error,
       left(w.review_reason, ${shownText}) as review_reason,
-      case when w.not_before > platform_now() then w.not_before end as retry_at,
+      case when w.status = 'PENDING' and w.start_at > platform_now() then w.start_at end as starts_at,
+      case when w.not_before > platform_now() and w.start_at is distinct from w.not_before then w.not_before end as retry_at,
       case when w.lease_expires_at <= platform_now() then w.lease_expires_at end as lost_at,
       case when w.pending_approvals is not null then jsonb_build_object(
         'kind', w.pending_approvals -> 0 ->> 'kind', 'tool_name', w.pending_approvals -> 0 ->> 'tool_name',
@@ -72,7 +74,8 @@ export const findQueues = async (
   rows: readonly WorkItemRow[],
 ): Promise<Map<string, QueueFacts>> => {
   const waiting = rows.filter(
-    ({ status, retry_at, lost_at }) => (status === 'PENDING' && !retry_at) || lost_at !== null,
+    ({ status, starts_at, retry_at, lost_at }) =>
+      (status === 'PENDING' && !starts_at && !retry_at) || lost_at !== null,
   );
   if (waiting.length === 0) return new Map();
   const agents = [...new Set(waiting.map(({ agent_id }) => agent_id))];

@@ -5,6 +5,7 @@ import type { WorkItem } from '../../work-items/index.ts';
 /** Why a Work Item is not executing. */
 const reasons = [
   'draft',
+  'start',
   'retry',
   'slots',
   'queue',
@@ -22,10 +23,10 @@ export const waitingSchema = z
     reason: z
       .enum(reasons)
       .describe(
-        '`draft`: it was not submitted. `retry`: until its next attempt. `slots`: the agent executes as many as it may. `queue`: until a worker is free. `external_worker`: until one claims it. `no_worker`: none is alive. `lost_worker`: its worker was lost, and none is alive to take it over. `person`: a person has to decide.',
+        '`draft`: it was not submitted. `start`: until its `start_at`. `retry`: until its next attempt. `slots`: the agent executes as many as it may. `queue`: until a worker is free. `external_worker`: until one claims it. `no_worker`: none is alive. `lost_worker`: its worker was lost, and none is alive to take it over. `person`: a person has to decide.',
       ),
     since: timestamp.describe('When it began to wait.'),
-    until: timestamp.nullable().describe('When the wait ends by itself (`retry`); null otherwise.'),
+    until: timestamp.nullable().describe('When the wait ends by itself (`start`, `retry`); null otherwise.'),
     ahead: z
       .int()
       .nullable()
@@ -48,6 +49,8 @@ export type Waiting = z.input<typeof waitingSchema>;
 
 /** What of a Work Item decides why it waits. */
 export interface WaitingRow extends Pick<WorkItem, 'status' | 'updated_at' | 'review_reason'> {
+  /** Its `start_at`, while it waits for it. */
+  starts_at: Date | null;
   /** Of a retry that is not due yet. */
   retry_at: Date | null;
   /** When the lease of its worker expired, if it did. */
@@ -101,11 +104,15 @@ const inQueue = (since: Date, { external, used, of, ahead, workerAlive }: QueueF
 
 /** Why a Work Item waits; null if it does not. `queue` is there if it is PENDING and no retry. */
 export const waitingOf = (row: WaitingRow, queue: QueueFacts | null): Waiting | null => {
-  const { status, updated_at: since, retry_at, lost_at } = row;
+  const { status, updated_at: since, starts_at, retry_at, lost_at } = row;
   switch (status) {
     case 'DRAFT':
       return { ...none, reason: 'draft', since, text: 'It is a draft: it waits to be submitted.' };
     case 'PENDING': {
+      if (starts_at) {
+        const text = `Waits for its start at ${starts_at.toISOString()}.`;
+        return { ...none, reason: 'start', since, until: starts_at, text };
+      }
       if (!retry_at) return queue && inQueue(since, queue);
       const text = `Waits for a retry until ${retry_at.toISOString()}.`;
       return { ...none, reason: 'retry', since, until: retry_at, text };

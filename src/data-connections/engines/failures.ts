@@ -1,7 +1,8 @@
 import type { Step } from './progress.ts';
 
 /** Why a database cannot be used. */
-export type ConnectionReason = 'unreachable' | 'authentication' | 'tls' | 'denied';
+export const connectionReasons = ['unreachable', 'authentication', 'tls', 'denied'] as const;
+export type ConnectionReason = (typeof connectionReasons)[number];
 
 /**
  * The database cannot be used. The message is for a person: it has no password, and nothing that the server wrote,

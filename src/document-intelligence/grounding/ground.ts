@@ -76,7 +76,7 @@ class DocumentSearch {
 
   add(value: Exclude<Scalar, null>): Search {
     const search: Search = { verbatim: [], normalised: [], inNormalised: [] };
-    if (typeof value === 'number') {
+    if (typeof value === 'number' || typeof value === 'bigint') {
       this.#addNumber(canonicalOf(value), search);
     } else if (typeof value === 'boolean') {
       search.verbatim.push(this.#verbatim.add(String(value)));

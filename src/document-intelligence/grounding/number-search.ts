@@ -123,7 +123,8 @@ export class NumberSearch {
       if (!places) continue;
       const from = isNegative ? start - 1 : place.start;
       const isVerbatim =
-        canonicalOf(Number(canonical)) === canonical && raw.slice(from, place.end) === canonical;
+        (/^-?\d+$/.test(canonical) || canonicalOf(Number(canonical)) === canonical) &&
+        raw.slice(from, place.end) === canonical;
       const list = isVerbatim ? places.verbatim : places.normalised;
       if (list.length < maxPlaces) list.push({ start: from, end: place.end });
     }

@@ -35,6 +35,18 @@ test.each<[type: string, given: unknown, value: unknown]>([
   expect(one(type, given)).toEqual([value]);
 });
 
+test('whole numbers that a JavaScript number cannot hold keep all their digits', () => {
+  for (const [type, given, value] of [
+    ['integer', '9007199254740993', 9007199254740993n],
+    ['integer', '-9.007.199.254.740.993', -9007199254740993n],
+    ['integer', 9007199254740993n, 9007199254740993n],
+    ['number', '12345678901234567890', 12345678901234567890n],
+    ['string', 9007199254740993n, '9007199254740993'],
+  ]) {
+    expect(one(String(type), given)).toEqual([value]);
+  }
+});
+
 test.each<[type: string, given: unknown, more?: object]>([
   ['number', '1,234'],
   ['number', 'about 5'],

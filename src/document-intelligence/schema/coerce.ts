@@ -2,7 +2,8 @@ import { isObject } from '../../lib/objects.ts';
 import { numbersIn } from './numbers.ts';
 import { type ObjectNode, pointerPart, type ScalarNode, type SchemaNode } from './schema.ts';
 
-export type Scalar = string | number | boolean | null;
+/** A whole number that a JavaScript number cannot hold is a BigInt, so that it keeps all its digits. */
+export type Scalar = string | number | bigint | boolean | null;
 export type DataValue = Scalar | DataValue[] | { [key: string]: DataValue };
 
 export interface DataWarning {
@@ -87,10 +88,12 @@ const scalarOf = (given: unknown, { type }: ScalarNode): Exclude<Scalar, null> |
       return numberOf(given);
     case 'integer': {
       const number = numberOf(given);
-      return Number.isInteger(number) ? number : undefined;
+      return typeof number === 'bigint' || Number.isInteger(number) ? number : undefined;
     }
   }
 };
+
+const wholeNumber = /^-?\d+$/;
 
 const booleans: Record<string, boolean | undefined> = Object.assign(Object.create(null), {
   true: true,
@@ -101,12 +104,16 @@ const booleans: Record<string, boolean | undefined> = Object.assign(Object.creat
 
 const asBoolean = (given: unknown): boolean | undefined => (typeof given === 'boolean' ? given : undefined);
 
-const numberOf = (given: unknown): number | undefined => {
+const numberOf = (given: unknown): number | bigint | undefined => {
+  if (typeof given === 'bigint') return given;
   if (typeof given === 'number') return Number.isFinite(given) ? given : undefined;
   if (typeof given !== 'string') return undefined;
   const readings = numbersIn(given);
-  const number = readings.length === 1 ? Number(readings[0]) : Number.NaN;
-  return Number.isFinite(number) ? number : undefined;
+  const [reading, ...others] = readings;
+  if (reading === undefined || others.length > 0) return undefined;
+  const number = Number(reading);
+  if (!Number.isFinite(number)) return undefined;
+  return Number.isSafeInteger(number) || !wholeNumber.test(reading) ? number : BigInt(reading);
 };
 
 /**

@@ -57,6 +57,7 @@ const longestNumber = 400;
 export const numbersIn = (text: string): string[] => {
   if (text.length > longestNumber) return [];
   let rest = text.normalize('NFKC').trim().replace(/\s+/gu, ' ').toLowerCase().replaceAll('−', '-');
+  if (/^-?(?:0|[1-9]\d*)$/.test(rest)) return [canonical(rest.replace('-', ''), rest.startsWith('-'))];
   if (jsonNumber.test(rest)) return [canonicalOf(Number(rest)) ?? ''].filter((found) => found !== '');
   let negative = false;
   const sign = (form: RegExp): void => {
@@ -74,7 +75,8 @@ export const numbersIn = (text: string): string[] => {
 };
 
 /** A number in canonical form; null for one that is not finite. */
-export const canonicalOf = (value: number): string | null => {
+export const canonicalOf = (value: number | bigint): string | null => {
+  if (typeof value === 'bigint') return String(value);
   if (!Number.isFinite(value)) return null;
   const [, sign, whole = '', fraction = '', exponent] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];

@@ -11,11 +11,13 @@ import { type SkipCause, skipCauseOf } from './sentences.ts';
 export type LedgerStatus = (typeof ledgerStatuses)[number];
 
 /** A recorded occurrence with why it has its outcome and what became of its Work Item. */
-export interface LedgerEntry extends Omit<OccurrenceRow, 'reason'> {
+export interface LedgerEntry extends Omit<OccurrenceRow, 'reason' | 'running_work_item_id'> {
   status: LedgerStatus;
   lateness_ms: number;
   cause: SkipCause | null;
   reason: string | null;
+  /** The Work Item that was still running; only if it was skipped because of it. */
+  running_work_item_id?: string;
   /** Who ran it by hand; null for any other. */
   by: string | null;
   work_item: Omit<WorkItemOutcome, 'by'> | null;
@@ -48,14 +50,16 @@ export const toLedger = async (
   const ids = rows.flatMap(({ work_item_id }) => work_item_id ?? []);
   const found = ids.length === 0 ? [] : await findWorkItemOutcomes(executor, ids);
   const items = new Map(found.map((item) => [item.id, item]));
-  return rows.map(({ timezone: _, ...row }, k) => {
+  return rows.map(({ timezone: _, running_work_item_id: running, ...row }, k) => {
     const item = row.work_item_id === null ? undefined : items.get(row.work_item_id);
     return {
       ...row,
       status: statusOf(row),
-      lateness_ms: row.at.getTime() - row.scheduled_for.getTime(),
+      // What a person planned is recorded before its time.
+      lateness_ms: Math.max(0, row.at.getTime() - row.scheduled_for.getTime()),
       cause: skipCauseOf(row),
       reason: reasons[k]!,
+      ...(running ? { running_work_item_id: running } : {}),
       by: row.outcome === 'manual' ? (item?.by ?? null) : null,
       work_item: item ? itemOf(item) : null,
     };

@@ -1,5 +1,6 @@
 import type { Executor } from '../../database/index.ts';
 import { findScheduling, listOutages } from '../../replicas/index.ts';
+import { findWorkItemStarts } from '../../work-items/index.ts';
 import { listChangesAt } from '../definition-store.ts';
 import { findFollowers, lateAfterMs, type OccurrenceRow } from '../occurrence-store.ts';
 import { reasonOf, skipCauseOf } from './sentences.ts';
@@ -41,10 +42,18 @@ export const reasonsOf = async (
         };
   const followers = missed.length === 0 ? new Map() : await findFollowers(executor, missed);
   const changes = changed.length === 0 ? [] : await listChangesAt(executor, changed);
+  const overlapping = rows.flatMap(({ running_work_item_id: id }) => id ?? []);
+  const running = overlapping.length === 0 ? [] : await findWorkItemStarts(executor, overlapping);
+  const runningBy = new Map(running.map((item) => [item.id, item]));
   const changeAt = new Map(changes.map((row) => [keyOf(row.schedule_id, row.from_at), row]));
   return rows.map((row) => {
     const change = changeAt.get(keyOf(row.schedule_id, row.at));
-    const facts = { circumstances, change, follower: followers.get(row.id) };
+    const facts = {
+      circumstances,
+      change,
+      follower: followers.get(row.id),
+      running: runningBy.get(row.running_work_item_id ?? ''),
+    };
     return reasonOf(row, facts, new LocalClock(row.timezone, now), lateAfterMs);
   });
 };

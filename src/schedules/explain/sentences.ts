@@ -1,5 +1,6 @@
 import { isolate, quotedEnd } from '../../lib/prose.ts';
 import type { Outage, OutageCause, Scheduling } from '../../replicas/index.ts';
+import type { WorkItemStart } from '../../work-items/index.ts';
 import type { HistoryRow } from '../definition-store.ts';
 import type { OccurrenceRow } from '../occurrence-store.ts';
 import { counted, type LocalClock, lengthOf } from './times.ts';
@@ -65,14 +66,16 @@ export const sentence = (text: string): string => {
 };
 
 /** Why occurrences were skipped, as it is stored; anything else is why the schedule could not fire. */
-export type SkipCause = 'missed' | 'paused' | 'edited' | 'blocked';
+export type SkipCause = 'missed' | 'paused' | 'edited' | 'overlap' | 'blocked';
+
+const namedCauses = ['missed', 'paused', 'edited', 'overlap'] as const;
 
 export const skipCauseOf = ({
   outcome,
   reason,
 }: Pick<OccurrenceRow, 'outcome' | 'reason'>): SkipCause | null => {
   if (outcome !== 'skipped') return null;
-  return reason === 'missed' || reason === 'paused' || reason === 'edited' ? reason : 'blocked';
+  return namedCauses.find((cause) => cause === reason) ?? 'blocked';
 };
 
 export interface ReasonFacts {
@@ -81,6 +84,8 @@ export interface ReasonFacts {
   change: HistoryRow | undefined;
   /** What fired in its place: the later occurrence that was handled with it. */
   follower: Pick<OccurrenceRow, 'outcome' | 'scheduled_for'> | undefined;
+  /** The Work Item that was still running, unless it is gone. */
+  running: WorkItemStart | undefined;
 }
 
 /** Of several that are due only the latest can fire. */
@@ -97,6 +102,14 @@ const passedOver = (
   return follower.outcome === 'caught_up'
     ? `Of what was missed only the latest, ${latest}, was caught up.`
     : `Only the latest that was due, ${latest}, fired.`;
+};
+
+/** `The Work Item of 02:30 was still running.` */
+const stillRunning = (item: WorkItemStart | undefined, due: Date, clock: LocalClock): string => {
+  if (!item) return 'A Work Item of the schedule was still running.';
+  const at = (item.occurrence ?? item.created_at).getTime();
+  const which = item.occurrence ? 'The Work Item of' : 'The Work Item that was run by hand at';
+  return `${which} ${clock.near(at, due.getTime())} was still running.`;
 };
 
 /** Says why an occurrence was skipped, late or caught up; null if it fired on time or was run by hand. */
@@ -123,6 +136,8 @@ export const reasonOf = (
         : `It was due and had not fired yet when the schedule was paused at ${when}.`;
     case 'edited':
       return `It was due and had not fired yet when ${change ? changer(change) : 'someone'} changed the times of the schedule at ${when}.`;
+    case 'overlap':
+      return `${stillRunning(facts.running, due, clock)} \`overlap\` is \`skip\`.`;
     case 'blocked':
       return `The schedule could not fire. ${sentence(row.reason ?? 'no one recorded why')}`;
     default:

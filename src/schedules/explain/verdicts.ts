@@ -153,6 +153,7 @@ const fieldNames: Record<string, string> = {
   cron_expression: 'the times',
   timezone: 'the time zone',
   catch_up: 'catch up',
+  overlap: 'what happens if a Work Item is still running',
   work_item_name: 'the name',
   message: 'the message',
   payload: 'the payload',

@@ -3,7 +3,7 @@ import { databaseNow, type Executor } from '../../database/index.ts';
 import { positionCursor, readPosition, sortedPage, timestamp } from '../../http/index.ts';
 import { describeCron } from '../cron/preview.ts';
 import { definitionActions, type HistoryRow, listHistory, listVersionsBetween } from '../definition-store.ts';
-import type { ScheduleRow } from '../store.ts';
+import { overlaps, type ScheduleRow } from '../store.ts';
 import { LocalClock } from './times.ts';
 import { historyText } from './verdicts.ts';
 
@@ -19,6 +19,7 @@ export const definitionVersion = z
     description: z.string().describe('The expression in words.'),
     enabled: z.boolean(),
     catch_up: z.boolean().nullable().describe('Null if it was not recorded.'),
+    overlap: z.enum(overlaps).nullable().describe('Null if it was not recorded.'),
     changed: z.array(z.string()).nullable().describe('The fields that an update changed.'),
     text: z.string().describe('What changed, in a sentence.'),
   })

@@ -14,15 +14,17 @@ with moved as (
       $9::text[]) as u(id, due, next, last, item, occurrence, outcome)
   ) m
   where s.id = m.id and s.next_run_at is not distinct from m.due
-  returning m.item as id, s.agent_id, s.id as schedule_id, m.occurrence, s.work_item_name, s.message, s.payload
+  returning m.item as id, s.agent_id, s.id as schedule_id, m.occurrence, s.work_item_name, s.message, s.payload,
+  s.overlap <> 'queue' as overlap_watched
 ), firing as (
   select * from moved where id is not null
 ),
 inserted as (
   insert into work_items (id, conversation_id, agent_id, schedule_id, occurrence, work_item_name, message,
-    payload, status, created_by, by_person, created_at, updated_at)
+    payload, status, created_by, by_person, created_at, updated_at, "overlap_watched")
   select i.id, i.id, i.agent_id, i.schedule_id, i.occurrence, i.work_item_name, i.message, i.payload,
-  $10, $11, false, (select platform_now()), (select platform_now())
+  $10, $11, false, (select platform_now()), (select platform_now()),
+  i.overlap_watched
   from firing i
   on conflict (schedule_id, occurrence) do nothing
   returning id, agent_id, schedule_id, occurrence, work_item_name

@@ -1,7 +1,7 @@
 import { notify, type Tx } from '../../database/index.ts';
 import { zoneRulesVersion } from '../../lib/time-zones.ts';
 import { readSettings } from '../../settings/index.ts';
-import { workItemsChannel } from '../../work-items/index.ts';
+import { cancelRunning, workItemsChannel } from '../../work-items/index.ts';
 import { insertOccurrences, type OccurrenceRow } from '../occurrence-store.ts';
 import { RowsNotMoved } from './faults.ts';
 import { type DueRow, type FiringPlan, planFiring, type Skip } from './plan.ts';
@@ -22,7 +22,11 @@ export interface Fired {
   reports: FiringReport[];
 }
 
-const skippedRow = (scheduleId: string, { id, from, count, reason }: Skip, now: number): OccurrenceRow => ({
+const skippedRow = (
+  scheduleId: string,
+  { id, from, count, reason, running }: Skip,
+  now: number,
+): OccurrenceRow => ({
   id,
   schedule_id: scheduleId,
   scheduled_for: new Date(from),
@@ -32,6 +36,7 @@ const skippedRow = (scheduleId: string, { id, from, count, reason }: Skip, now: 
   count,
   // A message of the database or of a zone's name may be long.
   reason: reason.slice(0, 500),
+  running_work_item_id: running ?? null,
 });
 
 const reportsOf = (
@@ -67,6 +72,10 @@ export const fireClaimed = async (
   const { now } = rows[0]!;
   const graceMs = (await readSettings(tx)).SCHEDULE_MISFIRE_GRACE_SECONDS * 1000;
   const plans = rows.map((row) => planFiring(row, graceMs, obstacle));
+  await cancelRunning(
+    tx,
+    plans.flatMap(({ id, cancels }) => (cancels ? [id] : [])),
+  );
   const { moved, made } = await advance(tx, plans, now, zoneRulesVersion);
   if (moved !== rows.length)
     throw new RowsNotMoved(`${rows.length - moved} claimed schedules did not advance`);

@@ -15,7 +15,8 @@ export const createFiringMetrics = (db: Database): FiringMetrics => {
     'reason',
   ]);
   // A series that appears with the value 1 shows no increase to an alert, so those that are watched begin at 0.
-  for (const reason of ['missed', 'cannot fire']) occurrences.inc({ outcome: 'skipped', reason }, 0);
+  for (const reason of ['missed', 'overlap', 'cannot fire'])
+    occurrences.inc({ outcome: 'skipped', reason }, 0);
   const lateness = histogram(
     'agent_platform_occurrence_lateness_seconds',
     'How late occurrences became Work Items, after their nominal time',
@@ -35,7 +36,8 @@ export const createFiringMetrics = (db: Database): FiringMetrics => {
     observe: (reports) => {
       for (const { outcome, count, latenessMs, reason } of reports) {
         // The reason of a poison row is free text: all of them share one label.
-        const label = reason === null || reason === 'missed' ? (reason ?? '') : 'cannot fire';
+        const label =
+          reason === null || reason === 'missed' || reason === 'overlap' ? (reason ?? '') : 'cannot fire';
         occurrences.inc({ outcome, reason: label }, count);
         if (outcome !== 'skipped') lateness.observe(latenessMs / 1000);
       }

@@ -5,9 +5,11 @@ import { lateAfterMs } from '../occurrence-store.ts';
 import type { LastOutcome, ScheduleRow } from '../store.ts';
 
 /** What a plan needs: not the message and the payload, which go from table to table inside the database. */
-export type DueRow = Pick<ScheduleRow, 'id' | 'cron_expression' | 'timezone' | 'catch_up'> & {
+export type DueRow = Pick<ScheduleRow, 'id' | 'cron_expression' | 'timezone' | 'catch_up' | 'overlap'> & {
   /** Its `next_run_at`, in milliseconds since 1970. */
   due: number;
+  /** The latest of its Work Items that are running; null if none is, or `overlap` is `queue`. */
+  running: string | null;
   /** False if the agent is gone, which a foreign key should make impossible. */
   has_agent: boolean;
   /** The database's time, the same one that decided what is due, in milliseconds since 1970. */
@@ -21,6 +23,8 @@ export interface Skip {
   from: number;
   count: number;
   reason: string;
+  /** The Work Item because of which they are skipped, if it is one. */
+  running?: string;
 }
 
 /** What becomes of one claimed schedule. Times in milliseconds since 1970. */
@@ -35,16 +39,21 @@ export interface FiringPlan {
   /** The occurrence that becomes a Work Item, with the id of that; null if none does. */
   fire: { workItemId: string; at: number; outcome: 'fired' | 'caught_up' } | null;
   skips: readonly Skip[];
+  /** The Work Items of the schedule that are running are to be cancelled first. */
+  cancels: boolean;
 }
 
 /** What `plan` makes of the last occurrence of the schedule, at the time of its claim. */
 export const lastOutcomeOf = ({ fire, skips }: FiringPlan, now: number): LastOutcome => {
   if (fire?.outcome === 'fired') return now - fire.at > lateAfterMs ? 'late' : 'on_time';
   if (fire) return 'caught_up';
-  return skips.at(-1)?.reason === 'missed' ? 'skipped' : 'blocked';
+  const reason = skips.at(-1)?.reason;
+  return reason === 'missed' || reason === 'overlap' ? 'skipped' : 'blocked';
 };
 
 const none: readonly Skip[] = [];
+/** No occurrence becomes a Work Item. */
+const nothing = { fire: null, cancels: false } as const;
 
 const skip = (from: number, count: number, reason: string): Skip => ({ id: newId(), from, count, reason });
 
@@ -65,13 +74,19 @@ const plan = (
   const next = occurrences.next(now);
   const late = now - last > graceMs;
   if (late && !row.catch_up) {
-    return { id, due, next, last, fire: null, skips: [skip(due, older + 1, 'missed')] };
+    return { id, due, next, last, ...nothing, skips: [skip(due, older + 1, 'missed')] };
   }
   const skips = older > 0 ? [skip(due, older, 'missed')] : none;
   const why = obstacle ?? (row.has_agent ? null : 'the agent does not exist');
-  if (why !== null) return { id, due, next, last, fire: null, skips: [...skips, skip(last, 1, why)] };
+  if (why !== null) return { id, due, next, last, ...nothing, skips: [...skips, skip(last, 1, why)] };
+  const { running } = row;
+  if (running !== null && row.overlap === 'skip') {
+    const overlap = { ...skip(last, 1, 'overlap'), running };
+    return { id, due, next, last, ...nothing, skips: [...skips, overlap] };
+  }
   const outcome = late ? 'caught_up' : 'fired';
-  return { id, due, next, last, fire: { workItemId: newId(), at: last, outcome }, skips };
+  const fire = { workItemId: newId(), at: last, outcome } as const;
+  return { id, due, next, last, fire, skips, cancels: running !== null };
 };
 
 /**
@@ -84,6 +99,6 @@ export const planFiring = (row: DueRow, graceMs: number, obstacle: string | null
   } catch (error) {
     // No one knows when it is due next, nor what was due since.
     const { id, due } = row;
-    return { id, due, next: null, last: due, fire: null, skips: [skip(due, 1, messageOf(error))] };
+    return { id, due, next: null, last: due, ...nothing, skips: [skip(due, 1, messageOf(error))] };
   }
 };

@@ -1,5 +1,5 @@
 import { type Executor, type RawBuilder, sql, type Tx } from '../../database/index.ts';
-import { firedInsertion } from '../../work-items/index.ts';
+import { firedInsertion, runningOf } from '../../work-items/index.ts';
 import { type DueRow, type FiringPlan, lastOutcomeOf } from './plan.ts';
 
 /** The SQL of the firing loop. */
@@ -19,8 +19,9 @@ const milliseconds = (time: RawBuilder<unknown>) => sql`(date_part('epoch', ${ti
 const claim = async (tx: Tx, which: RawBuilder<unknown>, order: RawBuilder<unknown>): Promise<DueRow[]> => {
   const { rows } = await sql<DueRow>`
     with clock as materialized (select platform_now() as now)
-    select s.id, s.cron_expression, s.timezone, s.catch_up, ${milliseconds(sql`s.next_run_at`)} as due,
+    select s.id, s.cron_expression, s.timezone, s.catch_up, s.overlap, ${milliseconds(sql`s.next_run_at`)} as due,
       (select ${milliseconds(sql`now`)} from clock) as now,
+      case when s.overlap <> 'queue' then (${runningOf(sql`s.id`)}) end as running,
       exists (select from agents a where a.id = s.agent_id) as has_agent
     from schedules s
     where s.next_run_at <= (select now from clock) and ${which}
@@ -82,7 +83,8 @@ export const advance = async (
           ${array(plans.map((p) => lastOutcomeOf(p, now)))}::text[]) as u(id, due, next, last, item, occurrence, outcome)
       ) m
       where s.id = m.id and s.next_run_at is not distinct from m.due
-      returning m.item as id, s.agent_id, s.id as schedule_id, m.occurrence, s.work_item_name, s.message, s.payload
+      returning m.item as id, s.agent_id, s.id as schedule_id, m.occurrence, s.work_item_name, s.message, s.payload,
+        s.overlap <> 'queue' as overlap_watched
     ), firing as (
       select * from moved where id is not null
     ), ${firedInsertion(sql`firing`)}, recorded as (

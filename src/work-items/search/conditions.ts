@@ -2,6 +2,12 @@ import { type RawBuilder, sql } from '../../database/index.ts';
 import { idsBeginning, isId } from '../../lib/ids.ts';
 import type { Status } from '../states.ts';
 
+/**
+ * Of PENDING Work Items, literally as in the index that is in their order: 0 if it can be claimed, 1 if it waits for a
+ * time.
+ */
+export const waitsForTime = sql`(case when not_before is null then 0 else 1 end)`;
+
 /** Which Work Items a list shows. What is absent does not restrict it. Times are milliseconds since 1970. */
 export interface WorkItemSearch {
   ids?: readonly string[] | undefined;

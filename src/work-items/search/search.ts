@@ -9,6 +9,7 @@ import {
   ofStatus,
   time,
   type WorkItemSearch,
+  waitsForTime,
 } from './conditions.ts';
 
 const waitForPerson = ['NEEDS_REVIEW', 'INDETERMINATE'] as const satisfies readonly Status[];
@@ -89,6 +90,18 @@ const findSmallLeads = async (
   return new Map(rows.map(({ status, lead }) => [status, leads[lead]!]));
 };
 
+/**
+ * Each part is in the order of an index. Of PENDING ones that is the one of what waits, which has the expression, or of an
+ * agent the one of its queue, whose condition is the other.
+ */
+const halvesOf = (status: Status): Condition[] =>
+  status === 'PENDING'
+    ? [
+        sql`${waitsForTime} = 0 and w.not_before is null`,
+        sql`${waitsForTime} = 1 and w.not_before is not null`,
+      ]
+    : [sql`true`];
+
 interface Branches {
   conditions: Conditions;
   small: SmallLeads;
@@ -125,11 +138,15 @@ const ofEachStatus = (
     const isOrdered = ({ byCreation }: Lead) => inOrderOfCreation && byCreation;
     // `is true` keeps the planner from an index that would find too many rows, and not in order.
     const steered = leads.map((one) => (isOrdered(one) ? one.condition : sql`(${one.condition}) is true`));
-    if (!inOrderOfCreation || !agents || agents.length === 1) {
-      return sql`(${selectFrom(sql`work_items w`, [ofStatus(status), ...steered])})`;
-    }
-    const ofAgent = selectFrom(sql`work_items w`, [sql`w.agent_id = agent.id`, ofStatus(status), ...steered]);
-    return sql`(select found.* from unnest(${agents}::uuid[]) agent(id) cross join lateral (${ofAgent}) found)`;
+    const halves = halvesOf(status).map((half) => {
+      const all = [ofStatus(status), half, ...steered];
+      if (!inOrderOfCreation || !agents || agents.length === 1) {
+        return sql`(${selectFrom(sql`work_items w`, all)})`;
+      }
+      const ofAgent = selectFrom(sql`work_items w`, [sql`w.agent_id = agent.id`, ...all]);
+      return sql`(select found.* from unnest(${agents}::uuid[]) agent(id) cross join lateral (${ofAgent}) found)`;
+    });
+    return sql.join(halves, sql` union all `);
   });
   return sql.join(branches, sql` union all `);
 };
@@ -217,7 +234,7 @@ export const countByStatus = async (
   );
   const { rows } = await sql<{ status: Status; n: number }>`${planEachTime}
     ${branches}`.execute(executor);
-  for (const { status, n } of rows) counts[status] = n;
+  for (const { status, n } of rows) counts[status] = Math.min(cap, counts[status] + n);
   return counts;
 };
 

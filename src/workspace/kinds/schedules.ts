@@ -52,6 +52,7 @@ const itemOf = (agent: string, key: string, row: Row): Item => {
     timezone: row.timezone,
     enabled: row.enabled,
     catch_up: row.catch_up,
+    overlap: row.overlap,
     work_item_name: row.work_item_name,
     message: row.message,
     payload: row.payload,
@@ -77,6 +78,7 @@ export const scheduleKind = ({ rules }: Schedules): Kind => ({
   secrets: {},
   defaults: {
     catch_up: true,
+    overlap: 'queue',
     work_item_name: null,
     message: '',
     payload: {},

@@ -104,7 +104,14 @@ export const runUnderKills = async (options: KillsOptions): Promise<KillsReport>
   const begun = Date.now();
   await Promise.all(fixture.replicas.map((_, i) => fixture.start(i, { env })));
   const startMs = Date.now() - begun;
-  const schedules = await makeSchedules(fixture.api(), options.schedules);
+  const schedules = await makeSchedules(
+    fixture.api(),
+    options.schedules,
+    undefined,
+    undefined,
+    // Nothing executes here, so `skip` fires once and `cancel_previous` leaves one open.
+    (i) => (i % 5 === 3 ? 'skip' : i % 5 === 4 ? 'cancel_previous' : 'queue'),
+  );
   const traced = await must(fixture.api().post('/agents', { name: 'Traced', mode: 'worker' }));
   const tracer = await Tracer.start(fixture.api(), traced.id!, 2, good, difficult);
   const writer = new Writer(

@@ -16,10 +16,13 @@ const expressions: [text: string, matches: Matches][] = [
   ['1,2,5,30-40 * * * *', (m) => [1, 2, 5].includes(m) || (m >= 30 && m <= 40)],
 ];
 
+type Overlap = 'queue' | 'skip' | 'cancel_previous';
+
 export interface TestSchedule {
   id: string;
   agentId: string;
   catchUp: boolean;
+  overlap: Overlap;
   /**
    * Its definitions, oldest first: each holds strictly after its moment, up to and including that of the next; null
    * while paused.
@@ -32,12 +35,12 @@ export const makeSchedule = async (
   api: Client,
   agentId: string,
   [text, matches]: [string, Matches],
-  fields: { catch_up: boolean; payload?: object },
+  fields: { catch_up: boolean; overlap?: Overlap; payload?: object },
 ): Promise<TestSchedule> => {
   const body = { cron_expression: text, message: 'made by a test', ...fields };
   const { id, next_run_at } = await must(api.post(`/agents/${agentId}/schedules`, body));
   const definitions = [{ after: Date.parse(next_run_at!) - 1, matches }];
-  return { id: id!, agentId, catchUp: fields.catch_up, definitions };
+  return { id: id!, agentId, catchUp: fields.catch_up, overlap: fields.overlap ?? 'queue', definitions };
 };
 
 /** The most schedules that an agent may have. */
@@ -49,6 +52,7 @@ export const makeSchedules = async (
   count: number,
   settings: Record<string, number> = { max_attempts: 100, max_concurrency: 50 },
   payload: object = {},
+  overlapOf: (i: number) => Overlap = () => 'queue',
 ): Promise<TestSchedule[]> => {
   const made: TestSchedule[] = [];
   let begun = 0;
@@ -59,7 +63,8 @@ export const makeSchedules = async (
       const agent = await must(api.post('/agents', { name: `Agent ${first}`, mode: 'worker', settings }));
       for (let i = first; i < end; i++) {
         const expression = expressions[i % 8 < 5 ? 0 : (i % 8) - 4]!;
-        made.push(await makeSchedule(api, agent.id!, expression, { catch_up: i % 3 !== 0, payload }));
+        const fields = { catch_up: i % 3 !== 0, overlap: overlapOf(i), payload };
+        made.push(await makeSchedule(api, agent.id!, expression, fields));
       }
     }
   };

@@ -11,12 +11,14 @@ interface RecordedRow {
   at: Date;
   count: number;
   reason: string | null;
+  running_work_item_id: string | null;
 }
 
 interface Item {
   id: string;
   schedule_id: string;
   occurrence: Date;
+  status: string;
   created: number;
 }
 
@@ -56,6 +58,9 @@ const rowProblems = (schedule: TestSchedule, due: number[], first: number, row: 
       const change = schedule.definitions.find(({ after }) => after === at);
       if (!change || (change.matches === null) !== (row.reason === 'paused'))
         problems.push(`${iso(covered)} was skipped as ${row.reason}, and no one did so at ${iso(at)}`);
+    } else if (row.reason === 'overlap') {
+      if (schedule.overlap !== 'skip' || row.running_work_item_id === null || last !== latest)
+        problems.push(`${iso(covered)} was skipped because of an overlap`);
     } else if (last === latest && !(late && !schedule.catchUp))
       problems.push(`${iso(covered)} was skipped and should have fired`);
     return problems;
@@ -83,6 +88,12 @@ const addSchedule = (
   const made = new Map(stored.items.map((item) => [item.id, item.occurrence.getTime()]));
   for (const { id, created } of stored.items) {
     if (created !== 1) say(`Work Item ${id} created ${created} times`);
+  }
+  // No Work Item ends here by itself, so that one at most is open of a schedule that lets none overlap.
+  const open = stored.items.filter(({ status }) => status === 'PENDING');
+  if (schedule.overlap !== 'queue' && open.length > 1) say(`${open.length} Work Items are open`);
+  for (const { running_work_item_id: running } of stored.happened) {
+    if (running !== null && running !== open[0]?.id) say(`${running} was running, and is not open`);
   }
   for (const row of stored.happened) {
     const scheduledFor = row.scheduled_for.getTime();
@@ -139,12 +150,13 @@ export const verifyOccurrences = async (
   );
   const next = new Map(stored.map((row) => [row.id, row.next_run_at?.getTime() ?? null]));
   const happened = Map.groupBy(
-    await rows<RecordedRow>(`select schedule_id, scheduled_for, outcome, work_item_id, at, count, reason
+    await rows<RecordedRow>(`select schedule_id, scheduled_for, outcome, work_item_id, at, count, reason,
+      running_work_item_id
       from occurrences where outcome <> 'manual' order by scheduled_for`),
     (row) => row.schedule_id,
   );
   const items = Map.groupBy(
-    await rows<Item>(`select w.id, w.schedule_id, w.occurrence, count(e.*)::int as created from work_items w
+    await rows<Item>(`select w.id, w.schedule_id, w.occurrence, w.status, count(e.*)::int as created from work_items w
       left join work_item_events e on e.work_item_id = w.id and e.action = 'create'
       where w.schedule_id is not null group by w.id`),
     (item) => item.schedule_id,

@@ -9,6 +9,7 @@ import { common } from '../../text/en/common.ts';
 import { newWorkItem as words } from '../../text/en/new-work-item.ts';
 import { pages } from '../../text/en/pages.ts';
 import { workItems } from '../../text/en/work-items.ts';
+import { timeOfField } from '../../time/index.ts';
 import {
   Box,
   Button,
@@ -35,13 +36,16 @@ interface Values {
   message: string;
   /** JSON as it is typed. */
   payload: string;
+  /** As the field has it, on the clock of the browser. */
+  start_at: string;
 }
 
-const toBody = ({ agent_id, work_item_name, message, payload }: Values, draft: boolean) => ({
+const toBody = ({ agent_id, work_item_name, message, payload, start_at }: Values, draft: boolean) => ({
   agent_id,
   ...(work_item_name.trim() === '' ? {} : { work_item_name: work_item_name.trim() }),
   message,
   ...(payload.trim() === '' ? {} : { payload: readObject(payload) }),
+  ...(start_at === '' ? {} : { start_at: timeOfField(start_at) }),
   ...(draft ? { draft } : {}),
 });
 
@@ -119,17 +123,24 @@ const NewForm = ({ first }: { first: Values }) => {
         rows={6}
         mono
       />
+      <TextField
+        {...form.field('start_at')}
+        type="datetime-local"
+        label={words.start}
+        hint={words.startHint}
+      />
     </SubmitForm>
   );
 };
 
-const empty: Values = { agent_id: null, work_item_name: '', message: '', payload: '' };
+const empty: Values = { agent_id: null, work_item_name: '', message: '', payload: '', start_at: '' };
 
 const copyOf = ({ agent, work_item_name, message, payload }: WorkItemDetail): Values => ({
   agent_id: agent.exists ? agent.id : null,
   work_item_name: work_item_name ?? '',
   message,
   payload: payload && Object.keys(payload).length > 0 ? JSON.stringify(payload, null, 2) : '',
+  start_at: '',
 });
 
 /** A new Work Item, or with `?copy=` the same as another one. */

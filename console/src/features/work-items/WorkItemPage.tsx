@@ -1,16 +1,28 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
-import { useBaseUrl, useGet } from '../../api/index.ts';
+import { useBaseUrl, useGet, usePermission } from '../../api/index.ts';
 import { to } from '../../app/addresses.ts';
 import { useUrlState } from '../../app/url-state.ts';
 import { FilesTab, workItemOwner } from '../../files/index.ts';
 import { useDecisions } from '../../messages/index.ts';
+import { DeleteButton } from '../../resource/index.ts';
 import { files } from '../../text/en/files.ts';
 import { pages } from '../../text/en/pages.ts';
 import { workItems as words } from '../../text/en/work-items.ts';
-import { Columns, CopyButton, curlOf, Loaded, Page, Skeleton, Tabs, useKeptFocus } from '../../ui/index.ts';
+import {
+  Columns,
+  CopyButton,
+  curlOf,
+  Loaded,
+  Page,
+  permissionReason,
+  Skeleton,
+  Tabs,
+  useKeptFocus,
+} from '../../ui/index.ts';
 import { ActionButtons, useActOn, useDecisionReason } from './actions.tsx';
 import { Conversation } from './detail/Conversation.tsx';
+import { EditDraft } from './detail/EditDraft.tsx';
 import { Events } from './detail/Events.tsx';
 import { WorkItemFacts } from './detail/Facts.tsx';
 import { Lead } from './detail/Lead.tsx';
@@ -19,13 +31,16 @@ import { Timeline } from './detail/Timeline.tsx';
 import { Traces } from './detail/Traces.tsx';
 import { useLive } from './detail/use-live.ts';
 import { Values } from './detail/Values.tsx';
-import { detailPath, publicPath } from './paths.ts';
+import { detailPath, publicPath, workItemsPath } from './paths.ts';
 import { nameOf } from './StatusTag.tsx';
 import { type workItemSearch, workItemTabs } from './search.ts';
 import { trailOf } from './trail.ts';
 import type { WorkItemDetail } from './types.ts';
 
 type Tab = (typeof workItemTabs)[number];
+
+/** What can be deleted. */
+const finished: readonly WorkItemDetail['status'][] = ['COMPLETED', 'ERROR', 'CANCELLED'];
 
 /** What a tab shows. The facts are next to the messages. */
 const Content = ({
@@ -77,6 +92,7 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
   const tab = search.tab ?? 'conversation';
   useKeptFocus(item.status);
   const curl = curlOf(useBaseUrl(), 'GET', publicPath(item.id));
+  const mayDelete = permissionReason(usePermission('deleteWorkItem'));
   const { agent } = item;
   const waits = item.pending_approvals.some(({ kind }) => kind !== 'question');
   const showsCalls = tab === 'conversation' || tab === 'timeline';
@@ -93,6 +109,20 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
         <>
           <Neighbors id={item.id} />
           <CopyButton value={curl} label={words.copyCurl} kind="quiet" />
+          {finished.includes(item.status) && (
+            <DeleteButton
+              path={publicPath(item.id)}
+              title={words.deleteTitle}
+              name={nameOf(item)}
+              deleted={words.deleted}
+              opens={to.workItems()}
+              invalidates={[workItemsPath]}
+              disabledReason={mayDelete}
+            >
+              <p>{words.deleteMore}</p>
+            </DeleteButton>
+          )}
+          {item.status === 'DRAFT' && <EditDraft id={item.id} />}
           <ActionButtons item={item} allowed={item.allowed_actions} primary={!(waits && showsCalls)} />
         </>
       }

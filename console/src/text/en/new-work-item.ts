@@ -19,6 +19,8 @@ export const newWorkItem = catalog({
   payloadTooLarge: (size: number, most: number) =>
     `It has ${bytes(size)}; at most ${bytes(most)} are allowed.`,
   notObject: 'Write a JSON object: {"key": "value"}.',
+  start: 'Start',
+  startHint: 'Optional. It waits until then, on the clock of this device; at most a year ahead.',
   create: 'Create Work Item',
   createDraft: 'Create draft',
   createDraftHint: 'A draft waits until someone submits it.',

@@ -56,6 +56,13 @@ export const scheduleForm = catalog({
   catchUp: 'Catch up once after an outage',
   catchUpOn: (grace: number) =>
     `If nothing could run at the due time, the latest run that was missed happens once when the platform is back. Up to ${duration(grace)} late it runs in any case.`,
+  running: 'If a Work Item is still running',
+  runningHint: 'Also one that was run by hand, or that waits for a person.',
+  whenRunning: {
+    queue: 'Run all the same',
+    skip: 'Skip that run',
+    cancel_previous: 'Cancel what is running, then run',
+  },
   more: 'Payload and metadata',
   payload: 'Payload',
   payloadHint: 'JSON that each Work Item carries.',

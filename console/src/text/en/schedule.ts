@@ -24,6 +24,14 @@ export const schedule = catalog({
 
   // Actions
   runNow: 'Run now',
+  runAt: 'Run once at …',
+  runAtTitle: 'Run once at a time',
+  runAtMore:
+    'A Work Item with the definition of now waits until then. The times of the schedule stay as they are.',
+  runAtWhen: 'When',
+  runAtHint: 'On the clock of this device, at most a year ahead.',
+  runAtNeeded: 'Choose a time.',
+  planned: 'A Work Item waits for its time',
   started: 'A Work Item was made',
   openWorkItem: 'Open the Work Item',
   pause: 'Pause',
@@ -54,7 +62,8 @@ export const schedule = catalog({
   whatHappened: 'What happened',
   workItem: 'Work Item',
   noWorkItem: 'none',
-  workItemGone: 'no longer kept',
+  workItemGone: 'deleted',
+  stillRunning: 'still running then',
   several: (count: number) => `${number(count)} occurrences, this is the first.`,
   range: 'Range',
   ranges: { '1': 'last 24 hours', '7': 'last 7 days', '30': 'last 30 days' },
@@ -83,6 +92,7 @@ export const schedule = catalog({
   catchUp: 'Catch up',
   catchUpOn: 'Once after an outage',
   catchUpOff: 'No: what is missed is skipped',
+  overlap: 'If still running',
   agent: 'Agent',
   message: 'Message',
   noMessage: 'none',

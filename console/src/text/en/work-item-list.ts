@@ -61,6 +61,7 @@ export const workItemList = catalog({
   byHandFrom: (who: string) => `run by ${who}`,
   cancelAsked: 'cancel asked {at}',
   retry: 'tries again {at}',
+  start: 'starts {at}',
   attempts: (count: number) => plural(count, { one: '# attempt', other: '# attempts' }),
   tokensTitle: (input: number, output: number) => `${number(input)} in, ${number(output)} out`,
   noAgent: 'deleted agent',

@@ -1,4 +1,5 @@
 import { type Executor, sql } from '../../../database/index.ts';
+import { waitsForTime } from '../../../work-items/index.ts';
 import { mostLines } from './attention.ts';
 
 /** Counts end here, so that no look reads more. */
@@ -85,6 +86,11 @@ export interface PendingRow {
 /** What has been PENDING for more than five minutes, by agent. */
 export const listPending = async (executor: Executor): Promise<PendingRow[]> => {
   const long = sql`${sql.lit(pendingMinutes)} * interval '1 minute'`;
+  // Two reads of an index in its order. What has a start waits since then.
+  const oldest = (half: 0 | 1) => sql`
+    select agent_id, greatest(updated_at, start_at) as updated_at, not_before from work_items
+    where status = 'PENDING' and ${waitsForTime} = ${sql.lit(half)} and created_at < platform_now() - ${long}
+    order by created_at limit ${sql.lit(mostCounted)}`;
   const { rows } = await sql<PendingRow>`
     select p.*, a.name as agent_name, coalesce(a.execution = 'external', false) as external,
       coalesce(a.max_concurrency, 0) as max_concurrency,
@@ -92,9 +98,7 @@ export const listPending = async (executor: Executor): Promise<PendingRow[]> => 
     from (
       select agent_id, count(*)::int as count, min(updated_at) as since,
         count(*) filter (where not_before > platform_now())::int as retries, min(not_before) as retry_at
-      from (select agent_id, updated_at, not_before from work_items
-        where status = 'PENDING' and created_at < platform_now() - ${long} order by created_at
-        limit ${sql.lit(mostCounted)}) waiting
+      from ((${oldest(0)}) union all (${oldest(1)})) waiting
       where updated_at < platform_now() - ${long}
       group by agent_id order by 2 desc limit ${sql.lit(mostLines + 1)}
     ) p left join agents a on a.id = p.agent_id order by p.count desc`.execute(executor);

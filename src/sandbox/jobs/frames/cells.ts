@@ -92,7 +92,8 @@ export class Stage {
       line += ',';
       if (!cell) continue;
       const { name, values } = this.#columns[index]!;
-      if (!values.add(cell)) {
+      const text = values.add(cell);
+      if (text === null) {
         throw new JobFault(
           'invalid_column',
           `row ${this.#rows} has a value that is no ${this.#options.asked[name]}`,
@@ -101,7 +102,7 @@ export class Stage {
           },
         );
       }
-      line += `"${cell.text.includes('"') ? cell.text.replaceAll('"', '""') : cell.text}"`;
+      line += `"${text.includes('"') ? text.replaceAll('"', '""') : text}"`;
     }
     this.#chunk += `${line}\n`;
     if (this.#chunk.length > chunkLength) this.#flush();

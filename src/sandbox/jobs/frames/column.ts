@@ -1,3 +1,4 @@
+import { castText } from './cast.ts';
 import { type FrameDatatype, fits, isAmbiguous, maxDecimalDigits } from './datatypes.ts';
 
 /**
@@ -21,9 +22,6 @@ const candidatesOf: Record<CellKind, readonly FrameDatatype[]> = {
   date: ['Date', 'DateTime'],
   text: [],
 };
-
-/** What a datatype that was asked for takes besides its own values. */
-const alsoFits: Partial<Record<FrameDatatype, FrameDatatype>> = { DateTime: 'Date' };
 
 /** What a column of a declared datatype may hold instead if not all of its values are of it; else it is text. */
 const declaredCandidates: Partial<Record<FrameDatatype, readonly FrameDatatype[]>> = {
@@ -62,8 +60,8 @@ export class Column {
     return column;
   }
 
-  /** Returns false if the value does not fit the datatype that was asked for. */
-  add({ kind, text }: Cell): boolean {
+  /** Returns the text of the value as it is read later; null if it is no value of the datatype that was asked for. */
+  add({ kind, text }: Cell): string | null {
     if (this.#asked) return this.#addAsked(this.#asked, text);
     if (this.#kind === undefined) {
       this.#kind = kind;
@@ -78,7 +76,7 @@ export class Column {
     this.#values++;
     if (this.#candidates[0] === 'Integer' || this.#candidates[0] === 'Decimal') this.#measure(text);
     if (this.#candidates.length === 0 && this.#looksTyped) this.#look(kind, text);
-    return true;
+    return text;
   }
 
   /** The datatype of all values; of a Decimal also its digits, and those after the point. */
@@ -95,12 +93,11 @@ export class Column {
     return this.#looksTyped && this.#sawAmbiguous;
   }
 
-  #addAsked(asked: FrameDatatype, text: string): boolean {
-    const also = alsoFits[asked];
-    if (!fits[asked](text) && !(also && fits[also](text))) return false;
-    if (asked !== 'Decimal') return true;
+  #addAsked(asked: FrameDatatype, given: string): string | null {
+    const text = castText(asked, given);
+    if (text === null || asked !== 'Decimal') return text;
     this.#measure(text);
-    return this.#wholeDigits + this.#fraction <= maxDecimalDigits;
+    return this.#wholeDigits + this.#fraction <= maxDecimalDigits ? text : null;
   }
 
   #look(kind: CellKind, text: string): void {

@@ -84,6 +84,33 @@ describe('the datatype of a column', () => {
     expect(infer(['2026-01-02'], 'cell', 'DateTime').fit).toBe(true);
     expect(infer(['1', 'x'], 'cell', 'Integer').fit).toBe(false);
   });
+
+  test.each<[FrameDatatype, given: string, as: string | null]>([
+    ['Integer', '00042', '42'],
+    ['Integer', ' +7 ', '7'],
+    ['Integer', '-007.00', '-7'],
+    ['Integer', '9223372036854775807', '9223372036854775807'],
+    ['Integer', '9223372036854775808', null],
+    ['Integer', '1.5', null],
+    ['Integer', '1,234', null],
+    ['Integer', '', null],
+    ['Decimal', '007.50', '7.50'],
+    ['Decimal', '.5', '0.5'],
+    ['Decimal', '1e3', null],
+    ['Float', ' +1.5e3', '1.5e3'],
+    ['Float', '1e999', null],
+    ['Boolean', 'Yes', 'true'],
+    ['Boolean', '0', 'false'],
+    ['Boolean', 'maybe', null],
+    ['Date', ' 2026-01-31 ', '2026-01-31'],
+    ['Date', '2026-01-31T00:00:00', '2026-01-31'],
+    ['Date', '2026-02-30', null],
+    ['Date', '31.01.2026', null],
+    ['DateTime', '2026-01-31 08:00 ', '2026-01-31 08:00'],
+    ['String', ' 007 ', ' 007 '],
+  ])('that is asked for is a cast: %s of %j is %j', (datatype, given, as) => {
+    expect(new Column(datatype).add({ kind: 'cell', text: given })).toBe(as);
+  });
 });
 
 const csv = (text: string, separator?: string) =>

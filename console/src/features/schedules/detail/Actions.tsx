@@ -9,6 +9,7 @@ import { ActionDialog, Button, ButtonLink, notify, permissionReason, Textarea } 
 import { nameOf } from '../shared/name.ts';
 import css from './detail.module.css';
 import { pathsOf, pathsShowing, useScheduleChanged } from './paths.ts';
+import { RunAt } from './RunAt.tsx';
 
 /** Makes a Work Item now. A repeated click after a failure makes no second one. */
 export const useRunNow = (schedule: ScheduleDetail) => {
@@ -116,6 +117,7 @@ export const Actions = ({
         >
           {words.duplicate}
         </ButtonLink>
+        <RunAt schedule={schedule} />
       </span>
       {enabled ? (
         <Pause schedule={schedule} />

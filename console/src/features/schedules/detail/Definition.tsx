@@ -2,13 +2,14 @@ import { useBaseUrl } from '../../../api/index.ts';
 import type { ScheduleDetail } from '../../../api/types.gen.ts';
 import { to } from '../../../app/addresses.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
+import { scheduleForm as form } from '../../../text/en/schedule-form.ts';
 import { Time } from '../../../time/index.ts';
 import { Box, CodeBlock, curlOf, Facts, JsonView, Link, Quiet, Section } from '../../../ui/index.ts';
 import css from './detail.module.css';
 
 /** The definition at the side: what it is now, in short. */
 export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
-  const { agent, cron_expression, description, timezone, catch_up, message, payload } = schedule;
+  const { agent, cron_expression, description, timezone, catch_up, overlap, message, payload } = schedule;
   const entries = Object.keys(payload).length;
   const shownMessage =
     message === '' ? <Quiet third>{words.noMessage}</Quiet> : <span className={css.clamped}>{message}</span>;
@@ -20,6 +21,7 @@ export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
           [words.inWords, description],
           [words.zone, timezone],
           [words.catchUp, catch_up ? words.catchUpOn : words.catchUpOff],
+          [words.overlap, form.whenRunning[overlap]],
           [
             words.agent,
             <Link key="agent" href={to.agent(agent.id)}>
@@ -48,6 +50,7 @@ const storedOf = ({
   timezone,
   enabled,
   catch_up,
+  overlap,
   ...more
 }: ScheduleDetail) => {
   const { work_item_name, message, payload, metadata, last_run_at, next_run_at, created_at, updated_at } =
@@ -59,6 +62,7 @@ const storedOf = ({
     timezone,
     enabled,
     catch_up,
+    overlap,
     work_item_name,
     message,
     payload,

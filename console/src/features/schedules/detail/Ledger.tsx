@@ -11,6 +11,7 @@ import {
   type Column,
   curlOf,
   EmptyState,
+  Link,
   Loaded,
   NothingMatches,
   OutcomeTag,
@@ -53,12 +54,23 @@ const What = ({ row }: { row: LedgerRow }) => (
   </>
 );
 
-const Item = ({ row: { work_item, work_item_id } }: { row: LedgerRow }) => {
+const Item = ({ row: { work_item, work_item_id, running_work_item_id: running } }: { row: LedgerRow }) => {
   if (work_item) return <WorkItemOutcome item={work_item} />;
+  if (running) {
+    return (
+      <TwoLines below={words.stillRunning}>
+        <Link href={to.workItem(running)}>
+          <code title={running}>{shortId(running)}</code>
+        </Link>
+      </TwoLines>
+    );
+  }
   if (work_item_id === null) return <Quiet third>{words.noWorkItem}</Quiet>;
   return (
     <TwoLines below={words.workItemGone}>
-      <code title={work_item_id}>{shortId(work_item_id)}</code>
+      <Link href={to.audit({ target_id: work_item_id })}>
+        <code title={work_item_id}>{shortId(work_item_id)}</code>
+      </Link>
     </TwoLines>
   );
 };

@@ -7,6 +7,7 @@ export interface LedgerRow
   status: OccurrenceStatus;
   /** Why it was skipped. */
   cause?: Occurrence['cause'];
+  running_work_item_id?: string;
   lateness_ms: number | null;
   /** What changed between it and the row above it, the newest first. */
   changes: ScheduleVersion[];

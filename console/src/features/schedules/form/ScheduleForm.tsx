@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { type Form as FormState, useMe } from '../../../api/index.ts';
 import { scheduleForm as words } from '../../../text/en/schedule-form.ts';
-import { Checkbox, Form, Problem, Textarea, TextField } from '../../../ui/index.ts';
+import { Checkbox, Form, Problem, Select, Textarea, TextField } from '../../../ui/index.ts';
 import { Preview } from './Preview.tsx';
 import { RepeatFields } from './RepeatFields.tsx';
 import { expressionOf } from './repeat.ts';
@@ -9,6 +9,11 @@ import css from './ScheduleForm.module.css';
 import { usePreview } from './use-preview.ts';
 import { maxMessageLength, payloadKb, type Values } from './values.ts';
 import { ZoneField } from './ZoneField.tsx';
+
+const overlapOptions = (['queue', 'skip', 'cancel_previous'] as const).map((value) => ({
+  value,
+  label: words.whenRunning[value],
+}));
 
 /** Near the limit the message says how long it is. */
 const lengthHint = (message: string): string =>
@@ -112,6 +117,13 @@ export const ScheduleForm = ({
       <ZoneField field={field('timezone')} />
       <Textarea {...message} label={words.message} hint={lengthHint(message.value)} />
       <Checkbox {...field('catch_up')} label={words.catchUp} hint={words.catchUpOn(grace)} />
+      <Select
+        {...field('overlap')}
+        label={words.running}
+        hint={words.runningHint}
+        options={overlapOptions}
+        onChange={(overlap) => set({ overlap: overlap as Values['overlap'] })}
+      />
       <MoreFields form={form} />
       <OtherFaults form={form} />
       {form.error && !form.conflict && <Problem error={form.error} />}

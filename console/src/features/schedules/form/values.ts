@@ -16,6 +16,7 @@ export interface Values extends Times {
   timezone: string;
   message: string;
   catch_up: boolean;
+  overlap: PublicSchedule['overlap'];
   payload: string;
   /** Without the state of the picker. */
   metadata: string;
@@ -34,6 +35,7 @@ export const newValues = (agentId: string | undefined): Values => ({
   timezone: localZone(),
   message: '',
   catch_up: true,
+  overlap: 'queue',
   payload: '',
   metadata: '',
 });
@@ -46,6 +48,7 @@ export type StoredSchedule = Pick<
   | 'cron_expression'
   | 'timezone'
   | 'catch_up'
+  | 'overlap'
   | 'message'
   | 'payload'
   | 'metadata'
@@ -61,6 +64,7 @@ export const toValues = (schedule: StoredSchedule): Values => {
     timezone: schedule.timezone,
     message: schedule.message,
     catch_up: schedule.catch_up,
+    overlap: schedule.overlap,
     payload: shownJson(schedule.payload),
     metadata: shownJson(metadata),
   };
@@ -129,6 +133,7 @@ export const toDefinition = (values: Values): ScheduleDefinition & { agent_id: s
     timezone: values.timezone,
     message: values.message,
     catch_up: values.catch_up,
+    overlap: values.overlap,
     payload,
     metadata: { ...metadata, picker: toPicker(values) },
   };
@@ -156,6 +161,7 @@ export const differences = (theirs: Values, mine: Values): Difference[] => {
     row(words.zone, (values) => values.timezone),
     row(words.message, (values) => values.message),
     row(words.catchUp, (values) => (values.catch_up ? words.yes : words.no)),
+    row(words.running, (values) => words.whenRunning[values.overlap]),
     row(words.payload, (values) => values.payload),
     row(words.metadata, (values) => values.metadata),
   ];

@@ -14,7 +14,7 @@ const executedMs = ({ attempts }: Pick<WorkItemDetail, 'attempts'>, now = Date.n
 
 /** The facts next to the content. */
 export const WorkItemFacts = ({ item }: { item: WorkItemDetail }) => {
-  const { status, agent, model, usage, attempts, created_at, finished_at, id, error } = item;
+  const { status, agent, model, usage, attempts, created_at, start_at, finished_at, id, error } = item;
   const trace = attempts.findLast(({ trace_id }) => trace_id)?.trace_id ?? null;
   const f = words.facts;
   return (
@@ -42,6 +42,7 @@ export const WorkItemFacts = ({ item }: { item: WorkItemDetail }) => {
           ],
           attempts.length > 0 && [f.executing, words.executed(executedMs(item), attempts.length)],
           [f.created, <Time key="created" at={created_at} form="both" seconds />],
+          start_at !== null && [f.start, <Time key="start" at={start_at} form="both" seconds />],
           finished_at !== null && [f.finished, <Time key="finished" at={finished_at} form="both" seconds />],
           [f.id, <CopyValue key="id" value={id} shown={id.slice(0, 18)} mono label={words.copyId} />],
           trace !== null && [

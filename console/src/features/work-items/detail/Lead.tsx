@@ -60,6 +60,14 @@ const Asked = ({ item }: { item: Item }) => {
 
 const Pending = ({ item }: { item: Item }) => {
   const { waiting, attempt_count } = item;
+  if (waiting?.reason === 'start' && waiting.until) {
+    return (
+      <>
+        <Emphasis>{words.pending}</Emphasis>{' '}
+        <Words text={words.waitsForStart} at={<Time at={waiting.until} />} />{' '}
+      </>
+    );
+  }
   if (waiting?.reason === 'retry' && waiting.until) {
     const at = <Time at={waiting.until} form="relative" />;
     return (

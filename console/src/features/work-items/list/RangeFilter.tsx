@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
-import { exactTime, useZone } from '../../../time/index.ts';
+import { exactTime, fieldOfTime, timeOfField, useZone } from '../../../time/index.ts';
 import { ActionDialog, FilterChoice, TextField } from '../../../ui/index.ts';
 
 const hour = 3_600_000;
@@ -13,15 +13,7 @@ interface Range {
   to: string | undefined;
 }
 
-/** A time as a field of the browser has it, in its zone. */
-const toField = (iso: string | undefined): string => {
-  if (iso === undefined || Number.isNaN(Date.parse(iso))) return '';
-  const at = new Date(iso);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-};
-
-const fromField = (value: string): string | undefined =>
-  value === '' ? undefined : new Date(value).toISOString();
+const fromField = (value: string): string | undefined => (value === '' ? undefined : timeOfField(value));
 
 const Between = ({
   label,
@@ -34,8 +26,8 @@ const Between = ({
   onApply: (range: Range) => void;
   onClose: () => void;
 }) => {
-  const [from, setFrom] = useState(toField(range.from));
-  const [to, setTo] = useState(toField(range.to));
+  const [from, setFrom] = useState(fieldOfTime(range.from));
+  const [to, setTo] = useState(fieldOfTime(range.to));
   return (
     <ActionDialog
       open

@@ -23,6 +23,9 @@ const Reason = ({ row }: { row: Row }) => {
     return <Words text={words.cancelAsked} at={<Time at={cancel_requested_at} form="relative" />} />;
   }
   if (!waiting || waiting.reason === 'draft') return null;
+  if (waiting.reason === 'start' && waiting.until) {
+    return <Words text={words.start} at={<Time at={waiting.until} />} />;
+  }
   if (waiting.reason === 'retry' && waiting.until) {
     return <Words text={words.retry} at={<Time at={waiting.until} form="relative" />} />;
   }

@@ -1,0 +1,9 @@
+/** A time as a field of the browser has it, in its zone: `2026-11-20T08:00`; empty if there is none. */
+export const fieldOfTime = (iso: string | null | undefined): string => {
+  if (!iso || Number.isNaN(Date.parse(iso))) return '';
+  const at = new Date(iso);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+};
+
+/** What such a field has as a time of the API. */
+export const timeOfField = (value: string): string => new Date(value).toISOString();

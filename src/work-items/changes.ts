@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from 'node:util';
+import { audit } from '../audit/index.ts';
+import type { Tx } from '../database/index.ts';
+import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
+import type { Actor } from '../lib/principal.ts';
+import type { ChangeBody } from './schemas.ts';
+import { readStart } from './start.ts';
+import { allowedActions, finishedStatuses, type Status } from './states.ts';
+import { deleteWorkItemRow, findLockedWorkItem, updateDraft, type WorkItem } from './store.ts';
+
+/** What people do to a Work Item besides moving it: a draft is changed, a finished one is deleted. */
+
+/** Throws 412 unless the caller has seen the Work Item as it is (`If-Match`). */
+type IfMatch = (revision: number) => void;
+
+/** The revision of a Work Item in its ETag. Every change of a status, and of a draft, gives it a later time. */
+export const revisionOf = ({ updated_at }: Pick<WorkItem, 'updated_at'>): number => updated_at.getTime();
+
+const lockWorkItem = async (tx: Tx, id: string): Promise<WorkItem> => {
+  const item = await findLockedWorkItem(tx, id);
+  if (!item) throw notFound('Work Item');
+  return item;
+};
+
+const stateOf = ({ status, agent_exists }: WorkItem) => ({
+  status,
+  allowed_actions: allowedActions(status, agent_exists),
+});
+
+const requireMatch = (item: WorkItem, ifMatch: IfMatch): void => {
+  try {
+    ifMatch(revisionOf(item));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw new ApiError(error.code, error.message, { ...error.context, ...stateOf(item) });
+  }
+};
+
+/** Changes a draft. Throws 412 if it is none any more. If nothing changes, nothing is written. */
+export const changeDraft = async (
+  tx: Tx,
+  actor: Actor,
+  id: string,
+  { agent_id, start_at, ...body }: ChangeBody,
+  ifMatch: IfMatch,
+): Promise<WorkItem> => {
+  const item = await lockWorkItem(tx, id);
+  if (item.status !== 'DRAFT') {
+    const message = `Only a DRAFT can be changed, and this Work Item is ${item.status}.`;
+    throw new ApiError('precondition_failed', message, stateOf(item));
+  }
+  if (agent_id !== undefined && agent_id !== item.agent_id) {
+    throw unprocessable([{ path: 'agent_id', message: 'cannot be changed; create another Work Item' }]);
+  }
+  const given = { ...body, ...(start_at === undefined ? {} : { start_at: await readStart(tx, start_at) }) };
+  requireMatch(item, ifMatch);
+  const next = { ...item, ...given };
+  const changed = (['message', 'payload', 'work_item_name', 'start_at'] as const).filter(
+    (field) => !isDeepStrictEqual(item[field], next[field]),
+  );
+  if (changed.length === 0) return item;
+  const after = await updateDraft(tx, next);
+  await audit(tx, actor, 'work_item.update', id, { agent_id: item.agent_id, changed });
+  return after;
+};
+
+const isFinished = (status: Status): boolean => (finishedStatuses as readonly Status[]).includes(status);
+
+/**
+ * Deletes a finished Work Item with all that it has. What remains are the ledger of its schedule and the audit log, which
+ * have its id. Throws 412 if it is not finished.
+ */
+export const deleteWorkItem = async (tx: Tx, actor: Actor, id: string, ifMatch: IfMatch): Promise<void> => {
+  const item = await lockWorkItem(tx, id);
+  if (!isFinished(item.status)) {
+    const message = `A Work Item that is ${item.status} cannot be deleted. Cancel it or let it finish first.`;
+    throw new ApiError('precondition_failed', message, stateOf(item));
+  }
+  requireMatch(item, ifMatch);
+  await deleteWorkItemRow(tx, id);
+  const { agent_id, schedule_id, occurrence, status } = item;
+  await audit(tx, actor, 'work_item.delete', id, {
+    agent_id,
+    status,
+    ...(schedule_id === null ? {} : { schedule_id }),
+    ...(occurrence === null ? {} : { scheduled_for: occurrence.toISOString() }),
+  });
+};
