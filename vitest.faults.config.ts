@@ -36,6 +36,7 @@ export default defineConfig({
     ],
     env: { CRON_ORACLE: 'long', EVERY_DATABASE: 'true', EVERY_PERMISSION: 'true', FAULT_AUDIT_KILLS: '8' },
     globalSetup: ['tests/harness/global-setup.ts', 'tests/faults/scenarios/totals.ts'],
+    reporters: ['default', './tests/harness/skipped-reporter.ts'],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 3_600_000,

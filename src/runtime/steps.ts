@@ -60,6 +60,7 @@ const askOnce = (
       span.setAttributes(replyAttributes(reply));
       if (captureContent) span.setAttributes(contentAttributes(messages, reply));
       record({ tokens: reply.usage, notes: reply.notes ?? null });
+      if (reply.notes) span.setAttributes({ 'agent_platform.notes': [...reply.notes] });
       for (const note of reply.notes ?? [])
         attempt.log.warn({ run_id: run.id, note }, 'a model was asked otherwise');
       attempt.model = model.name;

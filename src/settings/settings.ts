@@ -69,7 +69,7 @@ export const settingDefinitions = {
   MAX_SANDBOX_PROCESSES: [
     z.int().min(1).max(64),
     2,
-    'How many processes one replica runs at once to read files and to query data. Each may use 1 GB of memory.',
+    'How many processes one replica runs at once to read files and to query data. Each may use 1 GB of memory. One person gets at most half of them.',
   ],
   MAX_EXTRACTION_PAGES: [
     z.int().min(1).max(1_000),

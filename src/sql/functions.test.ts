@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { hasMariaDb, noMariaDb } from '../../tests/harness/mariadb.ts';
+import { hasMariaDb, mariaDbNote } from '../../tests/harness/mariadb.ts';
 import type { SqlEngine } from '../../tests/harness/sql-engines.ts';
 import { askTyped, openTyped } from '../../tests/harness/typed-table.ts';
 import { engineNames, engines } from './index.ts';
@@ -325,7 +325,7 @@ const differences = async (engine: SqlEngine): Promise<string[]> => {
 describe('an expression means the same on every engine', () => {
   for (const engine of engines) {
     const skipped = engine === 'mysql' && !hasMariaDb;
-    it.skipIf(skipped)(`${engineNames[engine]}${skipped ? ` (${noMariaDb})` : ''}`, async () => {
+    it.skipIf(skipped)(`${engineNames[engine]}${skipped ? mariaDbNote : ''}`, async () => {
       const one = opened.find((each) => each.engine === engine)!;
       expect(await differences(one)).toEqual([]);
     });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { hasMariaDb, noMariaDb } from '../../tests/harness/mariadb.ts';
+import { hasMariaDb, mariaDbNote } from '../../tests/harness/mariadb.ts';
 import type { SqlEngine } from '../../tests/harness/sql-engines.ts';
 import { askTyped, openTyped } from '../../tests/harness/typed-table.ts';
 import { type Engine, engineNames, engines, SqlRefusal } from './index.ts';
@@ -164,7 +164,7 @@ afterAll(() => Promise.all(opened.map((engine) => engine.close())));
 describe('a query means the same on every engine', () => {
   for (const engine of engines) {
     const skipped = engine === 'mysql' && !hasMariaDb;
-    it.skipIf(skipped)(`${engineNames[engine]}${skipped ? ` (${noMariaDb})` : ''}`, async () => {
+    it.skipIf(skipped)(`${engineNames[engine]}${skipped ? mariaDbNote : ''}`, async () => {
       const one = opened.find((each) => each.engine === engine)!;
       const wrong: string[] = [];
       for (const [sql, expected] of queries) {

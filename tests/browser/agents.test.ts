@@ -38,86 +38,92 @@ describeInBrowser('agents', (at) => {
     await page.getByRole('link', { name: 'Agents', exact: true }).last().waitFor();
   });
 
-  test('everything that the API knows of an agent is set by hand, and a copy has all but the secrets', async () => {
-    const server = await ok(
-      at().api.post('/tool-servers', { name: 'Ledger', prefix: 'ledger', url: 'http://127.0.0.1:2/mcp' }),
-    );
-    const [one, two] = await Promise.all(
-      ['Second', 'Third'].map((name) => ok(at().api.post('/llm-configurations', { name, kind: 'mock' }))),
-    );
-    const { id } = await newAgent(at(), { name: 'Complete', tool_server_ids: [server.id] });
-    const read = () => ok(at().api.get(`/agents/${id}`));
-    const page = await at().open(`/agents/${id}?tab=instructions`);
-    const save = async () => {
+  detail(
+    'everything that the API knows of an agent is set by hand, and a copy has all but the secrets',
+    { timeout: 180_000 },
+    async () => {
+      const server = await ok(
+        at().api.post('/tool-servers', { name: 'Ledger', prefix: 'ledger', url: 'http://127.0.0.1:2/mcp' }),
+      );
+      const [one, two] = await Promise.all(
+        ['Second', 'Third'].map((name) => ok(at().api.post('/llm-configurations', { name, kind: 'mock' }))),
+      );
+      const { id } = await newAgent(at(), { name: 'Complete', tool_server_ids: [server.id] });
+      const read = () => ok(at().api.get(`/agents/${id}`));
+      const page = await at().open(`/agents/${id}?tab=instructions`);
+      const save = async () => {
+        await page.getByRole('button', { name: 'Save', exact: true }).click();
+        await page.getByText('Agent saved').last().waitFor();
+      };
+      const field = (name: string) => page.getByRole('textbox', { name, exact: true });
+      const choose = async (label: string, ...options: string[]) => {
+        await page.getByRole('combobox', { name: label, exact: true }).focus();
+        await page.keyboard.press('ArrowDown');
+        for (const name of options) await page.getByRole('option', { name }).click();
+        await page.keyboard.press('Escape');
+      };
+      await choose('Fallbacks', 'Third', 'Second');
+      await page.getByRole('radio', { name: 'By external workers' }).check();
+      await field('Schema of the result').fill('[]');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
-      await page.getByText('Agent saved').last().waitFor();
-    };
-    const field = (name: string) => page.getByRole('textbox', { name, exact: true });
-    const choose = async (label: string, ...options: string[]) => {
-      await page.getByRole('combobox', { name: label, exact: true }).focus();
-      await page.keyboard.press('ArrowDown');
-      for (const name of options) await page.getByRole('option', { name }).click();
-      await page.keyboard.press('Escape');
-    };
-    await choose('Fallbacks', 'Third', 'Second');
-    await page.getByRole('radio', { name: 'By external workers' }).check();
-    await field('Schema of the result').fill('[]');
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText(/Write a JSON Schema/).waitFor();
-    await field('Schema of the result').fill('{"type": "object", "properties": {"sum": {"type": "number"}}}');
-    await expectAccessible(page);
-    await save();
-    expect(await read()).toMatchObject({
-      fallback_llm_ids: [two.id, one.id],
-      execution: 'external',
-      result_schema: { type: 'object', properties: { sum: { type: 'number' } } },
-    });
+      await page.getByText(/Write a JSON Schema/).waitFor();
+      await field('Schema of the result').fill(
+        '{"type": "object", "properties": {"sum": {"type": "number"}}}',
+      );
+      await expectAccessible(page, phone);
+      await save();
+      expect(await read()).toMatchObject({
+        fallback_llm_ids: [two.id, one.id],
+        execution: 'external',
+        result_schema: { type: 'object', properties: { sum: { type: 'number' } } },
+      });
 
-    await page.getByRole('tab', { name: 'Tools' }).click();
-    await choose('Tools of the platform', 'Query tables');
-    await page.getByRole('button', { name: 'Add a policy' }).click();
-    await field('Tool of policy 1').fill('pay_invoice');
-    await choose('Policy 1', 'denied');
-    await expectAccessible(page);
-    await save();
-    const policy = { tool_server_id: server.id, tool: 'pay_invoice', policy: 'deny' };
-    expect((await read()).tool_policies).toEqual([policy]);
-    expect((await read()).settings.builtin_tools).not.toContain('query_data_frames');
+      await page.getByRole('tab', { name: 'Tools' }).click();
+      await choose('Tools of the platform', 'Query tables');
+      await page.getByRole('button', { name: 'Add a policy' }).click();
+      await field('Tool of policy 1').fill('pay_invoice');
+      await choose('Policy 1', 'denied');
+      await expectAccessible(page, phone);
+      await save();
+      const policy = { tool_server_id: server.id, tool: 'pay_invoice', policy: 'deny' };
+      expect((await read()).tool_policies).toEqual([policy]);
+      expect((await read()).settings.builtin_tools).not.toContain('query_data_frames');
 
-    await page.getByRole('tab', { name: 'Connect' }).click();
-    await page.getByRole('button', { name: 'Add a callback' }).click();
-    await field('URL of callback 1').fill('https://hooks.example.com/a');
-    await choose('Events of callback 1', 'Executing');
-    const headers = page.getByRole('group', { name: 'Headers of callback 1' });
-    await headers.getByRole('button', { name: 'Add' }).click();
-    await headers.getByRole('textbox').first().fill('X-Team');
-    await headers.getByLabel('Value 1').fill('night');
-    await save();
-    await page.getByText(/^Copy the signing secrets now/).waitFor();
-    expect(await page.getByText(/^whsec_/).count()).toBe(1);
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Done' }).click();
-    const [callback] = (await read()).callbacks;
-    expect(callback).toMatchObject({ url: 'https://hooks.example.com/a', header_names: ['X-Team'] });
-    expect(callback.events).toContain('work_item.executing');
-    // What is not typed again stays.
-    await choose('Events of callback 1', 'Failed');
-    await save();
-    expect((await read()).callbacks).toMatchObject([{ id: callback.id, header_names: ['X-Team'] }]);
+      await page.getByRole('tab', { name: 'Connect' }).click();
+      await page.getByRole('button', { name: 'Add a callback' }).click();
+      await field('URL of callback 1').fill('https://hooks.example.com/a');
+      await choose('Events of callback 1', 'Executing');
+      const headers = page.getByRole('group', { name: 'Headers of callback 1' });
+      await headers.getByRole('button', { name: 'Add' }).click();
+      await headers.getByRole('textbox').first().fill('X-Team');
+      await headers.getByLabel('Value 1').fill('night');
+      await save();
+      await page.getByText(/^Copy the signing secrets now/).waitFor();
+      expect(await page.getByText(/^whsec_/).count()).toBe(1);
+      await expectAccessible(page, phone);
+      await page.getByRole('button', { name: 'Done' }).click();
+      const [callback] = (await read()).callbacks;
+      expect(callback).toMatchObject({ url: 'https://hooks.example.com/a', header_names: ['X-Team'] });
+      expect(callback.events).toContain('work_item.executing');
+      // What is not typed again stays.
+      await choose('Events of callback 1', 'Failed');
+      await save();
+      expect((await read()).callbacks).toMatchObject([{ id: callback.id, header_names: ['X-Team'] }]);
 
-    await page.getByRole('link', { name: 'Duplicate' }).click();
-    await page.getByText(/The signing secret of the callback to https:.* headers X-Team/).waitFor();
-    await expectAccessible(page);
-    await page.getByRole('button', { name: 'Create agent' }).click();
-    await page.getByText('Agent created').waitFor();
-    const copy = await ok(at().api.get(`/agents/${new URL(page.url()).pathname.split('/').at(-1)}`));
-    const { callbacks, ...rest } = await read();
-    for (const name of ['id', 'name', 'created_at', 'updated_at']) delete rest[name];
-    expect(copy).toMatchObject(rest);
-    expect(copy.callbacks).toMatchObject([
-      { url: callbacks[0].url, events: callbacks[0].events, header_names: [] },
-    ]);
-  });
+      await page.getByRole('link', { name: 'Duplicate' }).click();
+      await page.getByText(/The signing secret of the callback to https:.* headers X-Team/).waitFor();
+      await expectAccessible(page, phone);
+      await page.getByRole('button', { name: 'Create agent' }).click();
+      await page.getByText('Agent created').waitFor();
+      const copy = await ok(at().api.get(`/agents/${new URL(page.url()).pathname.split('/').at(-1)}`));
+      const { callbacks, ...rest } = await read();
+      for (const name of ['id', 'name', 'created_at', 'updated_at']) delete rest[name];
+      expect(copy).toMatchObject(rest);
+      expect(copy.callbacks).toMatchObject([
+        { url: callbacks[0].url, events: callbacks[0].events, header_names: [] },
+      ]);
+    },
+  );
 
   detail(
     'Connect waits for the first span and says when it came; a member sees why it may not create',
@@ -145,6 +151,19 @@ describeInBrowser('agents', (at) => {
       await expectAccessible(page, wide);
     },
   );
+  detail('which tools of the platform an agent has is chosen among its tools', async () => {
+    const { id } = await newAgent(at(), { name: 'Frugal' });
+    const page = await at().open(`/agents/${id}?tab=tools`);
+    await page.getByRole('combobox', { name: 'Tools of the platform' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('option', { name: 'Look at the clock' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Agent saved').waitFor();
+    const { settings } = await ok(at().api.get(`/agents/${id}`));
+    expect(settings.builtin_tools).toHaveLength(7);
+    expect(settings.builtin_tools).not.toContain('current_time');
+  });
   detail('any agent can be chosen where one is asked for, however many there are', async () => {
     const zebra = await newAgent(at(), { name: 'Zebra' });
     await newSchedule(at(), zebra.id);

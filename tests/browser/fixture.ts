@@ -6,6 +6,7 @@ import type { Role } from '../../src/lib/principal.ts';
 import { type Fixture, newKey, startFixture } from '../contract/fixture.ts';
 import type { databases } from '../harness/platform.ts';
 import { adminKey } from '../harness/process.ts';
+import { skipNote } from '../harness/programs.ts';
 import { type Look, viewport } from './accessibility.ts';
 import { collectFaults, unexpectedFaults } from './faults.ts';
 
@@ -58,7 +59,12 @@ const savePictures = async (context: BrowserContext, testName: string): Promise<
 };
 
 /** A test of a detail of one page. `npm run test:browser` runs these, too; a browser is a third of the time of `npm test`. */
-export const detail = test.runIf(process.env.EVERY_BROWSER_TEST);
+export const detail = (name: string, ...rest: [Run] | [options: { timeout: number }, Run]): void => {
+  const [options, run] = rest.length === 1 ? [{}, rest[0]] : rest;
+  const reason = process.env.EVERY_BROWSER_TEST ? null : 'a detail, which `npm run test:browser` runs';
+  test(`${name}${skipNote(reason)}`, { ...options, skip: reason !== null }, run);
+};
+type Run = () => Promise<void>;
 
 /** Goes to `path` as a link does, which takes a tenth of the time of loading the application again. */
 export const visit = (page: Page, path: string): Promise<unknown> =>
@@ -78,10 +84,7 @@ export const describeInBrowser = (
   }: { database?: (typeof databases)[number]; env?: Record<string, string> } = {},
 ): void => {
   const endpoint = inject('chromium');
-  const reason = endpoint
-    ? ''
-    : ` (skipped: no Chromium at ${inject('chromiumPath')}; CHROMIUM names another)`;
-  describe.skipIf(!endpoint)(`${name}${reason}`, () => {
+  describe.skipIf(!endpoint)(`${name}${skipNote(endpoint ? null : 'no Chromium')}`, () => {
     let browser: Chromium;
     let fixture: InBrowser;
     const contexts: BrowserContext[] = [];

@@ -1,15 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import type { TestProject } from 'vitest/node';
+import { findProgram } from '../harness/programs.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** The address of the one Chromium of the test run; null if the machine has none. */
     chromium: string | null;
-    /** Where it was looked for. */
-    chromiumPath: string;
   }
 }
 
@@ -28,9 +26,8 @@ const buildConsole = (): void => {
 /** The application as it is now, and one Chromium for all files: a new one takes a second, a context in it 50 ms. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   buildConsole();
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  project.provide('chromiumPath', executablePath);
-  if (!existsSync(executablePath)) {
+  const executablePath = findProgram('chromium');
+  if (!executablePath) {
     project.provide('chromium', null);
     return async () => {};
   }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { newAgent, ok } from '../contract/fixture.ts';
 import { expectAccessible } from './accessibility.ts';
 import { describeInBrowser, detail, visit } from './fixture.ts';
+import { makePages } from './pages.ts';
 
 /**
  * Runs in the page: the buttons, links, tabs and headings whose words are cut, as lines. What can be scrolled sideways is
@@ -33,67 +33,12 @@ const cut = `(() => {
   return found;
 })()`;
 
-const lists = [
-  'agents',
-  'integrations',
-  'llm-configurations',
-  'tool-servers',
-  'data-connections',
-  'semantic-data-models',
-  'extractions',
-];
-const tabs = ['overview', 'schedules', 'work-items', 'instructions', 'tools', 'connect'];
-
 describeInBrowser('texts that are 40 % longer, on a phone', (at) => {
   detail('no button is cut on any page', async () => {
-    const worker = await newAgent(at(), { name: 'Night clerk' });
-    const helper = await newAgent(at(), { name: 'N'.repeat(200), mode: 'conversational' });
-    const name = 'The reconciliation of invoices '.repeat(6);
-    const conversation = await ok(at().api.post(`/agents/${helper.id}/conversations`, { name }));
-    const server = await ok(
-      at().api.post('/tool-servers', { name: 'Ledger', url: 'http://127.0.0.1:2/mcp' }),
-    );
-    const integration = await ok(
-      at().api.post('/observability/integrations', {
-        version: '1',
-        settings: { provider: 'otlp_custom_headers', url: 'http://127.0.0.1:2/v1/traces' },
-      }),
-      201,
-    );
-    const { data } = await ok(at().api.get('/llm-configurations'));
+    const paths = await makePages(at());
     const page = await at().open('/sign-in', { width: 360 });
     await page.evaluate(`localStorage.setItem('pseudo', '1')`);
     await page.goto(`${at().test.origin}/`);
-    const conversationPath = `/agents/${helper.id}/conversations/${conversation.id}`;
-    const paths = [
-      ...lists.flatMap((list) => [`/${list}`, `/${list}/new`]),
-      ...[
-        '/',
-        '/review',
-        '/schedules',
-        '/schedules?view=timeline',
-        '/schedules/new',
-        '/work-items',
-        '/work-items/new',
-      ],
-      ...[
-        '/api-keys',
-        '/users',
-        '/role-mappings',
-        '/settings',
-        '/branding',
-        '/audit',
-        '/status',
-        '/document-intelligence',
-      ],
-      ...tabs.map((tab) => `/agents/${worker.id}?tab=${tab}`),
-      ...[conversationPath, `${conversationPath}?tab=files`],
-      ...[`/tool-servers/${server.id}`, `/tool-servers/${server.id}?tab=settings`],
-      ...['health', 'settings', 'scopes', 'dead-letters'].map(
-        (tab) => `/integrations/${integration.id}?tab=${tab}`,
-      ),
-      `/llm-configurations/${data[0].id}`,
-    ];
     const found: string[] = [];
     for (const path of paths) {
       await visit(page, path);

@@ -6,10 +6,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type FaultyProxy, startFaultyProxy } from '../harness/faulty-proxy.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 import { adminKey } from '../harness/process.ts';
+import { skipNote } from '../harness/programs.ts';
 import { missing, python, pythonEnvironment } from './python.ts';
 
 const root = join(import.meta.dirname, '../..');
-describe.skipIf(missing !== null)(`the Python client${missing ? ` (skipped: ${missing})` : ''}`, () => {
+describe.skipIf(missing !== null)(`the Python client${skipNote(missing)}`, () => {
   let platform: TestPlatform;
   let proxy: FaultyProxy;
   beforeAll(async () => {

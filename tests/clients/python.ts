@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { testPython } from '../harness/programs.ts';
 
 /** A Python that has the client installed (`pip install ./clients/python`), or httpx, which the client needs. */
-export const python = process.env.PYTHON;
+export const python = testPython;
 
 export const pythonEnvironment = {
   ...process.env,
@@ -19,4 +20,8 @@ const isReady = (): boolean => {
 };
 
 /** Why the tests of the Python client are skipped; null: they are not. */
-export const missing = !python ? 'PYTHON is not set' : isReady() ? null : 'PYTHON has no httpx';
+export const missing = !python
+  ? 'no Python for the tests'
+  : isReady()
+    ? null
+    : 'no httpx in the Python of the tests';

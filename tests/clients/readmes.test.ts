@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { client } from '../harness/http.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 import { adminKey } from '../harness/process.ts';
+import { skipNote } from '../harness/programs.ts';
 import { missing, python, pythonEnvironment } from './python.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -118,13 +119,10 @@ describe('the examples in the READMEs of the clients', () => {
     );
   });
 
-  test.skipIf(missing !== null)(
-    `Python: the example runs${missing ? ` (skipped: ${missing})` : ''}`,
-    async () => {
-      const { program } = await example(readmes.python, 'python');
-      const env = { ...pythonEnvironment, KEY: adminKey };
-      const { stdout } = await run(python!, ['-c', program], { env });
-      await expectDone(stdout);
-    },
-  );
+  test.skipIf(missing !== null)(`Python: the example runs${skipNote(missing)}`, async () => {
+    const { program } = await example(readmes.python, 'python');
+    const env = { ...pythonEnvironment, KEY: adminKey };
+    const { stdout } = await run(python!, ['-c', program], { env });
+    await expectDone(stdout);
+  });
 });

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { foreignPostgres, runSql, shop } from '../harness/foreign.ts';
-import { hasMariaDb, noMariaDb, sharedMariaDb } from '../harness/mariadb.ts';
+import { hasMariaDb, mariaDbNote, sharedMariaDb } from '../harness/mariadb.ts';
 import { dropDatabase } from '../harness/postgres.ts';
 import {
   expectError,
@@ -412,7 +412,7 @@ describe('the other engines', () => {
         expect(faults(refused)).toEqual(['configuration.path']);
       });
 
-      test.skipIf(!hasMariaDb)(`MariaDB is read${hasMariaDb ? '' : ` (${noMariaDb})`}`, async () => {
+      test.skipIf(!hasMariaDb)(`MariaDB is read${mariaDbNote}`, async () => {
         const { host, port, user, createDatabase, connect } = await sharedMariaDb();
         const database = await createDatabase();
         const connection = await connect({ database });

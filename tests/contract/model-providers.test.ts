@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { completion, startEndpoint } from '../harness/llm-endpoint.ts';
 import {
@@ -12,6 +13,7 @@ import { startToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
 import { newConversation } from './conversations-fixture.ts';
 import { expectError, faults, newAgent, ok, onPostgres } from './fixture.ts';
+import { changed, exported, plan } from './workspace-fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -42,7 +44,11 @@ onPostgres((at) => {
       )
     ).id as string;
   const run = async (agent: object, item: object = {}): Promise<Json> => {
-    const { id: agent_id } = await newAgent(at(), { settings: { max_attempts: 1 }, ...agent });
+    const { id: agent_id } = await newAgent(at(), {
+      name: randomUUID(),
+      settings: { max_attempts: 1 },
+      ...agent,
+    });
     const { id } = await ok(at().api.post('/work-items', { agent_id, message: 'Hi', ...item }));
     return until(async () => {
       const found = await ok(at().api.get(`/work-items/${id}`));
@@ -143,7 +149,7 @@ onPostgres((at) => {
 
   describe('settings.builtin_tools', () => {
     test('says which tools of the platform an agent has, all by default', async () => {
-      const agent = await newAgent(at());
+      const agent = await newAgent(at(), { name: 'With few tools' });
       expect(agent.settings.builtin_tools).toEqual(allTools);
       const path = `/agents/${agent.id}`;
       const set = async (builtin_tools: unknown) =>
@@ -153,7 +159,14 @@ onPostgres((at) => {
       expect((await ok(at().api.get(path))).settings.builtin_tools).toEqual([]);
       const { data } = await ok(at().api.get('/audits?action=agent.update&limit=1'));
       expect(data[0].details.changed).toEqual(['settings']);
+      const named = { name: agent.name, mode: agent.mode };
+      const planned = async (more: object) =>
+        changed(await ok(plan(at(), { version: 1, agents: [{ ...named, ...more }] })));
+      expect(await planned({ settings: { builtin_tools: [] } })).toEqual([]);
+      expect(await planned({})).toEqual([`update agent ${agent.name}`]);
+      expect(await exported(at())).toMatch(/builtin_tools: \[\]/);
       expect(await set(null)).toEqual(allTools);
+      expect(await planned({})).toEqual([]);
 
       const protocol = protocols['openai, responses']!;
       await using provider = await startProvider(protocol, () => ({ text: 'Hi.' }));

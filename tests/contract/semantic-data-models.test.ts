@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { foreignPostgres, runSql, shop } from '../harness/foreign.ts';
 import { completion, startEndpoint, wireCall } from '../harness/llm-endpoint.ts';
-import { hasMariaDb, noMariaDb, sharedMariaDb } from '../harness/mariadb.ts';
+import { hasMariaDb, mariaDbNote, sharedMariaDb } from '../harness/mariadb.ts';
 import { dropDatabase } from '../harness/postgres.ts';
 import { protocols, servers, startProvider } from '../harness/providers/index.ts';
 import { until } from '../harness/wait.ts';
@@ -529,7 +529,7 @@ describe('on the other engines', () => {
         await checkShop({ engine: 'sqlite', configuration: { path: 'shop.db' } });
       });
 
-      test.skipIf(!hasMariaDb)(`MariaDB answers${hasMariaDb ? '' : ` (${noMariaDb})`}`, async () => {
+      test.skipIf(!hasMariaDb)(`MariaDB answers${mariaDbNote}`, async () => {
         const { host, port, user, createDatabase, connect: open } = await sharedMariaDb();
         const database = await createDatabase();
         const connection = await open({ database });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { skipNote } from '../harness/programs.ts';
 import {
   type DiskReport,
   mountSmallDisk,
@@ -8,7 +9,7 @@ import {
 
 const probe = await mountSmallDisk();
 await probe?.[Symbol.asyncDispose]();
-const why = probe === null ? ' (skipped: this process may not mount a small disk)' : '';
+const why = skipNote(probe === null ? 'this process may not mount a small disk' : null);
 
 const checkFull = ({ refusal, ...report }: DiskReport): void => {
   for (const one of [refusal, report.refusalByBallast]) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Connection, type ConnectionOptions, createConnection } from 'mysql2/promise';
 import { describe } from 'vitest';
 import { unprivileged } from './postgres-binaries.ts';
+import { findProgram, skipNote } from './programs.ts';
 import { newServer, onFreePort } from './server.ts';
 
 export interface MariaDb extends AsyncDisposable {
@@ -36,26 +37,20 @@ export interface MariaDbOptions {
 /** The `mysqld` of Oracle's MySQL, in the place of MariaDB for every test that needs one. */
 const mysqld = process.env.MYSQLD;
 
-/** Debian installs it outside the PATH of users. */
-const mariadbd =
-  mysqld ??
-  ['mariadbd', '/usr/sbin/mariadbd'].find(
-    (command) => spawnSync(command, ['--no-defaults', '--version']).status === 0,
-  );
+const mariadbd = mysqld ?? findProgram('mariadbd');
 
 /** Whether the tests run on Oracle's MySQL. */
-export const isMySql = mysqld !== undefined;
+const isMySql = mysqld !== undefined;
 
 /** Whether this machine has a MariaDB, or MYSQLD names a MySQL. */
-export const hasMariaDb = mariadbd !== undefined;
+export const hasMariaDb = mariadbd !== null;
 
-/** Why tests that need it do not run here. */
-export const noMariaDb = 'skipped: no mariadbd in PATH or /usr/sbin (Debian: mariadb-server-core)';
+/** The end of the name of tests that need it, if this machine has none. */
+export const mariaDbNote = skipNote(hasMariaDb ? null : 'no MariaDB');
 
 /** Tests that need MariaDB. If the machine has none, they are skipped, with the reason in their name. */
 export const describeWithMariaDb = (name: string, tests: () => void): void => {
-  if (hasMariaDb) describe(name, tests);
-  else describe.skip(`${name} (${noMariaDb})`, tests);
+  describe.skipIf(!hasMariaDb)(name + mariaDbNote, tests);
 };
 
 const scripts = '/usr/share/mysql';
@@ -106,7 +101,7 @@ const argumentsOf = (settings: Record<string, string>): string[] =>
  * never outlives this process.
  */
 export async function startMariaDb(options: MariaDbOptions = {}): Promise<MariaDb> {
-  if (!mariadbd) throw new Error(noMariaDb);
+  if (!mariadbd) throw new Error(mariaDbNote.trim());
   const as = unprivileged();
   const server = await newServer('mariadb');
   const { base } = server;

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import type { NatsAddress } from '../../src/lib/nats-address.ts';
+import { findProgram, skipNote } from './programs.ts';
 import { newServer, onFreePort } from './server.ts';
 
 export interface Nats extends AsyncDisposable {
@@ -34,12 +34,11 @@ export interface NatsOptions {
   tls?: { key: string; cert: string };
 }
 
-const installed = spawnSync('nats-server', ['--version']).status === 0;
+const program = findProgram('nats-server');
 
 /** Tests that need a nats-server. If the machine has none, they are skipped, with the reason in their name. */
 export const describeWithNats = (name: string, tests: () => void): void => {
-  if (installed) describe(name, tests);
-  else describe.skip(`${name} (skipped: no nats-server in PATH; .ci/run says how to get one)`, tests);
+  describe.skipIf(!program)(`${name}${skipNote(program ? null : 'no nats-server')}`, tests);
 };
 
 const listens = (port: number): Promise<true> =>
@@ -62,7 +61,7 @@ export async function startNats(options: NatsOptions = {}): Promise<Nats> {
   let port = 0;
   const start = () =>
     server.start({
-      command: 'nats-server',
+      command: program!,
       args: ['-c', config, '-a', '127.0.0.1', '-p', String(port)],
       isReady: () => listens(port),
       withinMs: 20_000,

@@ -1,6 +1,18 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
+/** What tests need from outside npm. `.ci/parts` installs it; where it is absent, tests are skipped and say why. */
+
+/** `.ci/parts` puts here what is no package of the system. */
+const own = join(import.meta.dirname, '..', '..', '.parts');
+/** Debian keeps servers out of the PATH of users. */
+const folders = [
+  join(own, 'bin'),
+  ...(process.env.PATH ?? '').split(delimiter),
+  '/usr/sbin',
+  '/usr/local/bin',
+];
+
 const isProgram = (path: string): boolean => {
   try {
     accessSync(path, constants.X_OK);
@@ -10,16 +22,26 @@ const isProgram = (path: string): boolean => {
   }
 };
 
-/** Finds a program of this machine: what the variable (`HELM`) names, else the first on the path; null if there is none. */
-export const findProgram = (name: string): string | null => {
-  const named = process.env[name.toUpperCase()];
+/**
+ * Finds a program of this machine: what the variable of its name says (`HELM`, `NATS_SERVER`), else the first of its
+ * names on the path; null if there is none.
+ */
+export const findProgram = (...names: [string, ...string[]]): string | null => {
+  const named = process.env[names[0].toUpperCase().replaceAll('-', '_')];
   if (named) return named;
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/bin'];
-  return folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram) ?? null;
 };
 
-/** For the name of tests that need these programs: nothing if all are there, else why the tests are skipped. */
+const ownPython = join(own, 'python', 'bin', 'python');
+
+/** A Python with the packages of the client and of OpenTelemetry, which `.ci/parts` makes; null: none. */
+export const testPython: string | null = process.env.PYTHON ?? (isProgram(ownPython) ? ownPython : null);
+
+/** The end of the name of tests that `reason` skips; nothing if it is null. `skipped-reporter.ts` finds it there. */
+export const skipNote = (reason: string | null): string => (reason === null ? '' : ` (skipped: ${reason})`);
+
+/** The same for tests that need these programs. */
 export const whySkipped = (programs: Record<string, string | null>): string => {
   const missing = Object.keys(programs).filter((name) => programs[name] === null);
-  return missing.length === 0 ? '' : ` (skipped: no ${missing.join(', no ')} on this machine)`;
+  return skipNote(missing.length === 0 ? null : `no ${missing.join(', no ')}`);
 };

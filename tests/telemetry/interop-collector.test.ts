@@ -3,11 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCollector } from '../harness/collector.ts';
 import { encodeRequest } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { skipNote } from '../harness/programs.ts';
 import { useTracedPlatform } from './fixture.ts';
 import { type OddRequest, oddJson, oddRequests, validJson } from './odd-bodies.ts';
 
 const binary = process.env.OTELCOL_BIN;
-const why = binary ? '' : ' (skipped: OTELCOL_BIN is not set)';
+const why = skipNote(binary ? null : 'OTELCOL_BIN names no OpenTelemetry Collector');
 
 const body = encodeRequest([
   {

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { encodeRequest, lengthField } from '../harness/otlp-encode.ts';
+import { skipNote, testPython } from '../harness/programs.ts';
 import { useTracedPlatform } from './fixture.ts';
 import { oddJson } from './odd-bodies.ts';
 
 /** A Python with opentelemetry-exporter-otlp-proto-http and opentelemetry-sdk. */
-const python = process.env.PYTHON;
+const python = testPython;
 const has = (module: string): boolean => {
   try {
     execFileSync(python!, ['-c', `import ${module}`], { stdio: 'ignore' });
@@ -17,10 +18,10 @@ const has = (module: string): boolean => {
   }
 };
 const missing = !python
-  ? 'PYTHON is not set'
+  ? 'no Python for the tests'
   : ['opentelemetry.proto', 'opentelemetry.sdk', 'opentelemetry.exporter.otlp.proto.http'].every(has)
     ? null
-    : 'PYTHON has no OpenTelemetry';
+    : 'no OpenTelemetry in the Python of the tests';
 
 const run = (script: string, args: string[], input = ''): Promise<unknown> =>
   new Promise((resolve, reject) => {
@@ -50,7 +51,7 @@ const judge = (requests: Judged[]): Promise<unknown[]> =>
     ),
   ) as Promise<unknown[]>;
 
-describe.skipIf(missing !== null)(`with Python${missing ? ` (skipped: ${missing})` : ''}`, () => {
+describe.skipIf(missing !== null)(`with Python${skipNote(missing)}`, () => {
   const fixture = useTracedPlatform();
   beforeAll(async () => {
     await fixture.platform.integrate({ provider: 'otlp_custom_headers', url: fixture.backend.url });

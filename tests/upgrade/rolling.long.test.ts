@@ -3,6 +3,7 @@ import { Fixture, type StartOptions, size } from '../faults/scenarios/fixture.ts
 import type { Client } from '../harness/http.ts';
 import { describeWithNats, type Nats, startNats } from '../harness/nats.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
+import { skipNote } from '../harness/programs.ts';
 import { until } from '../harness/wait.ts';
 import { must } from './clients.ts';
 import { sendSpans } from './fill.ts';
@@ -150,7 +151,7 @@ const changeByOldRelease = async (old: Client, now: Client): Promise<void> => {
 };
 
 describe.skipIf(!release)(
-  `side by side with the release before${release ? '' : ' (skipped: PREVIOUS_RELEASE is not set)'}`,
+  `side by side with the release before${skipNote(release ? null : 'PREVIOUS_RELEASE names no folder')}`,
   () => {
     const upgrade = async (nats: Nats | null): Promise<void> => {
       await using fixture = await Fixture.open('postgres', 3);

@@ -8,6 +8,8 @@ const errorIn = (body: Record<string, unknown>): unknown =>
 
 /** Throws what the body of a response of status 200 reports instead of a reply. */
 const throwReported = (body: Record<string, unknown>): void => {
+  // A reply counts, whatever stands next to it.
+  if (Array.isArray(body.choices) && body.choices.length > 0) return;
   const error = errorIn(body);
   if (typeof error === 'string' && error !== '') throw new ReportedError(error, null, JSON.stringify(body));
   if (!isObject(error)) return;

@@ -91,16 +91,15 @@ const findSmallLeads = async (
 };
 
 /**
- * Each part is in the order of an index. Of PENDING ones that is the one of what waits, which has the expression, or of an
- * agent the one of its queue, whose condition is the other.
+ * Each half of PENDING ones is in the order of an index: that of all has the expression, and those of one agent have the
+ * other condition, which keeps the planner from reading the index of all for each agent.
  */
-const halvesOf = (status: Status): Condition[] =>
-  status === 'PENDING'
-    ? [
-        sql`${waitsForTime} = 0 and w.not_before is null`,
-        sql`${waitsForTime} = 1 and w.not_before is not null`,
-      ]
-    : [sql`true`];
+const halvesOf = (status: Status, ofAgents: boolean): Condition[] => {
+  if (status !== 'PENDING') return [sql`true`];
+  return ofAgents
+    ? [sql`w.not_before is null`, sql`w.not_before is not null`]
+    : [sql`${waitsForTime} = 0`, sql`${waitsForTime} = 1`];
+};
 
 interface Branches {
   conditions: Conditions;
@@ -138,7 +137,7 @@ const ofEachStatus = (
     const isOrdered = ({ byCreation }: Lead) => inOrderOfCreation && byCreation;
     // `is true` keeps the planner from an index that would find too many rows, and not in order.
     const steered = leads.map((one) => (isOrdered(one) ? one.condition : sql`(${one.condition}) is true`));
-    const halves = halvesOf(status).map((half) => {
+    const halves = halvesOf(status, agents !== null).map((half) => {
       const all = [ofStatus(status), half, ...steered];
       if (!inOrderOfCreation || !agents || agents.length === 1) {
         return sql`(${selectFrom(sql`work_items w`, all)})`;

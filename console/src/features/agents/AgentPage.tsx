@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { listPolling, path, useGet, usePermission } from '../../api/index.ts';
 import type { AgentOverview } from '../../api/types.gen.ts';
 import { to } from '../../app/addresses.ts';
@@ -8,16 +8,22 @@ import { DetailPage, PageTabs } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Button, ButtonLink, permissionReason } from '../../ui/index.ts';
-import { ConnectTab } from './ConnectTab.tsx';
+import { Button, ButtonLink, permissionReason, Skeleton } from '../../ui/index.ts';
 import { ConversationsTab } from './ConversationsTab.tsx';
 import { DeleteAgentDialog } from './DeleteAgentDialog.tsx';
-import { InstructionsTab } from './InstructionsTab.tsx';
 import { OverviewTab } from './OverviewTab.tsx';
 import { SchedulesTab } from './SchedulesTab.tsx';
 import type { agentSearch } from './search.ts';
-import { ToolsTab } from './ToolsTab.tsx';
 import { WorkItemsTab } from './WorkItemsTab.tsx';
+
+// Forms with pickers: a third of the code of the page, which its first tab does without.
+const ConnectTab = lazy(() => import('./ConnectTab.tsx').then(({ ConnectTab }) => ({ default: ConnectTab })));
+const InstructionsTab = lazy(() =>
+  import('./InstructionsTab.tsx').then(({ InstructionsTab }) => ({ default: InstructionsTab })),
+);
+const ToolsTab = lazy(() => import('./ToolsTab.tsx').then(({ ToolsTab }) => ({ default: ToolsTab })));
+
+const later = (tab: ReactNode) => <Suspense fallback={<Skeleton rows={8} height={60} />}>{tab}</Suspense>;
 
 /** One agent. */
 export const AgentPage = () => {
@@ -75,9 +81,9 @@ export const AgentPage = () => {
               schedules: worker ? () => <SchedulesTab agentId={agent.id} /> : null,
               'work-items': worker ? () => <WorkItemsTab agentId={agent.id} /> : null,
               conversations: worker ? null : () => <ConversationsTab agentId={agent.id} />,
-              instructions: () => <InstructionsTab agentId={agent.id} />,
-              tools: () => <ToolsTab agentId={agent.id} />,
-              connect: () => <ConnectTab agent={agent} />,
+              instructions: () => later(<InstructionsTab agentId={agent.id} />),
+              tools: () => later(<ToolsTab agentId={agent.id} />),
+              connect: () => later(<ConnectTab agent={agent} />),
             }}
           />
         );

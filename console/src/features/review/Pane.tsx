@@ -39,7 +39,7 @@ const Head = ({ item, focus }: { item: WorkItemDetail; focus: boolean }) => {
         <h2 ref={heading} tabIndex={-1}>
           {question}
         </h2>
-        <p className={css.meta}>
+        <p className={css.meta} title={nameOf(item)}>
           <Words
             text={words.meta}
             name={nameOf(item)}

@@ -2,6 +2,7 @@ import { request, useAction, useInvalidate } from '../../api/index.ts';
 import type { Tool } from '../../api/types.gen.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import { ActionDialog, DiffView, JsonView, notify } from '../../ui/index.ts';
+import { ModelWarnings } from './ModelWarnings.tsx';
 import { changesOf, saysTheSame, toolPath } from './tools.ts';
 
 const sentenceOf = (tool: Tool): string => {
@@ -51,6 +52,7 @@ export const AcceptToolDialog = ({
         <b>{tool.title ?? tool.name}</b> <code>{tool.tool_name}</code>
       </p>
       <p>{sentenceOf(tool)}</p>
+      <ModelWarnings tool={tool} />
       {tool.state === 'new' ? (
         <>
           <p>{tool.description}</p>

@@ -2,9 +2,9 @@ import { request, useForm, useInvalidate } from '../../api/index.ts';
 import type { Tool, UsedToolServer } from '../../api/types.gen.ts';
 import { SubmitForm } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
-import { llmConfigurations as llmWords } from '../../text/en/llm-configurations.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import { Dialog, JsonView, notify, optionsOf, Select } from '../../ui/index.ts';
+import { ModelWarnings } from './ModelWarnings.tsx';
 import { toolPath } from './tools.ts';
 
 /** The choice that is null for the API. */
@@ -51,11 +51,7 @@ export const EditToolDialog = ({
           <b>{tool.title ?? tool.name}</b> <code>{tool.tool_name}</code>
         </p>
         {tool.description !== '' && <p>{tool.description}</p>}
-        {tool.model_warnings.map(({ kind, message }) => (
-          <p key={kind}>
-            <b>{llmWords.kinds[kind as keyof typeof llmWords.kinds] ?? kind}</b> {message}
-          </p>
-        ))}
+        <ModelWarnings tool={tool} />
         <Select
           {...form.field('policy')}
           onChange={(policy) => form.set({ policy: policy ?? byDefault })}
