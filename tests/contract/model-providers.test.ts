@@ -35,7 +35,7 @@ onPostgres((at) => {
       await ok(
         at().api.post('/llm-configurations', {
           kind,
-          name: kind,
+          name: randomUUID(),
           model,
           base_url: url,
           ...settings,
