@@ -16,6 +16,7 @@ import type { Services } from './feature.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import { type SealedColumn, Vault } from './lib/crypto.ts';
 import { createEgress } from './lib/egress.ts';
+import { isTlsCode } from './lib/egress-exchange.ts';
 import { ApiError, messageOf } from './lib/errors.ts';
 import { type Logger, silentLogger } from './lib/log.ts';
 import { retryForMs, retryUntilReady } from './lib/retry-until-ready.ts';
@@ -30,9 +31,21 @@ const refusals: Record<string, string> = {
   '3D000': 'the database does not exist',
 };
 
+/** Files that an address names, such as `sslrootcert`. */
+const fileCodes = ['ENOENT', 'EACCES', 'EISDIR'];
+
+/** What no later attempt changes: a certificate that is not trusted, or a file that cannot be read. */
+const faultOf = (error: unknown): string | undefined => {
+  const { code = '', path } = error as { code?: string; path?: string };
+  if (fileCodes.includes(code) && path) return `the file ${path} cannot be read (${code})`;
+  if (isTlsCode(code))
+    return `the certificate of the server is not trusted (${code}); see sslmode and sslrootcert`;
+  return undefined;
+};
+
 const refusalOf = (error: unknown): string | undefined => {
-  const { code } = (error instanceof ListenFailure ? error.cause : error) as { code?: string };
-  return refusals[code ?? ''];
+  const cause = error instanceof ListenFailure ? error.cause : error;
+  return refusals[(cause as { code?: string }).code ?? ''] ?? faultOf(cause);
 };
 
 /** PostgreSQL at `url`, 15 or newer. Waits for one that does not respond yet. */

@@ -26,7 +26,13 @@ export class OpenStreams {
     }
     if (closed.aborted) return;
     for (const name of names) this.#count(name, 1);
-    closed.addEventListener('abort', () => names.forEach((name) => this.#count(name, -1)), { once: true });
+    closed.addEventListener(
+      'abort',
+      () => {
+        for (const name of names) this.#count(name, -1);
+      },
+      { once: true },
+    );
   }
 
   #count(name: string, by: 1 | -1): void {

@@ -29,7 +29,8 @@ const tlsCodes = new Set([
   'INVALID_PURPOSE',
   'EPROTO',
 ]);
-const isTlsCode = (code: string): boolean =>
+/** Whether an error of Node with this code is about TLS: a certificate, a name, a version. */
+export const isTlsCode = (code: string): boolean =>
   tlsCodes.has(code) || /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|CRL_)/.test(code);
 
 /**

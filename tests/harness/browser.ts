@@ -42,9 +42,19 @@ export class Browser {
   }
 
   /** Opens `url` without following a redirect. */
-  async get(url: string, headers: Record<string, string> = {}): Promise<Page> {
+  get(url: string, headers: Record<string, string> = {}): Promise<Page> {
+    return this.#send(url, headers);
+  }
+
+  /** Sends a form, as a browser does, without following a redirect. */
+  post(url: string, fields: Record<string, string>): Promise<Page> {
+    return this.#send(url, {}, { method: 'POST', body: new URLSearchParams(fields) });
+  }
+
+  async #send(url: string, headers: Record<string, string>, init: RequestInit = {}): Promise<Page> {
     const cookie = this.cookiesFor(url);
     const response = await fetch(url, {
+      ...init,
       redirect: 'manual',
       headers: { ...(cookie === null ? {} : { cookie }), ...headers },
       signal: AbortSignal.timeout(30_000),

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, readFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Connection, type ConnectionOptions, createConnection } from 'mysql2/promise';
 import { describe } from 'vitest';
@@ -34,9 +34,15 @@ export interface MariaDbOptions {
   settings?: Record<string, string>;
 }
 
-const mariadbd = findProgram('mariadbd');
+/** The `mysqld` of Oracle's MySQL, in the place of MariaDB for every test that needs one. */
+const mysqld = process.env.MYSQLD;
 
-/** Whether this machine has a MariaDB. */
+const mariadbd = mysqld ?? findProgram('mariadbd');
+
+/** Whether the tests run on Oracle's MySQL. */
+const isMySql = mysqld !== undefined;
+
+/** Whether this machine has a MariaDB, or MYSQLD names a MySQL. */
 export const hasMariaDb = mariadbd !== null;
 
 /** The end of the name of tests that need it, if this machine has none. */
@@ -59,6 +65,11 @@ const systemTables = async (): Promise<string> => {
   return ['create database mysql;', 'use mysql;', 'set @auth_root_socket=null;', ...texts].join('\n');
 };
 
+/** MySQL makes root for `localhost` only. */
+const rootFromTcp = `create user if not exists root@'127.0.0.1';
+grant all on *.* to root@'127.0.0.1' with grant option;
+`;
+
 /** Small and without syncing: a killed server still loses nothing. */
 const small = {
   'innodb-log-file-size': '4M',
@@ -71,8 +82,19 @@ const small = {
   'max-allowed-packet': '16M',
 };
 
+/** The same for MySQL, which names some settings otherwise. */
+const smallMySql = {
+  'innodb-redo-log-capacity': '8M',
+  'innodb-buffer-pool-size': '16M',
+  'innodb-flush-log-at-trx-commit': '0',
+  'skip-log-bin': '',
+  'secure-file-priv': 'NULL',
+  mysqlx: 'OFF',
+  'max-allowed-packet': '16M',
+};
+
 const argumentsOf = (settings: Record<string, string>): string[] =>
-  Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+  Object.entries(settings).map(([name, value]) => (value === '' ? `--${name}` : `--${name}=${value}`));
 
 /**
  * Starts a real MariaDB in a temporary folder, on a free port of 127.0.0.1, as an unprivileged user (about 0.7 s). It
@@ -108,9 +130,9 @@ export async function startMariaDb(options: MariaDbOptions = {}): Promise<MariaD
           'bind-address': '127.0.0.1',
           socket: join(base, 'socket'),
           'pid-file': join(base, 'pid'),
-          'lc-messages-dir': scripts,
-          'skip-name-resolve': '1',
-          ...small,
+          ...(isMySql
+            ? { 'init-file': join(base, 'init.sql'), ...smallMySql }
+            : { 'lc-messages-dir': scripts, 'skip-name-resolve': '1', ...small }),
           ...options.settings,
         }),
       ],
@@ -123,19 +145,22 @@ export async function startMariaDb(options: MariaDbOptions = {}): Promise<MariaD
   try {
     await mkdir(datadir, { mode: 0o700 });
     if ('uid' in as) for (const folder of [base, datadir]) await chown(folder, as.uid, as.gid);
+    if (isMySql) await writeFile(join(base, 'init.sql'), rootFromTcp);
     const { status, stderr, error } = spawnSync(
       mariadbd,
       [
         '--no-defaults',
-        '--bootstrap',
+        isMySql ? '--initialize-insecure' : '--bootstrap',
         // Servers that begin at once would delete each other's temporary tables in /tmp.
-        ...argumentsOf({ datadir, tmpdir: base, 'lc-messages-dir': scripts, ...small }),
+        ...argumentsOf({
+          datadir,
+          tmpdir: base,
+          ...(isMySql ? smallMySql : { 'lc-messages-dir': scripts, ...small }),
+        }),
       ],
-      { ...environment, input: await systemTables(), encoding: 'utf8' },
+      { ...environment, input: isMySql ? '' : await systemTables(), encoding: 'utf8' },
     );
-    if (status !== 0) {
-      throw new Error(`mariadbd --bootstrap failed: ${error?.message ?? stderr.slice(-2_000)}`);
-    }
+    if (status !== 0) throw new Error(`the database was not made: ${error?.message ?? stderr.slice(-2_000)}`);
     await onFreePort((free) => {
       port = free;
       return start();

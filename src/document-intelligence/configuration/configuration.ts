@@ -107,7 +107,9 @@ export class Configurations {
     }
     const missing = (body.ocr_languages ?? []).findIndex((code) => !isOcrLanguageInstalled(code));
     if (missing !== -1) {
-      throw unprocessable([{ path: `ocr_languages[${missing}]`, message: 'is not installed' }]);
+      const code = body.ocr_languages![missing]!;
+      const message = `is not installed: add the package @tesseract.js-data/${code} to the installation (docs/documents.md#more-languages)`;
+      throw unprocessable([{ path: `ocr_languages[${missing}]`, message }]);
     }
     const address = addressOf(settings);
     if (!address) return settings;

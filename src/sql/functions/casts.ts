@@ -143,6 +143,9 @@ const mysql: Caster = (sql, from, to) => {
     case 'Boolean':
       if (from === 'String') return textBoolean(`LOWER(TRIM(${sql}))`);
       return from === 'Boolean' ? sql : `(${sql} <> 0)`;
+    case 'Time':
+      // Of a parameter MySQL (not MariaDB) makes a date and a time first: '01:02:03' would be the day 2001-02-03.
+      return from === 'String' ? `CAST(CAST(${sql} AS CHAR) AS TIME(6))` : plain;
     default:
       return plain;
   }

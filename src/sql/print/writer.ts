@@ -141,7 +141,9 @@ export class Writer {
   }
 
   #cast(sql: string, type: Exclude<Constant['type'], 'Null'>): string {
-    return `CAST(${sql} AS ${typeNames[this.engine][type]})`;
+    // Of a parameter MySQL (not MariaDB) makes a date and a time first: '01:02:03' would be the day 2001-02-03.
+    const given = this.engine === 'mysql' && type === 'Time' ? `CAST(${sql} AS CHAR)` : sql;
+    return `CAST(${given} AS ${typeNames[this.engine][type]})`;
   }
 
   /** ISO text as the engine compares it: on SQLite as the text of its dates. */
