@@ -16,7 +16,7 @@ import type { Logger } from './lib/log.ts';
 import { counter, createMetrics, histogram } from './lib/metrics.ts';
 import { version } from './lib/version.ts';
 import { withTimeout } from './lib/with-timeout.ts';
-import { auditRefusals } from './refusals.ts';
+import { Refusals } from './refusals.ts';
 import { traceRequests } from './request-spans.ts';
 import { retentionLoop } from './retention.ts';
 import { openServices, rotateCredentials, startStep } from './services.ts';
@@ -137,6 +137,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
       ),
     metrics: metrics.read,
   };
+  const refusals = new Refusals(services);
   const server = createServer({
     ...health,
     hasManagementPort: config.managementPort !== null,
@@ -154,7 +155,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
       perSecond: settings.get().RATE_LIMIT_REQUESTS_PER_SECOND,
       burst: settings.get().RATE_LIMIT_BURST,
     }),
-    onRefused: auditRefusals(services),
+    onRefused: refusals.record,
     onResponse: ({ seconds, ...labels }) => requests.observe(labels, seconds),
     trace: traceRequests(tracing),
   });
@@ -186,6 +187,7 @@ const build = async (config: Config, log: Logger, clock: Clock, started: Started
       ...list.flatMap((feature) => feature.retention ?? []),
       (tx, _, limit) => deleteExpiredKeys(tx, limit),
     ]),
+    refusals,
     ...list.flatMap((feature) => feature.loops ?? []).filter(({ role }) => !role || config.roles.has(role)),
   ];
   for (const loop of loops) loop.start();

@@ -95,8 +95,20 @@ export const auditRefused = (
   details: Record<string, unknown>,
 ): Promise<void> => auditAll(tx, actor, [{ action, targetId, details, outcome: 'refused' }]);
 
-/** Writes that the operation `operationId` at `path` was refused to `actor`. */
-export const auditRefusal = (tx: Tx, actor: Actor, operationId: string, path: string): Promise<void> =>
+/** Writes that the operation `operationId` at `path` was refused to `actor`; `details`: how often, if there were more. */
+export const auditRefusal = (
+  tx: Tx,
+  actor: Actor,
+  operationId: string,
+  path: string,
+  details: Record<string, unknown> = {},
+): Promise<void> =>
   auditAll(tx, actor, [
-    { action: operationId, targetType: 'operation', targetId: path.slice(0, 500), outcome: 'refused' },
+    {
+      action: operationId,
+      targetType: 'operation',
+      targetId: path.slice(0, 500),
+      outcome: 'refused',
+      details,
+    },
   ]);

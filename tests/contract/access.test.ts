@@ -129,11 +129,11 @@ describe('roles', () =>
       ],
       [
         'builder',
-        /^(create|update|replace|delete|pause|resume|run)(Agent|Schedule)$|^(get|list)LlmConfigurations?$|^(claim|heartbeat|finish)WorkItems?$/,
+        /^(create|update|replace|delete|pause|resume|run)(Agent|Schedule)$|^(get|list)LlmConfigurations?$|^(claim|heartbeat|finish|delete)WorkItems?$/,
       ],
       [
         'member',
-        /^(get|list)(Agents?|Schedules?|Occurrences)$|^previewSchedule$|^(?!claim|heartbeat|finish).*WorkItem|ApiKey/,
+        /^(get|list)(Agents?|Schedules?|Occurrences)$|^previewSchedule$|^(?!(claim|heartbeat|finish|delete)WorkItems?$).*WorkItem|ApiKey/,
       ],
     ])('%s may call exactly the operations that the product gives this role', (role, operations) => {
       const named = Object.keys(requiredRoles).filter((operation) => operations.test(operation));

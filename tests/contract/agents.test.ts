@@ -66,6 +66,7 @@ eachDatabase((_name, open) => {
           max_tokens: null,
           max_output_tokens: null,
           tool_concurrency: 4,
+          approver_not_requester: false,
           builtin_tools: expect.arrayContaining(['current_time', 'request_review']),
         },
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

@@ -76,6 +76,7 @@ onPostgres((at) => {
           created_by: items[1].created_by,
           created_by_name: expect.any(String),
           scheduled_for: null,
+          start_at: null,
           lateness_ms: null,
           duration_ms: 10_000,
           max_attempts: 3,

@@ -76,12 +76,14 @@ onPostgres((at) => {
     const newDraft = () => ok(api.post('/work-items', draft));
     const item = await act('createWorkItem', api.post('/work-items', draft));
     await act('createWorkItems', api.post('/work-items/bulk', { items: [draft] }));
+    await act('updateWorkItem', api.patch(`/work-items/${item.id}`, { message: 'changed' }));
     await act('submitWorkItem', api.post(`/work-items/${item.id}/submit`));
     await act('cancelWorkItem', api.post(`/work-items/${item.id}/cancel`));
     await act('restartWorkItem', api.post(`/work-items/${item.id}/restart`));
     const asked = await newDraft();
     await query(at(), sql`update work_items set status = 'NEEDS_REVIEW' where id = ${asked.id}`);
     await act('completeWorkItem', api.post(`/work-items/${asked.id}/complete`));
+    await act('deleteWorkItem', api.delete(`/work-items/${asked.id}`));
     const callbacks = [{ url: 'http://127.0.0.1:9/', events: ['work_item.pending'] }];
     const reported = `/work-items/${(await ok(api.post('/work-items', { agent_id: agent.id, callbacks }))).id}/callbacks`;
     const [{ id: deliveryId }] = (await ok(api.get(reported))).data;

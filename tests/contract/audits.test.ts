@@ -78,6 +78,33 @@ describe('the audit log', () =>
       expect(entry).toMatchObject({ action: 'listAudits', context: { via: 'key', key_id: id }, details: {} });
     });
 
+    test('equal refusals of a principal in a minute are the first entry, and one with their count', async () => {
+      const { value, id } = await newKey(at(), 'member');
+      const refuse = async (path: string) => expectError(await at().as(value).get(path), 403);
+      const found = (count: number) =>
+        until(async () => {
+          const entries = await list(`outcome=refused&principal_id=${id}`);
+          const told = entries.map(({ action, details }) => `${action} ${details.count ?? 'at once'}`);
+          return told.length === count && told.toSorted();
+        });
+      for (let n = 0; n < 20; n++) await refuse('/audits');
+      await refuse('/users');
+      expect(await found(2)).toEqual(['listAudits at once', 'listUsers at once']);
+      at().test.clock.advance(61_000);
+      await refuse('/users');
+      expect(await found(4)).toEqual([
+        'listAudits 19',
+        'listAudits at once',
+        'listUsers at once',
+        'listUsers at once',
+      ]);
+      for (let n = 0; n < 60; n++) await refuse(`/users/${newId()}`);
+      at().test.clock.advance(61_000);
+      await refuse('/users');
+      // 50 paths are told apart: that of the list, and 49 of the 60.
+      expect(await found(4 + 49 + 1 + 1)).toContain('getUser 11');
+    });
+
     test('an entry of a release without contexts has none', async () => {
       await query(
         at(),
@@ -226,7 +253,7 @@ describe('the audit log', () =>
       'an export ends early when the key of its reader is revoked',
       async () => {
         const key = await newKey(at(), 'admin');
-        await add(3_000, 'long.export', 'x'.repeat(5_000));
+        await add(6_000, 'long.export', 'x'.repeat(5_000));
         await chained();
         const response = await fetch(`${at().test.origin}/api/v2/audits/export`, {
           headers: { authorization: `Bearer ${key.value}` },

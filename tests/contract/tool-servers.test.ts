@@ -440,7 +440,10 @@ onPostgres(
           definition_hash: hashOf(full),
           accepted_hash: hashOf(full),
           pending: null,
-          model_warnings: [],
+          model_warnings: ['anthropic', 'bedrock'].map((kind) => ({
+            kind,
+            message: expect.stringContaining('the name of its argument "é"'),
+          })),
           first_seen_at: expect.stringMatching(time),
           changed_at: expect.stringMatching(time),
         });

@@ -39,6 +39,7 @@ eachDatabase((_name, open) => {
         agent_id: agent,
         schedule_id: null,
         scheduled_for: null,
+        start_at: null,
         work_item_name: null,
         message: '',
         payload: {},
