@@ -8,7 +8,7 @@ import { newServer, onFreePort, type Server } from '../harness/server.ts';
 import { callbackPath, startSignIn } from '../harness/sign-in.ts';
 import { until } from '../harness/wait.ts';
 import { freePort } from '../harness/watchdog.ts';
-import { describeWith } from './peers.ts';
+import { describeWith, jsonOf } from './peers.ts';
 
 const secret = 'a-client-secret-of-32-characters';
 
@@ -29,7 +29,8 @@ const realmOf = (platformUrl: string) => ({
       attributes: {
         'post.logout.redirect.uris': `${platformUrl}/`,
         'backchannel.logout.url': `${platformUrl}/app/api/sign-in/back-channel-logout`,
-        'backchannel.logout.session.required': 'true',
+        // With it, one token with the `sid` of one session is all that it sends for a person with several.
+        'backchannel.logout.session.required': 'false',
       },
       protocolMappers: [
         {
@@ -115,6 +116,8 @@ describeWith('keycloak', (program) => {
         OIDC_ISSUER: `${origin}/realms/company`,
         OIDC_CLIENT_ID: 'agent-platform',
         OIDC_CLIENT_SECRET: secret,
+        // With offline_access it keeps no session that a logout could end, and sends no token.
+        OIDC_SCOPES: 'openid profile email',
       },
     });
     const api = client(`${platformUrl}/api/v2`, platform.key);
@@ -151,5 +154,31 @@ describeWith('keycloak', (program) => {
     const other = new Browser();
     await signIn(other, 'bob');
     expect((await me(other)).status).toBe(401);
+  });
+
+  test('a logout of a person at the provider ends all of their sessions here', async () => {
+    const browsers = [new Browser(), new Browser()];
+    for (const browser of browsers) {
+      await signIn(browser, 'ada');
+      expect((await me(browser)).status).toBe(200);
+    }
+    const token = await fetch(`${origin}/realms/master/protocol/openid-connect/token`, {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'password',
+        client_id: 'admin-cli',
+        username: 'admin',
+        password: 'admin-password',
+      }),
+    });
+    const { access_token } = await jsonOf(token);
+    const admin = { headers: { authorization: `Bearer ${access_token}` } };
+    const users = await jsonOf(fetch(`${origin}/admin/realms/company/users?username=ada`, admin));
+    const ended = await fetch(`${origin}/admin/realms/company/users/${users[0].id}/logout`, {
+      method: 'POST',
+      ...admin,
+    });
+    expect(ended.status).toBe(204);
+    for (const browser of browsers) await until(async () => (await me(browser)).status === 401);
   });
 });
