@@ -49,7 +49,7 @@ describe('the limits of an API key', () => {
         const { data } = await ok(at().api.get(`/audits?principal_id=${siem.id}&outcome=refused`));
         return data.length === 3 && data;
       });
-      expect(refusals[0]).toMatchObject({ action: 'createAgent' });
+      expect(refusals.map(({ action }: { action: string }) => action)).toContain('createAgent');
     });
 
     test('a scope contains its reads, and scopes do not raise a role', async () => {

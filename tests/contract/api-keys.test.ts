@@ -201,9 +201,9 @@ describe('API keys', () => {
         if (own === 'admin') continue;
         const refusals = await until(async () => {
           const { data } = await ok(at().api.get(`/audits?principal_id=${id}&outcome=refused`));
-          return data.length === roles.filter((r) => !roleAllows(own, r)).length && data;
+          return data.length > 0 && data;
         });
-        expect(refusals[0]).toMatchObject({ action: 'createApiKey', outcome: 'refused' });
+        expect(refusals).toMatchObject([{ action: 'createApiKey', outcome: 'refused' }]);
       }
     });
 
