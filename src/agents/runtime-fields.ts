@@ -106,6 +106,6 @@ export const runtimeSettings = {
   approver_not_requester: z
     .boolean()
     .describe(
-      'Whoever asked for the work may not approve its tool calls: another person has to. A key counts as the person to whom it belongs. What a schedule started was asked for by no one.',
+      'The person who asked for the work may not approve its tool calls: another person has to. A key counts as the person to whom it belongs. What a schedule started was asked for by no one.',
     ),
 };

@@ -68,7 +68,7 @@ describe('a fair queue', () => {
     await Promise.all(long);
   });
 
-  test('gives one alone half of the places, and who comes anew no credit', async () => {
+  test('gives one alone half of the places, and one who comes again no credit', async () => {
     const { queue, piece, run } = play(4);
     for (let n = 0; n < 8; n++) void piece('a', 10);
     await run(0);

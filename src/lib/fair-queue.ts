@@ -36,7 +36,7 @@ export class FairQueue {
   readonly #now: () => number;
   readonly #roots = new Map<string, Root>();
   #taken = 0;
-  /** What the last one who got a place had been served: who comes anew starts from there, and has no credit. */
+  /** What the last one who got a place had been served: one who comes again starts from there, and has no credit. */
   #level = 0;
   #stopped = false;
 

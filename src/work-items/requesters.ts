@@ -22,6 +22,6 @@ export const requireAnotherPerson = async (
   if (![...roots.values()].includes(principal.rootId)) return;
   throw new ApiError(
     'forbidden',
-    'Whoever asked for this work may not approve its tool calls (approver_not_requester). Ask another person to decide.',
+    'You asked for this work, so you may not approve its tool calls (approver_not_requester). Ask another person to decide.',
   );
 };

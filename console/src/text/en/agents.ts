@@ -124,7 +124,7 @@ export const agents = catalog({
   approvalRole: 'Who may approve calls',
   approverNotRequester: 'Another person must approve',
   approverNotRequesterHint:
-    'Whoever asked for the work may not approve its tool calls, with any of their keys.',
+    'The person who asked for the work may not approve its tool calls, with any of their keys.',
   roles: { member: 'Members', builder: 'Builders', admin: 'Admins' },
   policies: 'Policies of this agent',
   policyServer: (place: number) => `Tool server of policy ${place}`,
