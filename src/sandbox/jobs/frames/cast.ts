@@ -2,7 +2,7 @@ import { type FrameDatatype, fits } from './datatypes.ts';
 
 /**
  * What a datatype that was asked for takes besides its own values. Inference is careful, because a wrong guess loses
- * something; whoever names a datatype wants a cast: zeros in front, a plus sign and blanks around do not matter.
+ * something; a person who names a datatype wants a cast: zeros in front, a plus sign and blanks around do not matter.
  */
 
 const booleans: Record<string, string> = {
