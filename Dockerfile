@@ -10,6 +10,7 @@ FROM ${NODE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY bin ./bin
+COPY packages ./packages
 
 # The application. Scripts of packages are not run, and its own sources are not there yet when npm would build it.
 FROM build AS console
@@ -55,6 +56,7 @@ COPY --from=console /app/console/dist ./console/dist
 COPY package.json LICENSE THIRD-PARTY.md ./
 COPY migrations ./migrations
 COPY bin ./bin
+COPY packages ./packages
 COPY src ./src
 # A number: Kubernetes does not believe names to be without root.
 USER 1000:1000

@@ -82,6 +82,8 @@ create table api_keys (
   made_with_key_id uuid,
   root_id uuid,
   first_end timestamp(3) with time zone,
+  rotated_by_user_id uuid,
+  rotated_with_key_id uuid,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_check CHECK (((kind = 'personal'::text) = (user_id IS NOT NULL))),
   constraint api_keys_check1 CHECK (((kind = 'service_account'::text) = (role IS NOT NULL))),
@@ -98,6 +100,8 @@ CREATE INDEX api_keys_created_by ON api_keys USING btree (created_by);
 CREATE INDEX api_keys_made_by_user ON api_keys USING btree (made_by_user_id) WHERE (made_by_user_id IS NOT NULL);
 CREATE INDEX api_keys_made_with_key ON api_keys USING btree (made_with_key_id) WHERE (made_with_key_id IS NOT NULL);
 CREATE INDEX api_keys_owner_user ON api_keys USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
+CREATE INDEX api_keys_rotated_by_user ON api_keys USING btree (rotated_by_user_id) WHERE (rotated_by_user_id IS NOT NULL);
+CREATE INDEX api_keys_rotated_with_key ON api_keys USING btree (rotated_with_key_id) WHERE (rotated_with_key_id IS NOT NULL);
 CREATE INDEX api_keys_user ON api_keys USING btree (user_id) WHERE (user_id IS NOT NULL);
 CREATE TRIGGER api_keys_owner BEFORE INSERT ON api_keys FOR EACH ROW EXECUTE FUNCTION api_keys_owner();
 

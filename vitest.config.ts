@@ -39,7 +39,12 @@ export default defineConfig({
         test: {
           ...everywhere,
           name: 'platform',
-          include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'tests/**/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'packages/*/src/**/*.test.ts',
+            'console/src/**/*.test.ts',
+            'tests/**/*.test.ts',
+          ],
           exclude: ['**/node_modules/**', '**/*.long.test.ts', 'tests/browser/**'],
           // Platforms and databases are processes of their own, and a test often waits for them.
           maxWorkers: 4,

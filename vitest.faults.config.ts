@@ -32,7 +32,7 @@ export default defineConfig({
       'tests/**/*.long.test.ts',
       'tests/contract/**/*.test.ts',
       'src/audit/*.test.ts',
-      'src/schedules/cron/occurrences.oracle.test.ts',
+      'packages/cron/src/occurrences.oracle.test.ts',
     ],
     env: { CRON_ORACLE: 'long', EVERY_DATABASE: 'true', EVERY_PERMISSION: 'true', FAULT_AUDIT_KILLS: '8' },
     globalSetup: ['tests/harness/global-setup.ts', 'tests/faults/scenarios/totals.ts'],

@@ -1,10 +1,10 @@
+import { zoneRulesVersion } from '@agent-platform/cron';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { getAgent } from '../src/agents/index.ts';
 import { openPostgres } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
-import { zoneRulesVersion } from '../src/lib/time-zones.ts';
 import { findScheduleOfAgent, listSchedules } from '../src/schedules/store.ts';
 
 import { listWorkItems } from '../src/work-items/store.ts';

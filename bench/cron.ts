@@ -1,9 +1,6 @@
+import { compileSchedule, Occurrences, openZone, parseCron, zoneRulesVersion } from '@agent-platform/cron';
 import { CronExpressionParser } from 'cron-parser';
 import { Cron } from 'croner';
-import { zoneRulesVersion } from '../src/lib/time-zones.ts';
-import { parseCron } from '../src/schedules/cron/cron.ts';
-import { compileSchedule, Occurrences } from '../src/schedules/cron/occurrences.ts';
-import { openZone } from '../src/schedules/cron/zones.ts';
 
 // The cron engine next to croner and cron-parser: the same expressions, zones and starting instants for all three.
 // Each peer is used in its fastest way: objects created beforehand, one call for the next occurrence.

@@ -8,12 +8,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { openFileLog } from '@agent-platform/otlp/log';
+import { encodeRequest } from '../packages/otlp/tests/encode.ts';
 import { createEgress } from '../src/lib/egress.ts';
 import { silentLogger } from '../src/lib/log.ts';
 import { createDelivery } from '../src/telemetry/delivery/delivery.ts';
-import { openFileLog } from '../src/telemetry/log/files/file-log.ts';
 import type { Destination } from '../src/telemetry/routing.ts';
-import { encodeRequest } from '../tests/harness/otlp-encode.ts';
 import { until } from '../tests/harness/wait.ts';
 
 /**

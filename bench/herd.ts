@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { zoneRulesVersion } from '@agent-platform/cron';
 import pg from 'pg';
 import { newId } from '../src/lib/ids.ts';
-import { zoneRulesVersion } from '../src/lib/time-zones.ts';
 import { insertAgents } from '../tests/harness/agents.ts';
 import { startPostgres } from '../tests/harness/postgres.ts';
 import { residentMb } from '../tests/harness/proc.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { zoneRulesVersion } from '@agent-platform/cron';
 import { type Database, migrate, openPostgres, sql } from '../src/database/index.ts';
 import { newId } from '../src/lib/ids.ts';
 import { silentLogger } from '../src/lib/log.ts';
-import { zoneRulesVersion } from '../src/lib/time-zones.ts';
 import { Firing } from '../src/schedules/firing/firing.ts';
 import { claimDue, claimOlderRules, countOverdue, lookAhead } from '../src/schedules/firing/store.ts';
 import { insertAgents } from '../tests/harness/agents.ts';

@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
-
-interface Document {
-  paths: Record<string, Record<string, { operationId?: string; 'x-required-role'?: string }>>;
-}
 
 const schemeScript = fileURLToPath(new URL('./src/app/scheme.js', import.meta.url));
 
@@ -43,27 +40,31 @@ const head = (): Plugin => {
   };
 };
 
+const source = fileURLToPath(new URL('./src', import.meta.url));
+
 /**
- * The module `virtual:operations`: the lowest role of each operation, from the committed OpenAPI documents. The console
- * says with it which role a page or a button needs.
+ * Leaves out of the table of operations (`api/operations.gen.ts`) those that no literal in the source names: half of the
+ * API has no page.
  */
-const operations = (): Plugin => ({
-  name: 'console-operations',
-  resolveId: (id) => (id === 'virtual:operations' ? '\0virtual:operations' : undefined),
-  load(id) {
-    if (id !== '\0virtual:operations') return undefined;
-    const roles: Record<string, string> = {};
-    for (const name of ['openapi.json', 'openapi-app.json']) {
-      const file = fileURLToPath(new URL(`../${name}`, import.meta.url));
-      this.addWatchFile(file);
-      const document = JSON.parse(readFileSync(file, 'utf8')) as Document;
-      for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
-        if (operation.operationId) roles[operation.operationId] = operation['x-required-role'] ?? 'anyone';
+const usedOperations = (): Plugin => {
+  const used = new Set<string>();
+  return {
+    name: 'console-used-operations',
+    enforce: 'pre',
+    apply: 'build',
+    buildStart() {
+      for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
+        if (!/\.tsx?$/.test(file) || /\.gen\.ts$|\.test\.ts$/.test(file)) continue;
+        const text = readFileSync(join(source, file), 'utf8');
+        for (const [, name] of text.matchAll(/['"]([a-z]\w+)['"]/g)) used.add(name!);
       }
-    }
-    return `export const operationRoles = ${JSON.stringify(roles)};`;
-  },
-});
+    },
+    transform(code, id) {
+      if (!id.endsWith('/operations.gen.ts')) return undefined;
+      return code.replace(/^ {2}(\w+): \[.*\],\n/gm, (row, name: string) => (used.has(name) ? row : ''));
+    },
+  };
+};
 
 const cssVariables =
   /@mantine\/core\/esm\/core\/MantineProvider\/MantineCssVariables\/MantineCssVariables\.mjs$/;
@@ -92,10 +93,11 @@ const withoutCssVariables = (): Plugin => {
 const selects =
   /@mantine\/core\/[^?]*components\/(Combobox|Select|MultiSelect|Pill|PillsInput)\/|console\/src\/ui\/(Select|FilterBar)|console\/src\/resource\/AgentSelect/;
 /** What some pages use, but not the Overview. */
-const others = /console\/src\/(ui\/(JsonView|RowsGrid|RowsTable|SecretMap)|api\/event-stream)\./;
+const others =
+  /console\/src\/(ui\/(JsonView|RowsGrid|RowsTable|SecretMap)|api\/event-stream)\.|node_modules\/eventsource-parser\//;
 /** What the frame and nearly every page use. */
 const kit =
-  /^\0|node_modules|console\/src\/(ui|api|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
+  /^\0|node_modules|console\/src\/(ui|api|base|routing|time|app)\/|console\/src\/resource\/(?!ListPage|AgentSelect)|console\/src\/text\/([^/]+$|en\/(ui|common|states|pages|outcomes|time|shell)\.)|console\/src\/features\/[^/]+\/(search|types)\.ts$/;
 
 /**
  * What pages share is three files, not forty. `tests/browser/budgets.test.ts` has the limits. What one page alone uses,
@@ -118,7 +120,7 @@ const sharedFiles = [
  */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), head(), operations(), withoutCssVariables()],
+  plugins: [react(), head(), usedOperations(), withoutCssVariables()],
   build: {
     manifest: true,
     // The texts of the packages that are built in.
@@ -138,7 +140,10 @@ export default defineConfig({
       treeshake: {
         // A page that imports `ui/index.ts` loads the components that it uses, and the styles of those.
         moduleSideEffects: [
-          { test: /\/console\/src\/(ui|api|time|text|resource)\/[^?]*\.tsx?$/, sideEffects: false },
+          {
+            test: /\/console\/src\/(ui|api|base|routing|time|text|resource)\/[^?]*\.tsx?$/,
+            sideEffects: false,
+          },
         ],
       },
     },

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ConfigError } from './lib/config-error.ts';
 import './lib/fault-words.ts';
-import { type NatsAddress, parseNatsAddress } from './lib/nats-address.ts';
-import { type Proxies, parseNoProxy, parseProxy } from './lib/outgoing-proxy.ts';
+import { type NatsAddress, parseNatsAddress } from '@agent-platform/otlp/jetstream';
+import { type Proxies, parseNoProxy, parseProxy, proxyFault, proxyVariable } from './lib/outgoing-proxy.ts';
 import { parseResourceAttributes } from './lib/resource-attributes.ts';
 import { type OidcConfig, oidcEnvironment, oidcMistakes, readOidc } from './oidc-config.ts';
 
@@ -64,10 +64,7 @@ const postgresUrl = z
 const outgoingProxy = z
   .string()
   .transform(parseProxy)
-  .refine(
-    (proxy) => proxy !== null,
-    'must be the address of an HTTP proxy, as http://proxy.example.com:3128; its user name and password may precede the host',
-  )
+  .refine((proxy) => proxy !== null, proxyFault)
   .optional();
 
 const port = z
@@ -198,10 +195,9 @@ export const readConfig = (env: Record<string, string | undefined>): Config => {
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
   );
-  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
-    // The lower case wins, as in other programs.
-    const lower = given[name.toLowerCase()];
-    if (lower !== undefined) given[name] = lower;
+  for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const) {
+    const value = proxyVariable(env, name);
+    if (value !== undefined) given[name] = value;
   }
   const parsed = environment.safeParse(given);
   const mistakes = parsed.success

@@ -8,7 +8,8 @@ import type { Tracing } from './telemetry/index.ts';
  */
 export const traceStatements = (db: Database, tracing: Tracing): void =>
   db.onStatement(({ text, milliseconds, failure }) => {
-    const verb = /\w+/.exec(text)?.[0].toUpperCase() ?? 'SQL';
+    // A comment before the verb says how the statement is planned.
+    const verb = /^(?:\/\*.*?\*\/)?\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'SQL';
     const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text };
     tracing.ended(verb, milliseconds, { kind: SpanKind.CLIENT, attributes }, failure);
   });

@@ -125,7 +125,6 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
     documentIntelligence,
   });
   const toolProtocol = createToolProtocol(services, { conversations: conversations.asking });
-  const application = createApplication(services, { audit, traceLinks: observability.traceLinks });
   const replicas = createReplicas(services, {
     loops: () =>
       list
@@ -134,6 +133,16 @@ export const createFeatures = (services: Services & { settings: SettingsFeature 
         .flatMap((loop) => loop.pass?.() ?? []),
     firing: () => schedules.firing.pass(),
     telemetryLog: () => ({ id: telemetry.replicaId, bytes: telemetry.bytes }),
+  });
+
+  const application = createApplication(services, {
+    access,
+    agents,
+    audit,
+    observability,
+    replicas,
+    schedules,
+    workItems,
   });
 
   const list: readonly Feature[] = [

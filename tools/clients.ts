@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type ApiDocument, operationsOf } from './clients/operations.ts';
 import { pythonModels, pythonOperations } from './clients/python.ts';
 import { typescriptOperations, typescriptTypes } from './clients/typescript.ts';
+import { type ApiDocument, operationsOf } from './console/api.ts';
 
 /**
  * Writes the generated parts of clients/ from openapi.json. It needs Python 3.11 or newer for the models of the Python

@@ -33,7 +33,9 @@ interface Locked {
 }
 
 const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
-const all = Object.entries<Locked>(lock.packages).filter(([path, { link }]) => path !== '' && !link);
+const all = Object.entries<Locked>(lock.packages).filter(
+  ([path, { link }]) => path.includes('node_modules/') && !link,
+);
 
 const unknown = all.filter(([, { license }]) => !permitted.has(license));
 for (const [path, { license }] of unknown)

@@ -1,7 +1,7 @@
+import { zoneRulesVersion } from '@agent-platform/cron';
 import { type Database, migrate, openPostgres, sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import { zoneRulesVersion } from '../../src/lib/time-zones.ts';
 import { insertAgents } from '../../tests/harness/agents.ts';
 
 /** Ids to ask for. */

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { encodeRequest, type TestSpan } from '../../tests/harness/otlp-encode.ts';
+import { encodeRequest, type TestSpan } from '../../packages/otlp/tests/encode.ts';
 
 export type Format = 'protobuf' | 'JSON';
 

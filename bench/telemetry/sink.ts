@@ -6,7 +6,7 @@
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { scan } from '../../src/telemetry/otlp/wire.ts';
+import { scan } from '@agent-platform/otlp';
 
 export interface SinkState {
   /** Requests since the last count, and when the last one arrived (ms since 1970). */

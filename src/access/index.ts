@@ -5,6 +5,7 @@ import type { Principal } from '../lib/principal.ts';
 import { Authenticator } from './authenticator.ts';
 import { Cookies } from './cookies.ts';
 import { endMadeKeys } from './keys/api-keys.ts';
+import { keyAttention } from './keys/attention.ts';
 import { createFirstKey } from './keys/first-key.ts';
 import { newKeyValue } from './keys/key-format.ts';
 import { apiKeyRoutes } from './keys/routes.ts';
@@ -19,9 +20,11 @@ import { createProvider, createSignIn } from './sign-in/index.ts';
 export { principalNames } from './keys/names.ts';
 export { rootsOf } from './keys/owners.ts';
 export { findRootId } from './keys/store.ts';
-export { createRoleMappingBody, mayGiveRoles, type RoleMappingRules } from './people/index.ts';
+export { createRoleMappingBody, mayGiveRoles, type RoleMappingRules, roleMappings } from './people/index.ts';
 
 export interface Access {
+  /** The lines of the Overview about keys. */
+  keyAttention: typeof keyAttention;
   roleMappings: RoleMappingRules;
   /** Users, role mappings, API keys, sign-in and sessions. */
   features: readonly Feature[];
@@ -57,6 +60,7 @@ export const createAccess = (
       provider && new Revalidation({ ...services, sessions, identities, provider: provider.client }),
   });
   return {
+    keyAttention,
     roleMappings: people.roleMappings,
     features: [
       ...people.features,

@@ -1,26 +1,20 @@
 import { audit } from '../audit/index.ts';
-import {
-  type CallbackStore,
-  type ChangedCallback,
-  checkChangedCallbacks,
-  type NewCallback,
-} from '../callbacks/index.ts';
+import { type CallbackStore, checkChangedCallbacks } from '../callbacks/index.ts';
 import type { Executor, Tx } from '../database/index.ts';
-import { ApiError, badRequest, type Fault, notFound, unprocessable } from '../lib/errors.ts';
+import { ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
-import { withoutUndefined } from '../lib/objects.ts';
 import type { Actor } from '../lib/principal.ts';
 import { lockLlmForShare } from '../llm-configurations/index.ts';
+import type { ChangesOf, Referred } from '../resource/index.ts';
 import { lockSemanticDataModelsForShare } from '../semantic-data-models/index.ts';
 import { lockToolServersForShare } from '../tool-servers/index.ts';
 import { checkMayLoosen } from './loosening.ts';
-import { builtInToolNames } from './runtime-fields.ts';
 import {
   type Agent,
   type AgentFields,
   type AgentLock,
   type AgentMode,
-  type AgentSettings,
+  agents,
   defaultApprovalRole,
   deleteAgentRow,
   findAgent,
@@ -42,21 +36,6 @@ export interface AgentHooks {
   /** Called after the settings or the execution changed: more Work Items may be claimed now. */
   onSettings: (tx: Tx) => Promise<void>;
 }
-
-export const defaultAgentSettings: AgentSettings = {
-  max_concurrency: 4,
-  max_attempts: 3,
-  timeout_seconds: 600,
-  max_steps: 20,
-  max_tokens: null,
-  max_output_tokens: null,
-  tool_concurrency: 4,
-  approver_not_requester: false,
-  builtin_tools: [...builtInToolNames],
-};
-
-/** Changes of settings: an absent one stays as it is, null resets it to its default. */
-export type SettingChanges = { [K in keyof AgentSettings]?: AgentSettings[K] | null | undefined };
 
 /** Returns the agent. Throws 404 if there is none, also for a malformed id. */
 export const getAgent = async (executor: Executor, id: string): Promise<Agent> => {
@@ -124,49 +103,26 @@ export const checkWorkerFields = (
   if (result_schema != null) throw badRequest('result_schema: only a worker agent can have one.');
 };
 
-/** Returns `before` with the keys of `changes`. null resets a key to its default. */
-export const mergeSettings = (before: AgentSettings, changes: SettingChanges): AgentSettings => {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
-  const values = given.map(([name, value]) => [
-    name,
-    value ?? defaultAgentSettings[name as keyof AgentSettings],
-  ]);
-  return { ...before, ...(Object.fromEntries(values) as Partial<AgentSettings>) };
+const notOne: Partial<Record<Referred, string>> = {
+  llm_configuration: 'is not an LLM configuration',
+  tool_server: 'is not a tool server',
+  semantic_data_model: 'is not a semantic data model',
 };
 
-type References = Pick<
-  AgentFields,
-  'llm_id' | 'fallback_llm_ids' | 'tool_server_ids' | 'tool_policies' | 'semantic_data_model_ids'
->;
-
 /** Throws 422 that names each field with an unknown id. What is referred to is locked for share. */
-const checkReferences = async (tx: Tx, fields: Partial<References>): Promise<void> => {
-  const faults: Fault[] = [];
-  const { llm_id } = fields;
-  const isLlm = async (id: string) => isId(id) && (await lockLlmForShare(tx, id));
-  const unknownLlm = llm_id != null && !(await isLlm(llm_id));
-  if (unknownLlm) faults.push({ path: 'llm_id', message: 'is not an LLM configuration' });
-  for (const [i, id] of (fields.fallback_llm_ids ?? []).entries()) {
-    if (await isLlm(id)) continue;
-    faults.push({ path: `fallback_llm_ids[${i}]`, message: 'is not an LLM configuration' });
-  }
-  const toolServerIds = (fields.tool_server_ids ?? []).map((id) => id.toLowerCase());
-  const policyIds = (fields.tool_policies ?? []).map(({ tool_server_id }) => tool_server_id.toLowerCase());
-  const toolServers = await lockToolServersForShare(tx, [...toolServerIds, ...policyIds].filter(isId));
-  for (const [i, id] of toolServerIds.entries()) {
-    if (!toolServers.has(id)) faults.push({ path: `tool_server_ids[${i}]`, message: 'is not a tool server' });
-  }
-  for (const [i, id] of policyIds.entries()) {
-    if (toolServers.has(id)) continue;
-    faults.push({ path: `tool_policies[${i}].tool_server_id`, message: 'is not a tool server' });
-  }
-  const modelIds = (fields.semantic_data_model_ids ?? []).map((id) => id.toLowerCase());
-  const models = await lockSemanticDataModelsForShare(tx, modelIds.filter(isId));
-  for (const [i, id] of modelIds.entries()) {
-    if (models.has(id)) continue;
-    faults.push({ path: `semantic_data_model_ids[${i}]`, message: 'is not a semantic data model' });
-  }
-  if (faults.length > 0) throw unprocessable(faults, unknownLlm ? { llm_id } : {});
+const checkReferences = async (tx: Tx, fields: Omit<AgentChanges, 'callbacks'>): Promise<void> => {
+  const given = agents.references(fields);
+  const idsOf = (to: Referred) => given.filter((one) => one.to === to).map(({ text }) => text.toLowerCase());
+  const known = new Set<string>();
+  for (const id of idsOf('llm_configuration')) if (isId(id) && (await lockLlmForShare(tx, id))) known.add(id);
+  const toolServers = await lockToolServersForShare(tx, idsOf('tool_server').filter(isId));
+  const models = await lockSemanticDataModelsForShare(tx, idsOf('semantic_data_model').filter(isId));
+  const all = known.union(toolServers).union(models);
+  const unknown = given.filter(({ text }) => !all.has(text.toLowerCase()));
+  if (unknown.length === 0) return;
+  const faults = unknown.map(({ path, to }) => ({ path, message: notOne[to]! }));
+  const isLlm = unknown.some(({ path }) => path === 'llm_id');
+  throw unprocessable(faults, isLlm ? { llm_id: fields.llm_id } : {});
 };
 
 /** Returns the agent as the response shows it: with the secrets that were generated for its callbacks. */
@@ -174,22 +130,17 @@ export const createAgent = async (
   tx: Tx,
   actor: Actor,
   { callbacks }: AgentHooks,
-  { mode, callbacks: given, ...fields }: AgentFields & { mode: AgentMode; callbacks: NewCallback[] },
+  fields: AgentFields,
 ): Promise<Agent> => {
   await checkReferences(tx, fields);
   const id = newId();
-  const { stored, shown } = await callbacks.add(tx, { agentId: id }, given, actor);
-  const agent = await insertAgent(tx, id, mode, stored, fields);
-  await audit(tx, actor, 'agent.create', agent.id, { name: agent.name, mode });
+  const { stored, shown } = await callbacks.add(tx, { agentId: id }, fields.callbacks, actor);
+  const agent = await insertAgent(tx, id, stored, fields);
+  await audit(tx, actor, 'agent.create', agent.id, { name: agent.name, mode: agent.mode });
   return { ...agent, callbacks: shown };
 };
 
-export type AgentChanges = Partial<Omit<AgentFields, 'settings'>> & {
-  mode?: AgentMode;
-  /** Replaces all. */
-  callbacks?: ChangedCallback[];
-  settings?: SettingChanges;
-};
+export type AgentChanges = ChangesOf<typeof agents>;
 
 /** Throws 400 or 422 if the locked agent cannot have these changes. */
 const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promise<void> => {
@@ -215,44 +166,20 @@ export const updateAgent = async (
 ): Promise<Agent> => {
   const before = await lockAgent(tx, id);
   await checkChanges(tx, before, changes);
+  const merged = agents.merge(before, changes);
   await checkMayLoosen(tx, actor, before, {
-    ...before,
-    ...withoutUndefined(changes),
-    approval_role:
-      changes.approval_role === null
-        ? defaultApprovalRole[before.mode]
-        : (changes.approval_role ?? before.approval_role),
-    settings: mergeSettings(before.settings, changes.settings ?? {}),
+    ...merged,
+    approval_role: merged.approval_role ?? defaultApprovalRole[before.mode],
   });
   ifMatch(before.revision);
-  const { mode: _, settings, callbacks: given, ...fields } = changes;
-  const { stored, shown } = given
-    ? await hooks.callbacks.replace(tx, before.id, before.callbacks, given)
-    : { stored: before.callbacks, shown: before.callbacks };
-  const after = await updateAgentRow(tx, before.id, stored, {
-    name: before.name,
-    description: before.description,
-    instructions: before.instructions,
-    llm_id: before.llm_id,
-    model: before.model,
-    fallback_llm_ids: before.fallback_llm_ids,
-    tool_server_ids: before.tool_server_ids,
-    tool_policies: before.tool_policies,
-    semantic_data_model_ids: before.semantic_data_model_ids,
-    execution: before.execution,
-    result_schema: before.result_schema,
-    approval_role: before.approval_role,
-    ...fields,
-    settings: mergeSettings(before.settings, settings ?? {}),
-  });
-  if (settings || fields.execution) await hooks.onSettings(tx);
-  const changed = [
-    ...Object.keys(fields),
-    ...(settings ? ['settings'] : []),
-    ...(given ? ['callbacks'] : []),
-  ];
+  const replaced =
+    changes.callbacks &&
+    (await hooks.callbacks.replace(tx, { agentId: before.id }, before.callbacks, changes.callbacks, actor));
+  const after = await updateAgentRow(tx, before.id, changes, replaced?.stored);
+  if (changes.settings || changes.execution) await hooks.onSettings(tx);
+  const changed = agents.changed(changes);
   await audit(tx, actor, 'agent.update', after.id, { name: after.name, changed });
-  return { ...after, callbacks: shown };
+  return replaced ? { ...after, callbacks: replaced.shown } : after;
 };
 
 /**

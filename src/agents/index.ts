@@ -1,14 +1,15 @@
 import { type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import type { Route } from '../http/index.ts';
 import type { Actor } from '../lib/principal.ts';
 import { type AgentChanges, type AgentHooks, createAgent, deleteAgent, updateAgent } from './agents.ts';
+import { agentPageRoutes } from './page-routes.ts';
 import { agentRoutes } from './routes.ts';
 import { type Agent, listAgents } from './store.ts';
 
 export {
   checkUnused,
   checkWorkerFields,
-  defaultAgentSettings,
   getAgent,
   getAgents,
   lockAgent,
@@ -16,9 +17,9 @@ export {
   lockAgentMode,
   requireWorker,
 } from './agents.ts';
+export { builtInToolNames, fields as agentFields } from './fields.ts';
 export { approvalGuard } from './loosening.ts';
-export { createBody as createAgentBody } from './routes.ts';
-export { builtInToolNames } from './runtime-fields.ts';
+export { createBody as createAgentBody, updateBody as updateAgentBody } from './routes.ts';
 export { type Agent, defaultApprovalRole, findAgent } from './store.ts';
 
 /** What the routes do, for other features that change agents. */
@@ -32,6 +33,8 @@ interface AgentRules {
 }
 
 export interface Agents extends Feature {
+  /** The operations of its pages, which the document lists with those of the application. */
+  pageRoutes: readonly Route[];
   rules: AgentRules;
 }
 
@@ -42,6 +45,7 @@ export const createAgents = ({ db }: Services, hooks: AgentHooks): Agents => ({
     description: 'Worker agents execute Work Items; conversational agents talk.',
   },
   routes: agentRoutes(db, hooks),
+  pageRoutes: agentPageRoutes(db),
   rules: {
     list: (executor) => listAgents(executor, everything),
     create: (tx, actor, fields) => createAgent(tx, actor, hooks, fields),

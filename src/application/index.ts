@@ -1,33 +1,53 @@
+import type { Access } from '../access/index.ts';
+import type { Agents } from '../agents/index.ts';
 import type { Audit } from '../audit/index.ts';
 import type { Feature, Services } from '../feature.ts';
-import type { WorkItemNeeds } from '../work-items/index.ts';
-import { agentListRoutes } from './agents/routes.ts';
+import type { Observability } from '../observability/index.ts';
+import type { Replicas } from '../replicas/index.ts';
+import type { Schedules } from '../schedules/index.ts';
+import type { WorkItems } from '../work-items/index.ts';
 import { auditListRoutes } from './audits/routes.ts';
 import { OverviewReader } from './overview/overview.ts';
 import { overviewRoutes } from './overview/routes.ts';
-import { scheduleListRoutes } from './schedules/routes.ts';
 import { searchRoutes } from './search/routes.ts';
 import { statusRoutes } from './status/routes.ts';
-import { timelineRoutes } from './timeline/routes.ts';
-import { workItemRoutes } from './work-items/routes.ts';
+
+interface Needs {
+  access: Access;
+  agents: Agents;
+  audit: Audit;
+  observability: Observability;
+  replicas: Replicas;
+  schedules: Schedules;
+  workItems: WorkItems;
+}
 
 /**
- * What the application shows of several features at once. Its modules read the tables of all features in their own SQL,
- * and never write them.
+ * What the application shows of several features at once: the Overview, the search, and what both need. It reads the
+ * tables of all features in its own SQL, and never writes them.
  */
 export const createApplication = (
   { config, db, settings }: Services,
-  needs: Pick<WorkItemNeeds, 'traceLinks'> & { audit: Pick<Audit, 'exportEntries'> },
-): Feature => ({
-  tag: { name: 'Application', description: 'What the application shows of several features at once.' },
-  routes: [
-    ...overviewRoutes(new OverviewReader(db, () => settings.get())),
-    ...scheduleListRoutes(db),
-    ...timelineRoutes(db),
-    ...workItemRoutes(db, needs),
-    ...agentListRoutes(db),
-    ...searchRoutes(db),
-    ...auditListRoutes(db, needs.audit),
-    ...statusRoutes({ db, settings, sharedLog: config.telemetryLog !== null }),
-  ],
-});
+  { access, agents, audit, observability, replicas, schedules, workItems }: Needs,
+): Feature => {
+  const overview = new OverviewReader(db, () => settings.get(), {
+    schedules: schedules.overview,
+    workItems: workItems.overview,
+    integrations: observability.overview,
+    replicas: replicas.overview,
+    keyAttention: access.keyAttention,
+    auditAttention: audit.attention,
+  });
+  return {
+    tag: { name: 'Application', description: 'What the application shows of several features at once.' },
+    routes: [
+      ...overviewRoutes(overview),
+      ...schedules.pageRoutes,
+      ...workItems.pageRoutes,
+      ...agents.pageRoutes,
+      ...searchRoutes(db),
+      ...auditListRoutes(db, audit),
+      ...statusRoutes({ db, settings, sharedLog: config.telemetryLog !== null }),
+    ],
+  };
+};

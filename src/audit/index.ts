@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Feature, Services } from '../feature.ts';
 import type { Context } from '../http/index.ts';
 import { writeLines } from '../lib/log.ts';
+import { auditAttention } from './attention.ts';
 import { chainLoop } from './chain.ts';
 import { signAgain, Witness } from './checkpoints.ts';
 import { copyLoop } from './copy.ts';
@@ -12,7 +13,6 @@ import { auditRoutes } from './routes.ts';
 export { audit, auditAll, auditInsertion, auditRefusal, auditRefused } from './entries.ts';
 export { exportQuery as auditExportQuery } from './export.ts';
 export { findFacets } from './facet-store.ts';
-export { findFault as findAuditFault } from './faults.ts';
 export { auditFilter } from './filter.ts';
 export { type AuditMatch, listAudits } from './list-store.ts';
 export { audit as auditEntry, toResponse as toAuditEntry } from './responses.ts';
@@ -20,6 +20,8 @@ export { type ChainState, findChainState } from './state.ts';
 export type { AuditRow } from './store.ts';
 
 export interface Audit extends Feature {
+  /** The line of the Overview about the chain. */
+  attention: typeof auditAttention;
   /** Writes an entry about an export, and returns its lines: those that the query and the search find. */
   exportEntries(
     context: Pick<Context, 'actor' | 'transaction'>,
@@ -41,6 +43,7 @@ export const createAudit = ({ config, db, vault, log }: Services): Audit => {
     retention: [auditRetention(parts)],
     loops: [chainLoop(parts, () => copy?.wake()), ...(copy ? [copy] : [])],
     start: () => signAgain(db, vault),
+    attention: auditAttention,
     exportEntries: (context, query, search) => exportEntries(parts, context, query, search),
   };
 };

@@ -1,33 +1,22 @@
-import { type Executor, sql, type Table, type Tx } from '../database/index.ts';
+import type { Executor, Tx } from '../database/index.ts';
+import { column, type RowOf, resource, type TableOf, type ValuesOf } from '../resource/index.ts';
+import { fields } from './fields.ts';
 
-/** The fields that a client may set. `''` means not set. */
-export interface BrandingFields {
-  workspace_name: string;
-  logo_data_url: string;
-  logo_dark_data_url: string;
-  primary_color: string;
-}
-
-export interface Branding extends BrandingFields {
-  revision: number;
+export const branding = resource('branding', fields, {
+  revision: column<number>(),
   /** Null until something is set for the first time. */
-  updated_at: Date | null;
-}
+  updated_at: column<Date | null>(),
+});
+const { columns } = branding;
+
+export type BrandingFields = ValuesOf<typeof branding>;
+export type Branding = RowOf<typeof branding>;
 
 declare module '../database/database.ts' {
   interface Schema {
-    branding: Table<Branding>;
+    branding: TableOf<typeof branding>;
   }
 }
-
-const columns = [
-  'workspace_name',
-  'logo_data_url',
-  'logo_dark_data_url',
-  'primary_color',
-  'revision',
-  'updated_at',
-] as const;
 
 export const findBranding = (executor: Executor): Promise<Branding> =>
   executor.selectFrom('branding').select(columns).executeTakeFirstOrThrow();
@@ -35,11 +24,3 @@ export const findBranding = (executor: Executor): Promise<Branding> =>
 /** The branding, locked: no one else changes it until the transaction ends. */
 export const lockBranding = (tx: Tx): Promise<Branding> =>
   tx.selectFrom('branding').select(columns).forUpdate().executeTakeFirstOrThrow();
-
-/** Writes the fields of the locked row and raises its revision. */
-export const updateBranding = (tx: Tx, fields: Partial<BrandingFields>): Promise<Branding> =>
-  tx
-    .updateTable('branding')
-    .set({ ...fields, revision: sql<number>`revision + 1`, updated_at: sql<Date>`platform_now()` })
-    .returning(columns)
-    .executeTakeFirstOrThrow();

@@ -8,7 +8,13 @@ import type { Actor } from '../lib/principal.ts';
 import { SealedSettings } from '../lib/sealed-settings.ts';
 import type { ChangedCallback, NewCallback } from './schemas.ts';
 import { newSigningSecret } from './signature.ts';
-import { type CallbackEvent, findCallback, insertCallback, removeCallbackRows } from './store.ts';
+import {
+  type CallbackEvent,
+  deleteCallbackRows,
+  findCallback,
+  insertCallback,
+  removeCallbackRows,
+} from './store.ts';
 
 /** What of a callback is not secret, as the resource that has it stores and shows it. */
 export interface Callback {
@@ -24,6 +30,9 @@ export interface Callback {
 
 /** A callback in the response of the request that created it. */
 type CreatedCallback = Callback & { secret?: string };
+
+/** One of a create body or of an update body. */
+type GivenCallback = NewCallback & Partial<Pick<ChangedCallback, 'id'>>;
 
 /** What of a callback is secret. */
 export interface CallbackSettings {
@@ -54,21 +63,29 @@ export interface CallbackStore {
   sealed: SealedSettings<CallbackSettings>;
   /** Adds callbacks to their new owner. */
   add(tx: Tx, owner: Owner, given: readonly NewCallback[], actor: Actor): Promise<StoredCallbacks>;
-  /** The 422 for callbacks that the actor may not give: a member gives no address that is not public. Null if there is none. */
-  refusalOf(actor: Actor, given: readonly NewCallback[]): ApiError | null;
-  /** Replaces the callbacks of the locked agent. Those that `given` names by their id keep what it leaves out. */
+  /**
+   * The 422 for callbacks that the actor may not give: a member gives no address that is not public. Null if there is none.
+   * What stays of `before` may stay.
+   */
+  refusalOf(actor: Actor, given: readonly GivenCallback[], before?: readonly Callback[]): ApiError | null;
+  /** Replaces the callbacks of the locked owner. Those that `given` names by their id keep what it leaves out. */
   replace(
     tx: Tx,
-    agentId: string,
+    owner: Owner,
     before: readonly Callback[],
     given: readonly ChangedCallback[],
+    actor: Actor,
   ): Promise<StoredCallbacks>;
   /** Removes those of an agent that is deleted. What was recorded for them is still delivered. */
   removeOf(tx: Tx, agentId: string): Promise<void>;
 }
 
-const keptOf = (before: readonly Callback[], { id }: ChangedCallback): Callback | undefined =>
+const keptOf = (before: readonly Callback[], { id }: GivenCallback): Callback | undefined =>
   before.find((callback) => callback.id === id);
+
+/** Whether requests go on as someone else decided: to the same address, with the same headers. */
+const isAsBefore = (kept: Callback | undefined, given: GivenCallback): kept is Callback =>
+  kept?.url === given.url && given.headers === undefined;
 
 const isMember = ({ principal }: Actor): boolean => principal.role === 'member';
 
@@ -76,18 +93,18 @@ const originOf = (url: string): string => new URL(url).origin;
 
 const rowIdOf = ({ id, row_id = id }: Callback): string => row_id;
 
-/** The faults of ids. One that the agent does not have is no new callback: its secret would be another, unnoticed. */
+/** The faults of ids. One that the owner does not have is no new callback: its secret would be another, unnoticed. */
 const idFaults = (before: readonly Callback[], given: readonly ChangedCallback[]): Fault[] =>
   given.flatMap(({ id }, i): Fault[] => {
     const path = `callbacks[${i}].id`;
     if (id === undefined) return [];
     if (given.findIndex((other) => other.id === id) < i) return [{ path, message: 'is there twice' }];
     if (before.some((callback) => callback.id === id)) return [];
-    return [{ path, message: 'is not a callback of this agent; leave it out for a new one' }];
+    return [{ path, message: 'is none of the present callbacks; leave it out for a new one' }];
   });
 
 /**
- * Throws 422 for ids that are not those of the agent, and if stored headers would go to another address, or what the
+ * Throws 422 for ids that are not those of the owner, and if stored headers would go to another address, or what the
  * stored secret signs to another origin, which only someone who knows them may decide.
  */
 export const checkChangedCallbacks = (
@@ -148,17 +165,20 @@ export const createCallbackStore = (
 
   const replaceOne = async (
     tx: Tx,
-    agentId: string,
+    owner: Owner,
     kept: Callback | undefined,
     { id: _, ...given }: ChangedCallback,
+    actor: Actor,
   ) => {
-    if (!kept) return insert(tx, { agentId }, given);
+    if (!kept) return insert(tx, owner, given, { byMember: isMember(actor) });
     const events = given.events ?? kept.events;
     const isSame = kept.url === given.url && `${kept.events}` === `${events}`;
     if (isSame && !given.headers && !given.secret) return { callback: kept, shown: kept };
-    const settings = sealed.open((await findCallback(tx, rowIdOf(kept)))!);
+    const row = (await findCallback(tx, rowIdOf(kept)))!;
+    const settings = sealed.open(row);
     const { headers = settings.headers, secret = settings.secret } = given;
-    return insert(tx, { agentId }, { url: given.url, events, headers, secret }, { id: kept.id });
+    const byMember = isAsBefore(kept, given) ? row.given_by_member : isMember(actor);
+    return insert(tx, owner, { url: given.url, events, headers, secret }, { id: kept.id, byMember });
   };
 
   return {
@@ -174,10 +194,11 @@ export const createCallbackStore = (
       for (const one of given) made.push(await insert(tx, owner, one, { byMember }));
       return listOf(made);
     },
-    refusalOf: (actor, given) => {
+    refusalOf: (actor, given, before = []) => {
       if (!isMember(actor)) return null;
-      const faults = given.flatMap(({ url }, i): Fault[] => {
-        const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
+      const faults = given.flatMap((one, i): Fault[] => {
+        if (isAsBefore(keptOf(before, one), one)) return [];
+        const host = new URL(one.url).hostname.replace(/^\[(.*)\]$/, '$1');
         if (isIP(host) === 0 || forMembers(host)) return [];
         const message =
           'is an address of this machine or of a private network, which members may not give (EGRESS_MEMBERS_ALLOW)';
@@ -185,11 +206,13 @@ export const createCallbackStore = (
       });
       return faults.length > 0 ? unprocessable(faults) : null;
     },
-    replace: async (tx, agentId, before, given) => {
+    replace: async (tx, owner, before, given, actor) => {
       const made = [];
-      for (const one of given) made.push(await replaceOne(tx, agentId, keptOf(before, one), one));
+      for (const one of given) made.push(await replaceOne(tx, owner, keptOf(before, one), one, actor));
       const all = listOf(made);
-      await removeCallbackRows(tx, agentId, all.stored.map(rowIdOf));
+      const kept = all.stored.map(rowIdOf);
+      if ('agentId' in owner) await removeCallbackRows(tx, owner.agentId, kept);
+      else await deleteCallbackRows(tx, owner.workItemId, kept);
       return all;
     },
     removeOf: (tx, agentId) => removeCallbackRows(tx, agentId, []),

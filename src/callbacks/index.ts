@@ -9,9 +9,7 @@ import { countOverdueDeliveries, deleteRemovedCallbacks } from './store.ts';
 
 export { type Callback, type CallbackStore, checkChangedCallbacks, defaultEvents } from './callbacks.ts';
 export {
-  type ChangedCallback,
   changedCallbacks,
-  type NewCallback,
   newCallbacks,
   publicCallback,
 } from './schemas.ts';

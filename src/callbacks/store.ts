@@ -92,6 +92,17 @@ export const removeCallbackRows = async (tx: Tx, agentId: string, kept: readonly
     where agent_id = ${agentId} and removed_at is null and id <> all(${kept}::uuid[])`.execute(tx);
 };
 
+/** Deletes the callbacks of a draft, except `kept`. Nothing was recorded for them: a draft has had no other status. */
+export const deleteCallbackRows = async (
+  tx: Tx,
+  workItemId: string,
+  kept: readonly string[],
+): Promise<void> => {
+  await sql`delete from callbacks where work_item_id = ${workItemId} and id <> all(${kept}::uuid[])`.execute(
+    tx,
+  );
+};
+
 /**
  * Deletes at most `limit` callbacks that were removed a day ago and that no delivery needs any more. Returns how many.
  * A transaction that does not see the removal yet may still record a delivery, but not a day later.

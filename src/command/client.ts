@@ -1,4 +1,5 @@
 import type { Access } from './options.ts';
+import { fetchFor } from './proxy.ts';
 import type { ShownChange } from './show.ts';
 
 /** A failure as the command reports it: what is wrong, and where. */
@@ -64,6 +65,7 @@ export const send = async (
   const init = body
     ? { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
     : { headers: {} };
+  const fetch = await fetchFor(url);
   let response: Response;
   let text: string;
   try {
@@ -75,8 +77,9 @@ export const send = async (
     });
     text = await response.text();
   } catch (error) {
-    const { code } = ((error as Error).cause ?? {}) as { code?: string };
-    throw new CommandFailure(`No connection to ${new URL(url).origin}${code ? ` (${code})` : ''}.`);
+    const { code, name, message } = ((error as Error).cause ?? {}) as Partial<Error> & { code?: string };
+    const reason = name === 'EgressError' ? message : code;
+    throw new CommandFailure(`No connection to ${new URL(url).origin}${reason ? ` (${reason})` : ''}.`);
   }
   if (!response.ok) throw failureOf(response.status, text);
   return text;

@@ -1,92 +1,49 @@
 import type { Database, Tx } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
+import { type Lease, noRunUsage } from '../runs/index.ts';
 import {
   type AttemptOutcome,
+  cutOf,
+  endAttempt,
   fromStored,
   holdLease,
   type Message,
-  noRunUsage,
   type Run,
   type RunEnd,
   type RunProgress,
   type RunStart,
-  toRunStart,
 } from '../runtime/index.ts';
 import { Deltas } from './deltas.ts';
-import { askedNow, endRun } from './endings.ts';
 import { appendEvents, listOpenMessages, type NewEvent } from './event-store.ts';
+import { conversationRuns } from './kind.ts';
 import { listWholeConversation, type NewMessage } from './message-store.ts';
 import { recordMessages, toNewMessage } from './messages.ts';
-import {
-  beginRunAttempt,
-  type ConversationRun,
-  findMaxAttempts,
-  findRun,
-  heartbeat,
-  type RunLease,
-  type RunMove,
-  type RunStatus,
-  updateRun,
-} from './run-store.ts';
+import type { ConversationRun, RunStatus } from './run-store.ts';
 
+/** Begins an attempt; requires the lease. */
 const open = async (
   tx: Tx,
-  lease: RunLease,
-  traceId: string | null,
+  of: { conversationId: string; runId: string },
+  attempt: Lease & { traceId: string | null },
   instructions: string,
 ): Promise<RunStart> => {
-  const { id: runId, conversationId } = lease;
-  const start = await beginRunAttempt(tx, lease, traceId);
-  const message_ids = await listOpenMessages(tx, conversationId, runId);
+  const start = (await conversationRuns.begin(tx, [attempt])).get(of.runId)!;
+  const message_ids = await listOpenMessages(tx, of.conversationId, of.runId);
   if (start.attempts > 1 || message_ids.length > 0) {
     const data = { attempt: start.attempts, message_ids };
-    await appendEvents(tx, { conversationId, runId }, [{ type: 'run.reset', data }]);
+    await appendEvents(tx, of, [{ type: 'run.reset', data }]);
   }
-  const stored = (await listWholeConversation(tx, conversationId)).map(fromStored);
+  const stored = (await listWholeConversation(tx, of.conversationId)).map(fromStored);
   // The instructions of an agent are never part of a conversation: each run has the present ones.
   const system: Message[] = instructions === '' ? [] : [{ role: 'system', text: instructions }];
-  return { ...toRunStart(start), messages: [...system, ...stored] };
+  return { ...start, context: cutOf(start.contextCut), messages: [...system, ...stored] };
 };
 
-/** How the outcome of an attempt ends its run. */
-const moveOf = async (tx: Tx, run: ConversationRun, outcome: AttemptOutcome): Promise<RunMove> => {
-  switch (outcome.status) {
-    case 'COMPLETED': {
-      const { result } = outcome;
-      return { status: 'completed', answer: typeof result === 'string' ? result : JSON.stringify(result) };
-    }
-    case 'NEEDS_REVIEW':
-    case 'INDETERMINATE':
-      return { status: 'needs_review', approvals: await askedNow(tx, outcome.approvals) };
-    case 'ERROR':
-      return { status: 'error', error: outcome.error };
-    case 'RETRY': {
-      if (run.attempts >= (await findMaxAttempts(tx, run.agent_id))) {
-        return { status: 'error', error: outcome.error };
-      }
-      const waitSeconds = Math.max(outcome.waitSeconds, Math.min(300, 2 ** run.attempts));
-      return { status: 'queued', waitSeconds };
-    }
-    case 'cancelled':
-      return { status: 'cancelled' };
-    case 'stopped':
-      return (await askAboutUnsafe(tx, run)) ?? { status: 'queued', uncounted: true };
-  }
-};
-
-/** People are asked about calls that must not be repeated and whose outcome no one knows; null if there are none. */
-const askAboutUnsafe = async (tx: Tx, { unsafe_calls }: ConversationRun): Promise<RunMove | null> =>
-  unsafe_calls?.length ? { status: 'needs_review', approvals: await askedNow(tx, unsafe_calls) } : null;
-
-/** Ends the attempt of a worker that was lost. The run and its conversation are locked. Returns its status. */
-export const recoverRun = async (tx: Tx, run: ConversationRun): Promise<RunStatus> => {
-  const asked = await askAboutUnsafe(tx, run);
-  const left = run.attempts < (await findMaxAttempts(tx, run.agent_id));
-  const error = { code: 'lease_lost', message: 'The worker was lost, and no attempts are left.' };
-  const move: RunMove = asked ?? (left ? { status: 'queued' } : { status: 'error', error });
-  await endRun(tx, run, move);
-  return move.status;
-};
+/** The outcome with a result that is text. */
+const withText = (outcome: AttemptOutcome): AttemptOutcome =>
+  outcome.status !== 'COMPLETED' || typeof outcome.result === 'string'
+    ? outcome
+    : { ...outcome, result: JSON.stringify(outcome.result) };
 
 /** Messages that the loop stores, the reply under the id that its deltas had. */
 const toNewMessages = (messages: readonly Message[], replyId: string): NewMessage[] =>
@@ -111,8 +68,12 @@ export const conversationRun = (
   leaseSeconds: number,
 ): Run<RunStatus> => {
   const of = { conversationId: run.conversation_id, runId: run.id };
-  const lease = { id: run.id, conversationId: run.conversation_id, fencing: run.fencing, leaseSeconds };
-  const held = holdLease(db, log, { ...lease, beat: (executor) => heartbeat(executor, lease) });
+  const lease = { id: run.id, fencing: run.fencing, leaseSeconds };
+  let isOpened = false;
+  const held = holdLease(db, log, {
+    ...lease,
+    beat: (executor) => conversationRuns.heartbeat(executor, lease),
+  });
   const deltas = new Deltas(run.attempts, held.signal, (events) =>
     held.store(async (tx) => void (await appendEvents(tx, of, events))),
   );
@@ -131,30 +92,21 @@ export const conversationRun = (
     await held.store(async (tx) => {
       const after = startedEvents(progress);
       await recordMessages(tx, of, stored, { before, after, durations: durations() });
-      await updateRun(tx, lease, {
-        usage: progress.usage,
-        model: progress.model,
-        contextCut: progress.context,
-        unsafeCalls: progress.unsafeCalls,
-        clearDecisions: progress.newReply,
-      });
+      await conversationRuns.save(tx, lease, progress);
     });
     for (const { id } of progress.begun ?? []) begunAt.set(id, performance.now());
   };
 
-  const finish = async (
-    outcome: AttemptOutcome,
-    { usage, model, traceId }: RunEnd,
-  ): Promise<RunStatus | null> => {
+  const finish = async (outcome: AttemptOutcome, end: RunEnd): Promise<RunStatus | null> => {
     const { stored, before } = await prepare(('messages' in outcome && outcome.messages) || []);
     await deltas.close();
     return db.tx(async (tx) => {
-      if (!(await heartbeat(tx, lease)).alive) return null;
-      await recordMessages(tx, of, stored, { before, durations: durations() });
-      const now = (await findRun(tx, run.id))!;
-      const move = await moveOf(tx, now, outcome);
-      await endRun(tx, now, { ...move, usage, model, traceId });
-      return move.status;
+      const store = () => recordMessages(tx, of, stored, { before, durations: durations() });
+      const ended = await endAttempt(tx, conversationRuns, lease, withText(outcome), end, {
+        isOpened,
+        store,
+      });
+      return ended?.status ?? null;
     });
   };
 
@@ -173,7 +125,11 @@ export const conversationRun = (
     model: run.model,
     held,
     store: {
-      open: (traceId, instructions) => held.store((tx) => open(tx, lease, traceId, instructions)),
+      open: async (traceId, instructions) => {
+        const start = await held.store((tx) => open(tx, of, { ...lease, traceId }, instructions));
+        isOpened = true;
+        return start;
+      },
       save,
       finish,
     },

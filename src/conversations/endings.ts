@@ -1,23 +1,14 @@
-import { databaseNow, notify, type Tx } from '../database/index.ts';
-import { type ApprovalRequest, fromStored, interruptedText, openCalls } from '../runtime/index.ts';
-import { type NewApproval, type PendingApproval, shownApproval } from '../work-items/index.ts';
+import { notify, type Tx } from '../database/index.ts';
+import { type Moved, shownApprovals } from '../runs/index.ts';
+import { fromStored, interruptedText, openCalls } from '../runtime/index.ts';
 import { appendEvents, expireDeltas, listOpenMessages, type NewEvent } from './event-store.ts';
 import { listRunMessages } from './message-store.ts';
 import { recordMessages, toNewMessage } from './messages.ts';
-import { type ConversationRun, type RunMove, runsChannel, updateEndedRun } from './run-store.ts';
-import { publicRun, type RunResponse, toRunResponse } from './schemas.ts';
+import { type ConversationRun, runsChannel } from './run-store.ts';
+import { publicRun, toRunResponse } from './schemas.ts';
 import { updateActiveRun } from './store.ts';
 
 const notMadeText = 'The call was not made: the run ended before it.';
-
-/** What a person is asked, as it is stored now. */
-export const askedNow = async (
-  tx: Tx,
-  approvals: readonly (ApprovalRequest | NewApproval)[],
-): Promise<PendingApproval[]> => {
-  const requested_at = new Date(await databaseNow(tx)).toISOString();
-  return approvals.map((approval) => ({ ...approval, requested_at, expires_at: null }));
-};
 
 /** Gives every call of the last reply a result: the next run begins with a conversation that models accept. */
 const closeOpenCalls = async (
@@ -48,29 +39,26 @@ const resetEvents = async (
   return message_ids.length > 0 ? [{ type: 'run.reset', data: { attempt: attempts, message_ids } }] : [];
 };
 
-/**
- * Ends the execution of a run: it has ended, waits for a person, or is queued again. Stores what follows from it, and
- * tells followers. The caller has locked the conversation and the run.
- */
-export const endRun = async (tx: Tx, run: ConversationRun, move: RunMove): Promise<RunResponse | null> => {
+/** Stores what follows from a run that has ended or waits for a person, and tells followers. */
+const recordEnded = async (tx: Tx, run: ConversationRun): Promise<void> => {
   const { id, conversation_id } = run;
-  const of = { conversationId: conversation_id, runId: id };
-  if (move.status === 'queued') {
-    await updateEndedRun(tx, id, move);
-    await notify(tx, runsChannel);
-    return null;
-  }
-  const waits = move.status === 'needs_review';
+  const waits = run.status === 'needs_review';
   if (!waits) await closeOpenCalls(tx, run);
   const reset = await resetEvents(tx, run);
-  const ended = await updateEndedRun(tx, id, { ...move, clearUnsafe: !waits });
   await updateActiveRun(tx, conversation_id, { runId: waits ? id : null });
-  const shown = publicRun.parse(toRunResponse(ended, await listRunMessages(tx, id)));
-  const approvals = (ended.pending_approvals ?? []).map(shownApproval);
-  await appendEvents(tx, of, [
+  const shown = publicRun.parse(toRunResponse(run, await listRunMessages(tx, id)));
+  const approvals = shownApprovals(run.pending_approvals);
+  await appendEvents(tx, { conversationId: conversation_id, runId: id }, [
     ...reset,
     ...(waits ? [{ type: 'approval.requested' as const, data: { approvals } }] : []),
     { type: 'run.completed', data: { run: shown } },
   ]);
-  return shown;
+};
+
+/** What belongs to every change of a status, in its transaction. The conversations and the runs are locked. */
+export const recordMoved = async (tx: Tx, runs: readonly Moved<ConversationRun>[]): Promise<void> => {
+  for (const run of runs) {
+    if (run.status !== 'queued' && run.status !== 'running') await recordEnded(tx, run);
+  }
+  if (runs.some(({ status }) => status === 'queued')) await notify(tx, runsChannel);
 };

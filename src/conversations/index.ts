@@ -5,12 +5,13 @@ import { Loop } from '../lib/loop.ts';
 import { counter } from '../lib/metrics.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { createAsking } from './asking.ts';
-import { detailRoutes } from './detail-routes.ts';
+import { conversationRun } from './conversation-run.ts';
 import { deleteOldEvents, eventsChannel } from './event-store.ts';
+import { conversationRuns } from './kind.ts';
+import { pageRoutes } from './page-routes.ts';
 import { conversationRoutes } from './routes.ts';
 import { runRoutes } from './run-routes.ts';
-import { runSource } from './run-source.ts';
-import { runCancelsChannel } from './run-store.ts';
+import { runCancelsChannel, runsChannel } from './run-store.ts';
 import { deleteEventsOfAgent, listLastSeqs, listOpenRuns } from './store.ts';
 
 export { getConversation, keepConversation } from './conversations.ts';
@@ -40,14 +41,22 @@ export const createConversations = (
   services: Services,
   { runtime, openStreams }: ConversationNeeds,
 ): Conversations => {
-  const { db, log } = services;
+  const { db, log, settings } = services;
   const finished = counter(
     'agent_platform_conversation_runs_finished_total',
     'Runs of conversations that ended on this replica, by the status that they were left in',
     ['status'],
   );
   for (const status of ['completed', 'needs_review', 'error']) finished.inc({ status }, 0);
-  const worker = runtime.workerOf(runSource(services, (status) => finished.inc({ status })));
+  const worker = runtime.workerOf({
+    name: 'conversation runs',
+    runs: conversationRuns,
+    channel: runsChannel,
+    cancelsChannel: runCancelsChannel,
+    limit: () => settings.get().MAX_CONCURRENT_CONVERSATION_RUNS,
+    hold: (run, leaseSeconds) => conversationRun(db, log, run, leaseSeconds),
+    onFinished: (status) => finished.inc({ status }),
+  });
   const watcher = new Watcher({
     db,
     log,
@@ -63,7 +72,7 @@ export const createConversations = (
   });
   return {
     tag: { name: 'Conversations', description: 'Talking with a conversational agent.' },
-    routes: [...conversationRoutes(db), ...runRoutes({ db, watcher, openStreams }), ...detailRoutes(db)],
+    routes: [...conversationRoutes(db), ...runRoutes({ db, watcher, openStreams }), ...pageRoutes(db)],
     metrics: [finished],
     asking: createAsking(db, watcher),
     start: async () => {

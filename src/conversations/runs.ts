@@ -1,23 +1,15 @@
 import { getAgent } from '../agents/index.ts';
 import { audit } from '../audit/index.ts';
-import { type Database, type Executor, notify, type Tx } from '../database/index.ts';
+import { type Database, type Executor, notify, sql, type Tx } from '../database/index.ts';
 import type { Watcher } from '../event-streams/index.ts';
 import { ApiError, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import {
-  type ContinueBody,
-  checkDecisions,
-  type MessagePart,
-  requireAnotherPerson,
-  requireApprovalRole,
-  settle,
-  shownApproval,
-  textPart,
-} from '../work-items/index.ts';
+import { type ContinueBody, checkDeciders, nothingAsked, settle, shownApprovals } from '../runs/index.ts';
+import { type MessagePart, textPart } from '../work-items/index.ts';
 import { lockConversation } from './conversations.ts';
-import { endRun } from './endings.ts';
 import { appendEvents } from './event-store.ts';
+import { conversationRuns } from './kind.ts';
 import { listRunMessages } from './message-store.ts';
 import { recordMessages } from './messages.ts';
 import {
@@ -27,7 +19,6 @@ import {
   type RunStatus,
   runCancelsChannel,
   runsChannel,
-  updateContinuedRun,
 } from './run-store.ts';
 import { type MessageBody, publicRun, type RunResponse, toRunResponse } from './schemas.ts';
 import { type Conversation, updateActiveRun } from './store.ts';
@@ -62,7 +53,7 @@ const refusal = (
   new ApiError('precondition_failed', message, {
     status,
     ...(active_run_id === null ? {} : { run_id: active_run_id }),
-    ...(status === 'running' ? {} : { pending_approvals: (run?.pending_approvals ?? []).map(shownApproval) }),
+    ...(status === 'running' ? {} : { pending_approvals: shownApprovals(run?.pending_approvals) }),
   });
 
 /** A run as the response shows it. */
@@ -118,7 +109,13 @@ const goOn = async (
     ...settled.refusals.map((result) => ({ id: newId(), role: 'tool' as const, content: [result] })),
     ...(parts.length > 0 ? [{ id: messageId, role: 'user' as const, content: parts }] : []),
   ]);
-  await updateContinuedRun(tx, { id: run.id, firstSeq, decisions: settled.decisions });
+  await conversationRuns.move(tx, {
+    where: sql`w.id = ${run.id}`,
+    to: sql`'queued'`,
+    set: [sql`first_seq = ${firstSeq}`, ...conversationRuns.decided(settled.decisions)],
+    action: 'continue',
+    principal: actor.principal,
+  });
   await audit(tx, actor, 'conversation.continue', conversation.id, { run_id: run.id, ...settled.audited });
 };
 
@@ -137,10 +134,7 @@ export const sendMessage = async (
   const run = active_run_id === null ? undefined : await findRun(tx, active_run_id);
   if (decisions.length > 0) {
     const agent = await getAgent(tx, conversation.agent_id);
-    requireApprovalRole(actor.principal.role, agent);
-    const requesters = run ? [run.created_by] : [];
-    await requireAnotherPerson(tx, actor, agent, requesters, decisions);
-    checkDecisions(decisions);
+    await checkDeciders(tx, actor, agent, async () => (run ? [run.created_by] : []), decisions);
   }
   const parts = partsOf(said.content);
   if (conversation.status === 'running') {
@@ -155,7 +149,7 @@ export const sendMessage = async (
   }
   const id = run?.id ?? (await begin(tx, conversation, { actor, parts, depth }));
   if (run) await goOn(tx, conversation, run, { actor, parts, said });
-  await notify(tx, runsChannel);
+  else await notify(tx, runsChannel);
   return (await findRun(tx, id))!;
 };
 
@@ -167,28 +161,28 @@ export const cancelRun = async (tx: Tx, conversationId: string, actor: Actor): P
   if (!run) throw refusal(conversation, 'No run of this conversation is in progress.', run);
   await notify(tx, runCancelsChannel, run.id);
   await audit(tx, actor, 'conversation.cancel', conversationId, { run_id: run.id });
-  return (await endRun(tx, run, { status: 'cancelled' }))!;
+  const [cancelled] = await conversationRuns.move(tx, {
+    where: sql`w.id = ${run.id}`,
+    to: sql`'cancelled'`,
+    set: [sql`not_before = null`, nothingAsked],
+    action: 'cancel',
+    principal: actor.principal,
+  });
+  return toResponse(tx, cancelled!);
 };
 
 const inProgress: readonly RunStatus[] = ['queued', 'running'];
 
 /** Resolves to the run when it is no longer in progress, at the latest after `seconds` or when `signal` is aborted. */
-export const waitForRun = async (
+export const waitForRun = (
   db: Database,
   watcher: Watcher,
   { id, conversation_id }: Pick<ConversationRun, 'id' | 'conversation_id'>,
-  { seconds, signal }: { seconds: number; signal: AbortSignal },
-): Promise<ConversationRun | undefined> => {
-  const until = performance.now() + seconds * 1_000;
-  const watch = watcher.watch(conversation_id);
-  try {
-    for (;;) {
-      const run = await db.run((executor) => findRun(executor, id));
-      const left = until - performance.now();
-      if (!run || !inProgress.includes(run.status) || left <= 0 || signal.aborted) return run;
-      await watch.changed(left, signal);
-    }
-  } finally {
-    watch.close();
-  }
-};
+  wait: { seconds: number; signal: AbortSignal },
+): Promise<ConversationRun | undefined> =>
+  watcher.readUntil(
+    conversation_id,
+    () => db.run((executor) => findRun(executor, id)),
+    (run) => !run || !inProgress.includes(run.status),
+    wait,
+  );

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { id, jsonObject, optional, text, timestamp } from '../http/index.ts';
 import { characters } from '../lib/text.ts';
-import { decisionList, messagePart, pendingApproval, runUsage, shownApproval } from '../work-items/index.ts';
+import { decisionList, pendingApproval, runUsage, shownApprovals } from '../runs/index.ts';
+import { messagePart } from '../work-items/index.ts';
 import type { ConversationMessage } from './message-store.ts';
 import { type ConversationRun, runStatuses } from './run-store.ts';
 import type { Conversation } from './store.ts';
@@ -131,5 +132,5 @@ export const toRunResponse = (
 ): z.input<typeof publicRun> => ({
   ...run,
   messages: [...messages],
-  pending_approvals: (run.pending_approvals ?? []).map(shownApproval),
+  pending_approvals: shownApprovals(run.pending_approvals),
 });

@@ -9,7 +9,10 @@ import type { ConnectionSettingsStore } from './settings.ts';
 import {
   countDataConnections,
   type DataConnectionRow,
+  dataConnections,
   deleteDataConnectionRow,
+  type FieldChanges,
+  type Fields,
   findLockedDataConnection,
   insertDataConnection,
   listModelsOf,
@@ -20,13 +23,6 @@ import type { Verification } from './verify.ts';
 
 /** The channel that notifies replicas of the id of a connection that was edited or deleted. */
 export const changedChannel = 'data_connections';
-
-/** What a client may set besides the configuration. */
-export interface Fields {
-  name: string;
-  description: string | null;
-  tags: string[];
-}
 
 /** Throws 400 if there are as many connections as there may be. */
 export const checkCount = (count: number, max: number): void => {
@@ -68,9 +64,8 @@ export const createDataConnection = async (
   checkCount((await countDataConnections(tx)) - leaving, (await readSettings(tx)).MAX_DATA_CONNECTIONS);
   const id = newId();
   const { engine } = settings;
-  const row = await insertDataConnection(tx, {
+  const row = await insertDataConnection(tx, fields, {
     id,
-    ...fields,
     engine,
     settings: store.seal(id, settings),
     created_by: actor.principal.id,
@@ -96,23 +91,13 @@ export const updateDataConnection = async (
   actor: Actor,
   store: ConnectionSettingsStore,
   before: DataConnectionRow,
-  { changes, settings }: { changes: Partial<Fields>; settings: ConnectionSettings | null },
+  { changes, settings }: { changes: FieldChanges; settings: ConnectionSettings | null },
 ): Promise<DataConnectionRow> => {
-  const { name, description, tags } = { ...before, ...changes };
-  const row = await updateDataConnectionRow(
-    tx,
-    before.id,
-    {
-      name,
-      description,
-      tags,
-      settings: settings ? store.seal(before.id, settings) : before.settings,
-    },
-    settings !== null,
-  );
+  const sealed = settings ? store.seal(before.id, settings) : undefined;
+  const row = await updateDataConnectionRow(tx, before.id, changes, sealed);
   await notify(tx, changedChannel, row.id);
   await audit(tx, actor, 'data_connection.update', row.id, {
-    ...changes,
+    ...dataConnections.given(changes),
     ...(settings && { configuration: store.masked(settings) }),
   });
   return row;

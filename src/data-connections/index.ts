@@ -4,12 +4,12 @@ import { unprocessable } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import { tlsFaults } from './configuration.ts';
+import { connectionActions, selectOf } from './connection-actions.ts';
 import {
   changedChannel,
   checkVerified,
   createDataConnection,
   deleteDataConnection,
-  type Fields,
   lockDataConnection,
   updateDataConnection,
 } from './data-connections.ts';
@@ -24,15 +24,20 @@ import { Pools } from './pools.ts';
 import { createReading } from './reading.ts';
 import { dataConnectionRoutes } from './routes.ts';
 import { createSettingsStore, type OpenedConnection } from './settings.ts';
-import { type DataConnectionRow, findDataConnection, listDataConnections } from './store.ts';
-import { selectOf, useRoutes } from './use-routes.ts';
+import {
+  type DataConnectionRow,
+  type FieldChanges,
+  type Fields,
+  findDataConnection,
+  listDataConnections,
+} from './store.ts';
 import { verify } from './verify.ts';
 
 export type { TableInfo } from './engines/engine.ts';
 export type { ConnectionSettings } from './engines/settings.ts';
 export type { Value, Warning } from './engines/values.ts';
-export { createBody as createDataConnectionBody } from './schemas.ts';
-export { lockDataConnectionForShare } from './store.ts';
+export { createBody as createDataConnectionBody, updateBody as updateDataConnectionBody } from './schemas.ts';
+export { dataConnections, lockDataConnectionForShare } from './store.ts';
 
 /** A foreign query, without its time limit, which is DATA_QUERY_TIMEOUT_SECONDS. */
 type ForeignQuery = Omit<ReadQuery, 'timeoutMs'>;
@@ -62,7 +67,7 @@ interface DataConnectionRules {
     tx: Tx,
     actor: Actor,
     id: string,
-    changes: Partial<Fields>,
+    changes: FieldChanges,
     settings: ConnectionSettings | null,
   ): Promise<DataConnectionRow>;
   /** Throws 412 while semantic data models use it. */
@@ -178,7 +183,7 @@ export const createDataConnections = (
         check,
         closeSessions: (id) => pools.close(id),
       }),
-      ...useRoutes({ db, store, engines, reading, verify: verifySettings, timeoutMs }),
+      ...connectionActions({ db, store, engines, reading, verify: verifySettings, timeoutMs }),
     ],
     rules: {
       list: async (executor) =>

@@ -2,7 +2,6 @@ import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
 import { finder, listPage, type Route, route } from '../http/index.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
-import { withoutUndefined } from '../lib/objects.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import { mergeConfiguration, sameConfiguration } from './configuration.ts';
 import {
@@ -50,7 +49,7 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
     name: row.name,
     description: row.description,
     engine: row.engine,
-    configuration: shownConfiguration(store.open(row).settings) as never,
+    configuration: shownConfiguration(store.open(row).settings),
     tags: row.tags,
     status: { state: row.state, checked_at: row.checked_at, detail: row.detail },
     created_by: row.created_by,
@@ -97,11 +96,10 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
       idempotent: true,
       etag: true,
       handler: async ({ body, actor, transaction, etag }) => {
-        const { name, description, tags, engine, configuration } = body;
+        const { engine, configuration, ...fields } = body;
         checkCount(await db.run(countDataConnections), settings.get().MAX_DATA_CONNECTIONS);
         const given = { engine, ...configuration } as ConnectionSettings;
         await check(given);
-        const fields = { name, description, tags };
         return transaction(async (tx) => {
           const row = await createDataConnection(tx, actor, store, fields, given);
           etag(row.revision);
@@ -141,8 +139,6 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
       response: dataConnection,
       etag: true,
       handler: async ({ found, body, actor, transaction, ifMatch, etag }) => {
-        const { name, description, tags } = body;
-        const changes = withoutUndefined({ name, description, tags: tags === null ? [] : tags });
         for (let attempt = 1, before = found; ; attempt++) {
           const after = changedSettings(before, body);
           ifMatch(before.revision);
@@ -152,7 +148,7 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
             ifMatch(locked.revision);
             // What was merged and verified is out of date.
             if (after && locked.settings !== before.settings) return null;
-            return updateDataConnection(tx, actor, store, locked, { changes, settings: after });
+            return updateDataConnection(tx, actor, store, locked, { changes: body, settings: after });
           });
           if (row) {
             closeSessions(row.id);

@@ -1,3 +1,4 @@
+import { datatypes } from '@agent-platform/sql';
 import { z } from 'zod';
 import {
   checkedLater,
@@ -10,26 +11,16 @@ import {
   text,
   timestamp,
 } from '../http/index.ts';
-import { datatypes } from '../sql/index.ts';
 import { changedConfiguration, createdConfigurations } from './configuration.ts';
 import { tableKinds } from './engines/engine.ts';
 import { connectionReasons } from './engines/failures.ts';
 import { stepNames } from './engines/progress.ts';
 import { engineNames, tlsModes } from './engines/settings.ts';
-import { connectionStates } from './store.ts';
+import { connectionStates, dataConnections } from './store.ts';
 
-const name = text(200, 1);
-const description = text(10_000);
-const tags = z.array(text(100, 1)).max(20, 'must have at most 20 tags');
-
+const { shown } = dataConnections;
 const engine = z.enum(engineNames);
 const notAnEngine = `is not supported by this version; supported now: ${engineNames.join(', ')}`;
-
-const fields = {
-  name,
-  description: optional(description, null),
-  tags: optional(tags, [] as string[]),
-};
 
 const unionError = {
   error: (issue: { code?: string }) => (issue.code === 'invalid_union' ? notAnEngine : undefined),
@@ -37,7 +28,11 @@ const unionError = {
 
 const createOf = <E extends (typeof engineNames)[number]>(of: E, documentId: string) =>
   z
-    .object({ engine: z.literal(of), ...fields, configuration: createdConfigurations[of] })
+    .object({
+      engine: z.literal(of),
+      ...dataConnections.create,
+      configuration: createdConfigurations[of],
+    })
     .meta({ id: documentId });
 
 export const createBody = z
@@ -68,13 +63,13 @@ export const testBody = z
 
 export const updateBody = z
   .object({
-    name: name.optional(),
-    description: description.nullable().optional(),
+    name: dataConnections.patch.name,
+    description: dataConnections.patch.description,
     engine: z.string().optional().describe('Cannot be changed.'),
     configuration: checkedLater(changedConfiguration).describe(
       'Merged key by key. Another host, port, username or tls needs the password again.',
     ),
-    tags: tags.nullable().optional(),
+    tags: dataConnections.patch.tags,
   })
   .meta({ id: 'UpdateDataConnectionBody' });
 
@@ -97,14 +92,14 @@ const serverConfiguration = z
 export const dataConnection = z
   .object({
     id,
-    name: z.string(),
-    description: z.string().nullable(),
+    name: shown.name,
+    description: shown.description,
     engine,
     configuration: z.union([
       serverConfiguration,
       z.object({ path: z.string() }).meta({ id: 'ShownSqliteConfiguration' }),
     ]),
-    tags: z.array(z.string()),
+    tags: shown.tags,
     status: z
       .object({
         state: z.enum(connectionStates),

@@ -30,7 +30,7 @@ export const createSettingsStore = (vault: Vault) => {
 export type ConnectionSettingsStore = ReturnType<typeof createSettingsStore>;
 
 /** The configuration as the API shows it: whether there are secrets, not which. */
-export const shownConfiguration = (settings: ConnectionSettings): Record<string, unknown> => {
+export const shownConfiguration = (settings: ConnectionSettings) => {
   if (settings.engine === 'sqlite') return { path: settings.path };
   const { host, port, database, username, password, tls } = settings;
   return {

@@ -1,50 +1,58 @@
-import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
+import { z } from 'zod';
+import { type Executor, type Page, selectPage, sql, type Tx } from '../database/index.ts';
+import { text } from '../http/index.ts';
+import {
+  type ChangesOf,
+  column,
+  generated,
+  nullable,
+  type RowOf,
+  required,
+  resource,
+  stamps,
+  type TableOf,
+  type ValuesOf,
+  withDefault,
+} from '../resource/index.ts';
 import type { EngineName } from './engines/settings.ts';
 
 export const connectionStates = ['ok', 'unreachable', 'unverified'] as const;
 
-export interface DataConnectionRow {
-  id: string;
-  name: string;
-  description: string | null;
-  engine: EngineName;
-  /** ConnectionSettings, sealed. */
-  settings: string;
-  tags: string[];
-  state: (typeof connectionStates)[number];
-  checked_at: Date | null;
-  /** Of the last attempt; null unless it failed. */
-  detail: string | null;
-  created_by: string;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
-}
+const tags = z.array(text(100, 1)).max(20, 'must have at most 20 tags');
+
+/** Data connections. What their engines need is in `settings`. */
+export const dataConnections = resource(
+  'data_connections',
+  {
+    name: required(text(200, 1)),
+    description: nullable(text(10_000)),
+    tags: withDefault(tags, []).resettable().shownAs(z.array(z.string())),
+  },
+  {
+    id: column<string>(),
+    engine: column<EngineName>(),
+    /** ConnectionSettings, sealed. */
+    settings: column<string>(),
+    state: generated<(typeof connectionStates)[number]>(),
+    checked_at: generated<Date | null>(),
+    /** Of the last attempt; null unless it failed. */
+    detail: generated<string | null>(),
+    created_by: column<string>(),
+    ...stamps,
+  },
+);
+const { columns } = dataConnections;
+
+/** What a client may set besides the configuration. */
+export type Fields = ValuesOf<typeof dataConnections>;
+export type FieldChanges = ChangesOf<typeof dataConnections>;
+export type DataConnectionRow = RowOf<typeof dataConnections>;
 
 declare module '../database/database.ts' {
   interface Schema {
-    data_connections: Table<
-      DataConnectionRow,
-      'state' | 'checked_at' | 'detail' | 'revision' | 'created_at' | 'updated_at'
-    >;
+    data_connections: TableOf<typeof dataConnections>;
   }
 }
-
-const columns = [
-  'id',
-  'name',
-  'description',
-  'engine',
-  'settings',
-  'tags',
-  'state',
-  'checked_at',
-  'detail',
-  'created_by',
-  'revision',
-  'created_at',
-  'updated_at',
-] as const;
 
 export interface DataConnectionFilter extends Page {
   engine?: EngineName | undefined;
@@ -106,37 +114,29 @@ export const countDataConnections = async (executor: Executor): Promise<number> 
   return count;
 };
 
-type Verified = Pick<DataConnectionRow, 'name' | 'description' | 'settings' | 'tags'>;
+/** What a verification that succeeded a moment ago says of the settings. */
+const verified = () => ({ state: 'ok' as const, checked_at: sql<Date>`platform_now()`, detail: null });
 
 /** Inserts a connection that was verified a moment ago. */
 export const insertDataConnection = (
   tx: Tx,
-  row: Verified & Pick<DataConnectionRow, 'id' | 'engine' | 'created_by'>,
+  fields: Fields,
+  row: Pick<DataConnectionRow, 'id' | 'engine' | 'settings' | 'created_by'>,
 ): Promise<DataConnectionRow> =>
   tx
     .insertInto('data_connections')
-    .values({ ...row, state: 'ok', checked_at: sql<Date>`platform_now()` })
+    .values({ ...dataConnections.write(fields), ...row, ...verified() })
     .returning(columns)
     .executeTakeFirstOrThrow();
 
-/** Writes all fields of the locked row and raises its revision. `verified`: its settings were verified a moment ago. */
+/** Changes the locked row and raises its revision. `settings`: other ones, which were verified a moment ago. */
 export const updateDataConnectionRow = (
   tx: Tx,
   id: string,
-  fields: Verified,
-  verified: boolean,
+  changes: FieldChanges,
+  settings: string | undefined,
 ): Promise<DataConnectionRow> =>
-  tx
-    .updateTable('data_connections')
-    .set({
-      ...fields,
-      ...(verified ? { state: 'ok' as const, checked_at: sql<Date>`platform_now()`, detail: null } : {}),
-      revision: sql<number>`revision + 1`,
-      updated_at: sql<Date>`platform_now()`,
-    })
-    .where('id', '=', id)
-    .returning(columns)
-    .executeTakeFirstOrThrow();
+  dataConnections.update(tx, id, changes, settings === undefined ? {} : { settings, ...verified() });
 
 /**
  * Stores what came of an attempt with `settings`, unless they are not the present ones any more. It is no change of the

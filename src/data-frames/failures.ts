@@ -1,6 +1,6 @@
+import { SqlRefusal } from '@agent-platform/sql';
 import { unprocessable } from '../lib/errors.ts';
 import { SandboxFailure } from '../sandbox/index.ts';
-import { SqlRefusal } from '../sql/index.ts';
 
 const readReasons: Record<string, string> = {
   time_limit: 'time_limit',

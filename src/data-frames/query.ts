@@ -1,6 +1,6 @@
+import { type Printed, parseSelect, print, resolve, type Table } from '@agent-platform/sql';
 import type { OwnerIds } from '../files/index.ts';
 import type { FrameAnswer } from '../sandbox/index.ts';
-import { type Printed, parseSelect, print, resolve, type Table } from '../sql/index.ts';
 import { queryFailure } from './failures.ts';
 import { checkTarget, keepFrame, type Target } from './keep.ts';
 import { type FrameParts, takeOut } from './parts.ts';

@@ -1,4 +1,11 @@
-export { type RawBuilder, sql } from 'kysely';
+export {
+  type Generated,
+  type Insertable,
+  type RawBuilder,
+  type Selectable,
+  sql,
+  type UpdateType,
+} from 'kysely';
 export { advisoryLock, advisoryRowLock } from './advisory-lock.ts';
 export {
   type Database,
@@ -20,3 +27,4 @@ export { offlineDatabase } from './offline.ts';
 export { everything, type Page, selectPage } from './pages.ts';
 export { ListenFailure, openPostgres } from './postgres.ts';
 export { prepared } from './prepared.ts';
+export { instant, spanOf } from './times.ts';

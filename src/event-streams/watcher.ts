@@ -10,7 +10,7 @@ export interface WatcherParts {
   log: Logger;
   /** For the loop. */
   name: string;
-  /** Is notified of changes, with `scope:seq`; absent: changes are only looked for. */
+  /** Is notified of changes, with `scope:seq` or without a payload; absent: changes are only looked for. */
   channel?: string;
   /** How often to look, in milliseconds; default 1 s. */
   everyMs?: number;
@@ -105,9 +105,34 @@ export class Watcher {
     };
   }
 
+  /**
+   * Reads until `isDone`, again after each change in the scope. Resolves to what was read last, at the latest after
+   * `seconds` or when `signal` is aborted.
+   */
+  async readUntil<T>(
+    scope: string,
+    read: () => Promise<T>,
+    isDone: (value: T) => boolean,
+    { seconds, signal }: { seconds: number; signal: AbortSignal },
+  ): Promise<T> {
+    const until = performance.now() + seconds * 1_000;
+    const watch = this.watch(scope);
+    try {
+      for (;;) {
+        const value = await read();
+        const left = until - performance.now();
+        if (isDone(value) || left <= 0 || signal.aborted) return value;
+        await watch.changed(left, signal);
+      }
+    } finally {
+      watch.close();
+    }
+  }
+
   #onNotification(payload: string | null): void {
+    if (this.#scopes.size === 0) return;
     const [scope = '', seq] = payload?.split(':') ?? [];
-    if (payload === null) this.#loop.wake();
+    if (!payload) this.#loop.wake();
     else this.#advance(scope, Number(seq));
   }
 

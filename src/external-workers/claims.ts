@@ -8,10 +8,9 @@ import type { CurrentSettings } from '../settings/index.ts';
 import {
   claimFor,
   listConversation,
-  release,
-  setTrace,
   toWorkItemResponse,
   type WorkItem,
+  workItemRuns,
 } from '../work-items/index.ts';
 import { hashOf, newToken } from './leases.ts';
 import type { ClaimBody } from './schemas.ts';
@@ -60,7 +59,7 @@ const toRecord = async (tx: Tx, item: WorkItem, leaseSeconds: number) => {
   const { traceId, traceparent } = newTrace();
   const { id, fencing } = item;
   await insertLease(tx, { tokenHash: hashOf(token), workItemId: id, fencing, leaseSeconds });
-  await setTrace(tx, { id, fencing, traceId });
+  await workItemRuns.setTrace(tx, { id, fencing, traceId });
   return {
     work_item: toWorkItemResponse(item),
     lease_token: token,
@@ -111,7 +110,8 @@ export const claimRecords = async (
       });
       if (!signal.aborted) return records;
       // It left while the claim was committed.
-      for (const { lease } of records) await db.tx((tx) => release(tx, { ...lease, by: principal }));
+      for (const { lease } of records)
+        await db.tx((tx) => workItemRuns.release(tx, { ...lease, by: principal }));
     } catch (error) {
       if (!(error instanceof CallerGone)) throw error;
     }

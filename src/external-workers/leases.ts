@@ -5,23 +5,18 @@ import { sha256 } from '../lib/crypto.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import type { Principal } from '../lib/principal.ts';
+import { addUsage, type Ending, type Lease, type NewApproval } from '../runs/index.ts';
 import {
-  addUsage,
   allowedActions,
   appendMessage,
-  finish,
   getWorkItem,
-  type Lease,
-  type NewApproval,
   recordLateResult,
-  recoverLost,
-  release,
-  retry,
   type WorkItem,
+  workItemRuns,
 } from '../work-items/index.ts';
 import { resultFaults } from './result.ts';
 import type { FinishBody, HeartbeatBody } from './schemas.ts';
-import { extendLease, type LeaseState, lockLease, updateFinishHash, updateUsage } from './store.ts';
+import { type LeaseState, lockLease, updateFinishHash } from './store.ts';
 
 /** Returns a new lease token: 256 bits of chance as 43 characters. */
 export const newToken = (): string => randomBytes(32).toString('base64url');
@@ -63,7 +58,8 @@ const isHeld = async (
   { isCurrent, isExpired }: LeaseState,
   ended: Ended,
 ): Promise<boolean> => {
-  if (isCurrent && isExpired) for (const { status } of await recoverLost(tx, 1, id)) ended(status);
+  if (isCurrent && isExpired)
+    for (const { status } of await workItemRuns.recoverLost(tx, 1, id)) ended(status);
   return isCurrent && !isExpired;
 };
 
@@ -71,13 +67,15 @@ const isHeld = async (
 const storeReport = async (
   tx: Tx,
   id: string,
-  { conversationId, usage: before }: LeaseState,
+  { fencing, conversationId, usage: before }: LeaseState,
   { messages, usage }: Pick<HeartbeatBody, 'messages' | 'usage'>,
 ): Promise<void> => {
   for (const { role, content } of messages) {
     await appendMessage(tx, { work_item_id: id, conversation_id: conversationId, role, content });
   }
-  if (Object.values(usage).some((n) => n !== undefined)) await updateUsage(tx, id, addUsage(before, usage));
+  if (Object.values(usage).some((n) => n !== undefined)) {
+    await workItemRuns.save(tx, { id, fencing: fencing! }, { usage: addUsage(before, usage) });
+  }
 };
 
 /** Extends the lease and stores what the worker reports. */
@@ -91,12 +89,13 @@ export const beat = async (
   if (!(await isHeld(tx, id, state, ended))) return refused;
   await storeReport(tx, id, state, report);
   const leaseSeconds = lease_seconds ?? state.leaseSeconds!;
-  const at = await extendLease(tx, id, { leaseSeconds, unsafeToolInFlight: unsafe_tool_in_flight });
-  return { lease_expires_at: at, cancel_requested: state.cancelRequested };
+  const lease = { id, fencing: state.fencing!, leaseSeconds, unsafe: unsafe_tool_in_flight };
+  const { expiresAt, cancelRequested } = await workItemRuns.heartbeat(tx, lease);
+  return { lease_expires_at: expiresAt!, cancel_requested: cancelRequested };
 };
 
-const approvalsOf = ({ review }: FinishBody): NewApproval[] =>
-  (review?.approvals ?? []).map(({ approval_id, ...approval }) => ({
+const approvalsOf = (review: NonNullable<FinishBody['review']>): NewApproval[] =>
+  review.approvals.map(({ approval_id, ...approval }) => ({
     approval_id: approval_id ?? newId(),
     ...approval,
     tool_server_id: null,
@@ -108,37 +107,38 @@ const inUnsafeCall = {
   message: 'The worker gave up during a tool call that must not be repeated.',
 };
 
+/** How the worker ends the execution. */
+const endingOf = ({ outcome, result, error, review }: FinishBody): Omit<Ending, keyof Lease> => {
+  switch (outcome) {
+    case 'COMPLETED':
+      return { status: 'COMPLETED', result };
+    case 'NEEDS_REVIEW': {
+      const asked = review && { reason: review.reason, approvals: approvalsOf(review) };
+      return { status: 'NEEDS_REVIEW', ...(asked ? { review: asked } : {}) };
+    }
+    case 'RETRY':
+      // Another attempt might repeat the call.
+      return { status: 'INDETERMINATE', error: error ?? inUnsafeCall };
+    case 'CANCELLED':
+      return { status: 'CANCELLED' };
+    default:
+      return { status: 'ERROR', error: error ?? noReason };
+  }
+};
+
 /** Ends the execution as the worker asks for, or by a cancel that was requested before. */
-const end = async (
+const end = (
   tx: Tx,
   lease: Lease,
   body: FinishBody,
   { cancelRequested, unsafeToolInFlight }: LeaseState,
 ): Promise<WorkItem | null> => {
-  if (body.outcome === 'HANDED_BACK') return release(tx, lease);
-  if (cancelRequested) return finish(tx, { ...lease, status: 'CANCELLED' });
-  switch (body.outcome) {
-    case 'COMPLETED':
-      return finish(tx, { ...lease, status: 'COMPLETED', result: body.result });
-    case 'ERROR':
-      return finish(tx, { ...lease, status: 'ERROR', error: body.error ?? noReason });
-    case 'NEEDS_REVIEW': {
-      const review = { reason: body.review?.reason ?? null, approvals: approvalsOf(body) };
-      return finish(tx, { ...lease, status: 'NEEDS_REVIEW', review });
-    }
-    case 'RETRY':
-      // Another attempt might repeat the call.
-      if (unsafeToolInFlight) {
-        return finish(tx, { ...lease, status: 'INDETERMINATE', error: body.error ?? inUnsafeCall });
-      }
-      return retry(tx, {
-        ...lease,
-        error: body.error ?? noReason,
-        afterSeconds: body.retry_after_seconds ?? null,
-      });
-    case 'CANCELLED':
-      return finish(tx, { ...lease, status: 'CANCELLED' });
+  const { outcome, error = noReason, retry_after_seconds: afterSeconds = null } = body;
+  if (outcome === 'HANDED_BACK') return workItemRuns.release(tx, lease);
+  if (outcome === 'RETRY' && !unsafeToolInFlight && !cancelRequested) {
+    return workItemRuns.retry(tx, { ...lease, error, afterSeconds });
   }
+  return workItemRuns.finish(tx, { ...lease, ...endingOf(body), unlessCancelled: true });
 };
 
 /**

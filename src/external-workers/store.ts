@@ -1,4 +1,4 @@
-import { type Executor, json, sql, type Tx } from '../database/index.ts';
+import { type Executor, sql, type Tx } from '../database/index.ts';
 import type { WorkItem } from '../work-items/index.ts';
 
 export const insertLease = async (
@@ -44,27 +44,6 @@ export const lockLease = async (
     from work_items w left join external_leases l on l.work_item_id = w.id and l.token_hash = ${tokenHash}
     where w.id = ${workItemId}`.execute(tx);
   return rows[0];
-};
-
-/** Extends the current lease of the locked Work Item. Returns when it expires. */
-export const extendLease = async (
-  tx: Tx,
-  workItemId: string,
-  { leaseSeconds, unsafeToolInFlight }: { leaseSeconds: number; unsafeToolInFlight: boolean | undefined },
-): Promise<Date> => {
-  const { rows } = await sql<{ at: Date }>`
-    update work_items set lease_expires_at = platform_now() + make_interval(secs => ${leaseSeconds}),
-      unsafe_tool_in_flight = coalesce(${unsafeToolInFlight ?? null}::boolean, unsafe_tool_in_flight)
-    where id = ${workItemId} returning lease_expires_at as at`.execute(tx);
-  return rows[0]!.at;
-};
-
-export const updateUsage = async (
-  tx: Tx,
-  workItemId: string,
-  usage: NonNullable<WorkItem['usage']>,
-): Promise<void> => {
-  await sql`update work_items set usage = ${json(usage)}::jsonb where id = ${workItemId}`.execute(tx);
 };
 
 /** Remembers the finish that ended a lease, so that the same one is recognized when it comes again. */

@@ -1,19 +1,8 @@
 import type { Database } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
 import { Loop, type LoopPass } from '../lib/loop.ts';
-import {
-  findClaimableAgents,
-  nextWorkIn,
-  recoverLost,
-  type WorkItem,
-  workItemsChannel,
-} from '../work-items/index.ts';
-
-/** The longest time between two looks, in case a notification was lost. */
-const longestSleepMs = 60_000;
-/** How soon a lease that has expired is looked at again if another transaction has locked its row. */
-const retryMs = 100;
-const recoverAtOnce = 100;
+import { recoverExpired, sleepAfter } from '../runs/index.ts';
+import { findClaimableAgents, type WorkItem, workItemRuns, workItemsChannel } from '../work-items/index.ts';
 
 interface Waiting<T> {
   agentIds: readonly string[];
@@ -128,12 +117,10 @@ export class WaitingRoom {
       if ((await waiter.serve()) === 'nothing') for (const id of waiter.agentIds) claimable.delete(id);
     }
     if (this.#waiters.size === 0) return null;
-    const next = await this.#db.run(nextWorkIn);
+    const ahead = await this.#db.run(workItemRuns.lookForWork);
     // A replica without workers may be the only one that is awake.
-    if (next === 0) {
-      const recovered = await this.#db.tx((tx) => recoverLost(tx, recoverAtOnce));
-      for (const { status } of recovered) this.#onFinished(status);
-    }
-    return Math.min(longestSleepMs, Math.max(retryMs, next ?? longestSleepMs));
+    const recovered = await recoverExpired(this.#db, workItemRuns, ahead);
+    for (const { status } of recovered) this.#onFinished(status);
+    return sleepAfter(ahead);
   }
 }

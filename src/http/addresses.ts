@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 
@@ -61,6 +62,17 @@ export const requestIdOf = ({ headers }: IncomingMessage): string => {
 
 /** The address of a client as it may be stored; a trusted proxy can forward any text instead of an address. */
 export const clientAddress = (ip: string): string => (isIP(ip) === 0 ? 'unknown' : ip);
+
+/**
+ * The network whose requests are counted together: an IPv4 address, or the /64 of an IPv6 address, which is the least
+ * that one customer of a provider has (RFC 6177).
+ */
+export const networkOf = (ip: string): string => {
+  if (!ipaddr.isValid(ip)) return 'unknown';
+  const address = ipaddr.process(ip);
+  if (address.kind() === 'ipv4') return address.toString();
+  return `${ipaddr.fromByteArray([...address.toByteArray().slice(0, 8), ...Array(8).fill(0)])}/64`;
+};
 
 /** The value of a header that may be sent once. Throws 400 if it was sent more often. */
 export const oneHeader = (value: string | string[] | undefined, name: string): string | undefined => {

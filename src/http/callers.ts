@@ -3,7 +3,7 @@ import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../lib/errors.ts';
 import type { Principal } from '../lib/principal.ts';
-import { bearerToken, clientAddress } from './addresses.ts';
+import { bearerToken, clientAddress, networkOf } from './addresses.ts';
 import { type Credentials, credentialsOf } from './credentials.ts';
 import type { TokenBuckets } from './rate-limit.ts';
 
@@ -35,8 +35,8 @@ export interface Callers {
   /** Takes one request without a key from the bucket of its address; throws 429. */
   limitAddress(request: FastifyRequest): void;
   /**
-   * Takes one request to an operation that checks a credential from a bucket of its address, before its body is read;
-   * throws 429.
+   * Takes one request to an operation that checks a credential, or to an OpenAPI document, from a bucket of its address,
+   * before its body is read; throws 429.
    */
   limitAttempts(request: FastifyRequest): void;
   /**
@@ -58,8 +58,9 @@ const rootFactor = 1.5;
 const withoutKey = { burst: 200, perSecond: 10 };
 
 /**
- * How many requests one address may send to operations that check a credential, whatever comes of them. It is so much
- * larger, because it refuses valid credentials too; a body that small costs less than a millisecond.
+ * How many requests one address may send to operations that check a credential, and to the OpenAPI documents, whatever
+ * comes of them. It is so much larger, because it refuses valid credentials too; a body that small costs less than a
+ * millisecond.
  */
 const attempts = { burst: 1_000, perSecond: 50 };
 
@@ -96,8 +97,8 @@ export const createCallers = ({
       retryAfter,
     );
   };
-  const limitAddress = ({ ip }: FastifyRequest): void => takeOf(`address ${ip}`, withoutKey);
-  const limitAttempts = ({ ip }: FastifyRequest): void => takeOf(`attempts ${ip}`, attempts);
+  const limitAddress = ({ ip }: FastifyRequest): void => takeOf(`address ${networkOf(ip)}`, withoutKey);
+  const limitAttempts = ({ ip }: FastifyRequest): void => takeOf(`attempts ${networkOf(ip)}`, attempts);
   const countFailure = (request: FastifyRequest, failure: unknown): unknown => {
     if (!(failure instanceof ApiError && failures.has(failure.code))) return failure;
     try {

@@ -4,7 +4,7 @@ import type { Vault } from '../lib/crypto.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Actor } from '../lib/principal.ts';
 import { type Base, bases } from './addresses.ts';
-import { type CallerParts, createCallers } from './callers.ts';
+import { type CallerParts, type Callers, createCallers } from './callers.ts';
 import { createFastify } from './fastify.ts';
 import { type HealthParts, type Listener, listenerOf, mountHealth } from './health.ts';
 import { mountRoutes, refuseUnknownPaths } from './mount.ts';
@@ -55,11 +55,19 @@ const createDocuments = ({ groups, publicUrl, version }: ServerOptions): ((base:
   };
 };
 
-const mountDocuments = (app: FastifyInstance, documentOf: (base: Base) => ApiDocument): void => {
+/** A document has a megabyte and needs no key: it is encoded once, and an address gets it only so often. */
+const mountDocuments = (
+  app: FastifyInstance,
+  documentOf: (base: Base) => ApiDocument,
+  { limitAttempts }: Callers,
+): void => {
   for (const base of bases) {
-    app.get(base, async (_request, reply) =>
-      reply.header('content-type', 'application/json; charset=utf-8').send(documentOf(base).text),
-    );
+    let bytes: Buffer | undefined;
+    app.get(base, async (request, reply) => {
+      limitAttempts(request);
+      bytes ??= Buffer.from(documentOf(base).text);
+      return reply.header('content-type', 'application/json; charset=utf-8').send(bytes);
+    });
   }
 };
 
@@ -94,7 +102,7 @@ export const createServer = (options: ServerOptions): Server => {
   refuseUnknownPaths(app, groups, callers);
   reportResponses(app, onResponse);
   mountRoutes(app, routes, callers, options, stopping.signal);
-  mountDocuments(app, documentOf);
+  mountDocuments(app, documentOf, callers);
   mountHealth(app, options, { withMetrics: !options.hasManagementPort });
   mountRaw(app, rawRoutes, {
     ...callers,

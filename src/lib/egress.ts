@@ -8,6 +8,16 @@ import { isLoopback, type OutgoingProxy, type Proxies, proxyFor } from './outgoi
 
 export { EgressError, type EgressResponse } from './egress-exchange.ts';
 
+/** What a handler is given of a request that was never sent. */
+const neverSent: Dispatcher.DispatchController = {
+  aborted: true,
+  paused: false,
+  reason: null,
+  abort: () => {},
+  pause: () => {},
+  resume: () => {},
+};
+
 interface EgressRequest {
   method: string;
   headers?: Record<string, string>;
@@ -165,7 +175,7 @@ export const createEgress = (rules: {
       if (url.protocol !== 'http:' || proxyFor(proxies, url) === null) return dispatch(options, handler);
       route(url).then(
         ({ proxy }) => (proxy === null ? dispatch(options, handler) : forwarding(options, handler)),
-        (error) => handler.onResponseError?.(null as never, failureOf(error)),
+        (error) => handler.onResponseError?.(neverSent, failureOf(error)),
       );
       return true;
     });

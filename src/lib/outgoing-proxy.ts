@@ -132,3 +132,13 @@ export const proxyFor = (proxies: Proxies, { protocol, hostname, port }: URL): O
   const direct = proxies.none.some((one) => (one.port === null || one.port === number) && one.matches(host));
   return direct ? null : proxy;
 };
+
+/** What the variables of a proxy must be, for people. */
+export const proxyFault =
+  'must be the address of an HTTP proxy, as http://proxy.example.com:3128; its user name and password may precede the host';
+
+/** The value of HTTPS_PROXY, HTTP_PROXY or NO_PROXY. The lower case wins, as in other programs; empty is not set. */
+export const proxyVariable = (
+  env: Record<string, string | undefined>,
+  name: 'HTTPS_PROXY' | 'HTTP_PROXY' | 'NO_PROXY',
+): string | undefined => env[name.toLowerCase()] || env[name] || undefined;

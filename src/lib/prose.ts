@@ -28,3 +28,13 @@ export const isolate = (text: string): string =>
 
 /** `text` in quotation marks as the end of a sentence, with a full stop unless it has an end of its own. */
 export const quotedEnd = (text: string): string => `“${isolate(text)}”${/[.!?…]\s*$/.test(text) ? '' : '.'}`;
+
+/** A message as a sentence: with a capital letter and a full stop. */
+export const sentence = (text: string): string => {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+};
+
+/** `1 span`, `2 spans`, `10,000 or more spans` if the count ended at `most`. */
+export const counted = (n: number, one: string, most = Number.POSITIVE_INFINITY): string =>
+  `${n.toLocaleString('en')}${n >= most ? ' or more' : ''} ${n === 1 ? one : `${one}s`}`;

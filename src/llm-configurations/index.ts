@@ -1,7 +1,7 @@
 import { type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Actor } from '../lib/principal.ts';
-import type { LlmSettings } from './kinds.ts';
+import type { LlmSettings, ResolvedLlm } from './kinds.ts';
 import {
   createLlm,
   deleteLlm,
@@ -11,7 +11,7 @@ import {
   updateLlm,
 } from './llm-configurations.ts';
 import { llmRoutes, type ProbeLlm } from './routes.ts';
-import { createLlmSettings, type ResolvedLlm } from './settings.ts';
+import { createLlmSettings } from './settings.ts';
 import { findDefaultLlm, type LlmRow, listLlms } from './store.ts';
 
 export {
@@ -21,10 +21,9 @@ export {
   type ObjectReply,
   type ObjectRequest,
 } from './asking.ts';
-export { defaults as llmDefaults } from './fields.ts';
+export { defaults as llmDefaults, type ResolvedLlm } from './kinds.ts';
 export type { ProbeLlm } from './routes.ts';
-export { createBody as createLlmBody } from './schemas.ts';
-export type { ResolvedLlm } from './settings.ts';
+export { createBody as createLlmBody, updateBody as updateLlmBody } from './schemas.ts';
 export { lockLlmForShare } from './store.ts';
 export { addUsage, noUsage, type Usage } from './usage.ts';
 

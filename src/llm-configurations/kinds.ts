@@ -1,168 +1,139 @@
-/** The kinds of LLM configurations: the protocols that the runtime speaks. */
-export const llmKinds = [
-  'openai_compatible',
-  'openai',
-  'anthropic',
-  'azure',
-  'google',
-  'bedrock',
-  'mock',
-] as const;
-export type LlmKind = (typeof llmKinds)[number];
+import { text } from '../http/index.ts';
+import { Secret } from '../lib/crypto.ts';
+import { azureAddress, azureFault, azureFields } from './azure.ts';
+import { bedrockCredentials, bedrockFault, bedrockFields, bedrockUrl } from './bedrock.ts';
+import { api, apiKey, baseUrl, headers, type LlmLimits, limits, visible } from './fields.ts';
+import { type AnyKind, kind, type ResolvedOfKind, type SettingsOfKind } from './kind.ts';
 
-export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high'] as const;
-type ReasoningEffort = (typeof reasoningEfforts)[number];
-
-export const openAiApis = ['responses', 'chat_completions'] as const;
-type OpenAiApi = (typeof openAiApis)[number];
-
-/** How a model is called, whatever its kind. */
-export interface LlmLimits {
-  /** The most tokens of one reply; null: the provider's own limit. */
-  max_output_tokens: number | null;
-  temperature: number | null;
-  reasoning_effort: ReasoningEffort | null;
-  /** Tokens that the model can read and write in one call. */
-  context_tokens: number;
-  /** Seconds until the first token of a reply. */
-  timeout_seconds: number;
-  streaming: boolean;
-  prompt_caching: boolean;
-}
-
-export const defaultLimits: LlmLimits = {
-  max_output_tokens: null,
-  temperature: null,
-  reasoning_effort: null,
-  context_tokens: 128_000,
-  timeout_seconds: 120,
-  streaming: true,
-  prompt_caching: true,
+/**
+ * The kinds of LLM configurations, each written once: the settings in bodies, in rows and in responses follow from it, and
+ * the form of the application. A new one also needs a model in the runtime.
+ */
+const kinds = {
+  openai_compatible: kind({
+    schema: 'CreateOpenAiCompatibleLlm',
+    required: {
+      base_url: baseUrl.describe('The address without `/chat/completions`. It often ends in `/v1`.'),
+    },
+    optional: { api_key: apiKey.describe('Sent as a bearer token. Never returned.'), headers: headers() },
+    baseUrl: ({ base_url }) => base_url,
+    resolve: ({ api_key }) => ({ apiKey: api_key === undefined ? null : new Secret(api_key) }),
+  }),
+  openai: kind({
+    schema: 'CreateOpenAiLlm',
+    required: { api_key: apiKey },
+    optional: {
+      base_url: baseUrl,
+      headers: headers('authorization', 'openai-organization', 'openai-project'),
+      organization: visible(200),
+      project: visible(200),
+      api,
+    },
+    defaults: { api: 'responses' },
+    baseUrl: ({ base_url }) => base_url ?? 'https://api.openai.com/v1',
+    resolve: ({ api_key, api: protocol = 'responses', organization = null, project = null }) => ({
+      apiKey: new Secret(api_key),
+      api: protocol,
+      organization,
+      project,
+    }),
+  }),
+  anthropic: kind({
+    schema: 'CreateAnthropicLlm',
+    required: { api_key: apiKey },
+    optional: { base_url: baseUrl, headers: headers('x-api-key', 'anthropic-version') },
+    baseUrl: ({ base_url }) => base_url ?? 'https://api.anthropic.com/v1',
+    resolve: ({ api_key }) => ({ apiKey: new Secret(api_key) }),
+  }),
+  azure: kind({
+    schema: 'CreateAzureLlm',
+    required: {
+      api_key: apiKey,
+      base_url: baseUrl.describe('`https://RESOURCE.openai.azure.com/openai`. `model` is the deployment.'),
+    },
+    optional: { headers: headers('api-key'), ...azureFields },
+    baseUrl: ({ base_url }) => base_url,
+    resolve: (settings) => ({ apiKey: new Secret(settings.api_key), ...azureAddress(settings) }),
+    fault: azureFault,
+  }),
+  google: kind({
+    schema: 'CreateGoogleLlm',
+    required: { api_key: apiKey },
+    optional: { base_url: baseUrl, headers: headers('x-goog-api-key') },
+    baseUrl: ({ base_url }) => base_url ?? 'https://generativelanguage.googleapis.com/v1beta',
+    resolve: ({ api_key }) => ({ apiKey: new Secret(api_key) }),
+  }),
+  bedrock: kind({
+    schema: 'CreateBedrockLlm',
+    required: {
+      region: text(64, 1).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be an AWS region, such as us-east-1'),
+    },
+    optional: {
+      ...bedrockFields,
+      base_url: baseUrl,
+      headers: headers('authorization', 'x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'),
+    },
+    baseUrl: ({ base_url, region }) => base_url ?? bedrockUrl(region),
+    resolve: (settings) => ({ region: settings.region, credentials: bedrockCredentials(settings) }),
+    fault: bedrockFault,
+  }),
+  // Nothing is sent, but headers are common to all kinds.
+  mock: kind({
+    schema: 'CreateMockLlm',
+    required: {},
+    optional: { headers: headers() },
+    model: 'mock',
+    baseUrl: () => null,
+    resolve: () => ({}),
+  }),
 };
 
-interface Endpoint {
-  base_url?: string;
-  headers?: Record<string, string>;
-}
+type Kinds = typeof kinds;
+export type LlmKind = keyof Kinds;
+export const llmKinds = Object.keys(kinds) as LlmKind[];
+
+export const kindOf = (name: LlmKind): AnyKind => kinds[name];
 
 /** Settings as they are stored: what has its default may be absent. */
 export type LlmSettings = Partial<LlmLimits> &
-  (
-    | ({ kind: 'openai_compatible'; base_url: string; api_key?: string } & Endpoint)
-    | ({
-        kind: 'openai';
-        api_key: string;
-        organization?: string;
-        project?: string;
-        api?: OpenAiApi;
-      } & Endpoint)
-    | ({ kind: 'anthropic' | 'google'; api_key: string } & Endpoint)
-    | ({
-        kind: 'azure';
-        base_url: string;
-        api_key: string;
-        api_version?: string;
-        deployment_urls?: boolean;
-        api?: OpenAiApi;
-      } & Endpoint)
-    | ({
-        kind: 'bedrock';
-        region: string;
-        api_key?: string;
-        access_key_id?: string;
-        secret_access_key?: string;
-        session_token?: string;
-      } & Endpoint)
-    | ({ kind: 'mock' } & Omit<Endpoint, 'base_url'>)
-  );
+  {
+    [K in LlmKind]: { kind: K; headers?: Record<string, string> } & SettingsOfKind<Kinds[K]>;
+  }[LlmKind];
 
-/** The settings that are never returned. */
+interface ResolvedEndpoint {
+  /** Without a slash at its end. */
+  base_url: string;
+  headers: Record<string, Secret>;
+}
+
+/** A configuration as the agent runtime uses it, with its secrets and defaults. */
+export type ResolvedLlm = { id: string; model: string } & LlmLimits &
+  {
+    [K in LlmKind]: { kind: K } & (K extends 'mock' ? unknown : ResolvedEndpoint & ResolvedOfKind<Kinds[K]>);
+  }[LlmKind];
+
+/** The settings that are never returned. A response says whether there are any. */
 export const secretFields = ['api_key', 'secret_access_key', 'session_token', 'headers'] as const;
+type SecretField = (typeof secretFields)[number];
+const isSecret = (name: string): name is SecretField => secretFields.some((field) => field === name);
+
+/** The settings of all kinds, by their names. */
+export const settingSchemas = Object.assign(
+  {},
+  ...llmKinds.map((name) => ({ ...kindOf(name).required, ...kindOf(name).optional })),
+) as AnyKind['required'];
 
 /** The settings that are returned, and audited as they are. */
-export const plainFields = [
-  'base_url',
-  'organization',
-  'project',
-  'api',
-  'api_version',
-  'deployment_urls',
-  'region',
-  'access_key_id',
-] as const;
+export const plainFields = Object.keys(settingSchemas).filter((name) => !isSecret(name));
 
-/** The version that addresses by deployment have if the configuration names none. */
-const deploymentVersion = '2024-10-21';
-
-type Azure = LlmSettings & { kind: 'azure' };
-
-/** The protocol and the version of Azure's addresses. Those by deployment have chat completions and dated versions only. */
-export const azureAddress = ({
-  deployment_urls = false,
-  api = deployment_urls ? 'chat_completions' : 'responses',
-  api_version = deployment_urls ? deploymentVersion : 'v1',
-}: Azure): Required<Pick<Azure, 'api' | 'api_version' | 'deployment_urls'>> => ({
-  api,
-  api_version,
-  deployment_urls,
-});
-
-/** `settings` without what was stored before `azureFault` was checked: the defaults of the other addresses. */
-export const repairedAzure = (settings: LlmSettings): LlmSettings => {
-  if (settings.kind !== 'azure' || !azureFault(settings)) return settings;
-  const { api, api_version, ...others } = settings;
-  return { ...others, ...(datedVersion.test(api_version ?? '') ? { api_version: api_version! } : {}) };
-};
-
-const datedVersion = /^\d{4}-\d{2}-\d{2}/;
-
-/** What of Azure's settings does not fit together; null if they do. */
-export const azureFault = (settings: object): { path: string; message: string } | null => {
-  const { api, api_version, deployment_urls } = settings as Record<string, unknown>;
-  if (deployment_urls !== true) return null;
-  if (api != null && api !== 'chat_completions') {
-    return {
-      path: 'api',
-      message: 'must be chat_completions with deployment_urls: addresses by deployment have no responses',
-    };
-  }
-  if (api_version == null || datedVersion.test(String(api_version))) return null;
-  return {
-    path: 'api_version',
-    message: `must be a date with deployment_urls, such as ${deploymentVersion}`,
-  };
-};
-
-/** AWS regions whose addresses do not end in `amazonaws.com`, by the beginning of their names. */
-const awsSuffixes: readonly (readonly [region: string, suffix: string])[] = [
-  ['cn-', 'amazonaws.com.cn'],
-  ['us-iso-', 'c2s.ic.gov'],
-  ['us-isob-', 'sc2s.sgov.gov'],
-  ['eu-isoe-', 'cloud.adc-e.uk'],
-  ['us-isof-', 'csp.hci.ic.gov'],
-  ['eusc-', 'amazonaws.eu'],
-];
-
-const bedrockUrl = (region: string): string => {
-  const suffix = awsSuffixes.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com';
-  return `https://bedrock-runtime.${region}.${suffix}`;
+/** What an item of a workspace document leaves out: Azure's depend on the addresses, and these are the usual ones. */
+export const defaults: Record<string, unknown> = {
+  ...Object.fromEntries(Object.entries(limits).map(([name, { fallback }]) => [name, fallback])),
+  api: 'responses',
+  api_version: 'v1',
+  deployment_urls: false,
 };
 
 /** The address that requests go to; null for the mock. */
-export const effectiveBaseUrl = (settings: LlmSettings): string | null => {
-  switch (settings.kind) {
-    case 'mock':
-      return null;
-    case 'openai_compatible':
-    case 'azure':
-      return settings.base_url;
-    case 'openai':
-      return settings.base_url ?? 'https://api.openai.com/v1';
-    case 'anthropic':
-      return settings.base_url ?? 'https://api.anthropic.com/v1';
-    case 'google':
-      return settings.base_url ?? 'https://generativelanguage.googleapis.com/v1beta';
-    case 'bedrock':
-      return settings.base_url ?? bedrockUrl(settings.region);
-  }
-};
+export const effectiveBaseUrl = (settings: LlmSettings): string | null =>
+  kindOf(settings.kind).baseUrl(settings);

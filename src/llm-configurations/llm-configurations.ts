@@ -3,9 +3,9 @@ import type { Executor, Tx } from '../database/index.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import { azureFault, effectiveBaseUrl, type LlmSettings, secretFields } from './kinds.ts';
-import { bedrockFault, readChanges } from './schemas.ts';
-import type { LlmSettingsStore, ResolvedLlm } from './settings.ts';
+import { effectiveBaseUrl, kindOf, type LlmSettings, type ResolvedLlm, secretFields } from './kinds.ts';
+import { readChanges } from './schemas.ts';
+import type { LlmSettingsStore } from './settings.ts';
 import {
   deleteLlmRow,
   findDefaultLlm,
@@ -14,9 +14,9 @@ import {
   insertLlm,
   type LlmRow,
   type LlmUse,
+  llms,
   lockLlmForShare,
   updateDefaultLlmRow,
-  updateLlmRow,
 } from './store.ts';
 
 /** A new configuration: the settings of its kind, a name and a model. */
@@ -62,15 +62,14 @@ export const createLlm = async (
 };
 
 /**
- * Returns `before` with `changes`. Throws 422 for settings of Bedrock or Azure that do not fit together, and for another address
+ * Returns `before` with `changes`. Throws 422 for settings that do not fit together, and for another address
  * without every stored secret: a secret is never sent to a host that it was not given for.
  */
 const changedSettings = (before: LlmSettings, changes: SettingChanges): LlmSettings => {
   const merged = Object.entries({ ...before, ...changes }).filter(([, value]) => value != null);
   const after = Object.fromEntries(merged) as LlmSettings;
-  const fault =
-    after.kind === 'bedrock' ? bedrockFault(after) : after.kind === 'azure' ? azureFault(after) : null;
-  if (fault) throw unprocessable([fault]);
+  const fault = kindOf(after.kind).fault?.(after);
+  if (fault) throw unprocessable([{ path: fault.path, message: fault.message }]);
   const address = (settings: LlmSettings) => effectiveBaseUrl(settings)?.replace(/\/+$/, '');
   if (address(before) === address(after)) return after;
   const kept = secretFields.filter((field) => hasSecret(before, field) && changes[field] === undefined);
@@ -94,13 +93,16 @@ const writeLlm = async (
   before: LlmRow,
   { name, model, changes, settings }: LlmUpdate,
 ): Promise<LlmRow> => {
-  const row = await updateLlmRow(tx, before.id, {
-    name: name ?? before.name,
-    model: model ?? before.model,
-    ...store.columnsOf(before.id, settings),
-    // A new name changes nothing that was tested.
-    ...((model !== undefined || Object.keys(changes).length > 0) && { test_passed_at: null }),
-  });
+  const row = await llms.update(
+    tx,
+    before.id,
+    { name, model },
+    {
+      ...store.columnsOf(before.id, settings),
+      // A new name changes nothing that was tested.
+      ...((model !== undefined || Object.keys(changes).length > 0) && { test_passed_at: null }),
+    },
+  );
   const details = { ...(name && { name }), ...(model && { model }) };
   await audit(tx, actor, 'llm_configuration.update', row.id, {
     ...details,

@@ -1,7 +1,9 @@
 import type { Database } from '../database/index.ts';
 import { type Context, finder, listPage, pageQuery, type Route, route } from '../http/index.ts';
-import { effectiveBaseUrl, plainFields } from './kinds.ts';
+import { limitsOf } from './fields.ts';
+import { effectiveBaseUrl, plainFields, type ResolvedLlm } from './kinds.ts';
 import { createLlm, deleteLlm, hasSecret, updateDefaultLlm, updateLlm } from './llm-configurations.ts';
+import { pageRoutes } from './page-routes.ts';
 import {
   createBody,
   defaultsBody,
@@ -12,9 +14,8 @@ import {
   type testSteps,
   updateBody,
 } from './schemas.ts';
-import { type LlmSettingsStore, limitsOf, type ResolvedLlm } from './settings.ts';
+import type { LlmSettingsStore } from './settings.ts';
 import { findDefaultLlm, findLlm, type LlmRow, listLlms, updateTestPassed } from './store.ts';
-import { usedLlmRoutes } from './used-routes.ts';
 
 /** The result of a test. Each `detail` is shown to the admin, so it contains no secret. */
 interface ProbeResult {
@@ -179,6 +180,6 @@ export const llmRoutes = (db: Database, settings: LlmSettingsStore, probe: Probe
         return { ...result, latency_ms: Math.round(performance.now() - startedAt) };
       },
     }),
-    ...usedLlmRoutes(db, toResponse),
+    ...pageRoutes(db, toResponse),
   ];
 };

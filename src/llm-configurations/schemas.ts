@@ -1,67 +1,46 @@
 import { z } from 'zod';
-import { checkedLater, id, optional, pageOf, text, timestamp, validate } from '../http/index.ts';
-import { allUpdatedSettings, createdSettings, updatedSettings } from './fields.ts';
-import { azureFault, type LlmKind, llmKinds, openAiApis, reasoningEfforts } from './kinds.ts';
+import { checkedLater, id, optional, pageOf, timestamp, validate } from '../http/index.ts';
+import { mapValues } from '../lib/objects.ts';
+import { limits } from './fields.ts';
+import { kindOf, type LlmKind, llmKinds, plainFields, type secretFields, settingSchemas } from './kinds.ts';
 import type { NewLlm, SettingChanges } from './llm-configurations.ts';
+import { llms } from './store.ts';
 
-const name = text(200, 1);
-const model = text(500, 1).describe('The name of the model, as its endpoint knows it.');
+/** Optional settings of an update: null resets them. */
+const whenUpdated = (shape: z.ZodRawShape): z.ZodRawShape =>
+  mapValues(shape, (field) => (field as z.ZodType).nullish());
 
-const createOf = <K extends LlmKind>(kind: K, id: string) =>
-  z
+const updatedLimits = whenUpdated(mapValues(limits, ({ schema }) => schema));
+
+const createOf = (name: LlmKind) => {
+  const { schema, required, optional: others, defaults = {}, model: fallback, fault } = kindOf(name);
+  return z
     .object({
-      kind: z.literal(kind),
-      name,
-      model: kind === 'mock' ? optional(model, 'mock') : model,
-      ...createdSettings(kind),
+      kind: z.literal(name),
+      name: llms.create.name,
+      model: fallback === undefined ? llms.create.model : optional(llms.create.model, fallback),
+      ...required,
+      // Null is the same as leaving them out.
+      ...mapValues(others, (field, key) => optional(field, (defaults as Record<string, unknown>)[key])),
+      ...mapValues(limits, (field) =>
+        optional<z.ZodType, unknown>(field.schema, field.fallback ?? undefined),
+      ),
     })
-    .meta({ id });
-
-const createBedrock = createOf('bedrock', 'CreateBedrockLlm').superRefine((body, context) => {
-  const fault = bedrockFault(body);
-  if (!fault) return;
-  const params = { missing: 'is required, or access_key_id with secret_access_key' };
-  context.addIssue({ code: 'custom', path: [fault.path], message: fault.message, params });
-});
-
-/**
- * Returns what is wrong with Bedrock credentials, or null: they are an API key, or an access key with its secret. The
- * path of the fault is a field that is present, unless all are missing.
- */
-export const bedrockFault = (given: object): { path: string; message: string } | null => {
-  const fields = given as Record<string, unknown>;
-  const has = (field: string) => fields[field] !== undefined && fields[field] !== null;
-  const message = 'use either api_key, or access_key_id with secret_access_key';
-  if (has('api_key')) {
-    const other = ['access_key_id', 'secret_access_key', 'session_token'].find(has);
-    return other === undefined ? null : { path: other, message: `${message}, not both` };
-  }
-  if (has('access_key_id') && has('secret_access_key')) return null;
-  const half = ['access_key_id', 'secret_access_key', 'session_token'].find(has);
-  return { path: half ?? 'api_key', message };
+    .meta({ id: schema })
+    .superRefine((body, context) => {
+      const wrong = fault?.(body);
+      if (!wrong) return;
+      const { path, message, missing } = wrong;
+      context.addIssue({ code: 'custom', path: [path], message, params: { missing } });
+    });
 };
-
-const createAzure = createOf('azure', 'CreateAzureLlm').superRefine((body, context) => {
-  const fault = azureFault(body);
-  if (fault) context.addIssue({ code: 'custom', path: [fault.path], message: fault.message });
-});
 
 const notAKind = `is not a kind of LLM configuration; the kinds are: ${llmKinds.join(', ')}`;
 
 const createUnion = z
-  .discriminatedUnion(
-    'kind',
-    [
-      createOf('openai_compatible', 'CreateOpenAiCompatibleLlm'),
-      createOf('openai', 'CreateOpenAiLlm'),
-      createOf('anthropic', 'CreateAnthropicLlm'),
-      createAzure,
-      createOf('google', 'CreateGoogleLlm'),
-      createBedrock,
-      createOf('mock', 'CreateMockLlm'),
-    ],
-    { error: (issue) => (issue.code === 'invalid_union' ? notAKind : undefined) },
-  )
+  .discriminatedUnion('kind', llmKinds.map(createOf) as [ReturnType<typeof createOf>], {
+    error: (issue) => (issue.code === 'invalid_union' ? notAKind : undefined),
+  })
   .meta({ id: 'CreateLlmConfigurationBody' });
 
 /** The shapes are made from tables, which types cannot follow. */
@@ -70,26 +49,48 @@ export const createBody = createUnion as unknown as z.ZodType<NewLlm>;
 export const updateBody = z
   .object({
     kind: z.string().optional().describe('Cannot be changed: create another configuration instead.'),
-    name: name.optional(),
-    model: model.optional(),
-    ...Object.fromEntries(
-      Object.entries(allUpdatedSettings).map(([field, schema]) => [field, checkedLater(schema as z.ZodType)]),
+    ...llms.patch,
+    ...mapValues({ ...whenUpdated(settingSchemas), ...updatedLimits }, (schema) =>
+      checkedLater(schema as z.ZodType),
     ),
   })
   .meta({ id: 'UpdateLlmConfigurationBody' });
 
-const updates = Object.fromEntries(
-  llmKinds.map((kind) => [kind, z.object(updatedSettings(kind))]),
-) as unknown as Record<LlmKind, z.ZodType<SettingChanges>>;
+const updates = new Map(
+  llmKinds.map((name) => {
+    const { required, optional: others } = kindOf(name);
+    const needed = mapValues(required, (field) => field.optional());
+    return [name, z.object({ ...needed, ...whenUpdated(others), ...updatedLimits })] as const;
+  }),
+);
 
 /** Returns the settings of `kind` in the body of an update. Throws 422 for wrong ones; those of other kinds are ignored. */
 export const readChanges = (kind: LlmKind, body: object): SettingChanges =>
-  validate(updates[kind], body, 'body');
+  validate(updates.get(kind)!, body, 'body');
 
 const adminsOnly = (what: string) => `${what} Admins only.`.trim();
 const shown = <S extends z.ZodType>(schema: S, what = '') =>
   schema.nullable().optional().describe(adminsOnly(what));
 const flag = (what: string) => z.boolean().optional().describe(adminsOnly(what));
+
+/** How a setting is shown that is no secret. */
+const shownSetting = (name: string) => {
+  const schema = settingSchemas[name];
+  const plain =
+    schema instanceof z.ZodBoolean
+      ? z.boolean()
+      : schema instanceof z.ZodEnum
+        ? z.enum(schema.enum)
+        : z.string();
+  const about = name === 'base_url' ? 'The address that requests go to; null for a mock.' : '';
+  return shown(plain, about);
+};
+
+const secretNames = {
+  api_key: 'an API key',
+  secret_access_key: 'a secret access key',
+  session_token: 'a session token',
+} satisfies Record<Exclude<(typeof secretFields)[number], 'headers'>, string>;
 
 export const llmConfiguration = z
   .object({
@@ -97,21 +98,14 @@ export const llmConfiguration = z
     name: z.string(),
     kind: z.enum(llmKinds),
     model: z.string(),
-    base_url: shown(z.string(), 'The address that requests go to; null for a mock.'),
-    organization: shown(z.string()),
-    project: shown(z.string()),
-    api: shown(z.enum(openAiApis)),
-    api_version: shown(z.string()),
-    deployment_urls: shown(z.boolean()),
-    region: shown(z.string()),
-    access_key_id: shown(z.string()),
-    api_key_set: flag('Whether there is an API key.'),
-    secret_access_key_set: flag('Whether there is a secret access key.'),
-    session_token_set: flag('Whether there is a session token.'),
+    ...Object.fromEntries(plainFields.map((field) => [field, shownSetting(field)])),
+    ...Object.fromEntries(
+      Object.entries(secretNames).map(([field, what]) => [`${field}_set`, flag(`Whether there is ${what}.`)]),
+    ),
     header_names: z.array(z.string()).optional().describe(adminsOnly('The names of the headers.')),
     max_output_tokens: shown(z.int()),
     temperature: shown(z.number()),
-    reasoning_effort: shown(z.enum(reasoningEfforts)),
+    reasoning_effort: shown(z.enum(limits.reasoning_effort.schema.options)),
     context_tokens: z.int().optional().describe(adminsOnly('')),
     timeout_seconds: z.int().optional().describe(adminsOnly('')),
     streaming: flag(''),

@@ -1,44 +1,10 @@
 import { Secret, type Vault } from '../lib/crypto.ts';
+import { mapValues } from '../lib/objects.ts';
 import { SealedSettings } from '../lib/sealed-settings.ts';
-import {
-  azureAddress,
-  defaultLimits,
-  effectiveBaseUrl,
-  type LlmLimits,
-  type LlmSettings,
-  plainFields,
-  repairedAzure,
-} from './kinds.ts';
+import { repairedAzure } from './azure.ts';
+import { limits, limitsOf } from './fields.ts';
+import { effectiveBaseUrl, kindOf, type LlmSettings, plainFields, type ResolvedLlm } from './kinds.ts';
 import type { LlmRow } from './store.ts';
-
-interface ResolvedEndpoint {
-  /** Without a slash at its end. */
-  base_url: string;
-  headers: Record<string, Secret>;
-}
-
-interface ResolvedOpenAi {
-  apiKey: Secret;
-  api: 'responses' | 'chat_completions';
-}
-
-/** A configuration as the agent runtime uses it, with its secrets and defaults. */
-export type ResolvedLlm = { id: string; model: string } & LlmLimits &
-  (
-    | ({ kind: 'openai_compatible'; apiKey: Secret | null } & ResolvedEndpoint)
-    | ({ kind: 'openai'; organization: string | null; project: string | null } & ResolvedOpenAi &
-        ResolvedEndpoint)
-    | ({ kind: 'azure'; api_version: string; deployment_urls: boolean } & ResolvedOpenAi & ResolvedEndpoint)
-    | ({ kind: 'anthropic'; apiKey: Secret } & ResolvedEndpoint)
-    | ({ kind: 'google'; apiKey: Secret } & ResolvedEndpoint)
-    | ({ kind: 'bedrock'; region: string; credentials: BedrockCredentials } & ResolvedEndpoint)
-    | { kind: 'mock' }
-  );
-
-/** A Bedrock API key, or the keys that sign a request (AWS Signature Version 4). */
-type BedrockCredentials =
-  | { apiKey: Secret }
-  | { accessKeyId: string; secretAccessKey: Secret; sessionToken: Secret | null };
 
 const table = 'llm_configurations';
 
@@ -49,73 +15,22 @@ const legacyColumns = (['api_key', 'headers'] as const).map((column) => ({
   boundTo: (id: string) => `${table}:${id}:${column}`,
 }));
 
-/** The limits of a configuration, with their defaults. */
-export const limitsOf = (settings: Partial<LlmLimits>): LlmLimits => ({
-  max_output_tokens: settings.max_output_tokens ?? defaultLimits.max_output_tokens,
-  temperature: settings.temperature ?? defaultLimits.temperature,
-  reasoning_effort: settings.reasoning_effort ?? defaultLimits.reasoning_effort,
-  context_tokens: settings.context_tokens ?? defaultLimits.context_tokens,
-  timeout_seconds: settings.timeout_seconds ?? defaultLimits.timeout_seconds,
-  streaming: settings.streaming ?? defaultLimits.streaming,
-  prompt_caching: settings.prompt_caching ?? defaultLimits.prompt_caching,
-});
-
-const secretOrNull = (value: string | undefined): Secret | null =>
-  value === undefined ? null : new Secret(value);
-
-const bedrockCredentials = (settings: LlmSettings & { kind: 'bedrock' }): BedrockCredentials => {
-  if (settings.api_key !== undefined) return { apiKey: new Secret(settings.api_key) };
-  return {
-    accessKeyId: settings.access_key_id!,
-    secretAccessKey: new Secret(settings.secret_access_key!),
-    sessionToken: secretOrNull(settings.session_token),
-  };
-};
-
 const resolveSettings = (id: string, model: string, settings: LlmSettings): ResolvedLlm => {
-  const shared = { id, model, ...limitsOf(settings) };
-  if (settings.kind === 'mock') return { ...shared, kind: 'mock' };
-  const endpoint = {
-    ...shared,
-    base_url: effectiveBaseUrl(settings)!.replace(/\/+$/, ''),
-    headers: Object.fromEntries(
-      Object.entries(settings.headers ?? {}).map(([name, value]) => [name, new Secret(value)]),
-    ),
+  const { kind } = settings;
+  const shared = { id, model, kind, ...limitsOf(settings) };
+  const address = effectiveBaseUrl(settings);
+  const endpoint = address !== null && {
+    base_url: address.replace(/\/+$/, ''),
+    headers: mapValues(settings.headers ?? {}, (value) => new Secret(value)),
   };
-  switch (settings.kind) {
-    case 'openai_compatible':
-      return { ...endpoint, kind: settings.kind, apiKey: secretOrNull(settings.api_key) };
-    case 'anthropic':
-    case 'google':
-      return { ...endpoint, kind: settings.kind, apiKey: new Secret(settings.api_key) };
-    case 'openai':
-      return {
-        ...endpoint,
-        kind: settings.kind,
-        apiKey: new Secret(settings.api_key),
-        api: settings.api ?? 'responses',
-        organization: settings.organization ?? null,
-        project: settings.project ?? null,
-      };
-    case 'azure':
-      return {
-        ...endpoint,
-        kind: settings.kind,
-        apiKey: new Secret(settings.api_key),
-        ...azureAddress(settings),
-      };
-    case 'bedrock':
-      return {
-        ...endpoint,
-        kind: settings.kind,
-        region: settings.region,
-        credentials: bedrockCredentials(settings),
-      };
-  }
+  return { ...shared, ...endpoint, ...kindOf(kind).resolve(settings) } as ResolvedLlm;
 };
+
+const repaired = (settings: LlmSettings): LlmSettings =>
+  settings.kind === 'azure' ? repairedAzure(settings) : settings;
 
 export const createLlmSettings = (vault: Vault) => {
-  const plain = ['kind', ...plainFields, ...Object.keys(defaultLimits)];
+  const plain = ['kind', ...plainFields, ...Object.keys(limits)];
   const sealed = new SealedSettings<LlmSettings>(vault, table, plain);
   const [apiKey, headers] = legacyColumns;
 
@@ -132,9 +47,7 @@ export const createLlmSettings = (vault: Vault) => {
         };
 
   const open = (row: LlmRow): LlmSettings =>
-    row.settings === null
-      ? openLegacy(row)
-      : repairedAzure(sealed.open({ id: row.id, settings: row.settings }));
+    row.settings === null ? openLegacy(row) : repaired(sealed.open({ id: row.id, settings: row.settings }));
 
   return {
     secrets: [sealed.column, ...legacyColumns],

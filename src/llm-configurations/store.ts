@@ -1,48 +1,49 @@
 import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
+import { text } from '../http/index.ts';
+import {
+  column,
+  generated,
+  type RowOf,
+  required,
+  resource,
+  stamps,
+  type TableOf,
+} from '../resource/index.ts';
 import type { LlmKind } from './kinds.ts';
 
-export interface LlmRow {
-  id: string;
-  name: string;
-  kind: LlmKind;
-  model: string;
-  /**
-   * LlmSettings, sealed. Null in a row that the release before wrote last: its settings are in the next three columns.
-   */
-  settings: string | null;
-  base_url: string | null;
-  /** Sealed. */
-  api_key: string | null;
-  /** A sealed JSON object. */
-  headers: string | null;
-  revision: number;
-  /** When its test last passed with its present settings. */
-  test_passed_at: Date | null;
-  created_at: Date;
-  updated_at: Date;
-}
+export const llms = resource(
+  'llm_configurations',
+  {
+    name: required(text(200, 1)),
+    model: required(text(500, 1).describe('The name of the model, as its endpoint knows it.')),
+  },
+  {
+    id: column<string>(),
+    kind: column<LlmKind>(),
+    /**
+     * LlmSettings, sealed. Null in a row that the release before wrote last: its settings are in the next three columns.
+     */
+    settings: column<string | null>(),
+    base_url: column<string | null>(),
+    /** Sealed. */
+    api_key: column<string | null>(),
+    /** A sealed JSON object. */
+    headers: column<string | null>(),
+    /** When its test last passed with its present settings. */
+    test_passed_at: generated<Date | null>(),
+    ...stamps,
+  },
+);
+const { columns } = llms;
+
+export type LlmRow = RowOf<typeof llms>;
 
 declare module '../database/database.ts' {
   interface Schema {
-    llm_configurations: Table<LlmRow, 'revision' | 'test_passed_at' | 'created_at' | 'updated_at'>;
+    llm_configurations: TableOf<typeof llms>;
     llm_defaults: Table<{ only_row: boolean; llm_id: string }, 'only_row'>;
   }
 }
-
-const columns = [
-  'id',
-  'name',
-  'kind',
-  'model',
-  'settings',
-  'base_url',
-  'api_key',
-  'headers',
-  'revision',
-  'test_passed_at',
-  'created_at',
-  'updated_at',
-] as const;
 
 /** Newest first; with `q` those whose name or model contains it. */
 export const listLlms = (executor: Executor, page: Page, q?: string): Promise<LlmRow[]> => {
@@ -87,23 +88,13 @@ export const updateTestPassed = async (tx: Tx, { id, revision }: LlmRow): Promis
     .execute();
 };
 
-type LlmFields = Pick<LlmRow, 'name' | 'model' | 'settings' | 'base_url' | 'api_key' | 'headers'>;
+type NewRow = Pick<
+  LlmRow,
+  'id' | 'kind' | 'name' | 'model' | 'settings' | 'base_url' | 'api_key' | 'headers'
+>;
 
-export const insertLlm = (tx: Tx, row: LlmFields & Pick<LlmRow, 'id' | 'kind'>): Promise<LlmRow> =>
+export const insertLlm = (tx: Tx, row: NewRow): Promise<LlmRow> =>
   tx.insertInto('llm_configurations').values(row).returning(columns).executeTakeFirstOrThrow();
-
-/** Writes all fields of the locked row and raises its revision. */
-export const updateLlmRow = (
-  tx: Tx,
-  id: string,
-  fields: LlmFields & { test_passed_at?: null },
-): Promise<LlmRow> =>
-  tx
-    .updateTable('llm_configurations')
-    .set({ ...fields, revision: sql<number>`revision + 1`, updated_at: sql<Date>`platform_now()` })
-    .where('id', '=', id)
-    .returning(columns)
-    .executeTakeFirstOrThrow();
 
 /** What keeps a configuration from being deleted. */
 export type LlmUse = 'default' | 'documents' | 'agents';

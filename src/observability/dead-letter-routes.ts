@@ -4,9 +4,12 @@ import { type Context, type Route, route } from '../http/index.ts';
 import { messageOf, unprocessable } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import type { DeadLetters } from '../telemetry/index.ts';
-import { type IntegrationRouteParts, integrationPath } from './routes.ts';
+import type { IntegrationParts } from './integration-routes.ts';
+import { integrationPath } from './public-routes.ts';
 import { deadLetterIds, deadLetterPage, deadLetterQuery, purgeResult, retryResult } from './schemas.ts';
 import type { IntegrationRow } from './store.ts';
+
+const writes = { role: 'admin', scope: 'observability', method: 'POST', base: 'app' } as const;
 
 /** The channel that notifies replicas of requests to retry or purge dead letters. */
 export const deadLetterChannel = 'observability_dead_letters';
@@ -62,7 +65,7 @@ export const deadLetterRoutes = ({
   db,
   integrations,
   telemetry,
-}: Pick<IntegrationRouteParts, 'db' | 'integrations'> & {
+}: Pick<IntegrationParts, 'db' | 'integrations'> & {
   telemetry: DeadLetterTelemetry;
 }): Route[] => {
   const path = `${integrationPath}/dead-letters`;
@@ -126,11 +129,8 @@ export const deadLetterRoutes = ({
       },
     }),
     route({
+      ...writes,
       id: 'retryDeadLetters',
-      role: 'admin',
-      scope: 'observability',
-      method: 'POST',
-      base: 'app',
       path: `${path}/retry`,
       summary: 'Retry dead letters',
       description:
@@ -148,11 +148,8 @@ export const deadLetterRoutes = ({
       },
     }),
     route({
+      ...writes,
       id: 'purgeDeadLetters',
-      role: 'admin',
-      scope: 'observability',
-      method: 'POST',
-      base: 'app',
       path: `${path}/purge`,
       summary: 'Purge dead letters',
       description:

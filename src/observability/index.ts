@@ -1,8 +1,7 @@
 import type { Executor, Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Actor } from '../lib/principal.ts';
-import type { Health } from '../telemetry/index.ts';
-import { appRoutes } from './app-routes.ts';
+import { type Health, unusedHealth } from '../telemetry/index.ts';
 import { testConnection } from './connection-test.ts';
 import {
   type DeadLetterTelemetry,
@@ -11,16 +10,19 @@ import {
   deadLetterRoutes,
 } from './dead-letter-routes.ts';
 import { IntegrationDestinations } from './destinations.ts';
+import { type IntegrationParts, testedChannel } from './integration-routes.ts';
 import { createIntegrations, type Integrations, type UpdateBody } from './integrations.ts';
-import { integrationRoutes } from './routes.ts';
-import { scopeRoutes } from './scope-routes.ts';
+import { integrationAttention, readIntegrations } from './overview/attention.ts';
+import { deliveredByHour } from './overview/numbers.ts';
+import { pageRoutes } from './page-routes.ts';
+import { publicRoutes } from './public-routes.ts';
 import { createScope, deleteScope, scopeName } from './scopes.ts';
-import type { ProviderSettings, Settings } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { type IntegrationRow, listIntegrations, listNamedScopes, reserveNumbersAbove } from './store.ts';
-import { testedChannel, testRoutes } from './test-routes.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 
-export { createBody as createIntegrationBody } from './schemas.ts';
+export { createBody as createIntegrationBody, putBody as updateIntegrationBody } from './schemas.ts';
+export { integrations as integrationResource } from './store.ts';
 export type { IntegrationDestinations };
 
 const requestsOf = ({ config }: Services) => ({
@@ -66,6 +68,12 @@ interface IntegrationRules extends Pick<Integrations, 'checkAddress' | 'create'>
 
 export interface Observability extends Feature {
   rules: IntegrationRules;
+  /** What the Overview shows of integrations. */
+  overview: {
+    read: typeof readIntegrations;
+    attention: typeof integrationAttention;
+    delivered: typeof deliveredByHour;
+  };
   /**
    * Returns links to a trace (32 hex digits) of an agent: one for each enabled integration in scope for the agent that
    * can build one. `agentId` null: the agent was deleted, so only global integrations.
@@ -86,24 +94,22 @@ export const createObservability = (
     if (number) telemetry.resume(Number(number));
   };
   const followDeadLetterRequests = deadLetterListener(log, telemetry);
-  const parts = { db, integrations, changed: () => destinations.refresh() };
-  const tested = {
-    ...parts,
-    test: (settings: ProviderSettings) => testConnection(egress, settings, requests),
-    healthOf: (number: number) => telemetry.health(number),
+  const parts: IntegrationParts = {
+    db,
+    integrations,
+    changed: () => destinations.refresh(),
+    test: (settings) => testConnection(egress, settings, requests),
+    health: async ({ number, is_enabled }, reported) => {
+      const health = reported ?? (await telemetry.health(number)) ?? unusedHealth;
+      return is_enabled ? health : { ...health, state: 'disabled' };
+    },
   };
   return {
     tag: {
       name: 'Observability',
       description: 'Integrations: the tracing backends to which traces are sent, and for which agents.',
     },
-    routes: [
-      ...integrationRoutes(parts),
-      ...scopeRoutes(parts),
-      ...testRoutes(tested),
-      ...appRoutes(tested),
-      ...deadLetterRoutes({ ...parts, telemetry }),
-    ],
+    routes: [...publicRoutes(parts), ...pageRoutes(parts), ...deadLetterRoutes({ ...parts, telemetry })],
     rules: {
       checkAddress: integrations.checkAddress,
       create: integrations.create,
@@ -130,6 +136,7 @@ export const createObservability = (
       },
       changed: parts.changed,
     },
+    overview: { read: readIntegrations, attention: integrationAttention, delivered: deliveredByHour },
     secrets: integrations.secrets,
     start: async () => {
       db.listen(testedChannel, resumeTested);

@@ -1,15 +1,16 @@
 import { audit } from '../audit/index.ts';
-import type { Executor, Tx } from '../database/index.ts';
+import type { Tx } from '../database/index.ts';
 import type { Services } from '../feature.ts';
-import { finder } from '../http/index.ts';
+import { type Context, finder } from '../http/index.ts';
 import type { SealedColumn } from '../lib/crypto.ts';
 import { EgressError } from '../lib/egress.ts';
 import { notFound, unprocessable } from '../lib/errors.ts';
-import { isId, newId } from '../lib/ids.ts';
+import { newId } from '../lib/ids.ts';
 import { withoutUndefined } from '../lib/objects.ts';
 import type { Actor } from '../lib/principal.ts';
 import { SealedSettings } from '../lib/sealed-settings.ts';
-import type { ProviderSettings, Settings } from './settings.ts';
+import type { ChangesOf, ValuesOf } from '../resource/index.ts';
+import { type ProviderSettings, plainSettings, type Settings } from './settings.ts';
 import {
   deleteIntegration,
   findIntegration,
@@ -19,42 +20,19 @@ import {
   insertIntegration,
   insertReads,
   insertScope,
+  integrations,
   listIntegrations,
   type ReadRow,
-  updateIntegration,
 } from './store.ts';
 import { literalHost, resolveUrl } from './urls.ts';
 
-export interface CreateBody {
-  settings: Settings;
-  version: string;
-  description: string | undefined;
-  is_system: boolean;
-  debug: boolean;
-}
+export type CreateBody = ValuesOf<typeof integrations> & { settings: Settings };
 
 /** PUT: an absent field stays as it is. PATCH has only `is_enabled` and `debug`. */
-export interface UpdateBody {
-  settings?: Settings;
-  version?: string | null;
-  description?: string | null;
-  debug?: boolean;
-  is_enabled?: boolean;
-}
-
-/** The fields that are not credentials. `url` is not among them: its path or query may contain one. */
-const plainSettings = [
-  'provider',
-  'is_enabled',
-  'project_name',
-  'project_header',
-  'dashboard_instance_id',
-  'username',
-  'stack_name',
-  'data_source',
-  'resource_attributes',
-  'trace_ui_type',
-];
+export type UpdateBody = Omit<ChangesOf<typeof integrations>, 'is_system'> & {
+  settings?: Settings | undefined;
+  is_enabled?: boolean | undefined;
+};
 
 /** The rules of integrations: what is stored, returned and audited. */
 export const createIntegrations = ({ config, db, vault, egress }: Services) => {
@@ -82,21 +60,16 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
     };
   };
 
-  const auditReads = async (tx: Tx, actor: Actor, ids: readonly string[]): Promise<void> => {
+  const recordReads = async (tx: Tx, actor: Actor, ids: readonly string[]): Promise<void> => {
     for (const id of await insertReads(tx, actor.principal.id, ids)) {
       await audit(tx, actor, 'integration.credentials_read', id);
     }
   };
 
-  /** Reads rows for an actor who sees their credentials, and audits that. Only the first read in an hour is audited. */
-  const readFor = async (
-    actor: Actor,
-    read: (executor: Executor) => Promise<ReadRow[]>,
-  ): Promise<ReadRow[]> => {
-    const rows = await db.run(read);
+  /** Audits that an actor sees the credentials of rows. Only the first read in an hour is audited. */
+  const auditReads = async (actor: Actor, rows: readonly ReadRow[]): Promise<void> => {
     const unaudited = rows.filter((row) => !row.read_audited).map((row) => row.id);
-    if (unaudited.length > 0) await db.tx((tx) => auditReads(tx, actor, unaudited));
-    return rows;
+    if (unaudited.length > 0) await db.tx((tx) => recordReads(tx, actor, unaudited));
   };
 
   const lock = async (tx: Tx, id: string): Promise<IntegrationRow> => {
@@ -111,20 +84,20 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
     toResponse,
     lock,
 
-    list: (actor: Actor, filter: IntegrationFilter): Promise<ReadRow[]> =>
-      readFor(actor, (executor) => listIntegrations(executor, filter, actor.principal.id)),
+    auditReads,
 
-    get: async (actor: Actor, id: string): Promise<ReadRow> => {
-      const [row] = await readFor(actor, async (executor) => {
-        const found = isId(id) ? await findIntegration(executor, id, actor.principal.id) : undefined;
-        return found ? [found] : [];
-      });
-      if (!row) throw notFound('integration');
-      return row;
+    /** Lists integrations for an actor who sees their credentials, which is audited. */
+    list: async (actor: Actor, filter: IntegrationFilter): Promise<ReadRow[]> => {
+      const rows = await db.run((executor) => listIntegrations(executor, filter, actor.principal.id));
+      await auditReads(actor, rows);
+      return rows;
     },
 
-    /** Loads the integration that a path names, for operations that do not return credentials. */
-    find: finder(db, 'integration', 'integration_id', (executor, id) => findIntegration(executor, id, '')),
+    /** Loads the integration that a path names. */
+    find: ({ params, principal }: Pick<Context, 'params' | 'principal'>): Promise<ReadRow> =>
+      finder(db, 'integration', 'integration_id', (executor, id) =>
+        findIntegration(executor, id, principal.id),
+      )({ params }),
 
     /** Throws 422 if the host of the url is an address that is not permitted. Names are checked at each connection. */
     checkAddress: async (settings: Settings): Promise<void> => {
@@ -153,7 +126,7 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
         is_enabled,
         settings: seal(id, settings),
         version,
-        description: description ?? null,
+        description,
         is_system,
         debug,
       });
@@ -180,10 +153,9 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
     ): Promise<IntegrationRow> => {
       const { id } = before;
       const { settings, ...rest } = body;
-      const row = await updateIntegration(tx, id, {
-        ...withoutUndefined(rest),
-        ...(settings ? { provider: settings.provider, settings: seal(id, settings) } : {}),
-        ...(settings?.is_enabled === undefined ? {} : { is_enabled: settings.is_enabled }),
+      const row = await integrations.update(tx, id, rest, {
+        is_enabled: settings?.is_enabled ?? body.is_enabled,
+        ...(settings && { provider: settings.provider, settings: seal(id, settings) }),
       });
       await audit(
         tx,
@@ -193,7 +165,7 @@ export const createIntegrations = ({ config, db, vault, egress }: Services) => {
         withoutUndefined({ ...rest, settings: settings && sealed.masked(settings) }),
       );
       // The response shows the settings to an actor who did not send them.
-      if (shown && !settings) await auditReads(tx, actor, [id]);
+      if (shown && !settings) await recordReads(tx, actor, [id]);
       return row;
     },
 

@@ -1,7 +1,10 @@
 import { z } from 'zod';
-import { id, optional, pageQuery, stepsOf, text, timestamp } from '../http/index.ts';
+import { id, optional, pageQuery, stepsOf, timestamp } from '../http/index.ts';
 import { stepNames } from './connection-test.ts';
 import { providers, settingsInput, settingsOutput } from './settings.ts';
+import { integrations } from './store.ts';
+
+const { description, version: shownVersion, ...shown } = integrations.shown;
 
 export const integration = z
   .object({
@@ -12,26 +15,22 @@ export const integration = z
       .string()
       .nullable()
       .describe('The url with its placeholders replaced; null if that is impossible.'),
-    description: z.string().nullable(),
-    version: z.string().nullable(),
-    is_system: z.boolean().describe('Whether the deployment manages it, not a user.'),
-    debug: z.boolean().describe('Whether it also receives application and infrastructure traces.'),
+    description,
+    version: shownVersion,
+    ...shown,
     created_at: timestamp,
     updated_at: timestamp,
   })
   .meta({ id: 'PublicObservabilityIntegration' });
 
-const version = text(200, 1).describe('The version of the configuration.');
-const description = text(10_000);
-const debug = z.boolean().describe('Whether application and infrastructure traces are sent as well.');
+const { version } = integrations.fields;
+const { is_system: _, ...changed } = integrations.patch;
 
 export const createBody = z
   .object({
     settings: settingsInput,
-    version,
-    description: optional(description),
-    is_system: optional(z.boolean(), false),
-    debug: optional(debug, false),
+    ...integrations.create,
+    version: version.schema,
   })
   .meta({ id: 'CreateObservabilityIntegrationBody' });
 
@@ -40,16 +39,14 @@ export const putBody = z
     settings: settingsInput
       .optional()
       .describe('Replaces all settings. If `is_enabled` is left out, it stays as it is.'),
-    version: version.nullable().optional().describe('null clears it.'),
-    description: description.nullable().optional().describe('null clears it.'),
-    debug: debug.optional(),
+    ...changed,
   })
   .meta({ id: 'UpdateObservabilityIntegrationBody' });
 
 export const patchBody = z
   .object({
     is_enabled: z.boolean().optional().describe('Whether telemetry is exported.'),
-    debug: debug.optional(),
+    debug: changed.debug,
   })
   .meta({ id: 'PatchObservabilityIntegrationBody' });
 

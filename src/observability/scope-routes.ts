@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import { type Route, route } from '../http/index.ts';
-import { type IntegrationRouteParts, integrationPath } from './routes.ts';
+import type { IntegrationParts } from './integration-routes.ts';
 import { scope, scopeBody, scopeQuery } from './schemas.ts';
 import { createScope, deleteScope } from './scopes.ts';
 import { listScopes } from './store.ts';
 
-const path = `${integrationPath}/scopes`;
-
-/** The agents that an integration applies to (description, 3.2 and 4.2). */
-export const scopeRoutes = ({ db, integrations, changed }: IntegrationRouteParts): Route[] => {
+/** The agents that an integration applies to. */
+export const scopeRoutes = (
+  { db, integrations, changed }: IntegrationParts,
+  integrationPath: string,
+): Route[] => {
+  const path = `${integrationPath}/scopes`;
   const { find } = integrations;
   return [
     route({

@@ -1,65 +1,11 @@
 import { z } from 'zod';
 import { headerMap, headerName, headerValue, optional, text } from '../http/index.ts';
 import { urlFault } from '../lib/http-url.ts';
-import { isObject } from '../lib/objects.ts';
+import { isObject, mapValues } from '../lib/objects.ts';
 import { templateFault } from './urls.ts';
-
-export const providers = [
-  'hosted_dashboard',
-  'llm_tracing',
-  'otlp_basic_auth',
-  'otlp_custom_headers',
-] as const;
-export type Provider = (typeof providers)[number];
-
-const traceUiTypes = ['dashboard_ui', 'span_ui', 'unknown'] as const;
-
-/** How to build trace links for a collector of any kind. */
-interface TraceUi {
-  trace_view_url?: string;
-  trace_ui_type?: (typeof traceUiTypes)[number];
-  data_source?: string;
-}
-
-type Headers = Record<string, string>;
 
 /** Attributes of resources, by their keys. */
 export type ResourceAttributes = Readonly<Record<string, string>>;
-
-interface OfEveryProvider {
-  url: string;
-  resource_attributes?: ResourceAttributes;
-}
-
-/** Provider settings (description, 2.2), without `is_enabled`, which all providers have. */
-export type ProviderSettings = OfEveryProvider &
-  (
-    | {
-        provider: 'hosted_dashboard';
-        api_token: string;
-        dashboard_instance_id: string;
-        additional_headers?: Headers;
-        stack_name?: string;
-        data_source?: string;
-      }
-    | {
-        provider: 'llm_tracing';
-        project_name: string;
-        project_header?: string;
-        api_key: string;
-        additional_headers?: Headers;
-      }
-    | ({
-        provider: 'otlp_basic_auth';
-        username: string;
-        password: string;
-        additional_headers?: Headers;
-      } & TraceUi)
-    | ({ provider: 'otlp_custom_headers'; headers?: Headers } & TraceUi)
-  );
-
-/** Provider settings in requests and responses. */
-export type Settings = ProviderSettings & { is_enabled?: boolean };
 
 const urlWithout = (faultOf: (url: string) => string | null) =>
   z.string().superRefine((url, context) => {
@@ -107,129 +53,178 @@ const resourceAttributes = z
     openapi: { type: 'object', additionalProperties: { type: 'string' }, maxProperties: mostAttributes },
   });
 
-const inputChecks = {
-  url: urlWithout(templateFault).meta({
-    openapi: { type: 'string', maxLength: 2048, examples: ['https://collector.example.com/v1/traces'] },
-  }),
-  credential,
-  userId,
-  headerValue,
-  additionalHeaders: headerMap(['authorization']),
-  moreHeaders: headerMap(['x-api-key']),
-  headers: headerMap(),
-  projectHeader: headerName(['x-api-key']),
-  resourceAttributes,
-  dataSource: text(200, 1),
-  stackName,
-  traceViewUrl: urlWithout(urlFault).meta({ openapi: { type: 'string', format: 'uri', maxLength: 2048 } }),
-  traceUiType: z.enum(traceUiTypes),
-  isEnabled: optional(z.boolean()),
-};
-
 const outputMap = z
   .custom<Record<string, string>>(() => true)
   .meta({ openapi: { type: 'object', additionalProperties: { type: 'string' } } });
 
-/**
- * Checks of responses. They are weaker than those of requests, so that a stored value is still returned after rules
- * become stricter.
- */
-const outputChecks: { [C in keyof typeof inputChecks]: z.ZodType } = {
-  url: z.string(),
-  credential: z.string(),
-  userId: z.string(),
-  headerValue: z.string(),
-  additionalHeaders: outputMap,
-  moreHeaders: outputMap,
-  headers: outputMap,
-  projectHeader: z.string(),
-  resourceAttributes: outputMap,
-  dataSource: z.string(),
-  stackName: z.string(),
-  traceViewUrl: z.string(),
-  traceUiType: z.enum(traceUiTypes),
-  isEnabled: z.boolean(),
+/** How much of a setting is seen: `secret` by no one, `masked` not in the audit log, because it may contain a secret. */
+type Seen = 'plain' | 'masked' | 'secret';
+
+export interface Setting<S extends z.ZodType = z.ZodType, R extends boolean = boolean> {
+  input: S;
+  /**
+   * The check of a response. It is weaker than that of a request, so that a stored value is still returned after rules
+   * become stricter.
+   */
+  output: z.ZodType;
+  isRequired: R;
+  seen: Seen;
+  about: string | undefined;
+}
+
+/** Whether a setting is a map of headers or attributes. */
+export const isMap = ({ input }: Pick<Setting, 'input'>): boolean => {
+  const { type } = (input.meta()?.openapi ?? {}) as { type?: string };
+  return type === 'object';
+};
+
+const setting = <S extends z.ZodType>(input: S, about?: string, seen: Seen = 'plain'): Setting<S, false> => {
+  const output = isMap({ input }) ? outputMap : input instanceof z.ZodEnum ? input : z.string();
+  return { input, output, isRequired: false, seen, about };
+};
+const requiredSetting = <S extends z.ZodType>(input: S, seen: Seen = 'plain'): Setting<S, true> => ({
+  ...setting(input, undefined, seen),
+  isRequired: true,
+});
+
+const extraHeaders = (...taken: string[]) =>
+  setting(headerMap(taken), 'Additional HTTP headers of each export.', 'secret');
+const data_source = setting(
+  text(200, 1),
+  'The UID or the name of the data source that trace links name. If left out, the dashboard chooses one.',
+);
+/** How to build trace links for a collector of any kind. */
+const traceUi = {
+  trace_view_url: setting(
+    urlWithout(urlFault).meta({ openapi: { type: 'string', format: 'uri', maxLength: 2048 } }),
+    'The base address of the trace UI, for trace links.',
+    'masked',
+  ),
+  trace_ui_type: setting(z.enum(['dashboard_ui', 'span_ui', 'unknown'])),
+  data_source,
+};
+
+/** The settings of every provider. */
+const shared = {
+  url: requiredSetting(
+    urlWithout(templateFault).meta({
+      openapi: { type: 'string', maxLength: 2048, examples: ['https://collector.example.com/v1/traces'] },
+    }),
+    'masked',
+  ),
+  resource_attributes: setting(
+    resourceAttributes,
+    'Attributes of the resource of each exported span, such as `deployment.environment`. They replace those of the same keys. At most 20.',
+  ),
 };
 
 /**
- * The schemas of the four providers, once for requests and once for responses. `name` makes the names of the schemas.
+ * The providers, each written once: bodies, responses, what is secret and what the application asks for follow from it. A
+ * new one also needs its headers (provider.ts).
  */
-const shapes = (
-  check: { [C in keyof typeof inputChecks]: z.ZodType },
-  maybe: (schema: z.ZodType) => z.ZodType,
-  name: (shape: string) => string,
-) => {
-  const shared = {
-    url: check.url.describe(`The full OTLP traces endpoint. \${NAME} stands for a permitted variable.`),
-    is_enabled: check.isEnabled.describe('Whether telemetry is exported. Default true.'),
-    resource_attributes: maybe(check.resourceAttributes).describe(
-      'Attributes of the resource of each exported span, such as `deployment.environment`. They replace those of the same keys. At most 20.',
-    ),
+const providerSettings = {
+  hosted_dashboard: {
+    schema: 'HostedDashboardSettings',
+    settings: {
+      api_token: requiredSetting(credential, 'secret'),
+      dashboard_instance_id: requiredSetting(userId),
+      additional_headers: extraHeaders('authorization'),
+      stack_name: setting(stackName, 'The name of the stack, for trace links.'),
+      data_source,
+    },
+  },
+  llm_tracing: {
+    schema: 'LlmTracingSettings',
+    settings: {
+      project_name: requiredSetting(headerValue),
+      project_header: setting(
+        headerName(['x-api-key']),
+        'The header that carries `project_name`. If left out, `LLM_TRACING_PROJECT_HEADER` names it; without that, `Langsmith-Project` and `x-project-name` both carry it.',
+      ),
+      api_key: requiredSetting(headerValue, 'secret'),
+      additional_headers: extraHeaders('x-api-key'),
+    },
+  },
+  otlp_basic_auth: {
+    schema: 'OtlpBasicAuthSettings',
+    settings: {
+      username: requiredSetting(userId),
+      password: requiredSetting(credential, 'secret'),
+      additional_headers: extraHeaders('authorization'),
+      ...traceUi,
+    },
+  },
+  otlp_custom_headers: {
+    schema: 'OtlpCustomHeadersSettings',
+    settings: {
+      headers: setting(headerMap(), 'Custom HTTP headers of each export.', 'secret'),
+      ...traceUi,
+    },
+  },
+};
+
+type Providers = typeof providerSettings;
+export type Provider = keyof Providers;
+export const providers = Object.keys(providerSettings) as Provider[];
+
+type ValuesOf<F> = {
+  [K in keyof F as F[K] extends Setting<z.ZodType, true> ? K : never]: F[K] extends Setting<infer S>
+    ? z.output<S>
+    : never;
+} & {
+  [K in keyof F as F[K] extends Setting<z.ZodType, true> ? never : K]?: F[K] extends Setting<infer S>
+    ? z.output<S>
+    : never;
+};
+
+/** Provider settings (description, 2.2), without `is_enabled`, which all providers have. */
+export type ProviderSettings = ValuesOf<typeof shared> &
+  { [P in Provider]: { provider: P } & ValuesOf<Providers[P]['settings']> }[Provider];
+
+/** Provider settings in requests and responses. */
+export type Settings = ProviderSettings & { is_enabled?: boolean };
+
+/** The settings of all providers, by their names. */
+export const allSettings: Record<string, Setting> = Object.assign(
+  {},
+  ...providers.map((provider) => providerSettings[provider].settings),
+  shared,
+);
+
+/** The settings that the audit log has as they are. */
+export const plainSettings = [
+  'provider',
+  'is_enabled',
+  ...Object.keys(allSettings).filter((name) => allSettings[name]!.seen === 'plain'),
+];
+
+/** The schemas of the providers, for requests or for responses. `name` makes the names of the schemas. */
+const shapes = (io: 'input' | 'output', name: (shape: string) => string) => {
+  const maybe = (schema: z.ZodType): z.ZodType => (io === 'input' ? optional(schema) : schema.optional());
+  const schemaOf = (one: Setting): z.ZodType => {
+    const schema = one.isRequired ? one[io] : maybe(one[io]);
+    return one.about === undefined ? schema : schema.describe(one.about);
   };
-  const data_source = maybe(check.dataSource).describe(
-    'The UID or the name of the data source that trace links name. If left out, the dashboard chooses one.',
-  );
-  const additionalHeaders = (headers: z.ZodType) =>
-    maybe(headers).describe('Additional HTTP headers of each export.');
-  const traceUi = {
-    trace_view_url: maybe(check.traceViewUrl).describe('The base address of the trace UI, for trace links.'),
-    trace_ui_type: maybe(check.traceUiType),
-    data_source,
+  const common = {
+    url: schemaOf(shared.url).describe(
+      `The full OTLP traces endpoint. \${NAME} stands for a permitted variable.`,
+    ),
+    is_enabled: (io === 'input' ? optional(z.boolean()) : z.boolean()).describe(
+      'Whether telemetry is exported. Default true.',
+    ),
+    resource_attributes: schemaOf(shared.resource_attributes),
+  };
+  const shapeOf = (provider: Provider) => {
+    const { schema, settings }: { schema: string; settings: Record<string, Setting> } =
+      providerSettings[provider];
+    return z
+      .object({ provider: z.literal(provider), ...common, ...mapValues(settings, schemaOf) })
+      .meta({ id: name(schema) });
   };
   return z
-    .discriminatedUnion('provider', [
-      z
-        .object({
-          provider: z.literal('hosted_dashboard'),
-          ...shared,
-          api_token: check.credential,
-          dashboard_instance_id: check.userId,
-          additional_headers: additionalHeaders(check.additionalHeaders),
-          stack_name: maybe(check.stackName).describe('The name of the stack, for trace links.'),
-          data_source,
-        })
-        .meta({ id: name('HostedDashboardSettings') }),
-      z
-        .object({
-          provider: z.literal('llm_tracing'),
-          ...shared,
-          project_name: check.headerValue,
-          project_header: maybe(check.projectHeader).describe(
-            'The header that carries `project_name`. If left out, `LLM_TRACING_PROJECT_HEADER` names it; without that, `Langsmith-Project` and `x-project-name` both carry it.',
-          ),
-          api_key: check.headerValue,
-          additional_headers: additionalHeaders(check.moreHeaders),
-        })
-        .meta({ id: name('LlmTracingSettings') }),
-      z
-        .object({
-          provider: z.literal('otlp_basic_auth'),
-          ...shared,
-          username: check.userId,
-          password: check.credential,
-          additional_headers: additionalHeaders(check.additionalHeaders),
-          ...traceUi,
-        })
-        .meta({ id: name('OtlpBasicAuthSettings') }),
-      z
-        .object({
-          provider: z.literal('otlp_custom_headers'),
-          ...shared,
-          headers: maybe(check.headers).describe('Custom HTTP headers of each export.'),
-          ...traceUi,
-        })
-        .meta({ id: name('OtlpCustomHeadersSettings') }),
-    ])
+    .discriminatedUnion('provider', providers.map(shapeOf) as [ReturnType<typeof shapeOf>])
     .meta({ id: name('ObservabilityProviderSettings') }) as unknown as z.ZodType<Settings, Settings>;
 };
 
-export const settingsInput = shapes(
-  inputChecks,
-  (schema) => optional(schema),
-  (shape) => `${shape}Input`,
-);
-export const settingsOutput = shapes(
-  outputChecks,
-  (schema) => schema.optional(),
-  (shape) => shape,
-);
+export const settingsInput = shapes('input', (shape) => `${shape}Input`);
+export const settingsOutput = shapes('output', (shape) => shape);

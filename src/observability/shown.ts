@@ -1,12 +1,19 @@
 import { z } from 'zod';
 import { id, timestamp } from '../http/index.ts';
-import { isObject } from '../lib/objects.ts';
+import { isObject, mapValues } from '../lib/objects.ts';
 import { health, integration } from './schemas.ts';
-import { providers, type Settings } from './settings.ts';
+import { allSettings, isMap, providers, type Setting, type Settings } from './settings.ts';
 
 /** A secret that is stored, or not, and never shown. */
 const secret = z.object({ set: z.boolean() }).meta({ id: 'SecretState' });
 const secretMap = z.record(z.string(), secret);
+
+const shownAs = (one: Setting) => {
+  if (one.seen !== 'secret') return (isMap(one) ? z.record(z.string(), z.string()) : z.string()).optional();
+  return (isMap(one) ? secretMap : secret).optional();
+};
+
+const { url: _, ...others } = allSettings;
 
 /** The settings of an integration without its credentials. */
 const shownSettings = z
@@ -14,20 +21,7 @@ const shownSettings = z
     provider: z.enum(providers),
     url: z.string(),
     is_enabled: z.boolean(),
-    api_token: secret.optional(),
-    dashboard_instance_id: z.string().optional(),
-    additional_headers: secretMap.optional(),
-    stack_name: z.string().optional(),
-    data_source: z.string().optional(),
-    project_name: z.string().optional(),
-    project_header: z.string().optional(),
-    api_key: secret.optional(),
-    username: z.string().optional(),
-    password: secret.optional(),
-    headers: secretMap.optional(),
-    trace_view_url: z.string().optional(),
-    trace_ui_type: z.string().optional(),
-    resource_attributes: z.record(z.string(), z.string()).optional(),
+    ...mapValues(others, shownAs),
   })
   .meta({ id: 'ShownProviderSettings' });
 
@@ -56,8 +50,11 @@ export const shownIntegration = z
   })
   .meta({ id: 'ShownIntegration' });
 
-const secrets = ['api_token', 'api_key', 'password'] as const;
-const secretMaps = ['headers', 'additional_headers'] as const;
+const secretNames = Object.keys(allSettings).filter((name) => allSettings[name]!.seen === 'secret');
+const [secretMaps, secrets] = [
+  secretNames.filter((name) => isMap(allSettings[name]!)),
+  secretNames.filter((name) => !isMap(allSettings[name]!)),
+];
 type Fields = Record<string, unknown>;
 
 /** Whether a form sent `{set: true}` or nothing: the stored secret stays. */

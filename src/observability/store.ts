@@ -1,21 +1,48 @@
+import { z } from 'zod';
 import { type Executor, sql, type Table, type Tx } from '../database/index.ts';
+import { text } from '../http/index.ts';
+import {
+  column,
+  generated,
+  nullable,
+  type RowOf,
+  resource,
+  stamps,
+  type TableOf,
+  withDefault,
+} from '../resource/index.ts';
 import type { Provider } from './settings.ts';
 
-export interface IntegrationRow {
-  id: string;
-  number: number;
-  provider: Provider;
-  is_enabled: boolean;
-  /** The other settings: ProviderSettings, sealed. */
-  settings: string;
-  version: string | null;
-  description: string | null;
-  is_system: boolean;
-  debug: boolean;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
-}
+const debug = z.boolean().describe('Whether application and infrastructure traces are sent as well.');
+
+/** Integrations. What their providers need is in `settings`. */
+export const integrations = resource(
+  'observability_integrations',
+  {
+    version: nullable(text(200, 1).describe('The version of the configuration.'))
+      .patchedAs('null clears it.')
+      .shownAs(z.string().nullable()),
+    description: nullable(text(10_000)).patchedAs('null clears it.').namedAs('name'),
+    is_system: withDefault(z.boolean(), false)
+      .fixed()
+      .shownAs(z.boolean().describe('Whether the deployment manages it, not a user.')),
+    debug: withDefault(debug, false).shownAs(
+      z.boolean().describe('Whether it also receives application and infrastructure traces.'),
+    ),
+  },
+  {
+    id: column<string>(),
+    number: generated<number>(),
+    provider: column<Provider>(),
+    is_enabled: column<boolean>(),
+    /** The other settings: ProviderSettings, sealed. */
+    settings: column<string>(),
+    ...stamps,
+  },
+);
+const { columns } = integrations;
+
+export type IntegrationRow = RowOf<typeof integrations>;
 
 export interface ScopeRow {
   integration_id: string;
@@ -26,27 +53,12 @@ export interface ScopeRow {
 
 declare module '../database/database.ts' {
   interface Schema {
-    observability_integrations: Table<IntegrationRow, 'number' | 'revision' | 'created_at' | 'updated_at'>;
+    observability_integrations: TableOf<typeof integrations>;
     observability_scopes: Table<ScopeRow, 'created_at'>;
     observability_deleted_integrations: Pick<IntegrationRow, 'number' | 'id'>;
     observability_credential_reads: { principal_id: string; integration_id: string; read_at: Date };
   }
 }
-
-const columns = [
-  'id',
-  'number',
-  'provider',
-  'is_enabled',
-  'settings',
-  'version',
-  'description',
-  'is_system',
-  'debug',
-  'revision',
-  'created_at',
-  'updated_at',
-] as const;
 
 const scopeColumns = ['integration_id', 'scope', 'agent_id', 'created_at'] as const;
 
@@ -112,20 +124,6 @@ export type NewIntegration = Pick<
 
 export const insertIntegration = (tx: Tx, row: NewIntegration): Promise<IntegrationRow> =>
   tx.insertInto('observability_integrations').values(row).returning(columns).executeTakeFirstOrThrow();
-
-export type IntegrationChanges = Partial<
-  Pick<IntegrationRow, 'provider' | 'is_enabled' | 'settings' | 'version' | 'description' | 'debug'>
->;
-
-/** Writes the changed fields of the locked row and raises its revision. */
-export const updateIntegration = (tx: Tx, id: string, changes: IntegrationChanges): Promise<IntegrationRow> =>
-  tx
-    .updateTable('observability_integrations')
-    .set(changes)
-    .set({ revision: sql`revision + 1`, updated_at: sql`platform_now()` })
-    .where('id', '=', id)
-    .returning(columns)
-    .executeTakeFirstOrThrow();
 
 export const deleteIntegration = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('observability_integrations').where('id', '=', id).execute();

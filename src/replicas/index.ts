@@ -1,7 +1,8 @@
 import type { Feature, Services } from '../feature.ts';
 import type { LoopPass } from '../lib/loop.ts';
+import { replicaAttention } from './attention.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { deleteOldOutages, deleteOldReplicas } from './store.ts';
+import { deleteOldOutages, deleteOldReplicas, listRoles } from './store.ts';
 
 export {
   findScheduling,
@@ -11,8 +12,13 @@ export {
   type Outage,
   type OutageCause,
   type Scheduling,
-  silentAfterMs,
+  workerAlive,
 } from './store.ts';
+
+export interface Replicas extends Feature {
+  /** What the Overview shows of replicas. */
+  overview: { roles: typeof listRoles; attention: typeof replicaAttention };
+}
 
 interface Needs {
   /** What the loops of this replica last did. */
@@ -27,7 +33,7 @@ interface Needs {
 export const createReplicas = (
   { config, db, log, clock }: Services,
   { loops, firing, telemetryLog }: Needs,
-): Feature => {
+): Replicas => {
   const heartbeat = new Heartbeat({
     db,
     log,
@@ -38,6 +44,8 @@ export const createReplicas = (
     telemetryLog,
   });
   return {
+    /** What the Overview shows of replicas. */
+    overview: { roles: listRoles, attention: replicaAttention },
     loops: [heartbeat],
     retention: [
       (tx, _settings, limit) => deleteOldReplicas(tx, limit),

@@ -47,8 +47,30 @@ declare module '../database/database.ts' {
 }
 
 /** A replica that was not seen for this long is not alive: it has missed two heartbeats. */
-export const silentAfterMs = 15_000;
+const silentAfterMs = 15_000;
 const silent = sql`${sql.lit(silentAfterMs)} * interval '1 millisecond'`;
+const isAlive = sql<boolean>`stopped_at is null and seen_at > platform_now() - ${silent}`;
+
+/** Whether a replica is alive that executes Work Items. */
+export const workerAlive = sql<boolean>`exists (select from replicas where 'worker' = any(roles) and ${isAlive})`;
+
+/** A role of replicas: how many are alive that have it, and when one was last seen. */
+export interface RoleState {
+  role: string;
+  replicas: number;
+  alive: boolean;
+  last_at: Date | null;
+}
+
+/** The roles that any replica has or had. */
+export const listRoles = async (executor: Executor): Promise<RoleState[]> => {
+  const { rows } = await sql<RoleState>`
+    select role, count(*) filter (where alive)::int as replicas, bool_or(alive) as alive, max(seen_at) as last_at
+    from (select unnest(roles) as role, seen_at, ${isAlive} as alive from replicas) seen
+    group by role`.execute(executor);
+  return rows;
+};
+
 /** How much more time may pass on the database's clock than in a process before that is a jump. */
 const jumpMs = 10_000;
 

@@ -1,11 +1,12 @@
 import type { SchemaCheck } from '../lib/json-schema.ts';
 import type { Logger } from '../lib/log.ts';
+import type { RunUsage } from '../runs/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import type { TokenLimits } from './budget.ts';
 import type { ContextCut } from './context.ts';
 import type { Candidate } from './fallback.ts';
 import type { Message } from './messages.ts';
-import type { Run, RunEnd, RunProgress, RunStart, RunUsage, StepRecord } from './run-store.ts';
+import type { Run, RunEnd, RunProgress, RunStart, StepRecord } from './run-store.ts';
 import type { Tool, WithheldTool } from './tools.ts';
 
 interface RunLimits extends TokenLimits {

@@ -1,4 +1,4 @@
-import type { RunUsage } from './run-store.ts';
+import type { RunUsage } from '../runs/index.ts';
 
 /** The limits of an agent on tokens; null: none. */
 export interface TokenLimits {

@@ -16,6 +16,9 @@ export interface ContextCut {
 
 export const noCut: ContextCut = { lastInputTokens: null, resultsBefore: 0, removed: [] };
 
+/** A stored cut; null: none. */
+export const cutOf = (stored: unknown): ContextCut => ({ ...noCut, ...(stored as ContextCut | null) });
+
 /** The results of tools in the last messages are never replaced. */
 const keptMessages = 10;
 

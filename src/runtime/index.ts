@@ -3,6 +3,7 @@ import type { AgentDocuments } from '../document-intelligence/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Files } from '../files/index.ts';
 import type { LlmConfigurations } from '../llm-configurations/index.ts';
+import type { RunRow } from '../runs/index.ts';
 import type { ModelTools } from '../semantic-data-models/index.ts';
 import type { Tracing } from '../telemetry/index.ts';
 import type { ToolServerTools } from '../tool-servers/index.ts';
@@ -15,25 +16,20 @@ import { workItemSource } from './work-item-source.ts';
 import { createWorker, type Worker, type WorkSource } from './worker.ts';
 
 export { createAsk, createQuestions } from './ask.ts';
-export type { ContextCut } from './context.ts';
+export { cutOf } from './context.ts';
+export { endAttempt } from './ending.ts';
 export { holdLease } from './lease.ts';
 export { fromStored, type Message, openCalls, storable, toContent } from './messages.ts';
 export { schemaWarnings } from './model/index.ts';
 export { createProbe } from './probe.ts';
-export { toRunStart } from './run-start.ts';
 export type {
-  ApprovalRequest,
   AttemptOutcome,
   Run,
   RunEnd,
-  RunError,
   RunProgress,
   RunStart,
-  RunUsage,
 } from './run-store.ts';
-export { noRunUsage } from './run-store.ts';
 export { interruptedText } from './tool-plan.ts';
-export type { WorkSource } from './worker.ts';
 
 export interface RuntimeNeeds {
   llms: Pick<LlmConfigurations, 'resolve'>;
@@ -55,7 +51,7 @@ export interface RuntimeNeeds {
 
 export interface Runtime extends Feature {
   /** Makes the worker of this replica for another kind of run. Its feature listens, starts and stops it. */
-  workerOf<Claimed, Status>(source: WorkSource<Claimed, Status>): Worker;
+  workerOf<Row extends RunRow>(source: WorkSource<Row>): Worker;
 }
 
 /** The agent runtime: a worker on each replica with the role `worker`. */

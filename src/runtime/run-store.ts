@@ -1,63 +1,20 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { OwnerIds } from '../files/index.ts';
-import { noUsage, type Usage } from '../llm-configurations/index.ts';
+import type { Usage } from '../llm-configurations/index.ts';
+import type { AttemptStart, NewApproval, RunError, RunUsage } from '../runs/index.ts';
 import type { ContextCut } from './context.ts';
 import type { HeldLease } from './lease.ts';
 import type { Message, ToolCall } from './messages.ts';
 
 /** What the loop (steps.ts) needs of whatever it runs for: a Work Item, or a run of a conversation. It knows no table of it. */
 
-/** What all attempts used. */
-export interface RunUsage extends Usage {
-  /** Replies of models. */
-  model_calls: number;
-  /** Tool calls that were made. */
-  tool_calls: number;
-}
-
-export const noRunUsage: Readonly<RunUsage> = { ...noUsage, model_calls: 0, tool_calls: 0 };
-
-export interface RunError {
-  code: string;
-  message: string;
-}
-
-/** A tool call that a person approved, with the arguments that it is made with. */
-export interface ApprovedCall {
-  tool_call_id: string;
-  arguments: Record<string, unknown>;
-  /** Whether a person changed the arguments: the model is told. */
-  edited: boolean;
-  /** Of the tool when the person was asked. If it is another one by now, the call is not made. */
-  definition_hash: string | null;
-}
-
-/** What a person is asked to decide about one tool call. */
-export interface ApprovalRequest {
-  approval_id: string;
-  kind: 'tool_call' | 'question' | 'unknown_outcome';
-  tool_name: string;
-  tool_server_id: string | null;
-  arguments: Record<string, unknown>;
-  input_schema: Record<string, unknown>;
-  reason: string;
-  tool_call_id: string;
-  definition_hash: string | null;
-}
-
 /** A call that must not be repeated, as the person is asked about it if its outcome is never known. */
-export type UnsafeCall = ApprovalRequest & { kind: 'unknown_outcome' };
+export type UnsafeCall = NewApproval & { kind: 'unknown_outcome' };
 
-/** What earlier attempts and people left. */
-export interface RunStart {
-  /** The stored conversation, with the first messages. */
+/** What earlier attempts and people left, with the stored conversation, the first messages included. */
+export interface RunStart extends Pick<AttemptStart, 'approved' | 'interrupted' | 'tokensBefore'> {
   messages: Message[];
-  approved: readonly ApprovedCall[];
-  /** The ids of calls that must not be repeated and that an earlier attempt had begun, and no person has decided on. */
-  interrupted: readonly string[];
   context: ContextCut;
-  /** Input and output tokens that were used before the budget began: at the create, continue or restart. */
-  tokensBefore: number;
 }
 
 /** One row of the waterfall: what happened and how long it took, without content. */
@@ -97,8 +54,8 @@ export interface RunProgress {
 /** How the steps of an attempt ended. `messages` are not stored yet: they go into the transaction that ends it. */
 export type RunOutcome = { messages?: readonly Message[] } & (
   | { status: 'COMPLETED'; result: unknown }
-  | { status: 'NEEDS_REVIEW'; reason: string; approvals: readonly ApprovalRequest[] }
-  | { status: 'INDETERMINATE'; error: RunError; approvals: readonly ApprovalRequest[] }
+  | { status: 'NEEDS_REVIEW'; reason: string; approvals: readonly NewApproval[] }
+  | { status: 'INDETERMINATE'; error: RunError; approvals: readonly NewApproval[] }
   | { status: 'ERROR'; error: RunError }
 );
 

@@ -1,10 +1,11 @@
 import { messageOf } from '../lib/errors.ts';
 import { Mutex, Semaphore } from '../lib/semaphore.ts';
 import { addUsage } from '../llm-configurations/index.ts';
+import type { NewApproval } from '../runs/index.ts';
 import { type Attempt, save } from './attempt.ts';
 import { orAborted, RunEnded } from './lease.ts';
 import { type Message, openCalls, storable, type ToolCall } from './messages.ts';
-import type { ApprovalRequest, RunOutcome, StepRecord, UnsafeCall } from './run-store.ts';
+import type { RunOutcome, StepRecord, UnsafeCall } from './run-store.ts';
 import { failSpan, toolContentAttributes, toolSpan } from './spans.ts';
 import { type Plan, planCalls, questionOf } from './tool-plan.ts';
 import type { ToolResult } from './tools.ts';
@@ -78,8 +79,8 @@ const isUnsafe = (plan: Made): plan is Made & { request: UnsafeCall } => !plan.t
 interface Ended {
   /** What the first such tool server said. */
   unauthorized: string | null;
-  unknown: ApprovalRequest[];
-  questions: ApprovalRequest[];
+  unknown: NewApproval[];
+  questions: NewApproval[];
   /** The results of the calls that ask: stored together with what they ask. */
   results: Message[];
 }
@@ -122,7 +123,7 @@ const makeCalls = async (attempt: Attempt, plans: readonly Made[]): Promise<Ende
   for (const end of calls) if (end.status === 'rejected') throw end.reason;
   // People see what they decide in the order of the reply, not in that of the answers.
   const order = new Map(plans.map(({ call }, i) => [call.id, i]));
-  ended.unknown.sort((a, b) => order.get(a.tool_call_id)! - order.get(b.tool_call_id)!);
+  ended.unknown.sort((a, b) => order.get(a.tool_call_id!)! - order.get(b.tool_call_id!)!);
   return ended;
 };
 

@@ -1,8 +1,8 @@
 import { newId } from '../lib/ids.ts';
+import type { ApprovedCall, NewApproval } from '../runs/index.ts';
 import type { Attempt } from './attempt.ts';
 import type { ToolCall } from './messages.ts';
 import { submitResultName } from './result.ts';
-import type { ApprovalRequest, ApprovedCall } from './run-store.ts';
 import type { Tool, WithheldTool } from './tools.ts';
 
 type Args = Record<string, unknown>;
@@ -13,8 +13,8 @@ export type Plan =
   | { kind: 'refuse'; call: ToolCall; text: string }
   /** The same, because a person is asked something first. */
   | { kind: 'hold_back'; call: ToolCall; text: string }
-  | { kind: 'make'; call: ToolCall; tool: Tool; args: Args; edited: boolean; request: ApprovalRequest }
-  | { kind: 'ask'; call: ToolCall; request: ApprovalRequest }
+  | { kind: 'make'; call: ToolCall; tool: Tool; args: Args; edited: boolean; request: NewApproval }
+  | { kind: 'ask'; call: ToolCall; request: NewApproval }
   /** It ends the run with this result. */
   | { kind: 'submit'; call: ToolCall; result: Args };
 
@@ -23,12 +23,12 @@ export const interruptedText =
   'The call was interrupted; whether it took effect is not known. Find out before you repeat it.';
 
 const request = (
-  kind: ApprovalRequest['kind'],
+  kind: NewApproval['kind'],
   call: ToolCall,
   args: Args,
   tool: WithheldTool | undefined,
   reason: string,
-): ApprovalRequest => ({
+): NewApproval => ({
   approval_id: newId(),
   kind,
   tool_name: call.name,
@@ -64,7 +64,7 @@ const planApproved = (
 const wrongArguments = (fault: string): string =>
   `The tool was not called: the arguments are wrong: ${fault}`;
 
-const unsafeRequest = (call: ToolCall, args: Args, tool: Tool): ApprovalRequest =>
+const unsafeRequest = (call: ToolCall, args: Args, tool: Tool): NewApproval =>
   request(
     'unknown_outcome',
     call,

@@ -1,7 +1,7 @@
+import { isZoneName } from '@agent-platform/cron';
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import type { OwnerIds } from '../files/index.ts';
-import { isZoneName } from '../lib/time-zones.ts';
 import type { ShownResult } from '../lib/tool-results.ts';
 import type { Usage } from '../llm-configurations/index.ts';
 

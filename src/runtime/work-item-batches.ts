@@ -1,19 +1,16 @@
 import type { Database, Tx } from '../database/index.ts';
 import { Batch } from '../lib/batch.ts';
+import type { Ending } from '../runs/index.ts';
 import {
   appendMessages,
-  beginAttempts,
-  finishAll,
   insertEndedSteps,
   listConversations,
   type NewMessage,
-  type Outcome,
-  recordLateFinish,
   type WorkItem,
+  workItemRuns,
 } from '../work-items/index.ts';
-import type { ContextCut } from './context.ts';
+import { cutOf } from './context.ts';
 import { firstUserMessage, fromStored, type Message, toContent } from './messages.ts';
-import { toRunStart } from './run-start.ts';
 import type { RunStart, StepRecord } from './run-store.ts';
 
 /** How many attempts begin or end in one transaction at most. */
@@ -71,7 +68,7 @@ const openAll = async (
   alone: boolean,
 ): Promise<(Opened | undefined)[]> => {
   const attempts = openings.map(({ item: { id, fencing }, traceId }) => ({ id, fencing, traceId }));
-  const begun = await beginAttempts(tx, attempts, { skipLocked: !alone });
+  const begun = await workItemRuns.begin(tx, attempts, { skipLocked: !alone });
   const stored = await listConversations(
     tx,
     openings.map(({ item }) => item).filter(({ id }) => begun.has(id)),
@@ -81,37 +78,37 @@ const openAll = async (
   const opened = openings.map(({ item, instructions }): Opened | undefined => {
     const attempt = begun.get(item.id);
     if (!attempt) return alone ? 'lost' : undefined;
-    const { context_cut, cancel_requested, ...start } = attempt;
-    if (cancel_requested) return 'cancelled';
+    if (attempt.cancelRequested) return 'cancelled';
     const before = (byItem.get(item.id) ?? []).map(fromStored);
     const first = firstMessages(item, instructions, before);
     added.push(...messageRows(item, first));
-    return {
-      ...toRunStart({ ...start, context_cut: context_cut as ContextCut | null }),
-      messages: [...before, ...first],
-    };
+    return { ...attempt, context: cutOf(attempt.contextCut), messages: [...before, ...first] };
   });
   await appendMessages(tx, added);
   return opened;
 };
 
 /** An attempt that ends its execution. */
-interface Ending {
+interface EndingItem {
   item: WorkItem;
-  outcome: Outcome;
+  ending: Ending;
   /** They are not stored if a cancel was first. */
   messages: readonly Message[];
   steps: readonly StepRecord[];
 }
 
 /** Stores the last messages and steps of those that ended. */
-const storeLast = async (tx: Tx, endings: readonly Ending[], moved: readonly WorkItem[]): Promise<void> => {
+const storeLast = async (
+  tx: Tx,
+  endings: readonly EndingItem[],
+  moved: readonly WorkItem[],
+): Promise<void> => {
   const statusOf = new Map(moved.map(({ id, status }) => [id, status]));
   const ended = endings.filter(({ item }) => statusOf.has(item.id));
-  const last = ended.map(({ item, outcome, messages, steps }) => ({
+  const last = ended.map(({ item, ending, messages, steps }) => ({
     item,
     steps,
-    rows: statusOf.get(item.id) === outcome.status ? messageRows(item, messages) : [],
+    rows: statusOf.get(item.id) === ending.status ? messageRows(item, messages) : [],
   }));
   const seqs = await appendMessages(
     tx,
@@ -129,23 +126,23 @@ const storeLast = async (tx: Tx, endings: readonly Ending[], moved: readonly Wor
 /** The status that the attempt left; null if its lease was lost. */
 const endAll = async (
   tx: Tx,
-  endings: readonly Ending[],
+  endings: readonly EndingItem[],
   alone: boolean,
 ): Promise<(WorkItem['status'] | null | undefined)[]> => {
-  const outcomes = endings.map(({ outcome }) => outcome);
-  const moved = await finishAll(tx, outcomes, {
+  const all = endings.map(({ ending }) => ending);
+  const moved = await workItemRuns.finishAll(tx, all, {
     skipLocked: !alone,
     before: (rows) => storeLast(tx, endings, rows),
   });
   const statusOf = new Map(moved.map(({ id, status }) => [id, status]));
-  if (alone && moved.length === 0) await recordLateFinish(tx, outcomes[0]!);
+  if (alone && moved.length === 0) await workItemRuns.recordLateFinish(tx, all[0]!);
   return endings.map(({ item }) => statusOf.get(item.id) ?? (alone ? null : undefined));
 };
 
 /** The begins and the ends of the attempts of a replica, each in one transaction with those of the same moment. */
 export interface WorkItemBatches {
   open: Batch<Opening, Opened>;
-  end: Batch<Ending, WorkItem['status'] | null>;
+  end: Batch<EndingItem, WorkItem['status'] | null>;
 }
 
 export const workItemBatches = (db: Database): WorkItemBatches => ({

@@ -1,13 +1,11 @@
-import { hostname } from 'node:os';
 import type { Database } from '../database/index.ts';
 import type { Logger } from '../lib/log.ts';
 import type { CurrentSettings } from '../settings/index.ts';
 import {
   cancelsChannel,
   claimWorkItems,
-  lookForWork,
-  recoverLost,
   type WorkItem,
+  workItemRuns,
   workItemsChannel,
 } from '../work-items/index.ts';
 import { workItemBatches } from './work-item-batches.ts';
@@ -18,18 +16,14 @@ import type { WorkSource } from './worker.ts';
 export const workItemSource = (
   { db, log, settings }: { db: Database; log: Logger; settings: CurrentSettings },
   onFinished?: (status: WorkItem['status']) => void,
-): WorkSource<WorkItem, WorkItem['status']> => {
+): WorkSource<WorkItem> => {
   const batches = workItemBatches(db);
-  const owner = `${hostname()}:${process.pid}`;
   return {
     name: 'work items',
+    runs: { ...workItemRuns, claim: claimWorkItems },
     channel: workItemsChannel,
     cancelsChannel,
     limit: () => settings.get().MAX_CONCURRENT_WORK_ITEMS,
-    leaseSeconds: () => settings.get().WORK_ITEM_LEASE_SECONDS,
-    recover: recoverLost,
-    claim: (tx, limit, leaseSeconds) => claimWorkItems(tx, { owner, limit, leaseSeconds }),
-    look: lookForWork,
     hold: (item, leaseSeconds) => workItemRun(db, log, batches, item, leaseSeconds),
     onFinished,
   };

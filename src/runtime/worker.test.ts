@@ -18,7 +18,7 @@ import { until } from '../../tests/harness/wait.ts';
 import { itemOf } from '../../tests/harness/work-items.ts';
 import type { Database, Executor } from '../database/index.ts';
 import { silentLogger } from '../lib/log.ts';
-import { claimWorkItems, heartbeat, retry } from '../work-items/index.ts';
+import { claimWorkItems, workItemRuns } from '../work-items/index.ts';
 import { holdLease, RunEnded } from './lease.ts';
 
 const reasonOf = (signal: AbortSignal) => (signal.reason as RunEnded | undefined)?.reason;
@@ -182,7 +182,7 @@ eachDatabase((_name, open) => {
       const [item] = await open().tx((tx) => claimWorkItems(tx, { owner: 'w', limit: 1, leaseSeconds: 60 }));
       expect(item!.id).toBe(id);
       const lease = { id, fencing: item!.fencing, leaseSeconds };
-      const beat = (executor: Executor) => heartbeat(executor, lease);
+      const beat = (executor: Executor) => workItemRuns.heartbeat(executor, lease);
       return { id, lease, held: holdLease(db, silentLogger, { ...lease, beat }) };
     };
     const change = (id: string, set: ReturnType<typeof sql>) =>
@@ -240,7 +240,7 @@ eachDatabase((_name, open) => {
       const { id, held: one, lease } = await held(60);
       expect(await one.store(async () => 'stored')).toBe('stored');
       const error = { code: 'x', message: 'x' };
-      await open().tx((tx) => retry(tx, { ...lease, error, waitSeconds: 1_000 }));
+      await open().tx((tx) => workItemRuns.retry(tx, { ...lease, error, waitSeconds: 1_000 }));
       await expect(one.store(async () => 'stored')).rejects.toThrow(RunEnded);
       expect(reasonOf(one.signal)).toBe('lost');
       one.release();

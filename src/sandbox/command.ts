@@ -7,7 +7,10 @@ const withAddons: readonly Library[] = ['duckdb', 'scans'];
 
 const root = realpathSync(join(import.meta.dirname, '..', '..'));
 /** What a child may read besides its folder. Not `root` itself: the default DATA_DIR, with its key, is below it. */
-const readable = [join(root, 'src'), join(root, 'package.json'), realpathSync(join(root, 'node_modules'))];
+const readable = [
+  ...['src', 'packages', 'package.json'].map((name) => join(root, name)),
+  realpathSync(join(root, 'node_modules')),
+];
 const jobProgram = join(import.meta.dirname, 'jobs', 'main.ts');
 const noNetwork = new URL('jobs/no-network.ts', import.meta.url).href;
 

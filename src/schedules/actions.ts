@@ -1,9 +1,9 @@
+import { compileSchedule } from '@agent-platform/cron';
 import { audit } from '../audit/index.ts';
 import type { Executor, Tx } from '../database/index.ts';
 import { ApiError, messageOf, unprocessable } from '../lib/errors.ts';
 import { isId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import { compileSchedule } from './cron/occurrences.ts';
 import type { ScheduleFilter } from './filter.ts';
 import { pauseSchedules, resumeSchedules } from './pauses.ts';
 import {

@@ -158,6 +158,24 @@ export const listVersionsAround = async (
   return rows;
 };
 
+/** The versions of these schedules in (from, to) and the ones before, oldest first. */
+export const listVersionsOf = async (
+  executor: Executor,
+  ids: readonly string[],
+  from: Date,
+  to: Date,
+): Promise<HistoryRow[]> => {
+  const { rows } = await sql<HistoryRow>`
+    select ${sql.join(historyColumns.map((column) => sql.ref(`d.${column}`)))}
+    from unnest(${ids}::uuid[]) as s(id)
+    cross join lateral (select max(revision) as revision from schedule_definitions
+      where schedule_id = s.id and from_at <= ${from}) held
+    join schedule_definitions d on d.schedule_id = s.id and d.revision >= coalesce(held.revision, 0)
+      and d.from_at < ${to}
+    order by d.schedule_id, d.revision`.execute(executor);
+  return rows;
+};
+
 /** The changes of schedules at these instants: what skipped occurrences that were due then. */
 export const listChangesAt = async (
   executor: Executor,

@@ -1,36 +1,22 @@
 import type { Executor, Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import type { Route } from '../http/index.ts';
 import type { Actor } from '../lib/principal.ts';
 import { deleteReplacedVersions } from './definition-store.ts';
 import { type BatchAttributes, Firing } from './firing/firing.ts';
 import { createFiringMetrics } from './firing/metrics.ts';
+import { scheduleListRoutes } from './list/routes.ts';
 import { deleteOldOccurrences } from './occurrence-store.ts';
+import { scheduleAttention } from './overview/attention.ts';
+import { ScheduleNumbers } from './overview/numbers.ts';
 import { deleteSchedule, pauseSchedule, resumeSchedule } from './pauses.ts';
 import { scheduleRoutes } from './routes.ts';
 import { createSchedule, lockSchedule, replaceSchedule } from './schedules.ts';
 import { type Definition, listAllSchedules, type ScheduleRow } from './store.ts';
+import { timelineRoutes } from './timeline/routes.ts';
 
-export { compileSchedule, type Occurrences } from './cron/occurrences.ts';
-export { describeCron } from './cron/preview.ts';
-export { openZone, shownOffset } from './cron/zones.ts';
-export { definitionActions, type HistoryRow, listLastPauses } from './definition-store.ts';
-export { type LedgerEntry, type LedgerStatus, statusOf, toLedger } from './explain/ledger.ts';
-export { reasonsOf } from './explain/reasons.ts';
-export { sentence, skipCauseOf, whyOverdue } from './explain/sentences.ts';
-export { LocalClock, lengthOf, localDate, localTime } from './explain/times.ts';
-export { historyText } from './explain/verdicts.ts';
-export { matchesFilter, type ScheduleFilter } from './filter.ts';
-export type { OccurrenceRow } from './occurrence-store.ts';
-export { occurrencesOfVersion } from './reconciliation.ts';
 export { checkTimes } from './schedules.ts';
-export {
-  definition as scheduleDefinition,
-  ledgerStatuses,
-  occurrence,
-  scheduleFilter,
-  skipCause,
-} from './schemas.ts';
-export { type Overlap, overlaps } from './store.ts';
+export { definition as scheduleDefinition } from './schemas.ts';
 
 interface Needs {
   tracing: {
@@ -56,6 +42,10 @@ interface ScheduleRules {
 
 export interface Schedules extends Feature {
   rules: ScheduleRules;
+  /** The operations of its pages, which the document lists with those of the application. */
+  pageRoutes: readonly Route[];
+  /** What the Overview shows of schedules. */
+  overview: { attention: typeof scheduleAttention; numbers: ScheduleNumbers };
   /** For tests that move the database's clock. */
   firing: Firing;
 }
@@ -79,6 +69,8 @@ export const createSchedules = ({ db, log }: Services, { tracing }: Needs): Sche
         'A schedule creates Work Items for a Worker agent on a cron cadence, exactly one an occurrence.',
     },
     routes: scheduleRoutes(db),
+    pageRoutes: [...scheduleListRoutes(db), ...timelineRoutes(db)],
+    overview: { attention: scheduleAttention, numbers: new ScheduleNumbers() },
     rules: {
       list: listAllSchedules,
       create: createSchedule,

@@ -1,11 +1,8 @@
 import { type Executor, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import { lateRows } from './lateness.ts';
 
 export const outcomes = ['fired', 'caught_up', 'skipped', 'manual'] as const;
 type Outcome = (typeof outcomes)[number];
-
-/** A Work Item that was made later than this after its time is late. */
-export const lateAfterMs = 5_000;
-const isLate = sql`at - scheduled_for > ${sql.lit(lateAfterMs)} * interval '1 millisecond'`;
 
 /** What a list of occurrences can be filtered by: an outcome, or whether what fired was on time. */
 export const outcomeFilters = [...outcomes, 'on_time', 'late'] as const;
@@ -13,8 +10,8 @@ export type OutcomeFilter = (typeof outcomeFilters)[number];
 
 /** The condition of a filter on `occurrences`. */
 const hasOutcome = (filter: OutcomeFilter): RawBuilder<unknown> => {
-  if (filter === 'on_time') return sql`outcome = 'fired' and not ${isLate}`;
-  return filter === 'late' ? sql`outcome = 'fired' and ${isLate}` : sql`outcome = ${sql.lit(filter)}`;
+  if (filter === 'on_time') return sql`outcome = 'fired' and not ${lateRows}`;
+  return filter === 'late' ? sql`outcome = 'fired' and ${lateRows}` : sql`outcome = ${sql.lit(filter)}`;
 };
 
 export interface OccurrenceRow {

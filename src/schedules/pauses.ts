@@ -1,7 +1,7 @@
+import { zoneRulesVersion } from '@agent-platform/cron';
 import { audit } from '../audit/index.ts';
 import { databaseNow, type Tx } from '../database/index.ts';
 import type { Actor } from '../lib/principal.ts';
-import { zoneRulesVersion } from '../lib/time-zones.ts';
 import { recordDefinitionVersions } from './definition-store.ts';
 import { insertOccurrences } from './occurrence-store.ts';
 import { lockSchedule, nextAfter, occurrencesOf, skipDue } from './schedules.ts';

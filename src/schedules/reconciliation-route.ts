@@ -5,7 +5,8 @@ import { notFound, unprocessable } from '../lib/errors.ts';
 import { readSettings } from '../settings/index.ts';
 import { findFirstVersion, listDefinitionVersions } from './definition-store.ts';
 import { reasonsOf } from './explain/reasons.ts';
-import { lateAfterMs, listRecordedOccurrences } from './occurrence-store.ts';
+import { lateAfterMs } from './lateness.ts';
+import { listRecordedOccurrences } from './occurrence-store.ts';
 import { nominalAt, type ReconciledOccurrence, reconcile } from './reconciliation.ts';
 import { findNextRun, type ScheduleRow } from './store.ts';
 

@@ -1,6 +1,8 @@
-import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
+import type { Occurrences } from '@agent-platform/cron';
 import type { DefinitionVersion } from './definition-store.ts';
-import { lateAfterMs, type OccurrenceRow } from './occurrence-store.ts';
+import { isLate } from './lateness.ts';
+import type { OccurrenceRow } from './occurrence-store.ts';
+import { occurrencesOfStored } from './occurrences.ts';
 
 /** What became of one occurrence. `due`: its time has come and no replica has handled it yet. */
 type ReconciliationStatus = 'on_time' | 'late' | 'caught_up' | 'skipped' | 'missing' | 'due';
@@ -23,18 +25,6 @@ export interface ReconciliationInput {
   nextRunAt: Date | null;
 }
 
-/** The occurrences of a version; null if its zone is no longer known: only what was recorded remains. */
-export const occurrencesOfVersion = ({
-  cron_expression,
-  timezone,
-}: DefinitionVersion): Occurrences | null => {
-  try {
-    return compileSchedule(cron_expression, timezone);
-  } catch {
-    return null;
-  }
-};
-
 /** The nominal occurrences in (from, to], each with the definition that it comes from. */
 function* nominal(
   definitions: readonly DefinitionVersion[],
@@ -44,7 +34,7 @@ function* nominal(
   for (const [k, definition] of definitions.entries()) {
     const begin = Math.max(from, definition.from_at.getTime());
     const end = Math.min(to, definitions[k + 1]?.from_at.getTime() ?? to);
-    const occurrences = definition.enabled && begin < end ? occurrencesOfVersion(definition) : null;
+    const occurrences = definition.enabled && begin < end ? occurrencesOfStored(definition) : null;
     if (!occurrences) continue;
     for (let at = occurrences.next(begin); at !== null && at <= end; at = occurrences.next(at)) {
       yield { at, occurrences };
@@ -55,8 +45,7 @@ function* nominal(
 const reconciled = (row: OccurrenceRow): ReconciledOccurrence => {
   const lateness = row.at.getTime() - row.scheduled_for.getTime();
   const { scheduled_for, work_item_id, outcome } = row;
-  const status =
-    outcome === 'fired' ? (lateness > lateAfterMs ? 'late' : 'on_time') : (outcome as ReconciliationStatus);
+  const status = outcome === 'fired' ? (isLate(row) ? 'late' : 'on_time') : (outcome as ReconciliationStatus);
   return { scheduled_for, status, work_item_id, lateness_ms: lateness, recorded: row };
 };
 

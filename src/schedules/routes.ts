@@ -1,9 +1,9 @@
+import { preview } from '@agent-platform/cron';
 import { z } from 'zod';
-import type { Database } from '../database/index.ts';
-import { pageOf, type Route, route } from '../http/index.ts';
+import type { Database, Tx } from '../database/index.ts';
+import { type Context, pageOf, type Route, route } from '../http/index.ts';
 import { checkPayloadSize, publicWorkItem, toWorkItemResponse } from '../work-items/index.ts';
 import { actionRoutes } from './action-routes.ts';
-import { preview } from './cron/preview.ts';
 import { pageOfOccurrences } from './explain/ledger.ts';
 import { explainRoutes } from './explain/routes.ts';
 import { changesAmong, definitionVersion } from './explain/versions.ts';
@@ -29,8 +29,11 @@ import {
   publicSchedule,
   runBody,
 } from './schemas.ts';
-import { listSchedules } from './store.ts';
+import { listSchedules, type ScheduleRow } from './store.ts';
 import { timeZoneRoutes, toTimeZone } from './time-zone-routes.ts';
+
+const reads = { role: 'member', scope: 'schedules:read', method: 'GET' } as const;
+const writes = { role: 'builder', scope: 'schedules' } as const;
 
 const timeFields = ['cron_expression', 'timezone'] as const;
 const path = '/agents/{agent_id}/schedules';
@@ -44,6 +47,19 @@ const occurrencePage = pageOf('OccurrencePage', occurrence)
   })
   .meta({ id: 'OccurrencePage' });
 
+/** Changes the schedule that the path names, under its lock. */
+const change = (
+  { found, transaction, ifMatch, etag }: Context<ScheduleRow>,
+  rule: (tx: Tx, before: ScheduleRow) => Promise<ScheduleRow>,
+): Promise<ScheduleRow> =>
+  transaction(async (tx) => {
+    const before = await lockSchedule(tx, found.id);
+    ifMatch(before.revision);
+    const schedule = await rule(tx, before);
+    etag(schedule.revision);
+    return schedule;
+  });
+
 export const scheduleRoutes = (db: Database): Route[] => {
   const findWorker = ({ params }: { params: Record<string, string> }) =>
     db.run((executor) => getWorker(executor, params.agent_id!));
@@ -56,10 +72,8 @@ export const scheduleRoutes = (db: Database): Route[] => {
 
   return [
     route({
+      ...reads,
       id: 'listSchedules',
-      role: 'member',
-      scope: 'schedules:read',
-      method: 'GET',
       path,
       summary: 'List schedules',
       description: 'All schedules of a Worker agent, in one page.',
@@ -73,9 +87,8 @@ export const scheduleRoutes = (db: Database): Route[] => {
       }),
     }),
     route({
+      ...writes,
       id: 'createSchedule',
-      role: 'builder',
-      scope: 'schedules',
       method: 'POST',
       path,
       summary: 'Create a schedule',
@@ -96,10 +109,8 @@ export const scheduleRoutes = (db: Database): Route[] => {
         }),
     }),
     route({
+      ...reads,
       id: 'getSchedule',
-      role: 'member',
-      scope: 'schedules:read',
-      method: 'GET',
       path: onePath,
       summary: 'Get a schedule',
       otherStatuses: [400],
@@ -112,9 +123,8 @@ export const scheduleRoutes = (db: Database): Route[] => {
       },
     }),
     route({
+      ...writes,
       id: 'replaceSchedule',
-      role: 'builder',
-      scope: 'schedules',
       method: 'PUT',
       path: onePath,
       summary: 'Replace a schedule',
@@ -126,19 +136,12 @@ export const scheduleRoutes = (db: Database): Route[] => {
       checkBody,
       response: publicSchedule,
       etag: true,
-      handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
-        transaction(async (tx) => {
-          const before = await lockSchedule(tx, found.id);
-          ifMatch(before.revision);
-          const schedule = await replaceSchedule(tx, actor, before, body);
-          etag(schedule.revision);
-          return schedule;
-        }),
+      handler: (context) =>
+        change(context, (tx, before) => replaceSchedule(tx, context.actor, before, context.body)),
     }),
     route({
+      ...writes,
       id: 'deleteSchedule',
-      role: 'builder',
-      scope: 'schedules',
       method: 'DELETE',
       path: onePath,
       summary: 'Delete a schedule',
@@ -155,9 +158,8 @@ export const scheduleRoutes = (db: Database): Route[] => {
         }),
     }),
     route({
+      ...writes,
       id: 'pauseSchedule',
-      role: 'builder',
-      scope: 'schedules',
       method: 'POST',
       base: 'app',
       path: `${onePath}/pause`,
@@ -168,19 +170,12 @@ export const scheduleRoutes = (db: Database): Route[] => {
       bodyOptional: true,
       response: publicSchedule,
       etag: true,
-      handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
-        transaction(async (tx) => {
-          const before = await lockSchedule(tx, found.id);
-          ifMatch(before.revision);
-          const schedule = await pauseSchedule(tx, actor, before, body.reason);
-          etag(schedule.revision);
-          return schedule;
-        }),
+      handler: (context) =>
+        change(context, (tx, before) => pauseSchedule(tx, context.actor, before, context.body.reason)),
     }),
     route({
+      ...writes,
       id: 'resumeSchedule',
-      role: 'builder',
-      scope: 'schedules',
       method: 'POST',
       base: 'app',
       path: `${onePath}/resume`,
@@ -190,19 +185,11 @@ export const scheduleRoutes = (db: Database): Route[] => {
       find,
       response: publicSchedule,
       etag: true,
-      handler: ({ found, transaction, ifMatch, etag, actor }) =>
-        transaction(async (tx) => {
-          const before = await lockSchedule(tx, found.id);
-          ifMatch(before.revision);
-          const schedule = await resumeSchedule(tx, actor, before);
-          etag(schedule.revision);
-          return schedule;
-        }),
+      handler: (context) => change(context, (tx, before) => resumeSchedule(tx, context.actor, before)),
     }),
     route({
+      ...writes,
       id: 'runSchedule',
-      role: 'builder',
-      scope: 'schedules',
       method: 'POST',
       base: 'app',
       path: `${onePath}/run`,
@@ -218,10 +205,8 @@ export const scheduleRoutes = (db: Database): Route[] => {
         transaction(async (tx) => toWorkItemResponse(await runSchedule(tx, actor, found, body.start_at))),
     }),
     route({
+      ...reads,
       id: 'listOccurrences',
-      role: 'member',
-      scope: 'schedules:read',
-      method: 'GET',
       base: 'app',
       path: `${onePath}/occurrences`,
       summary: 'List occurrences',

@@ -1,19 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
+import {
+  CronError,
+  compileSchedule,
+  type Occurrences,
+  suggestExpression,
+  suggestZone,
+  ZoneError,
+  zoneRulesVersion,
+} from '@agent-platform/cron';
 import { type Agent, getAgent, lockAgentMode, requireWorker } from '../agents/index.ts';
 import { audit, auditInsertion } from '../audit/index.ts';
 import { databaseNow, type Executor, type Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
-import { zoneRulesVersion } from '../lib/time-zones.ts';
 import { readSettings, settingNumber } from '../settings/index.ts';
 import { createWorkItem, readStart, type WorkItem, watchRunning } from '../work-items/index.ts';
-import { CronError } from './cron/cron.ts';
-import { compileSchedule, type Occurrences } from './cron/occurrences.ts';
-import { suggestExpression, suggestZone } from './cron/suggestions.ts';
-import { ZoneError } from './cron/zones.ts';
 import { definitionInsertion, recordDefinitionVersions } from './definition-store.ts';
 import { insertOccurrences, type OccurrenceRow } from './occurrence-store.ts';
+import { occurrencesOfStored } from './occurrences.ts';
 import {
   type Definition,
   definitionFields,
@@ -35,15 +40,6 @@ export const occurrencesOf = (expression: string, timezone: string): Occurrences
     if (error instanceof CronError) throw badRequest(`cron_expression: ${error.message}`);
     if (error instanceof ZoneError) throw badRequest(`timezone: ${error.message}`);
     throw error;
-  }
-};
-
-/** Like `occurrencesOf`, for a stored definition; returns null if its zone has gone since it was accepted. */
-const occurrencesOfStored = (row: ScheduleTimes): Occurrences | null => {
-  try {
-    return compileSchedule(row.cron_expression, row.timezone);
-  } catch {
-    return null;
   }
 };
 

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { id, jsonObject, optional, queryInteger, text, timestamp } from '../http/index.ts';
 import { startAt, statuses as workItemStatuses } from '../work-items/index.ts';
 import { scheduleStates } from './filter.ts';
-import { lateAfterMs, outcomeFilters, outcomes } from './occurrence-store.ts';
+import { lateAfterMs } from './lateness.ts';
+import { outcomeFilters, outcomes } from './occurrence-store.ts';
 import { type Overlap, overlaps } from './store.ts';
 
 const instant = z.iso.datetime({ offset: true });

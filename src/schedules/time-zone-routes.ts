@@ -1,7 +1,6 @@
+import { openZone, shownOffset, zoneNames } from '@agent-platform/cron';
 import { z } from 'zod';
 import { queryInteger, type Route, route } from '../http/index.ts';
-import { zoneNames } from '../lib/time-zones.ts';
-import { openZone, shownOffset } from './cron/zones.ts';
 import { timeZone } from './schemas.ts';
 
 /** A zone with its offset at `now` and the next change of its clocks. */

@@ -5,6 +5,7 @@ import { notFound } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
 import type { AskModel } from '../llm-configurations/index.ts';
 import { type Answer, openModel, type RunOptions } from './answer.ts';
+import { modelActions } from './model-actions.ts';
 import { type Asked, runQuery } from './query.ts';
 import { checkDocument, semanticDataModelRoutes } from './routes.ts';
 import {
@@ -21,7 +22,6 @@ import {
   type SemanticDataModelRow,
 } from './store.ts';
 import { createModelTools, type ModelTools } from './tools.ts';
-import { useRoutes } from './use-routes.ts';
 
 export type { Answer, RunOptions } from './answer.ts';
 export { askedFields, requireAsked, requireOneAsked } from './asked.ts';
@@ -73,7 +73,7 @@ export const createSemanticDataModels = (
   },
   routes: [
     ...semanticDataModelRoutes({ db, connections, checkUnused }),
-    ...useRoutes({ db, settings, connections, askModel }),
+    ...modelActions({ db, settings, connections, askModel }),
   ],
   rules: {
     list: (executor) => listSemanticDataModels(executor, everything),

@@ -1,5 +1,5 @@
+import type { Datatype } from '@agent-platform/sql';
 import type { Dialect, Value, Warning } from '../data-connections/index.ts';
-import type { Datatype } from '../sql/index.ts';
 
 /** The language of models: what a document may say, and what a request becomes. The compiler has the rest. */
 

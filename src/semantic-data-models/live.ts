@@ -1,6 +1,6 @@
+import { nearest } from '@agent-platform/sql';
 import type { DataConnections, TableInfo } from '../data-connections/index.ts';
 import { ApiError } from '../lib/errors.ts';
-import { nearest } from '../sql/index.ts';
 import { type CompilableModel, compileFor, requestOf, runCompiled } from './answer.ts';
 import type { Issue } from './issues.ts';
 import { type DatasetColumns, readColumns } from './language.ts';

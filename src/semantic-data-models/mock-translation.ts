@@ -1,4 +1,4 @@
-import { type Expression, parseExpression } from '../sql/index.ts';
+import { type Expression, parseExpression } from '@agent-platform/sql';
 import type { Request } from './language.ts';
 import { type DialectExpressions, type Field, type Metric, type SemanticModel, synonymsOf } from './ossie.ts';
 

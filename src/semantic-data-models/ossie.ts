@@ -1,4 +1,4 @@
-import type { Datatype } from '../sql/index.ts';
+import type { Datatype } from '@agent-platform/sql';
 
 /** A semantic model as Apache Ossie 0.2.0 writes it (core-spec/spec.md). Unknown keys are kept. */
 

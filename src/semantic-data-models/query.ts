@@ -1,7 +1,7 @@
+import { nearest } from '@agent-platform/sql';
 import type { DataConnections } from '../data-connections/index.ts';
 import { unprocessable } from '../lib/errors.ts';
 import type { AskModel } from '../llm-configurations/index.ts';
-import { nearest } from '../sql/index.ts';
 import {
   type Answer,
   compileFor,

@@ -1,5 +1,5 @@
+import { type Datatype, parseExpression } from '@agent-platform/sql';
 import type { TableInfo } from '../data-connections/index.ts';
-import { type Datatype, parseExpression } from '../sql/index.ts';
 
 /** A dataset, field, relationship and metric as they are written: the parts of Ossie that a scaffold uses. */
 interface ScaffoldField {

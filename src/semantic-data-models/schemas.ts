@@ -1,6 +1,6 @@
+import { datatypes } from '@agent-platform/sql';
 import { z } from 'zod';
 import { id, jsonObject, optional, pageOf, pageQuery, text, timestamp } from '../http/index.ts';
-import { datatypes } from '../sql/index.ts';
 import { askedFields } from './asked.ts';
 
 const name = text(200, 1);

@@ -1,9 +1,9 @@
+import { nearest } from '@agent-platform/sql';
 import { z } from 'zod';
 import type { DataConnections } from '../data-connections/index.ts';
 import type { Database } from '../database/index.ts';
 import { fence } from '../lib/fence.ts';
 import { mostShownRows, orRefusal, type ShownResult, showRows } from '../lib/tool-results.ts';
-import { nearest } from '../sql/index.ts';
 import { type Answer, limitOf, openModel, type RunOptions } from './answer.ts';
 import { describeDataset, describeModel } from './describe.ts';
 import type { SemanticModel } from './ossie.ts';

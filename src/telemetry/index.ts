@@ -1,7 +1,7 @@
 export { outcomeOf } from './delivery/outcome.ts';
 export { postSpans } from './delivery/post.ts';
 export { type Health, unusedHealth } from './reports/health.ts';
-export { listErrorTimes, listSamples } from './reports/samples.ts';
+export { countDelivered, listErrorTimes, listSamples } from './reports/samples.ts';
 export type { Destination, Destinations, RoutingTable } from './routing.ts';
 export { sampleTrace } from './sample-trace.ts';
 export type { SpanOptions, Tracing } from './spans.ts';

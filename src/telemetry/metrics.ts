@@ -1,5 +1,5 @@
+import { countNames } from '@agent-platform/otlp/log';
 import { counter, gauge, type Metric } from '../lib/metrics.ts';
-import { countNames } from './log/counts.ts';
 import type { Health } from './reports/health.ts';
 import type { TelemetryPath } from './telemetry-path.ts';
 

@@ -1,13 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TelemetryLog } from '@agent-platform/otlp/log';
+import { openFileLog, writeAll } from '@agent-platform/otlp/log';
 import { SpanKind } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { decodeProtobuf, type ReceivedSpan } from '../../tests/harness/otlp-decode.ts';
+import { decodeProtobuf, type ReceivedSpan } from '../../packages/otlp/tests/decode.ts';
 import { type Logger, silentLogger } from '../lib/log.ts';
-import { openFileLog } from './log/files/file-log.ts';
-import { writeAll } from './log/files/writer.ts';
-import type { TelemetryLog } from './log/log.ts';
 import { createTracing } from './spans.ts';
 
 /** Integration 1: all agents. 2: agent a. 3: all, with debug. 4: agent a, with debug. */

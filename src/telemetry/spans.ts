@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Slice, TelemetryLog } from '@agent-platform/otlp/log';
 import {
   type Attributes,
   type Context,
@@ -24,7 +25,6 @@ import { messageOf } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { Mutex } from '../lib/semaphore.ts';
 import { parseTraceparent } from '../lib/traceparent.ts';
-import type { Slice, TelemetryLog } from './log/log.ts';
 import { platformResource } from './resource.ts';
 import type { RoutingTable } from './routing.ts';
 

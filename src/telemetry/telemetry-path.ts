@@ -1,3 +1,5 @@
+import type { DeliveryCounters } from '@agent-platform/otlp/log';
+import { type TelemetryLog, TelemetryLogError } from '@agent-platform/otlp/log';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Egress } from '../lib/egress.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -5,8 +7,6 @@ import type { Logger } from '../lib/log.ts';
 import type { DeadLetters as OwnDeadLetters } from './delivery/dead-letters.ts';
 import { createDelivery, type Delivery, type Retention } from './delivery/delivery.ts';
 import type { DeliveryReport } from './delivery/report.ts';
-import type { DeliveryCounters } from './log/counts.ts';
-import { type TelemetryLog, TelemetryLogError } from './log/log.ts';
 import { createReceiver, type Receiver } from './receiver/receiver.ts';
 import { type Health, healthOf } from './reports/health.ts';
 import { ReportPublisher } from './reports/report-publisher.ts';

@@ -1,17 +1,17 @@
 import { join } from 'node:path';
+import { openSharedLog } from '@agent-platform/otlp/jetstream';
+import { openFileLog, type TelemetryLog, TelemetryLogRefusal } from '@agent-platform/otlp/log';
 import type { Feature, Services } from '../feature.ts';
 import { ConfigError } from '../lib/config-error.ts';
 import { messageOf } from '../lib/errors.ts';
 import { retryForMs, retryUntilReady } from '../lib/retry-until-ready.ts';
 import { AgentSpans } from './agent-spans.ts';
-import { openFileLog } from './log/files/file-log.ts';
-import { openSharedLog } from './log/jetstream/jetstream-log.ts';
-import { type TelemetryLog, TelemetryLogRefusal } from './log/log.ts';
 import { telemetryMetrics } from './metrics.ts';
 import { telemetryRoute } from './receiver/route.ts';
 import { ReportStore } from './reports/report-store.ts';
 import { deleteOldSamples, samplingLoop } from './reports/samples.ts';
 import type { Destinations, IntegrationDirectory } from './routing.ts';
+import { streamStore } from './stream-store/store.ts';
 import { TelemetryPath } from './telemetry-path.ts';
 
 /** Traces: taken in over OTLP and from the platform itself, kept until every integration has them, delivered. */
@@ -44,7 +44,7 @@ const openLog = async (
     return openFileLog({ directory: join(config.dataDir, 'telemetry'), now: () => clock.now() });
   }
   const isPermanent = (error: unknown) => error instanceof TelemetryLogRefusal;
-  return retryUntilReady(() => openSharedLog({ address, db, log, exists }), {
+  return retryUntilReady(() => openSharedLog({ address, openStore: streamStore(db), log, exists }), {
     log,
     waitsFor: 'the telemetry log',
     isPermanent,

@@ -1,9 +1,10 @@
+import { Watcher } from '../event-streams/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import { listOpenness, workItemsChannel } from '../work-items/index.ts';
 import { answerTools, type Conversations } from './answer-tools.ts';
 import { createProtocolHandler } from './handler.ts';
 import { toolProtocolRoutes } from './routes.ts';
 import { createAgentServers } from './server.ts';
-import { WorkItemWaits } from './waits.ts';
 import { workItemTools } from './work-item-tools.ts';
 
 /** Agents as servers of the Model Context Protocol. */
@@ -12,10 +13,16 @@ export const createToolProtocol = (
   { conversations }: { conversations: Conversations },
 ): Feature => {
   const { db, vault, log } = services;
-  const waits = new WorkItemWaits(db, log);
+  const watcher = new Watcher({
+    db,
+    log,
+    name: 'tool protocol',
+    channel: workItemsChannel,
+    look: listOpenness,
+  });
   const protocol = createProtocolHandler(
     createAgentServers({
-      worker: workItemTools({ db, vault, waits }),
+      worker: workItemTools({ db, vault, watcher }),
       conversational: answerTools(conversations, log),
     }),
   );
@@ -25,8 +32,10 @@ export const createToolProtocol = (
       description: 'Agents as servers of the Model Context Protocol, for other programs and agents.',
     },
     routes: toolProtocolRoutes(services, protocol),
-    start: async () => waits.listen(),
-    loops: [{ role: 'api', start: () => waits.start(), stop: () => waits.stop(), pass: () => waits.pass() }],
+    start: async () => watcher.listen(),
+    loops: [
+      { role: 'api', start: () => watcher.start(), stop: () => watcher.stop(), pass: () => watcher.pass() },
+    ],
     stop: () => protocol.close(),
   };
 };

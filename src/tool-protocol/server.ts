@@ -40,8 +40,8 @@ const definitionOf = ({ name, title, description, annotations, input, output }: 
   name,
   title,
   description,
-  inputSchema: jsonSchemaOf(input, 'input'),
-  outputSchema: jsonSchemaOf(output, 'output'),
+  inputSchema: { ...jsonSchemaOf(input, 'input'), type: 'object' as const },
+  outputSchema: { ...jsonSchemaOf(output, 'output'), type: 'object' as const },
   annotations: { ...annotations, openWorldHint: false },
 });
 
@@ -77,7 +77,7 @@ export const createAgentServers = (
         ...(agent.description ? { instructions: agent.description } : {}),
       },
     );
-    server.setRequestHandler('tools/list', async () => ({ tools: definitions as never }));
+    server.setRequestHandler('tools/list', async () => ({ tools: definitions }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
       const called = byName.get(params.name);
       if (!called)

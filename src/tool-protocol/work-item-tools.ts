@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { audit } from '../audit/index.ts';
 import type { Database } from '../database/index.ts';
+import type { Watcher } from '../event-streams/index.ts';
 import {
   IdempotentReplay,
   id,
@@ -25,7 +26,6 @@ import {
   type WorkItem,
 } from '../work-items/index.ts';
 import { type Tool, type ToolCall, tool, waitSeconds } from './tools.ts';
-import type { WorkItemWaits } from './waits.ts';
 
 const status = z.enum(statuses);
 const message = text(10_000);
@@ -63,11 +63,12 @@ const createInput = z.object({
 export interface WorkItemToolParts {
   db: Database;
   vault: Vault;
-  waits: WorkItemWaits;
+  /** Wakes those who wait for the end of a Work Item. */
+  watcher: Watcher;
 }
 
 /** The tools of a Worker agent, by the rules of Work Items. Approvals are decided in the platform, never here. */
-export const workItemTools = ({ db, vault, waits }: WorkItemToolParts): Tool[] => {
+export const workItemTools = ({ db, vault, watcher }: WorkItemToolParts): Tool[] => {
   /** Returns the agent's Work Item. Throws 404 for that of another agent as well. */
   const ownItem = async ({ agent }: ToolCall, itemId: string): Promise<WorkItem> => {
     const item = await db.run((executor) => getWorkItem(executor, itemId));
@@ -76,8 +77,9 @@ export const workItemTools = ({ db, vault, waits }: WorkItemToolParts): Tool[] =
   };
 
   const waited = async (call: ToolCall, itemId: string, seconds: number) => {
-    if (seconds > 0) await waits.wait(itemId, seconds * 1_000, call.signal);
-    return toOutput(await ownItem(call, itemId));
+    const read = () => ownItem(call, itemId);
+    const isDone = ({ status }: WorkItem) => status !== 'PENDING' && status !== 'EXECUTING';
+    return toOutput(await watcher.readUntil(itemId, read, isDone, { seconds, signal: call.signal }));
   };
 
   const create = async (

@@ -10,10 +10,11 @@ import { Connection } from './client/connection.ts';
 import { ServerMemory } from './client/memory.ts';
 import { testToolServer } from './connection-test.ts';
 import { type DiscoveryResult, discover } from './discovery.ts';
+import { pageRoutes } from './page-routes.ts';
 import type { SchemaWarnings } from './responses.ts';
 import { createWithinMs, toolServerRoutes } from './routes.ts';
 import { createSettingsStore, type OpenedToolServer } from './settings.ts';
-import { listToolServers, type ToolServerRow, type ToolUse } from './store.ts';
+import { findToolServer, listToolServers, type ToolServerRow, type ToolUse } from './store.ts';
 import { toolRoutes } from './tool-routes.ts';
 import {
   type ApprovalGuard,
@@ -26,7 +27,6 @@ import {
 } from './tool-servers.ts';
 import { listToolUses } from './tool-store.ts';
 import { setToolUses } from './tool-uses.ts';
-import { usedToolServerRoutes } from './used-routes.ts';
 
 export {
   type OpenedTools,
@@ -41,8 +41,8 @@ export {
   type ServerPolicies,
   type ToolPolicy,
 } from './policies.ts';
-export { createBody as createToolServerBody } from './schemas.ts';
-export { lockToolServersForShare, policies, type ToolUse } from './store.ts';
+export { createBody as createToolServerBody, updateBody as updateToolServerBody } from './schemas.ts';
+export { lockToolServersForShare, policies, type ToolUse, toolServers } from './store.ts';
 export type { ApprovalGuard } from './tool-servers.ts';
 
 /** A server with its settings and secrets, and how its tools may be used where it does not say so itself. */
@@ -63,7 +63,7 @@ interface ToolServerRules {
   /** Throws 412 with `agent_ids` while agents use it. */
   checkUnused: CheckUnused;
   /** Discovers the tools of a server that was created, as its route does. Never rejects because of the server. */
-  discover(row: ToolServerRow): Promise<unknown>;
+  discover(id: string): Promise<unknown>;
 }
 
 export interface ToolServers extends Feature {
@@ -151,7 +151,7 @@ export const createToolServers = (
         test,
       }),
       ...toolRoutes(db, guard, schemaWarnings),
-      ...usedToolServerRoutes(db, settings),
+      ...pageRoutes(db, settings),
     ],
     rules: {
       list: async (executor) => {
@@ -173,7 +173,10 @@ export const createToolServers = (
       setToolUses: (tx, actor, id, uses) => setToolUses(tx, actor, id, uses, guard),
       delete: (tx, actor, id) => deleteToolServer(tx, actor, async () => {}, id),
       checkUnused,
-      discover: (row) => discoverOnce(settings.open(row), createWithinMs),
+      discover: async (id) => {
+        const row = await db.run((executor) => findToolServer(executor, id));
+        return row && discoverOnce(settings.open(row), createWithinMs);
+      },
     },
     secrets: settings.secrets,
     metrics: [calls, discoveries],

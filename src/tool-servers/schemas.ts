@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { headerMap, id, optional, pageOf, stepsOf, text, timestamp } from '../http/index.ts';
 import { urlFault } from '../lib/http-url.ts';
-import { prefixPattern } from './names.ts';
-import { policies } from './store.ts';
+import { policies, toolServers } from './store.ts';
 import { toolStates } from './tools.ts';
 
 const maxHeaders = 20;
@@ -80,30 +79,7 @@ const command = text(4_096, 1)
 const args = z.array(argument).max(maxArgs, `must have at most ${maxArgs} arguments`);
 const cwd = text(4_096, 1).describe('The working directory. Without it, an empty temporary folder.');
 
-const name = text(200, 1);
-const prefix = z
-  .string()
-  .regex(prefixPattern, 'must be 1 to 20 characters of a-z, 0-9 and _, the first one a letter')
-  .describe('The names of its tools, as models see them, begin with it. Unique. It cannot be changed.');
 const policy = z.enum(policies);
-const enabled = z.boolean().describe('Whether agents get its tools.');
-const call_timeout_seconds = z.int().min(1).max(600).describe('How long one call may take.');
-const max_concurrency = z
-  .int()
-  .min(1)
-  .max(100)
-  .describe('How many calls one replica makes at the same time.');
-
-const common = {
-  name,
-  prefix: optional(prefix).describe('The default is made from the name.'),
-  enabled: optional(enabled, true),
-  default_policy: optional(policy, 'require_approval' as const).describe(
-    'For tools and agents without a policy of their own.',
-  ),
-  call_timeout_seconds: optional(call_timeout_seconds, 60),
-  max_concurrency: optional(max_concurrency, 8),
-};
 
 const http = z
   .object({
@@ -111,7 +87,7 @@ const http = z
       .literal('http')
       .nullish()
       .transform(() => 'http' as const),
-    ...common,
+    ...toolServers.create,
     url,
     headers: optional(headers),
     oauth: optional(z.object({ client_id, client_secret, issuer, scope: optional(scope) })).describe(
@@ -123,7 +99,7 @@ const http = z
 const stdio = z
   .object({
     transport: z.literal('stdio'),
-    ...common,
+    ...toolServers.create,
     command,
     args: optional(args, [] as string[]),
     env: optional(env),
@@ -135,15 +111,14 @@ export const createBody = z
   .discriminatedUnion('transport', [http, stdio])
   .meta({ id: 'CreateToolServerBody' });
 
+const { name: changedName, prefix: changedPrefix, ...changed } = toolServers.patch;
+
 export const updateBody = z
   .object({
-    name: name.optional(),
-    prefix: prefix.optional(),
+    name: changedName,
+    prefix: changedPrefix,
     transport: z.enum(['http', 'stdio']).optional().describe('Cannot be changed.'),
-    enabled: enabled.optional(),
-    default_policy: policy.optional(),
-    call_timeout_seconds: call_timeout_seconds.optional(),
-    max_concurrency: max_concurrency.optional(),
+    ...changed,
     url: url
       .nullable()
       .optional()
@@ -169,11 +144,13 @@ export const updateBody = z
   })
   .meta({ id: 'UpdateToolServerBody' });
 
+const { name, prefix, ...shown } = toolServers.shown;
+
 export const toolServer = z
   .object({
     id,
-    name: z.string(),
-    prefix: z.string(),
+    name,
+    prefix,
     transport: z.enum(['http', 'stdio']),
     url: z.string().nullable().describe('null for stdio.'),
     header_names: z.array(z.string()),
@@ -189,10 +166,7 @@ export const toolServer = z
     args: z.array(z.string()),
     env_names: z.array(z.string()),
     cwd: z.string().nullable(),
-    enabled: z.boolean(),
-    default_policy: policy,
-    call_timeout_seconds: z.int(),
-    max_concurrency: z.int(),
+    ...shown,
     protocol_version: z.string().nullable(),
     state: z.enum(['unknown', 'ok', 'failing']).describe('The result of the last discovery.'),
     last_success_at: timestamp

@@ -1,13 +1,19 @@
+import { z } from 'zod';
+import { type Executor, json, type Page, selectPage, sql, type Tx } from '../database/index.ts';
+import { optional, text } from '../http/index.ts';
 import {
-  type Executor,
-  type Json,
-  json,
-  type Page,
-  selectPage,
-  sql,
-  type Table,
-  type Tx,
-} from '../database/index.ts';
+  column,
+  elsewhere,
+  generated,
+  jsonColumn,
+  type RowOf,
+  required,
+  resource,
+  stamps,
+  type TableOf,
+  withDefault,
+} from '../resource/index.ts';
+import { prefixPattern } from './names.ts';
 
 export const policies = ['allow', 'deny', 'require_approval'] as const;
 export type Policy = (typeof policies)[number];
@@ -18,75 +24,64 @@ export interface ToolUse {
   idempotent: boolean | null;
 }
 
-export interface ToolServerRow {
-  id: string;
-  name: string;
-  prefix: string;
-  transport: 'http' | 'stdio';
-  /** ToolServerSettings, sealed. */
-  settings: string;
-  enabled: boolean;
-  default_policy: Policy;
-  call_timeout_seconds: number;
-  max_concurrency: number;
-  state: 'unknown' | 'ok' | 'failing';
-  protocol_version: string | null;
-  /** Whether a discovery has succeeded. */
-  discovered: boolean;
-  discovery_began_at: Date | null;
-  last_success_at: Date | null;
-  last_error: string | null;
-  /** What the last discovery that succeeded left out, as sentences. */
-  warnings: string[];
-  /** How tools may be used that the server has not listed yet, by their names. */
-  expected_tools: Record<string, ToolUse>;
-  revision: number;
-  created_at: Date;
-  updated_at: Date;
-}
+const policy = z.enum(policies);
+const prefix = z
+  .string()
+  .regex(prefixPattern, 'must be 1 to 20 characters of a-z, 0-9 and _, the first one a letter')
+  .describe('The names of its tools, as models see them, begin with it. Unique. It cannot be changed.');
 
-type Defaults =
-  | 'state'
-  | 'protocol_version'
-  | 'discovered'
-  | 'discovery_began_at'
-  | 'last_success_at'
-  | 'last_error'
-  | 'revision'
-  | 'created_at'
-  | 'updated_at';
+/** Tool servers. How each is reached is in `settings`. */
+export const toolServers = resource(
+  'tool_servers',
+  {
+    name: required(text(200, 1)),
+    prefix: elsewhere({
+      create: optional(prefix).describe('The default is made from the name.'),
+      patch: prefix.optional(),
+      shown: z.string(),
+    }).fixed(),
+    enabled: withDefault(z.boolean().describe('Whether agents get its tools.'), true).shownAs(z.boolean()),
+    default_policy: withDefault(policy, 'require_approval').createdAs(
+      'For tools and agents without a policy of their own.',
+    ),
+    call_timeout_seconds: withDefault(
+      z.int().min(1).max(600).describe('How long one call may take.'),
+      60,
+    ).shownAs(z.int()),
+    max_concurrency: withDefault(
+      z.int().min(1).max(100).describe('How many calls one replica makes at the same time.'),
+      8,
+    ).shownAs(z.int()),
+  },
+  {
+    id: column<string>(),
+    prefix: column<string>(),
+    transport: column<'http' | 'stdio'>(),
+    /** ToolServerSettings, sealed. */
+    settings: column<string>(),
+    state: generated<'unknown' | 'ok' | 'failing'>(),
+    protocol_version: generated<string | null>(),
+    /** Whether a discovery has succeeded. */
+    discovered: generated<boolean>(),
+    discovery_began_at: generated<Date | null>(),
+    last_success_at: generated<Date | null>(),
+    last_error: generated<string | null>(),
+    /** What the last discovery that succeeded left out, as sentences. */
+    warnings: jsonColumn<string[]>(),
+    /** How tools may be used that the server has not listed yet, by their names. */
+    expected_tools: jsonColumn<Record<string, ToolUse>>(),
+    ...stamps,
+  },
+);
+const { columns } = toolServers;
+
+export type ToolServerRow = RowOf<typeof toolServers>;
 
 declare module '../database/database.ts' {
   interface Schema {
-    tool_servers: Table<Omit<ToolServerRow, 'expected_tools' | 'warnings'>, Defaults> & {
-      expected_tools: Json<Record<string, ToolUse>>;
-      warnings: Json<string[]>;
-    };
+    tool_servers: TableOf<typeof toolServers>;
   }
 }
-
-const columns = [
-  'id',
-  'name',
-  'prefix',
-  'transport',
-  'settings',
-  'enabled',
-  'default_policy',
-  'call_timeout_seconds',
-  'max_concurrency',
-  'state',
-  'protocol_version',
-  'discovered',
-  'discovery_began_at',
-  'last_success_at',
-  'last_error',
-  'warnings',
-  'expected_tools',
-  'revision',
-  'created_at',
-  'updated_at',
-] as const;
 
 /** Newest first; with `q` those whose name or prefix contains it. */
 export const listToolServers = (executor: Executor, page: Page, q?: string): Promise<ToolServerRow[]> => {
@@ -145,15 +140,10 @@ export const listPrefixes = async (tx: Tx, start: string): Promise<Set<string>> 
   return new Set(rows.map(({ prefix }) => prefix));
 };
 
-type ToolServerFields = Pick<
-  ToolServerRow,
-  'name' | 'settings' | 'enabled' | 'default_policy' | 'call_timeout_seconds' | 'max_concurrency'
->;
-
 /** Returns undefined if another server has the prefix. */
 export const insertToolServer = (
   tx: Tx,
-  row: ToolServerFields & Pick<ToolServerRow, 'id' | 'prefix' | 'transport'>,
+  row: ReturnType<typeof toolServers.write> & Pick<ToolServerRow, 'id' | 'prefix' | 'transport' | 'settings'>,
 ): Promise<ToolServerRow | undefined> =>
   tx
     .insertInto('tool_servers')
@@ -161,15 +151,6 @@ export const insertToolServer = (
     .onConflict((conflict) => conflict.column('prefix').doNothing())
     .returning(columns)
     .executeTakeFirst();
-
-/** Writes all fields of the locked row and raises its revision. */
-export const updateToolServerRow = (tx: Tx, id: string, fields: ToolServerFields): Promise<ToolServerRow> =>
-  tx
-    .updateTable('tool_servers')
-    .set({ ...fields, revision: sql<number>`revision + 1`, updated_at: sql<Date>`platform_now()` })
-    .where('id', '=', id)
-    .returning(columns)
-    .executeTakeFirstOrThrow();
 
 /** What is known of the server at its old address no longer holds. */
 export const resetToolServerState = (tx: Tx, id: string): Promise<ToolServerRow> =>

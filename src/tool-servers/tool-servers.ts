@@ -2,11 +2,17 @@ import { audit } from '../audit/index.ts';
 import type { Tx } from '../database/index.ts';
 import { ApiError, type Fault, notFound, unprocessable } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
-import { withoutUndefined } from '../lib/objects.ts';
+import { withoutNull, withoutUndefined } from '../lib/objects.ts';
 import type { Actor, Principal } from '../lib/principal.ts';
+import type { ChangesOf, ValuesOf } from '../resource/index.ts';
 import { defaultPrefix, freePrefix } from './names.ts';
 import { readServerPolicies, type ServerPolicies } from './policies.ts';
-import type { OpenedToolServer, ToolServerSettings, ToolServerSettingsStore } from './settings.ts';
+import type {
+  OAuthSettings,
+  OpenedToolServer,
+  ToolServerSettings,
+  ToolServerSettingsStore,
+} from './settings.ts';
 import {
   deletePoliciesOf,
   deleteToolServerRow,
@@ -16,30 +22,29 @@ import {
   lockToolServerForDelete,
   resetToolServerState,
   type ToolServerRow,
-  updateToolServerRow,
+  toolServers,
 } from './store.ts';
 import { distrustTools } from './tool-store.ts';
 
-/** What a client may set besides the settings of the transport. */
-type Fields = Pick<
-  ToolServerRow,
-  'name' | 'enabled' | 'default_policy' | 'call_timeout_seconds' | 'max_concurrency'
->;
-
-export type NewToolServer = Fields & { prefix: string | undefined } & ToolServerSettings;
+export type NewToolServer = ValuesOf<typeof toolServers> & ToolServerSettings;
 
 /** Changes of a tool server: an absent field stays as it is, null clears it. */
-export type ToolServerChanges = Partial<Fields> & {
-  prefix?: string;
-  transport?: 'http' | 'stdio';
-  url?: string | null;
-  headers?: Record<string, string> | null;
-  oauth?: { client_id?: string; client_secret?: string; issuer?: string; scope?: string | null } | null;
-  command?: string | null;
-  args?: string[] | null;
-  env?: Record<string, string> | null;
-  cwd?: string | null;
+export type ToolServerChanges = ChangesOf<typeof toolServers> & {
+  transport?: 'http' | 'stdio' | undefined;
+  url?: string | null | undefined;
+  headers?: Record<string, string> | null | undefined;
+  oauth?: (Partial<Omit<OAuthSettings, 'scope'>> & { scope?: string | null | undefined }) | null | undefined;
+  command?: string | null | undefined;
+  args?: string[] | null | undefined;
+  env?: Record<string, string> | null | undefined;
+  cwd?: string | null | undefined;
 };
+
+/** The settings of the transport that the changes have. Those of the other are ignored. */
+const settingsIn = (
+  { transport }: ToolServerSettings,
+  { url, headers, oauth, command, args, env, cwd }: ToolServerChanges,
+) => withoutUndefined(transport === 'http' ? { url, headers, oauth } : { command, args, env, cwd });
 
 const stdioFault: Fault = {
   path: 'transport',
@@ -70,23 +75,17 @@ export const createToolServer = async (
   actor: Actor,
   store: ToolServerSettingsStore,
   allowStdio: boolean,
-  {
-    name,
-    prefix: given,
-    enabled,
-    default_policy,
-    call_timeout_seconds,
-    max_concurrency,
-    ...settings
-  }: NewToolServer,
+  body: NewToolServer,
 ): Promise<ToolServerRow> => {
+  const settings = toolServers.besides(body) as ToolServerSettings;
   if (settings.transport === 'stdio' && !allowStdio) throw unprocessable([stdioFault]);
   checkSettings(settings);
   const id = newId();
   const { transport } = settings;
-  const fields = { name, enabled, default_policy, call_timeout_seconds, max_concurrency };
+  const { prefix: given } = body;
+  const fields = toolServers.write(body);
   const sealed = { settings: store.seal(id, settings) };
-  const start = defaultPrefix(name);
+  const start = defaultPrefix(body.name);
   for (;;) {
     const prefix = given ?? freePrefix(start, await listPrefixes(tx, start.slice(0, 8)));
     const row = await insertToolServer(tx, { id, ...fields, transport, prefix, ...sealed });
@@ -106,26 +105,14 @@ const lockToolServer = async (tx: Tx, id: string): Promise<ToolServerRow> => {
   return row;
 };
 
+/** Returns `before` with the changes; null clears. */
 const merged = (before: ToolServerSettings, changes: ToolServerChanges): ToolServerSettings => {
-  if (before.transport === 'stdio') {
-    const { command, args, env, cwd } = changes;
-    return withoutUndefined({
-      transport: 'stdio',
-      command: command ?? before.command,
-      args: args === undefined ? before.args : (args ?? []),
-      env: env === undefined ? before.env : (env ?? undefined),
-      cwd: cwd === undefined ? before.cwd : (cwd ?? undefined),
-    } as ToolServerSettings);
-  }
-  const { url, headers, oauth } = changes;
-  const scope = oauth?.scope === undefined ? before.oauth?.scope : (oauth.scope ?? undefined);
-  return withoutUndefined({
-    transport: 'http',
-    url: url ?? before.url,
-    headers: headers === undefined ? before.headers : (headers ?? undefined),
-    oauth:
-      oauth === undefined ? before.oauth : oauth === null ? undefined : { ...before.oauth, ...oauth, scope },
-  } as ToolServerSettings);
+  const given: ToolServerChanges = settingsIn(before, changes);
+  const oauth = given.oauth && {
+    oauth: withoutNull({ ...('oauth' in before && before.oauth), ...withoutUndefined(given.oauth) }),
+  };
+  const args = given.args === null && { args: [] };
+  return withoutNull({ ...before, ...given, ...args, ...oauth }) as ToolServerSettings;
 };
 
 /** The faults of secrets that a change would send to another place than the one they were given for. */
@@ -205,26 +192,20 @@ export const updateToolServer = async (
     await guard.policies(tx, actor, policies, { ...policies, default_policy: changes.default_policy });
   }
   const after = merged(settings, changes);
-  const { name, enabled, default_policy, call_timeout_seconds, max_concurrency } = changes;
-  const fields = withoutUndefined({ name, enabled, default_policy, call_timeout_seconds, max_concurrency });
-  let row = await updateToolServerRow(tx, before.id, {
-    name: name ?? before.name,
-    enabled: enabled ?? before.enabled,
-    default_policy: default_policy ?? before.default_policy,
-    call_timeout_seconds: call_timeout_seconds ?? before.call_timeout_seconds,
-    max_concurrency: max_concurrency ?? before.max_concurrency,
-    settings:
-      JSON.stringify(after) === JSON.stringify(settings) ? before.settings : store.seal(before.id, after),
-  });
+  const isSame = JSON.stringify(after) === JSON.stringify(settings);
+  let row = await toolServers.update(
+    tx,
+    before.id,
+    changes,
+    isSame ? {} : { settings: store.seal(before.id, after) },
+  );
   if (isElsewhere(settings, after)) {
     await distrustTools(tx, before.id);
     row = await resetToolServerState(tx, before.id);
   }
-  const { url, headers, oauth, command, args, env, cwd } = changes;
-  const given = before.transport === 'http' ? { url, headers, oauth } : { command, args, env, cwd };
   await audit(tx, actor, 'tool_server.update', row.id, {
-    ...fields,
-    ...store.masked(given as Partial<ToolServerSettings>),
+    ...toolServers.given(changes),
+    ...store.masked(settingsIn(settings, changes) as Partial<ToolServerSettings>),
   });
   return row;
 };

@@ -1,5 +1,5 @@
+import type { RunError, StoredUsage } from '../runs/index.ts';
 import type { Status } from './states.ts';
-import type { WorkItemError, WorkItemUsage } from './store.ts';
 
 /** A transition, as attempts are made of it. */
 export interface AttemptEvent {
@@ -9,14 +9,14 @@ export interface AttemptEvent {
   to: Status;
   /** Who claimed it. */
   owner: string | null;
-  error: WorkItemError | null;
+  error: RunError | null;
 }
 
 /** What the waterfall has of an attempt. */
 export interface AttemptStep {
   started_at: Date;
   trace_id: string | null;
-  usage: WorkItemUsage | null;
+  usage: StoredUsage | null;
 }
 
 /** How an attempt ended: in a status, or so that another one follows. */
@@ -41,12 +41,12 @@ export interface Attempt {
   /** Null while it runs, like the outcome. */
   ended_at: Date | null;
   outcome: AttemptOutcome | null;
-  error: WorkItemError | null;
+  error: RunError | null;
   /** The replica, or the external worker. */
   replica: string | null;
   trace_id: string | null;
   /** What its model calls used; null if that is not known. */
-  usage: WorkItemUsage | null;
+  usage: StoredUsage | null;
 }
 
 const outcomeOf = ({ action, to }: AttemptEvent): AttemptOutcome | null => {

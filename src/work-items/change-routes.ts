@@ -1,3 +1,4 @@
+import type { CallbackStore } from '../callbacks/index.ts';
 import type { Database } from '../database/index.ts';
 import { finder, type Route, route } from '../http/index.ts';
 import { changeDraft, deleteWorkItem, revisionOf } from './changes.ts';
@@ -6,7 +7,7 @@ import { findWorkItemId } from './store.ts';
 import { checkPayloadSize } from './work-items.ts';
 
 /** Changing a draft and deleting a finished Work Item. */
-export const changeRoutes = (db: Database): Route[] => {
+export const changeRoutes = (db: Database, callbacks: CallbackStore): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItemId);
   return [
     route({
@@ -27,9 +28,9 @@ export const changeRoutes = (db: Database): Route[] => {
       etag: true,
       handler: ({ found, body, transaction, ifMatch, etag, actor }) =>
         transaction(async (tx) => {
-          const item = await changeDraft(tx, actor, found.id, body, ifMatch);
+          const { item, shown } = await changeDraft(tx, actor, callbacks, found.id, body, ifMatch);
           etag(revisionOf(item));
-          return toWorkItemResponse(item);
+          return { ...toWorkItemResponse(item), callbacks: shown };
         }),
     }),
     route({

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { audit } from '../audit/index.ts';
+import { type CallbackStore, checkChangedCallbacks } from '../callbacks/index.ts';
 import type { Tx } from '../database/index.ts';
 import { ApiError, notFound, unprocessable } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
@@ -36,14 +37,18 @@ const requireMatch = (item: WorkItem, ifMatch: IfMatch): void => {
   }
 };
 
-/** Changes a draft. Throws 412 if it is none any more. If nothing changes, nothing is written. */
+/**
+ * Changes a draft. Throws 412 if it is none any more. If nothing changes, nothing is written. `shown` are its callbacks as
+ * the response shows them: with the secrets that were generated.
+ */
 export const changeDraft = async (
   tx: Tx,
   actor: Actor,
+  store: CallbackStore,
   id: string,
-  { agent_id, start_at, ...body }: ChangeBody,
+  { agent_id, start_at, callbacks: wanted, ...body }: ChangeBody,
   ifMatch: IfMatch,
-): Promise<WorkItem> => {
+) => {
   const item = await lockWorkItem(tx, id);
   if (item.status !== 'DRAFT') {
     const message = `Only a DRAFT can be changed, and this Work Item is ${item.status}.`;
@@ -53,15 +58,24 @@ export const changeDraft = async (
     throw unprocessable([{ path: 'agent_id', message: 'cannot be changed; create another Work Item' }]);
   }
   const given = { ...body, ...(start_at === undefined ? {} : { start_at: await readStart(tx, start_at) }) };
+  const before = item.callbacks ?? [];
+  if (wanted) {
+    checkChangedCallbacks(before, wanted);
+    const refused = store.refusalOf(actor, wanted, before);
+    if (refused) throw refused;
+  }
   requireMatch(item, ifMatch);
-  const next = { ...item, ...given };
-  const changed = (['message', 'payload', 'work_item_name', 'start_at'] as const).filter(
+  const { stored, shown } = wanted
+    ? await store.replace(tx, { workItemId: id }, before, wanted, actor)
+    : { stored: before, shown: before };
+  const next = { ...item, ...given, callbacks: stored.length > 0 ? stored : null };
+  const changed = (['message', 'payload', 'work_item_name', 'start_at', 'callbacks'] as const).filter(
     (field) => !isDeepStrictEqual(item[field], next[field]),
   );
-  if (changed.length === 0) return item;
+  if (changed.length === 0) return { item, shown };
   const after = await updateDraft(tx, next);
   await audit(tx, actor, 'work_item.update', id, { agent_id: item.agent_id, changed });
-  return after;
+  return { item: after, shown };
 };
 
 const isFinished = (status: Status): boolean => (finishedStatuses as readonly Status[]).includes(status);

@@ -1,8 +1,8 @@
 import { advisoryLock, type Executor, type RawBuilder, sql, type Tx } from '../database/index.ts';
-import { type Who, worker } from './leases.ts';
+import type { Claimer } from '../runs/index.ts';
+import { workItemRuns } from './runs.ts';
 import { waitsForTime } from './search/conditions.ts';
 import type { WorkItem } from './store.ts';
-import { type MovedRow, movedColumns, recordTransitions } from './transitions.ts';
 
 /** How many of the oldest are read to get past those of agents without room: 0.7 ms. */
 const window = sql.lit(2_000);
@@ -154,29 +154,14 @@ const selectClaimable = async (tx: Tx, search: Search): Promise<string[]> => {
   return rows.map((row) => row.id);
 };
 
-/** Who claims, and for how long. */
-interface Claimer {
-  owner: string;
-  leaseSeconds: number;
-  /** Whom the history names; by default the worker of the platform. */
-  by?: Who;
-}
+type Taken = Awaited<ReturnType<typeof workItemRuns.take>>;
 
 /** Makes EXECUTING those of `ids` that are still PENDING and that no other transaction has locked. */
-const take = async (
-  tx: Tx,
-  ids: readonly string[],
-  { owner, leaseSeconds }: Claimer,
-): Promise<MovedRow[]> => {
+const take = async (tx: Tx, ids: readonly string[], claimer: Claimer): Promise<Taken> => {
   if (ids.length === 0) return [];
-  const { rows } = await sql<MovedRow>`
-    with free as (
-      select id from work_items where id = any(${ids}::uuid[]) and status = 'PENDING' for update skip locked
-    )
-    update work_items w set status = 'EXECUTING', attempts = attempts + 1, fencing = fencing + 1,
-      lease_owner = ${owner}, lease_expires_at = platform_now() + make_interval(secs => ${leaseSeconds}),
-      started_at = platform_now(), updated_at = platform_now(), not_before = null
-    from free where w.id = free.id returning ${movedColumns}, 'PENDING' as from_status`.execute(tx);
+  const free = sql`select id from work_items
+    where id = any(${ids}::uuid[]) and status = 'PENDING' for update skip locked`;
+  const rows = await workItemRuns.take(tx, claimer, free);
   return rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
 };
 
@@ -194,7 +179,7 @@ const claim = async (
 ): Promise<WorkItem[]> => {
   await advisoryLock(tx, 'work item claims');
   await readInOrder(tx);
-  const claimed: MovedRow[] = [];
+  const claimed: Taken = [];
   const locked: string[] = [];
   for (;;) {
     const ids = await select({ limit: limit - claimed.length, except: locked });
@@ -204,8 +189,7 @@ const claim = async (
     const got = new Set(taken.map(({ id }) => id));
     locked.push(...ids.filter((id) => !got.has(id)));
   }
-  const { owner, by: principal = worker } = claimer;
-  await recordTransitions(tx, { action: 'claim', principal, details: { owner } }, claimed);
+  await workItemRuns.recordClaim(tx, claimed, claimer);
   return claimed;
 };
 

@@ -2,17 +2,9 @@ import { getAgent } from '../agents/index.ts';
 import { advisoryRowLock, type Tx } from '../database/index.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
+import { type ContinueBody, checkDeciders, type Settled, settle, shownApprovals } from '../runs/index.ts';
 import { appendMessages, listRequesters } from './history-store.ts';
 import { textPart } from './messages.ts';
-import { requireAnotherPerson } from './requesters.ts';
-import {
-  type ContinueBody,
-  checkDecisions,
-  requireApprovalRole,
-  type Settled,
-  settle,
-  shownApproval,
-} from './settle.ts';
 import { allowedActions, nextStatus } from './states.ts';
 import { findWorkItem, type WorkItem } from './store.ts';
 
@@ -24,7 +16,7 @@ const stale = (item: WorkItem): ApiError =>
     {
       status: item.status,
       allowed_actions: allowedActions(item.status, item.agent_exists),
-      pending_approvals: (item.pending_approvals ?? []).map(shownApproval),
+      pending_approvals: shownApprovals(item.pending_approvals),
     },
   );
 
@@ -44,13 +36,9 @@ export const lockAndSettle = async (
   const item = (await findWorkItem(tx, id))!;
   const { message, decisions = [] } = body;
   if (decisions.length > 0) {
-    if (item.agent_exists) {
-      const agent = await getAgent(tx, item.agent_id);
-      requireApprovalRole(actor.principal.role, agent);
-      const requesters = [item.created_by, ...(await listRequesters(tx, id))];
-      await requireAnotherPerson(tx, actor, agent, requesters, decisions);
-    }
-    checkDecisions(decisions);
+    const agent = item.agent_exists ? await getAgent(tx, item.agent_id) : null;
+    const requesters = async () => [item.created_by, ...(await listRequesters(tx, id))];
+    await checkDeciders(tx, actor, agent, requesters, decisions);
   }
   if (nextStatus('continue', item.status) === undefined) {
     if (decisions.length > 0) throw stale(item);

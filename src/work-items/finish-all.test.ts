@@ -4,11 +4,14 @@ import { testActor } from '../../tests/harness/api.ts';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { until } from '../../tests/harness/wait.ts';
 import { cancelEverything, itemOf, makeAgent, makeItems } from '../../tests/harness/work-items.ts';
+import type { Ending } from '../runs/index.ts';
 import { claimWorkItems } from './claims.ts';
 import { listEvents } from './history-store.ts';
-import { finishAll, type Outcome } from './leases.ts';
+import { workItemRuns } from './runs.ts';
 import type { WorkItem } from './store.ts';
 import { act } from './work-items.ts';
+
+const { finishAll } = workItemRuns;
 
 const error = { code: 'model_failed', message: 'The model did not reply.' };
 
@@ -21,7 +24,7 @@ eachDatabase((name, open) => {
     return open().tx((tx) => claimWorkItems(tx, { owner: 'w1', limit: count, leaseSeconds: 30 }));
   };
   const cancel = (item: WorkItem) => open().tx((tx) => act(tx, item, 'cancel', testActor));
-  const completed = ({ id, fencing }: WorkItem): Outcome => ({
+  const completed = ({ id, fencing }: WorkItem): Ending => ({
     id,
     fencing,
     status: 'COMPLETED',

@@ -1,6 +1,6 @@
 import { type Executor, json, type Page, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { newId } from '../lib/ids.ts';
-import type { Principal } from '../lib/principal.ts';
+import type { Who } from '../runs/index.ts';
 import { type MessagePart, type MessageRole, toParts, toStored } from './messages.ts';
 import type { Status } from './states.ts';
 
@@ -22,8 +22,6 @@ export interface WorkItemMessage {
   content: MessagePart[];
   created_at: Date;
 }
-
-type Who = Pick<Principal, 'kind' | 'id' | 'name'>;
 
 /** Who did it, as the history keeps it: still readable when the key or person is gone. */
 export const principalJson = ({ kind, id, name }: Who): string => json({ kind, id, name });

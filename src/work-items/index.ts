@@ -1,10 +1,15 @@
 import { type OpenStreams, Watcher } from '../event-streams/index.ts';
 import type { Feature, Services } from '../feature.ts';
+import type { Route } from '../http/index.ts';
 import { counter } from '../lib/metrics.ts';
 import { bulkActionLoop } from './bulk-actions/bulk-actions.ts';
 import { bulkActionRoutes } from './bulk-actions/routes.ts';
 import { bulkActionsChannel, deleteOldBulkActions } from './bulk-actions/store.ts';
+import { workItemListRoutes } from './list/routes.ts';
 import { messageRoutes } from './message-routes.ts';
+import { workItemAttention } from './overview/attention.ts';
+import { WorkItemNumbers } from './overview/numbers.ts';
+import { workItemPageRoutes } from './page/routes.ts';
 import { type WorkItemNeeds, workItemRoutes } from './routes.ts';
 import type { Status } from './states.ts';
 import { stepRoutes } from './step-routes.ts';
@@ -12,9 +17,6 @@ import { deleteFinishedWorkItems } from './store.ts';
 import { streamRoutes } from './stream-routes.ts';
 import { listLastHappenings } from './stream-store.ts';
 
-export type { NewApproval, PendingApproval, StoredDecision } from './approvals.ts';
-export { listAttempts } from './attempt-store.ts';
-export { type Attempt, attemptOutcomes } from './attempts.ts';
 export { claimFor, claimWorkItems, findClaimableAgents } from './claims.ts';
 export { cutParts, rawContent } from './content.ts';
 export { keepWorkItem, lockDraft } from './files.ts';
@@ -25,27 +27,9 @@ export {
   listConversations,
   type NewMessage,
 } from './history-store.ts';
-export {
-  finish,
-  finishAll,
-  heartbeat,
-  type Lease,
-  lookForWork,
-  nextWorkIn,
-  type Outcome,
-  recordLateFinish,
-  recordLateResult,
-  recoverLost,
-  release,
-  retry,
-  setTrace,
-} from './leases.ts';
-export { shownContent, shownMessage } from './message-routes.ts';
-export { listShownConversations, listShownMessages } from './message-store.ts';
+export { findParts, messageDownload, messageList, shownContent } from './message-routes.ts';
 export { type MessagePart, type MessageRole, messageRoles, textPart } from './messages.ts';
-export { requireAnotherPerson } from './requesters.ts';
 export type { WorkItemNeeds } from './routes.ts';
-export { beginAttempts, updateAttempt } from './run-store.ts';
 export {
   cancelRunning,
   findWorkItemStarts,
@@ -53,53 +37,38 @@ export {
   type WorkItemStart,
   watchRunning,
 } from './running.ts';
+export { recordLateResult, workItemRuns } from './runs.ts';
 export {
-  addUsage,
-  decisionList,
   messagePart,
-  pendingApproval,
   publicMessage,
-  publicTrace,
   publicWorkItem,
-  runUsage,
-  toUsage,
   toWorkItemResponse,
-  usage,
 } from './schemas.ts';
-export { sourceOf, sources, waitsForTime } from './search/conditions.ts';
-export { searchQuery } from './search/schemas.ts';
-export {
-  countByStatus,
-  countNewer,
-  type Position,
-  type Sort,
-  searchWorkItems,
-  sorts,
-} from './search/search.ts';
-export { type ContinueBody, checkDecisions, requireApprovalRole, settle, shownApproval } from './settle.ts';
 export { readStart, startAt } from './start.ts';
 export { actionNames, allowedActions, statuses } from './states.ts';
 export { insertEndedSteps } from './step-store.ts';
 export {
   cancelsChannel,
   countReviews,
-  findOpenWorkItems,
   findWorkItem,
-  findWorkItemId,
   findWorkItemOutcomes,
   firedInsertion,
+  listOpenness,
   listWorkItems,
   type WorkItem,
   type WorkItemOutcome,
   wakeWorkers,
   workItemsChannel,
 } from './store.ts';
-export { lastEventId } from './stream-position.ts';
 export { act, cancelOpenWorkItems, checkPayloadSize, createWorkItem, getWorkItem } from './work-items.ts';
 
 export interface WorkItems extends Feature {
   /** Counts a run that ended on this replica, by the status that it left its Work Item in. */
   onFinished(status: Status): void;
+  /** The operations of its pages, which the document lists with those of the application. */
+  pageRoutes: readonly Route[];
+  /** What the Overview shows of Work Items. */
+  overview: { attention: typeof workItemAttention; numbers: WorkItemNumbers };
 }
 
 /**
@@ -143,6 +112,8 @@ export const createWorkItems = (
       ...bulkActionRoutes(db, log),
       ...streams,
     ],
+    pageRoutes: [...workItemListRoutes(db), ...workItemPageRoutes(db, needs)],
+    overview: { attention: workItemAttention, numbers: new WorkItemNumbers() },
     metrics: [finished],
     retention: [
       (tx, settings, limit) => deleteFinishedWorkItems(tx, settings.WORK_ITEM_RETENTION_DAYS, limit),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Database, Executor } from '../database/index.ts';
 import {
+  type Context,
   download,
   downloadOperation,
   finder,
@@ -15,6 +16,7 @@ import { isId } from '../lib/ids.ts';
 import { listAttempts } from './attempt-store.ts';
 import { rawContent } from './content.ts';
 import { findMessageParts, findRawValue, listShownMessages } from './message-store.ts';
+import type { MessagePart } from './messages.ts';
 import { messagePart, publicMessage } from './schemas.ts';
 import { findWorkItemId } from './store.ts';
 
@@ -41,12 +43,40 @@ export const shownMessage = publicMessage
   })
   .meta({ id: 'ShownMessage' });
 
+/** The routes of messages on a page: a list, and the whole content of one. */
+export const messageList = {
+  description: 'Newest first. A long content is cut; its own address has all of it.',
+  query: pageQuery,
+  conditional: true,
+} as const;
+
+/** `find` loads the parts of the message that the path names. */
+export const messageDownload = {
+  description: 'A single text as it is, anything else as JSON. A `Range` of bytes is honored.',
+  web: { methods: [], operation: downloadOperation },
+  handler: async ({ found, params, headers }: Context<MessagePart[]>) => {
+    const { text, type } = rawContent(found);
+    const ending = type === 'text/plain' ? 'txt' : 'json';
+    return download({ text, type, name: `message-${params.message_id}.${ending}` }, headers.range);
+  },
+};
+
+/** The parts of the message that the path names; throws 404 if `read` finds none. */
+export const findParts = async (
+  db: Database,
+  { message_id: id }: Record<string, string>,
+  read: (executor: Executor, id: string) => Promise<MessagePart[] | undefined>,
+): Promise<MessagePart[]> => {
+  const parts = isId(id!) ? await db.run((executor) => read(executor, id!)) : undefined;
+  if (!parts) throw notFound('message');
+  return parts;
+};
+
 const path = '/work-items/{work_item_id}';
 
 export const messageRoutes = (db: Database): Route[] => {
   const find = finder(db, 'Work Item', 'work_item_id', findWorkItemId);
   const shared = { role: 'member', scope: 'work_items:read', method: 'GET', base: 'app' } as const;
-  const web = { methods: [], operation: downloadOperation };
 
   const valueRoute = (column: 'payload' | 'result'): Route =>
     route({
@@ -56,7 +86,7 @@ export const messageRoutes = (db: Database): Route[] => {
       summary: `Download the ${column} of a Work Item`,
       description: 'A text as it is, anything else as JSON. A `Range` of bytes is honored.',
       find,
-      web,
+      web: messageDownload.web,
       handler: async ({ found: { id }, headers }) => {
         const value = await db.run((executor) => findRawValue(executor, id, column));
         if (!value) throw notFound(column);
@@ -72,10 +102,8 @@ export const messageRoutes = (db: Database): Route[] => {
       id: 'listShownMessages',
       path: `${path}/messages`,
       summary: 'List the messages of a Work Item for a page',
-      description: 'Newest first. A long content is cut; its own address has all of it.',
+      ...messageList,
       find,
-      query: pageQuery,
-      conditional: true,
       response: pageOf('ShownMessagePage', shownMessage),
       handler: listPage(db, async (executor: Executor, page, { found: { id } }) =>
         listShownMessages(executor, id, await listAttempts(executor, id), page),
@@ -86,21 +114,10 @@ export const messageRoutes = (db: Database): Route[] => {
       id: 'downloadMessage',
       path: `${path}/messages/{message_id}/content`,
       summary: 'Download the content of a message',
-      description: 'A single text as it is, anything else as JSON. A `Range` of bytes is honored.',
+      ...messageDownload,
       find: async ({ params }) => {
         const { id } = await find({ params });
-        const messageId = params.message_id!;
-        const parts = isId(messageId)
-          ? await db.run((executor) => findMessageParts(executor, id, messageId))
-          : undefined;
-        if (!parts) throw notFound('message');
-        return parts;
-      },
-      web,
-      handler: async ({ found, params, headers }) => {
-        const { text, type } = rawContent(found);
-        const ending = type === 'text/plain' ? 'txt' : 'json';
-        return download({ text, type, name: `message-${params.message_id}.${ending}` }, headers.range);
+        return findParts(db, params, (executor, messageId) => findMessageParts(executor, id, messageId));
       },
     }),
     valueRoute('payload'),

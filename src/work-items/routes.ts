@@ -14,13 +14,13 @@ import {
   route,
 } from '../http/index.ts';
 import { ApiError } from '../lib/errors.ts';
+import { decisionList } from '../runs/index.ts';
 import { bulkRoutes } from './bulk-routes.ts';
 import { changeRoutes } from './change-routes.ts';
 import { revisionOf } from './changes.ts';
 import { listEvents, listMessages } from './history-store.ts';
 import {
   createBody,
-  decisionList,
   message,
   publicEvent,
   publicMessage,
@@ -162,7 +162,7 @@ export const workItemRoutes = (db: Database, { traceLinks, callbacks }: WorkItem
         return toWorkItemResponse(found);
       },
     }),
-    ...changeRoutes(db),
+    ...changeRoutes(db, callbacks),
     ...bulkRoutes(db, callbacks),
     actionRoute('submit'),
     actionRoute('continue'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { newCallbacks, publicCallback } from '../callbacks/index.ts';
+import { changedCallbacks, newCallbacks, publicCallback } from '../callbacks/index.ts';
 import { id, jsonObject, jsonValue, optional, text, timestamp } from '../http/index.ts';
+import { pendingApproval, runUsage, wholeUsage } from '../runs/index.ts';
 import { messageRoles } from './messages.ts';
 import { changedStartAt, startAt } from './start.ts';
 import { actionNames, allowedActions, statuses } from './states.ts';
@@ -33,59 +34,13 @@ export const changeBody = z
     payload: jsonObject.optional(),
     work_item_name: text(200).nullable().optional(),
     start_at: changedStartAt,
+    callbacks: changedCallbacks.optional().describe('Replaces all of its own callbacks.'),
   })
   .meta({ id: 'UpdateWorkItemBody' });
 
 export type ChangeBody = z.output<typeof changeBody>;
 
-const tokens = z.int().min(0);
-
-/** What all attempts of a run used. */
-export const runUsage = z.object({
-  input_tokens: tokens,
-  output_tokens: tokens,
-  cached_input_tokens: tokens,
-  reasoning_tokens: tokens,
-  model_calls: tokens,
-  tool_calls: tokens,
-});
-
 export const usage = runUsage.meta({ id: 'WorkItemUsage' });
-
-const noUsage: z.output<typeof usage> = {
-  input_tokens: 0,
-  output_tokens: 0,
-  cached_input_tokens: 0,
-  reasoning_tokens: 0,
-  model_calls: 0,
-  tool_calls: 0,
-};
-
-export const pendingApproval = z
-  .object({
-    approval_id: z.string(),
-    kind: z.enum(['tool_call', 'question', 'unknown_outcome']),
-    tool_name: z.string().nullable(),
-    tool_server_id: z.string().nullable(),
-    arguments: jsonObject.nullable(),
-    input_schema: jsonObject.nullable(),
-    reason: z.string().nullable(),
-    requested_at: timestamp,
-    expires_at: z.null(),
-  })
-  .meta({ id: 'PendingApproval' });
-
-const decision = z
-  .object({
-    approval_id: z.string(),
-    decision: z.enum(['approve', 'deny']),
-    arguments: optional(jsonObject).describe('Instead of those that the model gave; only with `approve`.'),
-    reason: optional(text(2_000)).describe('The model is told why a call was denied.'),
-  })
-  .meta({ id: 'Decision' });
-
-/** What a person decided on `pending_approvals`. */
-export const decisionList = z.array(decision).max(1_000);
 
 export const publicWorkItem = z
   .object({
@@ -127,28 +82,12 @@ export const publicWorkItem = z
   })
   .meta({ id: 'PublicWorkItem' });
 
-/** The usage so far with all its numbers; null if there is none. */
-export const toUsage = (stored: WorkItem['usage']): z.output<typeof usage> | null =>
-  stored && { ...noUsage, ...stored };
-
-/** `usage` and `more` together. */
-export const addUsage = (
-  stored: WorkItem['usage'],
-  more: Partial<z.output<typeof usage>>,
-): z.output<typeof usage> => {
-  const before = toUsage(stored) ?? noUsage;
-  const names = Object.keys(noUsage) as (keyof typeof noUsage)[];
-  return Object.fromEntries(names.map((name) => [name, before[name] + (more[name] ?? 0)])) as z.output<
-    typeof usage
-  >;
-};
-
 /** The response schema leaves out what it does not name. */
 export const toWorkItemResponse = (item: WorkItem): z.input<typeof publicWorkItem> => ({
   ...item,
   scheduled_for: item.occurrence,
   allowed_actions: allowedActions(item.status, item.agent_exists),
-  usage: toUsage(item.usage),
+  usage: wholeUsage(item.usage),
   pending_approvals: item.pending_approvals ?? [],
   callbacks: item.callbacks ?? [],
   files: [],

@@ -2,11 +2,12 @@ import { expect, test } from 'vitest';
 import { eachDatabase } from '../../tests/harness/database.ts';
 import { cancelEverything, later, makeAgent, makeItems } from '../../tests/harness/work-items.ts';
 import { claimWorkItems } from './claims.ts';
-import { finish, recoverLost, retry } from './leases.ts';
-import { beginAttempts } from './run-store.ts';
+import { workItemRuns } from './runs.ts';
 import { insertEndedSteps, listSteps } from './step-store.ts';
 import type { WorkItem } from './store.ts';
 import { moveAllBy, moveBy } from './transitions.ts';
+
+const { begin: beginAttempts, finish, recoverLost, retry } = workItemRuns;
 
 const principal = { kind: 'person', id: 'p', name: 'P' } as const;
 const used = (input_tokens: number) => ({

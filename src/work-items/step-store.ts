@@ -1,7 +1,7 @@
 import { type Executor, json, type RawBuilder, sql, type Tx } from '../database/index.ts';
+import type { RunError, RunUsage } from '../runs/index.ts';
 import type { Status } from './states.ts';
-import type { WorkItemError, WorkItemUsage } from './store.ts';
-import type { MovedRow } from './transitions.ts';
+import type { WorkItem } from './store.ts';
 
 export const stepKinds = ['attempt', 'model', 'tool', 'wait', 'review'] as const;
 export const stepStatuses = ['running', 'ok', 'error'] as const;
@@ -22,7 +22,7 @@ export interface Step {
   error: string | null;
   model: string | null;
   /** What a model call or an attempt used. */
-  tokens: Partial<WorkItemUsage> | null;
+  tokens: Partial<RunUsage> | null;
   /** Of an attempt; null if it ended before it had one. */
   trace_id: string | null;
   /** Who executed an attempt. */
@@ -48,12 +48,10 @@ export const listSteps = async (executor: Executor, workItemId: string, limit: n
   return rows;
 };
 
-/** The common table expression that gives the attempts in progress of `items` (`id`, `trace_id`) their trace. */
+/** The statement that gives the attempts in progress of `items` (`id`, `trace_id`) their trace. */
 export const stepTrace = (items: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`traced as (
-    update work_item_steps s set trace_id = i.trace_id from ${items} i
-    where s.work_item_id = i.id and s.kind = 'attempt' and s.ended_at is null
-  )`;
+  sql`update work_item_steps s set trace_id = i.trace_id from ${items} i
+    where s.work_item_id = i.id and s.kind = 'attempt' and s.ended_at is null`;
 
 /** A step that has ended, for the waterfall. */
 export interface EndedStep
@@ -88,7 +86,7 @@ const pauses: Partial<Record<Status, 'wait' | 'review'>> = {
   INDETERMINATE: 'review',
 };
 
-type DetailedRow = MovedRow & { details: Record<string, unknown> };
+type DetailedRow = WorkItem & { from_status: Status; details: Record<string, unknown> };
 
 /** The code of how an attempt failed; null if it did not. */
 const failureOf = (action: string, { status, error, details }: DetailedRow) => {
@@ -96,7 +94,7 @@ const failureOf = (action: string, { status, error, details }: DetailedRow) => {
   if (action === 'hand_back') return 'stopped';
   if (status === 'COMPLETED' || status === 'NEEDS_REVIEW') return null;
   if (status === 'CANCELLED') return 'cancelled';
-  return ((details.error as WorkItemError | undefined) ?? error)?.code ?? 'error';
+  return ((details.error as RunError | undefined) ?? error)?.code ?? 'error';
 };
 
 /** The step that begins with a new status; null if none does. */

@@ -2,7 +2,7 @@ import { type Callback, deliveryInsertion } from '../callbacks/index.ts';
 import { type Executor, json, notify, prepared, type RawBuilder, sql, type Tx } from '../database/index.ts';
 import { isId } from '../lib/ids.ts';
 import { type Principal, systemPrincipal } from '../lib/principal.ts';
-import type { PendingApproval, StoredDecision } from './approvals.ts';
+import type { PendingApproval, RunError, StoredDecision, StoredUsage } from '../runs/index.ts';
 import { principalJson } from './history-store.ts';
 import type { Status } from './states.ts';
 
@@ -11,21 +11,6 @@ export const workItemsChannel = 'work_items';
 
 /** The channel that notifies the worker of a Work Item that it is to be cancelled; the payload is its id. */
 export const cancelsChannel = 'work_item_cancels';
-
-export interface WorkItemError {
-  code: string;
-  message: string;
-}
-
-/** What all attempts used. Rows of the release before have only the first two. */
-export interface WorkItemUsage {
-  input_tokens: number;
-  output_tokens: number;
-  cached_input_tokens?: number;
-  reasoning_tokens?: number;
-  model_calls?: number;
-  tool_calls?: number;
-}
 
 export interface WorkItem {
   id: string;
@@ -38,8 +23,8 @@ export interface WorkItem {
   payload: Record<string, unknown>;
   status: Status;
   result: unknown;
-  error: WorkItemError | null;
-  usage: WorkItemUsage | null;
+  error: RunError | null;
+  usage: StoredUsage | null;
   /** The model that replied last; null before. */
   model: string | null;
   /** Why it waits for a person; null unless it does. */
@@ -219,7 +204,7 @@ export interface WorkItemOutcome {
   id: string;
   status: Status;
   attempts: number;
-  error: WorkItemError | null;
+  error: RunError | null;
   /** How long its last attempt took; null unless it has ended. */
   duration_ms: number | null;
   /** Who created it. */
@@ -239,11 +224,15 @@ export const findWorkItemOutcomes = async (
   return rows;
 };
 
-/** Returns those of `ids` whose Work Items are PENDING or EXECUTING. */
-export const findOpenWorkItems = async (executor: Executor, ids: readonly string[]): Promise<string[]> => {
-  const { rows } = await sql<{ id: string }>`select id from work_items
-    where id = any(${ids}::uuid[]) and status in ('PENDING', 'EXECUTING')`.execute(executor);
-  return rows.map((row) => row.id);
+/** Returns of those of `ids` that exist whether they are PENDING or EXECUTING: 1, or 0. */
+export const listOpenness = async (
+  executor: Executor,
+  ids: readonly string[],
+): Promise<Map<string, number>> => {
+  const { rows } = await sql<{ id: string; open: number }>`
+    select id, (status in ('PENDING', 'EXECUTING'))::int as open
+    from work_items where id = any(${ids}::uuid[])`.execute(executor);
+  return new Map(rows.map(({ id, open }) => [id, open]));
 };
 
 export interface WorkItemFilter {
@@ -320,11 +309,12 @@ export const findLockedWorkItem = async (tx: Tx, id: string): Promise<WorkItem |
 /** Writes what people may change of a draft, which is locked. Each change has a later `updated_at` than the one before. */
 export const updateDraft = async (
   tx: Tx,
-  { id, message, payload, work_item_name, start_at }: WorkItem,
+  { id, message, payload, work_item_name, start_at, callbacks }: WorkItem,
 ): Promise<WorkItem> => {
   const { rows } = await sql<WorkItem>`
     update work_items w set message = ${message}, payload = ${json(payload)}::jsonb,
       work_item_name = ${work_item_name}, start_at = ${start_at}::timestamptz,
+      callbacks = ${callbacks && json(callbacks)}::jsonb,
       updated_at = greatest(platform_now(), w.updated_at + interval '1 millisecond')
     where w.id = ${id} returning ${columns}`.execute(tx);
   return rows[0]!;

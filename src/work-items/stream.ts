@@ -1,7 +1,7 @@
 import type { Database } from '../database/index.ts';
 import type { StreamEvent, StreamSource } from '../event-streams/index.ts';
+import { shownApprovals } from '../runs/index.ts';
 import { publicMessage } from './schemas.ts';
-import { shownApproval } from './settle.ts';
 import { allowedActions, finishedStatuses, type Status } from './states.ts';
 import { findWorkItem, type WorkItem } from './store.ts';
 import { type Happening, listHappenings } from './stream-store.ts';
@@ -43,7 +43,7 @@ class Events {
     if (status !== 'NEEDS_REVIEW' && status !== 'INDETERMINATE') return [updated];
     // What was asked earlier is not kept.
     const pending = item.status === status ? (item.pending_approvals ?? []) : [];
-    return [{ type: 'approval.requested', data: { approvals: pending.map(shownApproval) } }, updated];
+    return [{ type: 'approval.requested', data: { approvals: shownApprovals(pending) } }, updated];
   }
 
   #ofMessage({ seq: _, kind: __, at, ...message }: Happening & { kind: 'message' }): Event[] {

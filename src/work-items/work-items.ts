@@ -5,10 +5,10 @@ import type { Database, Executor, Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor, Principal } from '../lib/principal.ts';
+import type { ContinueBody } from '../runs/index.ts';
 import { readSettings } from '../settings/index.ts';
 import { lockAndSettle } from './decisions.ts';
 import { type NewWorkItemBody, toWorkItemResponse } from './schemas.ts';
-import type { ContinueBody } from './settle.ts';
 import { readStart } from './start.ts';
 import { type Action, allowedActions, leadsToPending } from './states.ts';
 import {

@@ -1,4 +1,4 @@
-import type { RoleMappingRules } from '../access/index.ts';
+import { createRoleMappingBody, type RoleMappingRules } from '../access/index.ts';
 import { sql, type Tx } from '../database/index.ts';
 import { ApiError, type Fault } from '../lib/errors.ts';
 import type { Actor } from '../lib/principal.ts';
@@ -117,9 +117,11 @@ export const runPlan = async (
       return;
     }
     const changes = {
-      create: of('role_mapping', 'create').flatMap(({ item }) => (item ? [item as never] : [])),
+      create: of('role_mapping', 'create').flatMap(({ item }) =>
+        item ? [createRoleMappingBody.parse(item)] : [],
+      ),
       update: of('role_mapping', 'update').flatMap(({ item, found }) =>
-        item ? [{ id: found!.id, fields: item as never }] : [],
+        item ? [{ id: found!.id, fields: createRoleMappingBody.parse(item) }] : [],
       ),
       delete: of('role_mapping', 'delete').map(({ found }) => found!.id),
       also: changeSettings,

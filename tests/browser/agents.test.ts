@@ -1,3 +1,4 @@
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { newAgent, newSchedule, ok } from '../contract/fixture.ts';
 import { expectAccessible, phone, wide } from './accessibility.ts';
@@ -163,6 +164,58 @@ describeInBrowser('agents', (at) => {
     const { settings } = await ok(at().api.get(`/agents/${id}`));
     expect(settings.builtin_tools).toHaveLength(7);
     expect(settings.builtin_tools).not.toContain('current_time');
+  });
+  detail(
+    'that another person must approve is set by hand; a builder below the approval role cannot take it back',
+    async () => {
+      const { id } = await newAgent(at(), { name: 'Four eyes', approval_role: 'admin' });
+      const read = async () => (await ok(at().api.get(`/agents/${id}`))).settings.approver_not_requester;
+      const box = (page: Page) => page.getByRole('checkbox', { name: 'Another person must approve' });
+      const page = await at().open(`/agents/${id}?tab=tools`);
+      expect(await box(page).isChecked()).toBe(false);
+      await box(page).focus();
+      await page.keyboard.press('Space');
+      await expectAccessible(page, phone);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Agent saved').waitFor();
+      expect(await read()).toBe(true);
+      await page.reload();
+      expect(await box(page).isChecked()).toBe(true);
+
+      const builder = await at().open(`/agents/${id}?tab=tools`, { as: 'builder' });
+      expectFault(builder, /403/);
+      await box(builder).uncheck();
+      await builder.getByRole('button', { name: 'Save', exact: true }).click();
+      await builder.getByRole('alert').filter({ hasText: 'approver_not_requester: false' }).waitFor();
+      expect(await box(builder).isChecked()).toBe(false);
+      expect(await read()).toBe(true);
+
+      const member = await at().open(`/agents/${id}?tab=tools`, { as: 'member' });
+      expect(await box(member).isDisabled()).toBe(true);
+    },
+  );
+  detail('on a phone the open tab and the chosen status are in view', async () => {
+    const { id } = await newAgent(at(), { name: 'Pocket' });
+    const page = await at().open(`/agents/${id}?tab=connect`, { width: 360 });
+    const inView = async (chosen: Locator) => {
+      await chosen.waitFor();
+      const { x, width } = (await chosen.boundingBox())!;
+      expect(x).toBeGreaterThanOrEqual(0);
+      expect(x + width).toBeLessThanOrEqual(360);
+    };
+    await inView(page.getByRole('tab', { name: 'Connect', selected: true }));
+    await page.getByRole('tab', { name: 'Connect' }).focus();
+    for (let i = 0; i < 5; i += 1) await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Enter');
+    await inView(page.getByRole('tab', { name: 'Overview', selected: true }));
+    await page.goto(`${at().test.origin}/work-items?status=ERROR`);
+    const chip = page.locator('a[aria-current]', { hasText: 'Failed' });
+    const outside = async () => {
+      const { x, width } = (await chip.boundingBox())!;
+      return x < 0 || x + width > 360;
+    };
+    await chip.waitFor();
+    await expect.poll(outside).toBe(false);
   });
   detail('any agent can be chosen where one is asked for, however many there are', async () => {
     const zebra = await newAgent(at(), { name: 'Zebra' });

@@ -1,33 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Fixture, newAgent, newSchedule, ok } from '../contract/fixture.ts';
 
-const lists = [
-  'agents',
-  'integrations',
-  'llm-configurations',
-  'tool-servers',
-  'data-connections',
-  'semantic-data-models',
-  'extractions',
-];
-const single = [
-  '/',
-  '/review',
-  '/schedules',
-  '/schedules?view=timeline',
-  '/schedules/new',
-  '/work-items',
-  '/work-items/new',
-  '/api-keys',
-  '/users',
-  '/role-mappings',
-  '/settings',
-  '/branding',
-  '/audit',
-  '/status',
-  '/document-intelligence',
-];
-const agentTabs = ['overview', 'schedules', 'work-items', 'instructions', 'tools', 'connect'];
-const integrationTabs = ['health', 'settings', 'scopes', 'dead-letters'];
+/** The pages of the router, which the build writes: paths with `$names`. */
+const routes = (): string[] => {
+  const file = join(import.meta.dirname, '..', '..', 'console', 'dist', '.vite', 'pages.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { path: string }[]).map(({ path }) => path);
+};
+
+/** The further states of a page that are worth a look: its tabs and views. */
+const searches: Record<string, readonly string[]> = {
+  '/schedules': ['view=timeline', 'view=calendar'],
+  '/agents/$agentId': ['schedules', 'work-items', 'instructions', 'tools', 'connect'].map(
+    (tab) => `tab=${tab}`,
+  ),
+  '/agents/$agentId/conversations/$conversationId': ['tab=files'],
+  '/tool-servers/$toolServerId': ['tab=settings'],
+  '/integrations/$integrationId': ['settings', 'scopes', 'dead-letters'].map((tab) => `tab=${tab}`),
+};
+
+/** Pages that only lead to another. */
+const leading = ['/schedules/$scheduleId'];
 
 /** The addresses of all pages, after making what they show. A test over all pages has them from here. */
 export const makePages = async (at: Fixture): Promise<string[]> => {
@@ -46,17 +39,23 @@ export const makePages = async (at: Fixture): Promise<string[]> => {
     201,
   );
   const { data } = await ok(at.api.get('/llm-configurations'));
-  const ofAgent = `/agents/${worker.id}`;
-  const ofConversation = `/agents/${helper.id}/conversations/${conversation.id}`;
-  return [
-    ...lists.flatMap((list) => [`/${list}`, `/${list}/new`]),
-    ...single,
-    ...agentTabs.map((tab) => `${ofAgent}?tab=${tab}`),
-    ...['', '/edit'].map((page) => `${ofAgent}/schedules/${schedule.id}${page}`),
-    `/work-items/${item.id}`,
-    ...[ofConversation, `${ofConversation}?tab=files`],
-    ...[`/tool-servers/${server.id}`, `/tool-servers/${server.id}?tab=settings`],
-    ...integrationTabs.map((tab) => `/integrations/${integration.id}?tab=${tab}`),
-    `/llm-configurations/${data[0].id}`,
-  ];
+  const ids: Record<string, string> = {
+    agentId: worker.id,
+    scheduleId: schedule.id,
+    workItemId: item.id,
+    conversationId: conversation.id,
+    toolServerId: server.id,
+    integrationId: integration.id,
+    llmId: data[0].id,
+  };
+  const addressOf = (path: string): string =>
+    path
+      .replace('$agentId/conversations', `${helper.id}/conversations`)
+      .replace(/\$(\w+)/g, (name, param: string) => ids[param] ?? name);
+  // A data connection, a model and an extraction have tests of their own, with what they need.
+  const made = routes().filter((path) => !addressOf(path).includes('$') && !leading.includes(path));
+  return made.flatMap((path) => [
+    addressOf(path),
+    ...(searches[path] ?? []).map((search) => `${addressOf(path)}?${search}`),
+  ]);
 };

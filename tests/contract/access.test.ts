@@ -241,4 +241,22 @@ describe('rate limits', () =>
       at().test.clock.advance(1_000);
       expect((await fail()).status).toBe(401);
     });
+
+    test('the OpenAPI documents, which need no key, are throttled after 1,000 requests of an address', async () => {
+      at().test.clock.advance(60_000);
+      const { clock } = at().test;
+      const { offset } = clock;
+      const statuses: number[] = [];
+      while (!statuses.includes(429) && statuses.length < 1_100) {
+        // A clock that is set back adds nothing to the bucket, however long the machine needs for these.
+        clock.advance(-3_000);
+        statuses.push((await at().test.as(undefined, '').raw('HEAD', '/api/v2')).status);
+      }
+      clock.offset = offset;
+      expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(1_000);
+      expect(statuses).toContain(429);
+      expect((await at().api.get('/agents')).status).toBe(200);
+      clock.advance(60_000);
+      expect((await at().test.as(undefined).get('')).status).toBe(200);
+    });
   }));

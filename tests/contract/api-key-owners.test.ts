@@ -113,6 +113,24 @@ describe('a key of a person', () => {
       expect(await statuses(at(), other.made)).toEqual([200, 200, 200]);
     });
 
+    test('ends with someone else who rotated it and so knows its value', async () => {
+      const leaver = await newPerson(at(), 'admin');
+      const stays = await newPerson(at(), 'admin');
+      const owned = await ok(at().as(stays.value).post('/api-keys', asked), 201);
+      const shared = await newKey(at(), 'admin');
+      const rotate = (by: { value: string }, { id }: { id: string }) =>
+        ok(at().as(by.value).post(`/api-keys/${id}/rotate`, { overlap_seconds: 0 }), 201);
+      const known = [await rotate(leaver, owned), await rotate(leaver, shared)];
+      // A later rotation by its own person takes the value away again.
+      const again = await rotate(leaver, await ok(at().as(stays.value).post('/api-keys', asked), 201));
+      const unknown = await rotate(stays, again);
+      const listed = await ok(at().api.get(`/api-keys?made_by=${leaver.id}&status=active`));
+      expect(sorted(listed.data)).toEqual(sorted(known));
+      const { ended_keys } = await ok(at().api.patch(`/users/${leaver.id}`, { status: 'suspended' }));
+      expect(sorted(ended_keys)).toEqual(expect.arrayContaining(sorted(known)));
+      expect(await statuses(at(), [...known, unknown])).toEqual([401, 401, 200]);
+    });
+
     test('is seen and deleted by its person, also if another key of theirs made it', async () => {
       const { person, deeper } = await newOwner(at());
       await ok(at().api.patch(`/users/${person.id}`, { role: 'member' }));
@@ -148,6 +166,42 @@ describe('a key that made others', () => {
         expect(sorted(ended_keys)).toEqual(ends ? sorted([child, grandchild, rotated]) : []);
         const after = ends ? [401, 401, 401] : [200, 200, 200];
         expect(await statuses(at(), [child, grandchild, rotated])).toEqual(after);
+      }
+    });
+
+    test('names them before to who is no administrator, but only of a key that they may delete', async () => {
+      const builder = await newKey(at(), 'builder');
+      const key = await create(builder, { role: 'builder' });
+      const child = await create(key, { role: 'builder' });
+      const grandchild = await create(child, { role: 'member' });
+      const listed = async (by: { value: string }, id: string, client = at().as(by.value)) =>
+        sorted((await ok(client.get(`/api-keys?made_by=${id}`))).data);
+      expect(await listed(builder, key.id)).toEqual(sorted([child, grandchild]));
+      expect(await listed(builder, key.id, at().as(builder.value, '/app/api'))).toEqual(
+        sorted([child, grandchild]),
+      );
+      expect(await listed(builder, builder.id)).toEqual(sorted([key, child, grandchild]));
+      const replacement = await ok(at().as(builder.value).post('/api-keys/self/rotate', {}), 201);
+      expect(await listed(replacement, replacement.id)).toEqual(sorted([key, child, grandchild]));
+      const other = await newKey(at(), 'builder');
+      expect(await listed(other, key.id)).toEqual([]);
+      // What key made, child did not, and child is not the builder's to delete.
+      expect(await listed(builder, child.id)).toEqual([]);
+      const { ended_keys } = await ok(at().as(builder.value).delete(`/api-keys/${key.id}`));
+      expect(sorted(ended_keys)).toEqual(sorted([child, grandchild]));
+    });
+
+    test('ends the keys that it rotated with it, unless the request says that they stay', async () => {
+      for (const [query, status] of [
+        ['', 401],
+        ['?end_made_keys=false', 200],
+      ] as const) {
+        const leaked = await newKey(at(), 'admin');
+        const other = await newKey(at(), 'admin');
+        const rotated = await ok(at().as(leaked.value).post(`/api-keys/${other.id}/rotate`, {}), 201);
+        expect(sorted((await ok(at().api.get(`/api-keys?made_by=${leaked.id}`))).data)).toEqual([rotated.id]);
+        await ok(at().api.delete(`/api-keys/${leaked.id}${query}`));
+        expect(await statuses(at(), [rotated, other])).toEqual([status, 200]);
       }
     });
 

@@ -13,27 +13,24 @@ export interface CommandResult {
   err: string;
 }
 
-/** Runs the command `agent-platform` as the administrator of the platform. */
-export const runCommand = async (
-  at: Fixture,
+interface CommandOptions {
+  env?: Record<string, string>;
+  input?: string;
+  cwd?: string;
+  /** How often SIGINT is sent from when it begins to print, 20 ms apart. */
+  interrupts?: number;
+}
+
+/** Runs the command `agent-platform` for the platform at `url`, as its administrator unless `env` has another key. */
+export const runCommandAt = async (
+  url: string,
   args: readonly string[],
-  {
-    env = {},
-    input = '',
-    cwd,
-    interrupts = 0,
-  }: {
-    env?: Record<string, string>;
-    input?: string;
-    cwd?: string;
-    /** How often SIGINT is sent from when it begins to print, 20 ms apart. */
-    interrupts?: number;
-  } = {},
+  { env = {}, input = '', cwd, interrupts = 0 }: CommandOptions = {},
 ): Promise<CommandResult> => {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [bin, ...args], {
     cwd,
-    env: { PATH, HOME, AGENT_PLATFORM_URL: at.test.origin, AGENT_PLATFORM_KEY: adminKey, ...env },
+    env: { PATH, HOME, AGENT_PLATFORM_URL: url, AGENT_PLATFORM_KEY: adminKey, ...env },
   });
   child.stdin.end(input);
   child.stdout.once('data', async () => {
@@ -49,3 +46,10 @@ export const runCommand = async (
   ]);
   return { status, out, err };
 };
+
+/** The same for the platform of a fixture. */
+export const runCommand = (
+  at: Fixture,
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandResult> => runCommandAt(at.test.origin, args, options);

@@ -103,6 +103,14 @@ onPostgres((at) => {
     expect(strict).toMatchObject({ data: { invoice_number: null }, fields: {}, valid: false });
   });
 
+  test('a whole number keeps all its digits, also when it is read again', async () => {
+    const schema = { type: 'object', properties: { order: { type: 'integer' } } };
+    const sent = await send(at(), 'Order: 9007199254740993', { name: 'a.txt', schema });
+    const { id } = await ok(Promise.resolve(sent));
+    const read = await at().api.get(`/extractions/${id}`);
+    for (const { text } of [sent, read]) expect(text).toContain('"data":{"order":9007199254740993}');
+  });
+
   test('office files and pictures are read', async () => {
     const schema = { type: 'object', properties: { order: { type: 'integer' } } };
     const paragraph = '<w:p><w:r><w:t>Order: 4711</w:t></w:r></w:p>';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { spansNamed } from '../../packages/otlp/tests/encode.ts';
 import { sql } from '../../src/database/index.ts';
-import { spansNamed } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { adminKey } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';

@@ -3,17 +3,18 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { spansNamed } from '../../packages/otlp/tests/encode.ts';
 import { type ConnectProxy, startConnectProxy } from '../harness/connect-proxy.ts';
 import { type Client, client } from '../harness/http.ts';
 import { type Listening, listen } from '../harness/listen.ts';
 import { completion, type Endpoint, startEndpoint, wireCall } from '../harness/llm-endpoint.ts';
-import { spansNamed } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { type PlatformProcess, spawnPlatform } from '../harness/process.ts';
 import { selfSignedAway } from '../harness/self-signed.ts';
 import { startToolServer, type TestToolServer } from '../harness/tool-server.ts';
 import { until } from '../harness/wait.ts';
+import { runCommandAt } from './command-fixture.ts';
 import { integrations } from './integrations-fixture.ts';
 
 const credentials = 'clerk:a-secret-password';
@@ -56,6 +57,7 @@ beforeAll(async () => {
       'models.invalid': here,
       'tools.invalid': here,
       'reader.invalid': here,
+      'platform.invalid': here,
     },
     tunnelPorts: [secureBackend.port],
     refused: ['refused.invalid'],
@@ -161,6 +163,59 @@ test('models, tool servers and document readers are reached through it', async (
     settings: { url: `http://reader.invalid:${reader.port}/` },
   });
   expect(stepsOf(read)).toEqual(['address true', 'proxy true', 'read true']);
+});
+
+describe('the command agent-platform', () => {
+  const run = (url: string, env: Record<string, string>) =>
+    runCommandAt(url, ['export', '-f', '-'], { env: { AGENT_PLATFORM_KEY: platform.key, ...env } });
+  const through = (): string => proxy.url.replace('//', `//${credentials}@`);
+
+  test('reaches the platform through the proxy', async () => {
+    const url = `http://platform.invalid:${new URL(platform.url).port}`;
+    const { status, out, err } = await run(url, { http_proxy: through() });
+    expect([status, err]).toEqual([0, '']);
+    expect(out).toContain('version: 1');
+    expect(proxy.requests).toContain(`GET ${url}/app/api/workspace?format=yaml`);
+  });
+
+  test.each([
+    [
+      'http://platform.invalid:8080',
+      { HTTP_PROXY: 'http://clerk:wrong-one@127.0.0.1:{port}' },
+      /credentials .*407/,
+    ],
+    [
+      'https://refused.invalid',
+      { HTTPS_PROXY: 'http://{credentials}@127.0.0.1:{port}' },
+      /refuses to connect.*403/,
+    ],
+    [
+      'http://platform.invalid',
+      { HTTP_PROXY: 'socks5://clerk:wrong-one@x' },
+      /HTTP_PROXY must be the address/,
+    ],
+    [
+      'http://platform.invalid:8080',
+      { HTTP_PROXY: 'http://{credentials}@127.0.0.1:{port}', NO_PROXY: '.invalid' },
+      /ENOTFOUND|EAI_AGAIN/,
+    ],
+  ])('says why it does not, without credentials: %s %j', async (url, given, reason) => {
+    const env = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [
+        name,
+        value.replace('{port}', String(proxy.port)).replace('{credentials}', credentials),
+      ]),
+    );
+    const { status, err } = await run(url, env);
+    expect(status).toBe(1);
+    expect(err).toMatch(reason);
+    expect(err).not.toMatch(/wrong-one|a-secret-password|clerk/);
+  });
+
+  test('needs no proxy for this machine', async () => {
+    const { status } = await run(platform.url, { HTTP_PROXY: 'http://127.0.0.1:1' });
+    expect(status).toBe(0);
+  });
 });
 
 test('credentials of the proxy are nowhere to be seen', async () => {

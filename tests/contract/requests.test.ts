@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { rawRequest } from '../harness/http.ts';
 import { adminKey } from '../harness/process.ts';
+import { newConversation } from './conversations-fixture.ts';
 import { expectError, faults, newAgent, ok, unknownId, uuid, withPlatform } from './fixture.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -296,6 +297,43 @@ describe('requests', () =>
         await ok(at().api.get(`/agents/${agent.id}/schedules?limit=0&next=x&offset=-1`));
       });
     });
+
+    test.each(['%00', 'a%00', '%FF', '%ED%A0%80', '%F0%9F%98%80'])(
+      'no name %s in a path is a fault of the server, below what exists either',
+      async (name) => {
+        const { id: conversation_id, path: conversation } = await newConversation(at());
+        const agent_id = conversation.split('/')[2]!;
+        const worker = await newAgent(at());
+        const { id: work_item_id } = await ok(at().api.post('/work-items', { agent_id: worker.id }));
+        const send = at().test.as(adminKey, '').raw;
+        for (const base of ['/api/v2', '/app/api']) {
+          const { paths } = (await send('GET', base)).body;
+          for (const [path, operations] of Object.entries<object>(paths)) {
+            for (const [bad] of path.matchAll(/\{\w+\}/g)) {
+              const known: Record<string, string> = {
+                '{agent_id}': path.includes('{conversation_id}') ? agent_id : worker.id,
+                '{conversation_id}': conversation_id,
+                '{work_item_id}': work_item_id,
+              };
+              const address = path.replace(/\{\w+\}/g, (one) =>
+                one === bad ? name : (known[one] ?? unknownId),
+              );
+              for (const method of Object.keys(operations).filter((key) => key !== 'parameters')) {
+                const body = /^p/.test(method) ? '{"name":"x","sql":"select 1"}' : undefined;
+                const { status } = await send(method.toUpperCase(), base + address, body, { headers: json });
+                expect([400, 404, 422], `${method} ${address}`).toContain(status);
+              }
+            }
+          }
+        }
+        for (const owner of [conversation, `/work-items/${work_item_id}`]) {
+          await ok(at().api.get(`${owner}/data-frames`));
+          for (const part of ['', '/rows', '/content']) {
+            expectError(await at().api.get(`${owner}/data-frames/${name}${part}`), 404);
+          }
+        }
+      },
+    );
 
     describe('headers', () => {
       test('a request id is returned as it was sent, or a new one, also in errors', async () => {

@@ -34,6 +34,67 @@ describe('changing a draft', () => {
       expect((await ok(at().api.patch(pathOf(made), { start_at: null }))).start_at).toBeNull();
     });
 
+    test('PATCH replaces its callbacks: those that are named stay, others end, and only the present ones are notified', async () => {
+      const keep = { url: 'https://one.example/a', headers: { 'X-Team': 'night' } };
+      const made = await draft({ callbacks: [keep, { url: 'https://two.example/' }] });
+      const [kept] = made.callbacks;
+      const events = ['work_item.cancelled'];
+      const callbacks = [
+        { id: kept.id, url: keep.url, events },
+        { url: 'https://three.example/', events },
+      ];
+      const after = await at().api.patch(pathOf(made), { callbacks });
+      expect(after.status).toBe(200);
+      const [first, third] = after.body.callbacks;
+      expect(first).toEqual({
+        id: kept.id,
+        url: keep.url,
+        events,
+        header_names: ['X-Team'],
+        secret_set: true,
+      });
+      expect(third).toMatchObject({
+        url: 'https://three.example/',
+        secret: expect.stringMatching(/^whsec_/),
+      });
+      const { secret: _, ...shown } = third;
+      const read = await at().api.get(pathOf(made));
+      expect(read.body.callbacks).toEqual([first, shown]);
+      expect(read.headers.get('etag')).toBe(after.headers.get('etag'));
+      const { data } = await ok(at().api.get(`/audits?target_id=${made.id}&action=work_item.update`));
+      expect(data[0].details.changed).toEqual(['callbacks']);
+      expect(JSON.stringify(data)).not.toContain(third.secret);
+      const same = await ok(at().api.patch(pathOf(made), { callbacks: read.body.callbacks }));
+      expect(same).toEqual(read.body);
+      await ok(at().api.post(`${pathOf(made)}/cancel`));
+      const deliveries = await ok(at().api.get(`${pathOf(made)}/callbacks`));
+      expect(deliveries.data.map(({ url }: { url: string }) => url).sort()).toEqual([
+        keep.url,
+        'https://three.example/',
+      ]);
+      const none = await draft({ callbacks: [keep] });
+      expect((await ok(at().api.patch(pathOf(none), { callbacks: [] }))).callbacks).toEqual([]);
+      expect(await query(at(), sql`select 1 from callbacks where work_item_id = ${none.id}`)).toEqual([]);
+    });
+
+    test('a callback of a draft moves with its secrets only, and a member gives no private address', async () => {
+      const made = await draft({ callbacks: [{ url: 'http://127.0.0.1:9/', headers: { a: 'b' } }] });
+      const [{ id }] = made.callbacks;
+      const patch = (callbacks: object[], api = at().api) => api.patch(pathOf(made), { callbacks });
+      expectError(await patch([{ id, url: 'https://else.example/' }]), 422, /headers.*secret/);
+      expectError(await patch([{ id: unknownId, url: 'https://else.example/' }]), 422, /callbacks\[0\]\.id/);
+      const member = at().test.as((await newKey(at(), 'member')).value);
+      const events = ['work_item.error'];
+      const stays = await patch([{ id, url: 'http://127.0.0.1:9/', events }], member);
+      expect([stays.status, stays.body.callbacks[0].events]).toEqual([200, events]);
+      for (const refused of [
+        { id, url: 'http://127.0.0.1:9/', headers: { a: 'c' } },
+        { id, url: 'http://127.0.0.1:9/other', headers: {} },
+        { url: 'http://10.0.0.1/' },
+      ])
+        expectError(await patch([refused], member), 422, /EGRESS_MEMBERS_ALLOW/);
+    });
+
     test('what does not change writes nothing', async () => {
       const made = await draft();
       const same = { agent_id: made.agent_id, message: 'old', unknown: 1 };

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { openFileLog } from '@agent-platform/otlp/log';
+import { spansNamed } from '../../packages/otlp/tests/encode.ts';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import { createDelivery, type DeliveryOptions } from '../../src/telemetry/delivery/delivery.ts';
-import { openFileLog } from '../../src/telemetry/log/files/file-log.ts';
-import { spansNamed } from './otlp-encode.ts';
 import { TestDestinations } from './test-destinations.ts';
 
 /**

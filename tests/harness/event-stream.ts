@@ -1,3 +1,5 @@
+import { createParser } from 'eventsource-parser';
+
 /** An event as a client of server-sent events gets it. */
 export interface ReceivedEvent {
   id: number;
@@ -45,20 +47,14 @@ export const openEventStream = async (
     signal: abort.signal,
   });
   let text = '';
-  let rest = '';
   const events: ReceivedEvent[] = [];
   const comments: string[] = [];
   const waiting = new Set<() => void>();
-  const dispatch = (block: string): void => {
-    const fields: Record<string, string> = {};
-    for (const line of block.split('\n')) {
-      if (line.startsWith(':')) comments.push(line.slice(1).trim());
-      else fields[line.slice(0, line.indexOf(':'))] = line.slice(line.indexOf(':') + 2);
-    }
-    if (fields.data === undefined) return;
-    const { id, event = 'message', data } = fields;
-    events.push({ id: Number(id), event, data: JSON.parse(data), receivedAt: performance.now() });
-  };
+  const parser = createParser({
+    onEvent: ({ id, event = 'message', data }) =>
+      events.push({ id: Number(id), event, data: JSON.parse(data), receivedAt: performance.now() }),
+    onComment: (comment) => comments.push(comment.trim()),
+  });
   let over = false;
   const read = async (): Promise<void> => {
     try {
@@ -66,9 +62,7 @@ export const openEventStream = async (
       for await (const chunk of response.body ?? []) {
         const more = decoder.decode(chunk, { stream: true });
         text += more;
-        const blocks = (rest + more).split('\n\n');
-        rest = blocks.pop()!;
-        for (const block of blocks) dispatch(block);
+        parser.feed(more);
         for (const wake of waiting) wake();
       }
     } finally {

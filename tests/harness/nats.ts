@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import type { NatsAddress } from '@agent-platform/otlp/jetstream';
 import { describe } from 'vitest';
-import type { NatsAddress } from '../../src/lib/nats-address.ts';
 import { findProgram, skipNote } from './programs.ts';
 import { newServer, onFreePort } from './server.ts';
 
@@ -34,11 +35,22 @@ export interface NatsOptions {
   tls?: { key: string; cert: string };
 }
 
-const program = findProgram('nats-server');
+/** 2.10 was the first with `sync_interval`; Debian 12 has an older one. */
+const isNewEnough = (server: string): boolean => {
+  const [major = 0, minor = 0] =
+    /v(\d+)\.(\d+)/
+      .exec(spawnSync(server, ['--version'], { encoding: 'utf8' }).stdout ?? '')
+      ?.slice(1)
+      .map(Number) ?? [];
+  return major > 2 || (major === 2 && minor >= 10);
+};
+
+const found = findProgram('nats-server');
+const program = found && isNewEnough(found) ? found : null;
 
 /** Tests that need a nats-server. If the machine has none, they are skipped, with the reason in their name. */
 export const describeWithNats = (name: string, tests: () => void): void => {
-  describe.skipIf(!program)(`${name}${skipNote(program ? null : 'no nats-server')}`, tests);
+  describe.skipIf(!program)(`${name}${skipNote(program ? null : 'no nats-server 2.10 or newer')}`, tests);
 };
 
 const listens = (port: number): Promise<true> =>

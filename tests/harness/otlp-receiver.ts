@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gunzipOneMember } from './gzip.ts';
-import { decodeJson, decodeProtobuf, type ReceivedSpan } from './otlp-decode.ts';
+import { decodeJson, decodeProtobuf, type ReceivedSpan } from '../../packages/otlp/tests/decode.ts';
+import { gunzipOneMember } from '../../packages/otlp/tests/gzip.ts';
 
-export type { Attributes, AttributeValue, ReceivedSpan } from './otlp-decode.ts';
+export type { Attributes, AttributeValue, ReceivedSpan } from '../../packages/otlp/tests/decode.ts';
 
 /** What the receiver responds. Default: 200 with an empty ExportTraceServiceResponse in the request's encoding. */
 export interface Behaviour {

@@ -1,6 +1,6 @@
+import type { Datatype, Engine } from '@agent-platform/sql';
 import { Temporal } from 'temporal-polyfill';
 import type { SemanticModel } from '../../src/semantic-data-models/ossie.ts';
-import type { Datatype, Engine } from '../../src/sql/index.ts';
 
 /**
  * Random structured queries against a second computation, which knows no SQL: it walks from each row to the rows that it

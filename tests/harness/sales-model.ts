@@ -1,5 +1,5 @@
+import type { Datatype, Engine } from '@agent-platform/sql';
 import type { SemanticModel } from '../../src/semantic-data-models/ossie.ts';
-import type { Datatype, Engine } from '../../src/sql/index.ts';
 
 /** A small company: orders with lines, returns, customers who buy and who receive, regions, and an employee's manager. */
 

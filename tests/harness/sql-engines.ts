@@ -1,14 +1,14 @@
 import { constants, DatabaseSync } from 'node:sqlite';
-import { DuckDBInstance } from '@duckdb/node-api';
-import pg from 'pg';
-import { addFunctions } from '../../src/sandbox/jobs/sqlite-functions.ts';
 import {
   type Datatype,
   type Engine,
   type Parameter,
   type Printed,
   sessionStatements,
-} from '../../src/sql/index.ts';
+} from '@agent-platform/sql';
+import { addFunctions } from '@agent-platform/sql/sqlite';
+import { DuckDBInstance } from '@duckdb/node-api';
+import pg from 'pg';
 import { hasMariaDb, sharedMariaDb } from './mariadb.ts';
 import { createDatabase, dropDatabase } from './postgres.ts';
 

@@ -1,16 +1,13 @@
+import { openSharedLog, type SharedLog, type SharedLogOptions } from '@agent-platform/otlp/jetstream';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { drain } from '../../packages/otlp/tests/log.ts';
 import { type Database, sql } from '../../src/database/index.ts';
 import { silentLogger } from '../../src/lib/log.ts';
-import {
-  openSharedLog,
-  type SharedLog,
-  type SharedLogOptions,
-} from '../../src/telemetry/log/jetstream/jetstream-log.ts';
+import { streamStore } from '../../src/telemetry/stream-store/store.ts';
 import { openMigrated } from './database.ts';
 import { type Nats, startNats } from './nats.ts';
-import { drain } from './telemetry-log.ts';
 import { until } from './wait.ts';
 
 /** Replicas that share a telemetry log: a stream for each test, one nats-server and one PostgreSQL database for all. */
@@ -49,7 +46,7 @@ class StreamFixture {
   replica = async (options: Partial<SharedLogOptions> = {}): Promise<SharedLog> => {
     const log = await openSharedLog({
       address: this.nats.address(this.stream),
-      db: this.db,
+      openStore: streamStore(this.db),
       log: silentLogger,
       exists: async () => false,
       ...options,

@@ -4,11 +4,11 @@
  */
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { openFileLog } from '@agent-platform/otlp/log';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { createEgress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import type { Health } from '../../src/telemetry/index.ts';
-import { openFileLog } from '../../src/telemetry/log/files/file-log.ts';
 import { TelemetryPath } from '../../src/telemetry/telemetry-path.ts';
 import { TestDestinations } from './test-destinations.ts';
 

@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openFileLog } from '@agent-platform/otlp/log';
 import { afterEach, beforeEach, expect } from 'vitest';
+import { spansNamed } from '../../packages/otlp/tests/encode.ts';
 import { ShiftedClock } from '../../src/lib/clock.ts';
 import { createEgress, type Egress } from '../../src/lib/egress.ts';
 import { silentLogger } from '../../src/lib/log.ts';
 import type { Health } from '../../src/telemetry/index.ts';
-import { openFileLog } from '../../src/telemetry/log/files/file-log.ts';
 import { TelemetryPath } from '../../src/telemetry/telemetry-path.ts';
-import { spansNamed } from './otlp-encode.ts';
 import { type OtlpReceiver, type ReceivedRequest, startOtlpReceiver } from './otlp-receiver.ts';
 import { TestDestinations } from './test-destinations.ts';
 import { until } from './wait.ts';

@@ -1,4 +1,4 @@
-import { type Datatype, type Engine, parseSelect, print, resolve, type Table } from '../../src/sql/index.ts';
+import { type Datatype, type Engine, parseSelect, print, resolve, type Table } from '@agent-platform/sql';
 import { comparable, openSqlEngines, type SqlEngine } from './sql-engines.ts';
 
 /** One table with a column of each datatype on every engine, and SQL over it. */

@@ -44,7 +44,7 @@ describe('the build of the application', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'ap-build-'));
-    await mkdir(at('console', 'src', 'app'), { recursive: true });
+    await mkdir(at('console', 'src', 'features'), { recursive: true });
     await mkdir(at('tools'));
     await cp(join(root, 'tools', 'console.ts'), at('tools', 'console.ts'));
     await cp(join(root, 'tools', 'console'), at('tools', 'console'), { recursive: true });
@@ -55,8 +55,6 @@ describe('the build of the application', () => {
       'openapi-app.json': documentOf('/thing', { a: { type: 'string' } }),
       'console/index.html':
         '<meta name="csp-nonce" content="__CSP_NONCE__"><script type="module" src="/src/main.js"></script>',
-      // No pages but sign-in, which is outside the frame.
-      'console/src/app/router.tsx': `import('../features/sign-in/SignInPage.tsx')`,
       'console/vite.config.ts': 'export default { build: { manifest: true } };',
       'console/src/main.js': `console.log(${JSON.stringify('a long text '.repeat(100))});`,
     })) {

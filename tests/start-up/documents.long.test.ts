@@ -92,7 +92,16 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'ap-documents-'));
   watchdog = startWatchdog([folder]);
   // The folder of the project, but for its data.
-  for (const name of ['bin', 'console', 'examples', 'node_modules', 'package.json', 'src', 'tools']) {
+  for (const name of [
+    'bin',
+    'console',
+    'examples',
+    'node_modules',
+    'package.json',
+    'packages',
+    'src',
+    'tools',
+  ]) {
     await symlink(join(root, name), join(folder, name));
   }
   port = await freePort();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { encodeRequest, spansNamed } from '../../packages/otlp/tests/encode.ts';
 import { must } from '../faults/scenarios/fixture.ts';
 import { client } from '../harness/http.ts';
-import { encodeRequest, spansNamed } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { type PlatformProcess, spawnPlatform } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';

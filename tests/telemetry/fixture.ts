@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { spansNamed } from '../../packages/otlp/tests/encode.ts';
 import type { Health } from '../../src/telemetry/index.ts';
 import { must } from '../faults/scenarios/fixture.ts';
 import { createMigrated } from '../harness/database.ts';
 import { type Client, client } from '../harness/http.ts';
-import { spansNamed } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { dropDatabase } from '../harness/postgres.ts';
 import { type PlatformProcess, spawnPlatform } from '../harness/process.ts';

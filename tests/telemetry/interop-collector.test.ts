@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encodeRequest } from '../../packages/otlp/tests/encode.ts';
 import { startCollector } from '../harness/collector.ts';
-import { encodeRequest } from '../harness/otlp-encode.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { skipNote } from '../harness/programs.ts';
 import { useTracedPlatform } from './fixture.ts';

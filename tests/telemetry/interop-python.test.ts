@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { encodeRequest, lengthField } from '../harness/otlp-encode.ts';
+import { encodeRequest, lengthField } from '../../packages/otlp/tests/encode.ts';
 import { skipNote, testPython } from '../harness/programs.ts';
 import { useTracedPlatform } from './fixture.ts';
 import { oddJson } from './odd-bodies.ts';

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openFileLog, writeAll } from '@agent-platform/otlp/log';
 import { DiagLogLevel, diag, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -15,8 +16,6 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { beforeAll, expect, test } from 'vitest';
-import { openFileLog } from '../../src/telemetry/log/files/file-log.ts';
-import { writeAll } from '../../src/telemetry/log/files/writer.ts';
 import { createReceiver } from '../../src/telemetry/receiver/receiver.ts';
 import { useTracedPlatform } from './fixture.ts';
 

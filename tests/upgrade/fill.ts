@@ -1,4 +1,4 @@
-import { spansNamed } from '../harness/otlp-encode.ts';
+import { spansNamed } from '../../packages/otlp/tests/encode.ts';
 import type { OtlpReceiver } from '../harness/otlp-receiver.ts';
 import { adminKey, type PlatformProcess } from '../harness/process.ts';
 import { until } from '../harness/wait.ts';

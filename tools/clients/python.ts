@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ApiDocument, Operation } from './operations.ts';
+import type { ApiDocument, Operation } from '../console/api.ts';
 
 const generator = 'datamodel-code-generator==0.89.0';
 const folder = fileURLToPath(new URL('../../node_modules/.cache/clients', import.meta.url));

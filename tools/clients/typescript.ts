@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@hey-api/openapi-ts';
-import type { ApiDocument, Operation } from './operations.ts';
+import type { ApiDocument, Operation } from '../console/api.ts';
 
 /** The document without refusals: the client throws them, all of one class. */
 const successes = (document: ApiDocument): ApiDocument => {

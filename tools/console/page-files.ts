@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A file in Vite's manifest; `imports` are keys of others. */
@@ -8,20 +8,24 @@ interface Built {
   imports?: string[];
 }
 
-/** A page of the router, with the module that has its component. */
-const pageOf = /page\(\s*'([^']+)',\s*lazyRouteComponent\(\s*\(\) => import\('\.\.\/([^']+)'\)/g;
-/** Sign-in, which is outside the frame. */
-const others = 1;
+/** A page as its folder declares it, with the module that has its component. */
+const pageOf = /page\(\{\s*path: '([^']+)',[\s\S]*?component: \[\(\) => import\('\.\/([^']+)'\)/g;
 
-/** The pages of router.tsx by their paths. Throws if one is written in another way than the rest. */
-const readPages = (router: string): { path: string; module: string }[] => {
-  const pages = [...router.matchAll(pageOf)].map(([, path, module]) => ({ path: path!, module: module! }));
-  const imported = router.split("import('../features/").length - 1;
-  if (pages.length + others !== imported) {
-    throw new Error(`router.tsx imports ${imported} pages, of which ${pages.length} can be read.`);
-  }
-  return pages;
-};
+/** The pages of the features by their paths. Throws if one is written in another way than the rest. */
+const readPages = (features: string): { path: string; module: string }[] =>
+  readdirSync(features).flatMap((folder) => {
+    const file = join(features, folder, 'routes.ts');
+    if (!existsSync(file)) return [];
+    const text = readFileSync(file, 'utf8');
+    const pages = [...text.matchAll(pageOf)].map(([, path, module]) => ({
+      path: path!,
+      module: `features/${folder}/${module}`,
+    }));
+    const declared = text.split('page({').length - 1;
+    if (pages.length !== declared)
+      throw new Error(`${file} has ${declared} pages, of which ${pages.length} can be read.`);
+    return pages;
+  });
 
 /**
  * Writes `.vite/pages.json`: the scripts and styles of each page that index.html does not load anyway. The platform
@@ -39,8 +43,7 @@ export const writePageFiles = (root: string, outDir: string): void => {
     return [file, ...css, ...imports.flatMap((one) => filesOf(one, seen))];
   };
   const initial = new Set(filesOf('index.html'));
-  const router = readFileSync(join(root, 'console', 'src', 'app', 'router.tsx'), 'utf8');
-  const pages = readPages(router).map(({ path, module }) => ({
+  const pages = readPages(join(root, 'console', 'src', 'features')).map(({ path, module }) => ({
     path,
     files: [...new Set(filesOf(`src/${module}`))]
       .filter((file) => !initial.has(file))

@@ -1,7 +1,10 @@
 import { useState } from 'react';
+import type { ChangeId } from './changes.ts';
 import { type Form, type FormOptions, same, useForm } from './form.ts';
-import { useInvalidate, useSetCached } from './query.ts';
-import { ApiProblem, type Reply, request } from './request.ts';
+import { call, perform } from './mutation.ts';
+import type { Body, InputOf, Output, Params, ReadId } from './operations.ts';
+import { refresh, setCached } from './query.ts';
+import { ApiProblem, type Reply } from './request.ts';
 
 /** A form that changes one thing, and what to do when someone else changed it in the meantime. */
 export interface Edit<T, V extends object> {
@@ -23,50 +26,57 @@ export interface Edit<T, V extends object> {
 }
 
 /**
- * The form of a page that edits the thing at `path`. `loaded` is what `useGet(path)` returned. `save` sends the values,
- * or what differs from `before`, with the ETag (`ifMatch`), and resolves to the thing or the part of it that the API
- * returns. A 412 loads the version of the other person, for `EditConflict`. While nothing is changed in the form, it
- * follows what is loaded; then only what changes other parts of the thing.
+ * The form of a page that edits the thing that `read` returns. `loaded` is what the page read. `change` gets what `toBody`
+ * makes of the values, or of what differs from `before`, with the ETag of what was loaded. A 412 loads the version of the
+ * other person, for `EditConflict`. While nothing is changed in the form, it follows what is loaded; then only what
+ * changes other parts of the thing.
  */
-export const useEditForm = <T, V extends object>({
-  path,
+export const useEditForm = <R extends ReadId, C extends ChangeId, V extends object>({
+  read,
+  change,
+  params,
   loaded,
   toValues,
-  save,
+  toBody,
+  keep = (changed) => changed,
   secrets = [],
-  invalidates = [],
   ...options
 }: FormOptions & {
-  path: string;
-  loaded: Reply<T>;
-  toValues: (thing: T) => V;
-  save: (values: V, ifMatch: string | null, before: V) => Promise<Reply<Partial<T>>>;
+  read: R;
+  change: C;
+  /** Those of both paths. */
+  params: Params<R> & Params<C>;
+  loaded: Reply<Output<R>>;
+  toValues: (thing: Output<R>) => V;
+  toBody: (values: V, before: V) => Body<C>;
+  /** What is kept of the response, if that may show a secret once. */
+  keep?: (changed: Output<C>) => Output<C>;
   /** The values that the API never shows: `before` has them as they were loaded. */
   secrets?: readonly (keyof V)[];
-  /** Paths of lists and other things that show the change. */
-  invalidates?: readonly string[];
-}): Edit<T, V> => {
+}): Edit<Output<R>, V> => {
   const [base, setBase] = useState(loaded);
-  const [other, setOther] = useState<Reply<T> | null>(null);
-  const setCached = useSetCached();
-  const invalidate = useInvalidate();
+  const [other, setOther] = useState<Reply<Output<R>> | null>(null);
   // "Write mine" changes all that someone else saved, except secrets, which it does not show.
   const before = (): V => {
     const own = toValues(base.body);
     if (!other) return own;
     return Object.assign(toValues(other.body), Object.fromEntries(secrets.map((name) => [name, own[name]])));
   };
-  const write = async (values: V, etag: string | null) => {
+  const write = async (values: V, ifMatch: string | null) => {
     try {
-      const changed = await save(values, etag, before());
-      const reply = { ...changed, body: { ...base.body, ...changed.body } };
+      const input = [{ body: toBody(values, before()), ifMatch }] as unknown as InputOf<C>;
+      const { body, etag } = await perform(change, params, ...input);
+      const reply: Reply<Output<R>> = { etag, body: Object.assign({}, base.body, keep(body)) };
       setOther(null);
       setBase(reply);
       form.reset(toValues(reply.body));
-      setCached(path, reply);
-      void invalidate(...invalidates);
+      setCached(read, params, reply);
+      // The response may have less than what the page reads.
+      void refresh(read);
     } catch (error) {
-      if (error instanceof ApiProblem && error.status === 412) setOther(await request<T>('GET', path));
+      if (error instanceof ApiProblem && error.status === 412) {
+        setOther(await call(read, params, ...([] as unknown as InputOf<R>)));
+      }
       throw error;
     }
   };
@@ -90,7 +100,7 @@ export const useEditForm = <T, V extends object>({
       if (!other) return;
       setBase(other);
       form.reset(toValues(other.body));
-      setCached(path, other);
+      setCached(read, params, other);
       setOther(null);
     },
     writeMine: () => form.submit((values) => write(values, other?.etag ?? base.etag)),

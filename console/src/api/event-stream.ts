@@ -1,5 +1,7 @@
+import { createParser } from 'eventsource-parser';
 import { useEffect, useEffectEvent, useState } from 'react';
-import { readPreference, writePreference } from '../app/preferences.ts';
+import { readPreference, writePreference } from '../base/preferences.ts';
+import { addressOf, type OperationId, type Params } from './operations.ts';
 import { send } from './request.ts';
 import { streamSlots } from './stream-slots.ts';
 
@@ -10,20 +12,11 @@ export interface StreamEvent {
   data: unknown;
 }
 
-const readBlock = (block: string): StreamEvent | null => {
-  const fields = { id: '', event: 'message', data: '' };
-  for (const line of block.split('\n')) {
-    const colon = line.indexOf(':');
-    const name = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
-    if (name === 'data') fields.data += fields.data === '' ? value : `\n${value}`;
-    else if (name === 'id' || name === 'event') fields[name] = value;
-  }
-  if (fields.data === '') return null;
+const dataOf = (text: string): unknown => {
   try {
-    return { ...fields, data: JSON.parse(fields.data) };
+    return JSON.parse(text);
   } catch {
-    return { ...fields, data: fields.data };
+    return text;
   }
 };
 
@@ -32,19 +25,16 @@ export const readEvents = async (
   body: ReadableStream<Uint8Array>,
   onEvent: (event: StreamEvent) => void,
 ): Promise<void> => {
+  const parser = createParser({
+    onEvent: ({ id = '', event = 'message', data }) => onEvent({ id, event, data: dataOf(data) }),
+  });
   const reader = body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
     .getReader();
-  let rest = '';
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
-    const blocks = (rest + value).replaceAll('\r\n', '\n').split('\n\n');
-    rest = blocks.pop()!;
-    for (const block of blocks) {
-      const event = readBlock(block);
-      if (event) onEvent(event);
-    }
+    parser.feed(value);
   }
 };
 
@@ -72,14 +62,16 @@ export interface EventStreamOptions {
 export type StreamState = 'closed' | 'live' | 'failed';
 
 /**
- * Follows the server-sent events of `path` while the page is visible, from the last event on. After a failure it tries
+ * Follows the server-sent events of an operation while the page is visible, from the last event on. After a failure it tries
  * again after 2, 4 … 60 s, and the page polls in the meantime. The platform ends the stream at a final state: pass
  * `enabled: false` then. A tab has one stream at most, and at most three tabs of a browser have one; the others poll.
  */
-export const useEventStream = (
-  path: string,
+export const useEventStream = <O extends Extract<OperationId, `follow${string}`>>(
+  operation: O,
+  params: Params<O>,
   { enabled = true, after, onEvent }: EventStreamOptions,
 ): StreamState => {
+  const path = addressOf(operation, params);
   const [state, setState] = useState<StreamState>('closed');
   const receive = useEffectEvent(onEvent);
   const firstId = useEffectEvent(() => after ?? '');

@@ -17,6 +17,8 @@ export interface FormOptions {
   disabledReason?: string | null | undefined;
   /** The field that shows a fault: `settings.url` of the API is `url` of the form. */
   fieldOf?: ((path: string) => string) | undefined;
+  /** Gives a refusal without details those that its text has. */
+  readRefusal?: ((refusal: unknown) => unknown) | undefined;
 }
 
 /** What `useForm` returns. */
@@ -60,7 +62,7 @@ const belongs = (fault: Fault, name: string): boolean =>
 export const useForm = <T extends object>(
   first: T,
   save: (values: T) => Promise<unknown>,
-  { disabledReason, fieldOf = (path) => path }: FormOptions = {},
+  { disabledReason, fieldOf = (path) => path, readRefusal = (refusal) => refusal }: FormOptions = {},
 ): Form<T> => {
   const [initial, setInitial] = useState(first);
   const [values, setValues] = useState(first);
@@ -93,7 +95,8 @@ export const useForm = <T extends object>(
       await perform(values);
       if (saves) saved.current = values;
       return true;
-    } catch (failure) {
+    } catch (caught) {
+      const failure = readRefusal(caught);
       const details = failure instanceof ApiProblem ? failure.details : [];
       setFaults(details.map(({ path, message }) => ({ path: fieldOf(path), message })));
       setRefusal(failure as ApiProblem);

@@ -1,23 +1,24 @@
-import { operationRoles } from 'virtual:operations';
-import { queryClient, useGet, useSetCached } from './query.ts';
+import { leastRoleOf, type OperationId } from './operations.ts';
+import { getCached, setCached, useOperation } from './query.ts';
 import type { Branding, Me } from './types.gen.ts';
 
 export type { Branding, Me };
 export type Role = Me['principal']['role'];
-
-export const mePath = '/app/api/me';
 
 /** Takes over what the server wrote into the page: who is signed in. The page then does not ask for it. */
 export const takeMeFromPage = (): void => {
   const text = document.querySelector<HTMLMetaElement>('meta[name="me"]')?.content ?? '';
   // The development server serves the page as it is.
   const body = text.startsWith('{') ? (JSON.parse(text) as Me) : null;
-  if (body) queryClient.setQueryData([mePath, ''], { body, etag: null });
+  if (body) setCached('getMe', {}, { body, etag: null });
 };
+
+/** Returns who is signed in, if that is known. */
+export const getMe = (): Me | undefined => getCached('getMe', {})?.body;
 
 /** Who is signed in. The shell shows a page only when this is there, so pages use `useMe`. */
 export const useMeQuery = ({ every }: { every?: number | undefined } = {}) =>
-  useGet<Me>(mePath, { staleTime: 60_000, every });
+  useOperation('getMe', {}, { staleTime: 60_000, every });
 
 /** Who is signed in. */
 export const useMe = (): Me => {
@@ -28,10 +29,6 @@ export const useMe = (): Me => {
 
 /** The address of the API, for commands that people copy: `https://host/api/v2`. */
 export const useBaseUrl = (): string => useMe().base_url ?? `${location.origin}/api/v2`;
-
-/** The lowest role that may call an operation; null if the API does not have it. */
-export const roleOf = (operation: string): Role | 'anyone' | null =>
-  (operationRoles[operation] as Role | 'anyone' | undefined) ?? null;
 
 /** Whether the signed-in principal may call an operation, and if not, which role may. */
 export interface Permission {
@@ -44,14 +41,14 @@ export interface Permission {
 const ranks: Record<Role, number> = { member: 0, builder: 1, admin: 2 };
 
 /** The lowest role that may call `operation`, and is at least `atLeast`; null if `role` is high enough. */
-export const lackedRole = (operation: string, role: Role, atLeast: Role = 'member'): Role | null => {
-  const least = roleOf(operation);
+export const lackedRole = (operation: OperationId, role: Role, atLeast: Role = 'member'): Role | null => {
+  const least = leastRoleOf(operation);
   const needed = least !== null && least !== 'anyone' && ranks[least] > ranks[atLeast] ? least : atLeast;
   return ranks[needed] > ranks[role] ? needed : null;
 };
 
 /** Returns whether the signed-in principal may call `operation`. `atLeast`: the thing itself may need a higher role. */
-export const usePermission = (operation: string, atLeast: Role = 'member'): Permission => {
+export const usePermission = (operation: OperationId, atLeast: Role = 'member'): Permission => {
   const { operations, principal } = useMe();
   const requiredRole = lackedRole(operation, principal.role, atLeast);
   return {
@@ -64,9 +61,8 @@ export const usePermission = (operation: string, atLeast: Role = 'member'): Perm
 /** Returns a function for pages that know the number of Work Items that wait for a person: the navigation shows it. */
 export const useReportReviewCount = () => {
   const { data, etag } = useMeQuery();
-  const setCached = useSetCached();
   return (count: number) => {
     if (data && data.review_count !== count)
-      setCached(mePath, { body: { ...data, review_count: count }, etag });
+      setCached('getMe', {}, { body: { ...data, review_count: count }, etag });
   };
 };

@@ -1,6 +1,93 @@
-import { useRef, useState } from 'react';
-import { queryClient } from './query.ts';
-import { type ApiProblem, type Reply, request } from './request.ts';
+import { useMutation } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { type ChangeId, changes } from './changes.ts';
+import {
+  addressOf,
+  type InputOf,
+  methodOf,
+  type OperationId,
+  type Output,
+  type Params,
+  takesKey,
+} from './operations.ts';
+import { queryClient, refresh } from './query.ts';
+import { ApiProblem, type Reply, type RequestOptions, request } from './request.ts';
+
+/** 128 random bits. `crypto.randomUUID` is not there without TLS. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
+
+/** The `Idempotency-Key` of each request whose outcome is not known. */
+const keys = new Map<string, string>();
+
+/** The request may have done its work although it failed. */
+const mayBeDone = (error: unknown): boolean =>
+  !(error instanceof ApiProblem) || error.status === 0 || error.status === 409 || error.status >= 500;
+
+/**
+ * Sends a request of an operation; `perform` also reads again what it changes. A request that makes something sends the same
+ * `Idempotency-Key` with the same content until its outcome is known, so that a second attempt after a lost response makes
+ * nothing twice. Throws `ApiProblem`, or the `AbortError` of its signal.
+ */
+export const call = async <O extends OperationId>(
+  operation: O,
+  params: Params<O>,
+  ...[input]: InputOf<O>
+): Promise<Reply<Output<O>>> => {
+  const send = (idempotencyKey?: string) =>
+    request<Output<O>>(methodOf(operation), addressOf(operation, params), {
+      ...(input as RequestOptions),
+      idempotencyKey,
+    });
+  if (!takesKey(operation) || input?.idempotencyKey) return send(input?.idempotencyKey);
+  const content = JSON.stringify([operation, params, input?.body]);
+  const key = keys.get(content) ?? randomKey();
+  keys.set(content, key);
+  try {
+    const reply = await send(key);
+    keys.delete(content);
+    return reply;
+  } catch (error) {
+    if (!mayBeDone(error)) keys.delete(content);
+    throw error;
+  }
+};
+
+/** The request itself is refused, whatever the state of the thing. */
+const isWrong = (error: unknown): boolean =>
+  error instanceof ApiProblem && [400, 401, 403, 413, 422, 429].includes(error.status);
+
+/** Reads again what an operation changes. */
+export const refreshAfter = (operation: ChangeId): Promise<void> => {
+  const reads = changes[operation];
+  return reads === 'everything' ? queryClient.invalidateQueries() : refresh(...reads);
+};
+
+/** The last reading after a change. */
+let refreshed: Promise<void> = Promise.resolve();
+
+/**
+ * Changes something, and reads again what shows it (`changes.ts`). Resolves to the response of the change; an action stays
+ * busy until the page shows the change. Throws `ApiProblem`.
+ */
+export const perform = async <O extends ChangeId>(
+  operation: O,
+  params: Params<O>,
+  ...input: InputOf<O>
+): Promise<Reply<Output<O>>> => {
+  let wrong = false;
+  try {
+    return await call(operation, params, ...input);
+  } catch (error) {
+    wrong = isWrong(error);
+    throw error;
+  } finally {
+    // Also after most refusals: the state of the thing has changed in the meantime.
+    if (!wrong) refreshed = refreshAfter(operation);
+  }
+};
 
 /** What `useAction` returns. */
 export interface Action<A extends unknown[], T> {
@@ -21,43 +108,34 @@ const isOutdated = ({ status }: ApiProblem): boolean => status === 404 || status
  * twice; it resolves to undefined if the change failed, and `error` says why. What the page shows is read again if the
  * failure says that it is out of date.
  */
-export const useAction = <A extends unknown[], T>(perform: (...values: A) => Promise<T>): Action<A, T> => {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiProblem | null>(null);
-  const [result, setResult] = useState<T>();
+export const useAction = <A extends unknown[], T>(act: (...values: A) => Promise<T>): Action<A, T> => {
   const running = useRef(false);
+  const { mutateAsync, isPending, error, data, reset } = useMutation<T, ApiProblem, A>({
+    mutationFn: async (values) => {
+      const returned = await act(...values);
+      await refreshed;
+      return returned;
+    },
+    onError: (failure) => void (isOutdated(failure) && queryClient.invalidateQueries()),
+  });
   return {
-    busy,
+    busy: isPending,
     error,
-    result,
-    clear: () => setError(null),
+    result: data,
+    clear: reset,
     run: async (...values) => {
       if (running.current) return undefined;
       running.current = true;
-      setBusy(true);
-      setError(null);
-      setResult(undefined);
       try {
-        const returned = await perform(...values);
-        setResult(() => returned);
-        return returned;
-      } catch (failure) {
-        setError(failure as ApiProblem);
-        if (isOutdated(failure as ApiProblem)) void queryClient.invalidateQueries();
+        return await mutateAsync(values);
+      } catch {
         return undefined;
       } finally {
         running.current = false;
-        setBusy(false);
       }
     },
   };
 };
-
-/** 128 random bits. `crypto.randomUUID` is not there without TLS. */
-const randomKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );
 
 /**
  * Returns a function that gives the `Idempotency-Key` of a body: the same one for the same body, so that sending it again
@@ -70,21 +148,5 @@ export const useIdempotencyKey = (): ((body: unknown) => string) => {
     if (last.current.key === '' || last.current.body !== text)
       last.current = { body: text, key: randomKey() };
     return last.current.key;
-  };
-};
-
-/**
- * Returns a function that POSTs a body to make something. It sends the same `Idempotency-Key` with the same body until that
- * worked, so that a double click, or a second attempt after a lost response, makes nothing twice.
- */
-export const useCreate = () => {
-  const keys = useRef(new Map<string, string>());
-  return async <T>(path: string, body: object = {}): Promise<Reply<T>> => {
-    const sent = JSON.stringify([path, body]);
-    const idempotencyKey = keys.current.get(sent) ?? randomKey();
-    keys.current.set(sent, idempotencyKey);
-    const reply = await request<T>('POST', path, { body, idempotencyKey });
-    keys.current.delete(sent);
-    return reply;
   };
 };

@@ -4,12 +4,21 @@ import {
   QueryClient,
   type UseQueryResult,
   useQuery,
-  useQueryClient,
 } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { isUnreachable, recordConnection } from './connection.ts';
+import {
+  addressOf,
+  type Body,
+  methodOf,
+  type OperationId,
+  type Output,
+  type Params,
+  type QueryOf,
+  type ReadId,
+} from './operations.ts';
 import { nextPoll } from './polling.ts';
-import { ApiProblem, type Query, type Reply, request, withQuery } from './request.ts';
+import { ApiProblem, type Reply, request } from './request.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -21,7 +30,8 @@ export const queryClient = new QueryClient({
       retry: false,
       staleTime: 1_000,
     },
-    mutations: { networkMode: 'always', retry: false },
+    // What was sent and returned may be a secret: it is not kept.
+    mutations: { networkMode: 'always', retry: false, gcTime: 0 },
   },
 });
 
@@ -45,19 +55,7 @@ const fetchReply = async <T>(address: string, signal: AbortSignal): Promise<Repl
 
 const tab = Math.random() * 1_000;
 
-export interface GetOptions {
-  query?: Query;
-  /** Milliseconds between two requests; none if it is absent. No request is sent while the page is hidden. */
-  every?: number | undefined;
-  enabled?: boolean;
-  /** Show the data of the previous address until the new ones are there: for filters and pages of a list. */
-  keepPrevious?: boolean;
-  staleTime?: number;
-  /** false: not again when the page gets the focus, because rows would move under the pointer. */
-  onFocus?: boolean;
-}
-
-/** What `useGet` returns. */
+/** What `useOperation` returns. */
 export interface Got<T> {
   data: T | undefined;
   etag: string | null;
@@ -85,35 +83,44 @@ const toGot = <T>(result: UseQueryResult<Reply<T>>): Got<T> => ({
   refetch: () => void result.refetch(),
 });
 
-/** The key of what is cached for `path` and `query`. `invalidate` removes by path, whatever the query. */
-const keyOf = (path: string, query?: Query) => [path, withQuery('', query)] as const;
+/** The key of what is cached: the operation, by which `refresh` finds it, and its whole address. */
+const keyOf = <O extends OperationId>(operation: O, params: Params<O> | null, query?: QueryOf<O>) =>
+  [operation, params === null ? '' : addressOf(operation, params, query)] as const;
 
 /** The addresses that were asked for before their page was there, until it is. */
 const early = new Set<string>();
 /** How long their responses count as new, in milliseconds: someone who went to another page first may return to it later. */
 const earlyMs = 30_000;
 
-/** Asks for what a page will show while its code is still on its way. `useGet` then takes the response. */
-export const getEarly = (path: string, query?: Query): void => {
-  const address = withQuery(path, query);
-  early.add(address);
-  void queryClient.prefetchQuery({
-    queryKey: keyOf(path, query),
-    queryFn: ({ signal }) => fetchReply(address, signal),
-  });
-};
+/** How a page reads an operation. */
+export interface ReadOptions<O extends ReadId> {
+  query?: QueryOf<O>;
+  /** Milliseconds between two requests; none if it is absent. No request is sent while the page is hidden. */
+  every?: number | undefined;
+  enabled?: boolean;
+  /** Show the data of the previous address until the new ones are there: for filters and pages of a list. */
+  keepPrevious?: boolean;
+  staleTime?: number;
+  /** false: not again when the page gets the focus, because rows would move under the pointer. */
+  onFocus?: boolean;
+}
 
 /**
- * Gets `path`, and again every `every` milliseconds while the page is visible, at once when it becomes visible, and
- * after changes (`useInvalidate`).
+ * Reads an operation, and again every `every` milliseconds while the page is visible, at once when it becomes visible,
+ * and after changes (`perform`). `params` null: there is nothing to read yet.
  */
-export const useGet = <T>(path: string, options: GetOptions = {}): Got<T> => {
+export const useOperation = <O extends ReadId>(
+  operation: O,
+  params: Params<O> | null,
+  options: ReadOptions<O> = {},
+): Got<Output<O>> => {
   const { query, every, enabled = true, keepPrevious = false, staleTime, onFocus = true } = options;
-  const address = withQuery(path, query);
-  const result = useQuery<Reply<T>>({
-    queryKey: keyOf(path, query),
-    queryFn: ({ signal }) => fetchReply<T>(address, signal),
-    enabled,
+  const queryKey = keyOf(operation, params, query);
+  const [, address] = queryKey;
+  const result = useQuery<Reply<Output<O>>>({
+    queryKey,
+    queryFn: ({ signal }) => fetchReply(address, signal),
+    enabled: enabled && params !== null,
     // On a slow device the page comes long after the response to what was asked early.
     refetchOnMount: ({ state }) =>
       state.isInvalidated || !early.has(address) || Date.now() - state.dataUpdatedAt > earlyMs,
@@ -129,6 +136,46 @@ export const useGet = <T>(path: string, options: GetOptions = {}): Got<T> => {
   return toGot(result);
 };
 
+/** Asks for what a page will show while its code is still on its way: `useOperation` then takes the response. */
+export const readEarly = <O extends ReadId>(operation: O, params: Params<O>, query?: QueryOf<O>): void => {
+  const queryKey = keyOf(operation, params, query);
+  const [, address] = queryKey;
+  if (early.has(address)) return;
+  early.add(address);
+  void queryClient.prefetchQuery({ queryKey, queryFn: ({ signal }) => fetchReply(address, signal) });
+};
+
+/** What a `ListPage` asks for, if its address has no filter. */
+export const readList =
+  (operation: ReadId) =>
+  ({ search }: { search: object }): void => {
+    if (Object.values(search).every((value) => value === undefined))
+      readEarly(operation, {} as Params<ReadId>, { limit: 50 } as QueryOf<ReadId>);
+  };
+
+/** Reads these operations again, whatever their parameters, where a page shows them. */
+export const refresh = (...operations: readonly OperationId[]): Promise<void> =>
+  queryClient.invalidateQueries({
+    predicate: ({ queryKey: [operation] }) => operations.includes(operation as OperationId),
+  });
+
+/** Replaces what is cached of an operation, for example with the response of a change. */
+export const setCached = <O extends ReadId>(
+  operation: O,
+  params: Params<O>,
+  reply: Reply<Output<O>>,
+  query?: QueryOf<O>,
+): void => {
+  const queryKey = keyOf(operation, params, query);
+  // A response that is on its way can be older than the change.
+  void queryClient.cancelQueries({ queryKey, exact: true });
+  queryClient.setQueryData(queryKey, reply);
+};
+
+/** Returns what is cached of an operation without a query. */
+export const getCached = <O extends ReadId>(operation: O, params: Params<O>): Reply<Output<O>> | undefined =>
+  queryClient.getQueryData(keyOf(operation, params));
+
 /**
  * The state of a list whose rows are refreshed in place by another request: as old as the later of the two, and stale if
  * either failed. `refreshed` is null while the list itself is fresh: an older failure says nothing then.
@@ -143,39 +190,24 @@ export const withRefresh = <T>(list: Got<T>, refreshed: Got<T> | null): Got<T> =
       };
 
 /**
- * Asks `path` with a POST that changes nothing, such as a preview. `body` null: there is nothing to ask. The response
- * to the same body is kept for a minute; until the one to a new body is there, the previous one is shown.
+ * Asks by a POST that changes nothing, such as a preview. `body` null: there is nothing to ask. The response to the same
+ * body is kept for a minute; until the response to a new body is there, the previous one is shown.
  */
-export const useAsk = <T>(path: string, body: object | null): Got<T> => {
-  const result = useQuery<Reply<T>>({
-    queryKey: [path, JSON.stringify(body)],
-    queryFn: ({ signal }) => request<T>('POST', path, { body, signal }),
+export const useAsk = <O extends OperationId>(
+  operation: O,
+  params: Params<O>,
+  body: Body<O> | null,
+): Got<Output<O>> => {
+  const address = addressOf(operation, params);
+  const result = useQuery<Reply<Output<O>>>({
+    queryKey: [operation, address, JSON.stringify(body)],
+    queryFn: ({ signal }) => request(methodOf(operation), address, { body, signal }),
     enabled: body !== null,
     staleTime: 60_000,
     refetchOnWindowFocus: false,
     placeholderData: body === null ? undefined : keepPreviousData,
   });
   return toGot(result);
-};
-
-/** Returns a function that gets again everything cached under paths that begin with one of `prefixes`. */
-export const useInvalidate = () => {
-  const client = useQueryClient();
-  return (...prefixes: string[]) =>
-    client.invalidateQueries({
-      predicate: ({ queryKey: [path] }) => prefixes.some((prefix) => String(path).startsWith(prefix)),
-    });
-};
-
-/** Returns a function that replaces what is cached for `path`, for example with the response of a change. */
-export const useSetCached = () => {
-  const client = useQueryClient();
-  return <T>(path: string, reply: Reply<T>, query?: Query): void => {
-    const queryKey = keyOf(path, query);
-    // A response that is on its way can be older than the change.
-    void client.cancelQueries({ queryKey, exact: true });
-    client.setQueryData(queryKey, reply);
-  };
 };
 
 // A page is looked at while it is visible, whether or not its window has the focus of the keyboard.

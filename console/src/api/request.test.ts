@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ApiProblem, onFailure, path, request, withQuery } from './request.ts';
+import { addressOf } from './operations.ts';
+import { ApiProblem, onFailure, request, withQuery } from './request.ts';
 
 const respond = (status: number, body: string, headers: Record<string, string> = {}) => {
   const sent: RequestInit[] = [];
@@ -14,7 +15,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe('a request', () => {
   test('has its values encoded in path and query', () => {
-    expect(path`/api/v2/agents/${'a/b ?'}`).toBe('/api/v2/agents/a%2Fb%20%3F');
+    expect(addressOf('getAgent', { agent_id: 'a/b ?' })).toBe('/api/v2/agents/a%2Fb%20%3F');
     expect(withQuery('/x', { q: 'a&b', status: ['A', 'B'], next: undefined, none: '', zero: 0 })).toBe(
       '/x?q=a%26b&status=A&status=B&zero=0',
     );

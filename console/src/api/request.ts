@@ -41,7 +41,7 @@ export interface RequestOptions {
   /** The ETag of the version that the change is based on; 412 if someone else changed it. */
   ifMatch?: string | null | undefined;
   /** Makes a POST safe to repeat. */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
   signal?: AbortSignal;
   /** Milliseconds until the request fails as `timeout`: 30 s for a GET, and 2 minutes for what waits for others. */
   limit?: number;
@@ -49,10 +49,6 @@ export interface RequestOptions {
   stream?: boolean;
   headers?: Record<string, string>;
 }
-
-/** Fills a path, and encodes each value: `` path`/api/v2/agents/${id}` ``. */
-export const path = (parts: TemplateStringsArray, ...values: string[]): string =>
-  parts.reduce((whole, part, index) => whole + encodeURIComponent(values[index - 1]!) + part);
 
 /** Returns `path` with its query. */
 export const withQuery = (path: string, query: Query = {}): string => {

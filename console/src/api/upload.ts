@@ -1,3 +1,6 @@
+import type { ChangeId } from './changes.ts';
+import { refreshAfter } from './mutation.ts';
+import { addressOf, type Output, type Params } from './operations.ts';
 import { ApiProblem, fail, type Reply } from './request.ts';
 
 export interface UploadOptions {
@@ -19,11 +22,8 @@ const problemOf = ({ status, statusText, response }: XMLHttpRequest): ApiProblem
   return new ApiProblem(status, body?.error ?? { code: 'unknown', message: `${status} ${statusText}` });
 };
 
-/**
- * Sends a form with a file. `fetch` does not say how much was sent, so this is an XMLHttpRequest. Throws `ApiProblem`, or
- * the reason of its signal.
- */
-export const upload = <T>(
+/** `fetch` does not say how much was sent, so this is an XMLHttpRequest. */
+const sendForm = <T>(
   path: string,
   form: FormData,
   { onProgress, signal }: UploadOptions = {},
@@ -53,3 +53,15 @@ export const upload = <T>(
     if (error instanceof ApiProblem) fail(error);
     throw error;
   });
+
+/** Sends a form with a file, and reads again what shows it. Throws `ApiProblem`, or the reason of its signal. */
+export const upload = async <O extends ChangeId>(
+  operation: O,
+  params: Params<O>,
+  form: FormData,
+  options?: UploadOptions,
+): Promise<Reply<Output<O>>> => {
+  const reply = await sendForm<Output<O>>(addressOf(operation, params), form, options);
+  void refreshAfter(operation);
+  return reply;
+};

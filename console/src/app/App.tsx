@@ -1,9 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { queryClient } from '../api/query.ts';
+import { leadToSignInBy } from '../features/sign-in/session.ts';
 import { Theme } from '../ui/Theme.tsx';
 import { router } from './router.tsx';
-import './session.ts';
+
+leadToSignInBy(router.history);
 
 /** The application. */
 export const App = ({ nonce }: { nonce: string }) => (

@@ -1,4 +1,5 @@
 import { useId, useRef, useSyncExternalStore } from 'react';
+import { subscribePreferences, writePreference } from '../base/preferences.ts';
 import { shell } from '../text/en/shell.ts';
 import { useZoneChoice, zoneChoices } from '../time/zone.ts';
 import { Button } from '../ui/Button.tsx';
@@ -6,7 +7,6 @@ import { Segmented, Switch } from '../ui/choices.tsx';
 import { letterKeysOn } from '../ui/keys.ts';
 import { schemes, useScheme } from '../ui/Theme.tsx';
 import css from './Display.module.css';
-import { subscribePreferences, writePreference } from './preferences.ts';
 
 /** The choices of this browser: theme, zone of times, single-letter keys. */
 export const DisplayChoices = ({ onHelp }: { onHelp: () => void }) => {

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
+import { to } from '../routing/to.ts';
 import { pages } from '../text/en/pages.ts';
 import { shell } from '../text/en/shell.ts';
 import { Bar, Button, ButtonLink } from '../ui/Button.tsx';
 import { Box, Page } from '../ui/Page.tsx';
-import { to } from './addresses.ts';
 import { isOldVersion, reloadOnce } from './reload.ts';
 import css from './Shell.module.css';
 
@@ -11,7 +11,7 @@ import css from './Shell.module.css';
 export const NotFound = () => (
   <Page title={pages.notFound} lead={`${shell.notFound} ${shell.notFoundMore}`}>
     <Bar>
-      <ButtonLink href={to.overview()}>{pages.overview}</ButtonLink>
+      <ButtonLink href={to('/')}>{pages.overview}</ButtonLink>
     </Bar>
   </Page>
 );
@@ -20,7 +20,7 @@ export const NotFound = () => (
 export const NotHere = () => (
   <Page title={pages.notFound} lead={`${shell.notHere} ${shell.notHereMore}`}>
     <Bar>
-      <ButtonLink href={to.overview()}>{pages.overview}</ButtonLink>
+      <ButtonLink href={to('/')}>{pages.overview}</ButtonLink>
     </Bar>
   </Page>
 );

@@ -1,8 +1,8 @@
 import type { Me } from '../api/me.ts';
+import { to } from '../routing/to.ts';
 import { shell } from '../text/en/shell.ts';
 import { DotsIcon } from '../ui/icons.tsx';
 import { Link } from '../ui/Link.tsx';
-import { to } from './addresses.ts';
 import { groupsFor, isAt } from './navigation.tsx';
 import css from './PhoneBar.module.css';
 
@@ -24,7 +24,7 @@ export const PhoneBar = ({ me, pathname, onMore }: { me: Me; pathname: string; o
             >
               <Icon />
               {label}
-              {href === to.review() && Boolean(me.review_count) && (
+              {href === to('/review') && Boolean(me.review_count) && (
                 <span className={css.count} data-count={me.review_count} />
               )}
             </Link>

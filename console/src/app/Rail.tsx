@@ -1,10 +1,10 @@
 import type { Me } from '../api/me.ts';
+import { to } from '../routing/to.ts';
 import { shell } from '../text/en/shell.ts';
 import { number } from '../text/format.ts';
 import { localZone, useZoneChoice, zoneLabel } from '../time/zone.ts';
+import { Brand } from '../ui/Brand.tsx';
 import { Link } from '../ui/Link.tsx';
-import { to } from './addresses.ts';
-import { Brand } from './Brand.tsx';
 import { Display } from './Display.tsx';
 import { type Group, groupsFor, isAt } from './navigation.tsx';
 import css from './Rail.module.css';
@@ -32,7 +32,7 @@ export const NavigationLinks = ({
       {group.title && <h2 className={css.title}>{group.title}</h2>}
       <ul>
         {group.places.map((place) => {
-          const count = place.href === to.review() ? (me.review_count ?? 0) : 0;
+          const count = place.href === to('/review') ? (me.review_count ?? 0) : 0;
           return (
             <li key={place.href}>
               <Link
@@ -61,7 +61,7 @@ export const Rail = ({ me, pathname, onFind, onHelp }: FrameProps) => {
   const [choice] = useZoneChoice();
   return (
     <aside className={css.rail} aria-label={shell.rail}>
-      <Link href={to.overview()} className={css.place} aria-hidden="true" tabIndex={-1}>
+      <Link href={to('/')} className={css.place} aria-hidden="true" tabIndex={-1}>
         <Brand branding={me.branding} />
       </Link>
       <button type="button" className={css.find} onClick={onFind} aria-keyshortcuts="Control+K Meta+K">

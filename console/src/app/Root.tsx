@@ -1,10 +1,10 @@
 import { Outlet } from '@tanstack/react-router';
 import { Suspense } from 'react';
+import { signInHere, useSignInHere } from '../features/sign-in/session.ts';
 import { Notices } from '../ui/Notices.tsx';
 import { useKeptScroll } from './kept-scroll.ts';
 import { SignInDialog } from './overlays.ts';
 import { useRouteLinks } from './route-links.ts';
-import { signInHere, useSignInHere } from './session.ts';
 
 /** What is around every page, also sign-in. */
 export const Root = () => {

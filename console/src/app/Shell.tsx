@@ -10,7 +10,8 @@ import {
   useState,
 } from 'react';
 import { useOfflineSince } from '../api/connection.ts';
-import { type Me, roleOf, useMeQuery, usePermission } from '../api/me.ts';
+import { type Me, useMeQuery, usePermission } from '../api/me.ts';
+import { leastRoleOf, type OperationId } from '../api/operations.ts';
 import { common } from '../text/en/common.ts';
 import { shell } from '../text/en/shell.ts';
 import { isolate } from '../text/isolate.ts';
@@ -18,6 +19,7 @@ import { useClock } from '../time/clock.ts';
 import { useKeys } from '../ui/keys.ts';
 import { Page } from '../ui/Page.tsx';
 import { ErrorState, NoPermission } from '../ui/states.tsx';
+import { type SetTitle, TitleContext } from '../ui/title.ts';
 import { NotHere } from './Fallbacks.tsx';
 import { LeaveQuestion } from './LeaveQuestion.tsx';
 import { groupsFor, isAt, navigation, otherPlaces } from './navigation.tsx';
@@ -26,7 +28,6 @@ import { PhoneBar } from './PhoneBar.tsx';
 import { Rail } from './Rail.tsx';
 import { recordVisit } from './recent.ts';
 import css from './Shell.module.css';
-import { type SetTitle, TitleContext } from './title.ts';
 
 /** What an address is about, for who may not see its page: "New schedule", or the list that it is under. */
 const titleOf = (pathname: string): string => {
@@ -37,7 +38,7 @@ const titleOf = (pathname: string): string => {
 };
 
 /** Says which role the page at `pathname` needs, or that a key does not include it. */
-const Refused = ({ operation, pathname }: { operation: string; pathname: string }) => {
+const Refused = ({ operation, pathname }: { operation: OperationId; pathname: string }) => {
   const { role, requiredRole } = usePermission(operation);
   return (
     <Page title={titleOf(pathname)}>
@@ -51,7 +52,7 @@ const Guarded = ({ me }: { me: Me }) => {
   const match = useMatches().at(-1);
   const operation = match?.staticData.operation;
   if (operation === undefined || me.operations.includes(operation)) return <Outlet />;
-  if (roleOf(operation) === null) return <NotHere />;
+  if (leastRoleOf(operation) === null) return <NotHere />;
   return <Refused operation={operation} pathname={match?.pathname ?? ''} />;
 };
 
@@ -84,7 +85,7 @@ const useGoKeys = (me: Me | undefined) => {
     if (Date.now() - pressed.current > 1_500) return false;
     pressed.current = 0;
     const place = places.find((each) => each.letter === letter);
-    if (place) void navigate({ to: place.href });
+    if (place) void navigate({ href: place.href });
     return place !== undefined;
   };
   return {

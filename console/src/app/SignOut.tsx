@@ -1,8 +1,8 @@
 import { useAction } from '../api/mutation.ts';
+import { signOut } from '../features/sign-in/session.ts';
 import { shell } from '../text/en/shell.ts';
 import { Button } from '../ui/Button.tsx';
 import { Problem } from '../ui/states.tsx';
-import { signOut } from './session.ts';
 
 /** Ends the session. */
 export const SignOut = () => {

@@ -4,7 +4,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { takeMeFromPage } from '../api/me.ts';
 import { App } from './App.tsx';
-import { requestFirst } from './first-request.ts';
+import { requestFirst } from './router.tsx';
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
 // react-remove-scroll, which dialogs use, takes its nonce from here.

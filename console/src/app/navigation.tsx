@@ -1,21 +1,22 @@
 import type { ComponentType } from 'react';
+import type { OperationId } from '../api/operations.ts';
+import { to } from '../routing/to.ts';
 import { pages } from '../text/en/pages.ts';
 import { shell } from '../text/en/shell.ts';
 import { OverviewIcon, ReviewIcon, SchedulesIcon, WorkItemsIcon } from '../ui/icons.tsx';
-import { to } from './addresses.ts';
 
 /** A place in the navigation. */
 export interface Place {
   label: string;
   href: string;
   /** Shown if the signed-in principal may call this operation. Without it, always. */
-  operation?: string;
+  operation?: OperationId;
   /** The letter after `g`. */
   letter?: string;
   /** Its drawing in the bar of phones; four places have one. */
   Icon?: ComponentType;
   /** The page for a new one, for the palette. */
-  create?: { label: string; href: string; operation: string };
+  create?: { label: string; href: string; operation: OperationId };
 }
 
 export interface Group {
@@ -28,8 +29,8 @@ export interface Group {
 export const navigation: readonly Group[] = [
   {
     places: [
-      { label: pages.overview, href: to.overview(), letter: 'o', Icon: OverviewIcon },
-      { label: pages.review, href: to.review(), letter: 'r', operation: 'listWorkItems', Icon: ReviewIcon },
+      { label: pages.overview, href: to('/'), letter: 'o', Icon: OverviewIcon },
+      { label: pages.review, href: to('/review'), letter: 'r', operation: 'listWorkItems', Icon: ReviewIcon },
     ],
   },
   {
@@ -37,33 +38,33 @@ export const navigation: readonly Group[] = [
     places: [
       {
         label: pages.schedules,
-        href: to.schedules(),
+        href: to('/schedules'),
         letter: 's',
         operation: 'listSchedules',
         Icon: SchedulesIcon,
-        create: { label: pages.newSchedule, href: to.newSchedule(), operation: 'createSchedule' },
+        create: { label: pages.newSchedule, href: to('/schedules/new'), operation: 'createSchedule' },
       },
       {
         label: pages.workItems,
-        href: to.workItems(),
+        href: to('/work-items'),
         letter: 'w',
         operation: 'listWorkItems',
         Icon: WorkItemsIcon,
-        create: { label: pages.newWorkItem, href: to.newWorkItem(), operation: 'createWorkItem' },
+        create: { label: pages.newWorkItem, href: to('/work-items/new'), operation: 'createWorkItem' },
       },
       {
         label: pages.agents,
-        href: to.agents(),
+        href: to('/agents'),
         letter: 'a',
         operation: 'listAgents',
-        create: { label: pages.newAgent, href: to.newAgent(), operation: 'createAgent' },
+        create: { label: pages.newAgent, href: to('/agents/new'), operation: 'createAgent' },
       },
       {
         label: pages.extractions,
-        href: to.extractions(),
+        href: to('/extractions'),
         letter: 'x',
         operation: 'listExtractions',
-        create: { label: pages.newExtraction, href: to.newExtraction(), operation: 'createExtraction' },
+        create: { label: pages.newExtraction, href: to('/extractions/new'), operation: 'createExtraction' },
       },
     ],
   },
@@ -72,58 +73,58 @@ export const navigation: readonly Group[] = [
     places: [
       {
         label: pages.integrations,
-        href: to.integrations(),
+        href: to('/integrations'),
         letter: 'i',
         operation: 'listObservabilityIntegrations',
         create: {
           label: pages.newIntegration,
-          href: to.newIntegration(),
+          href: to('/integrations/new'),
           operation: 'createObservabilityIntegration',
         },
       },
       {
         label: pages.llmConfigurations,
-        href: to.llmConfigurations(),
+        href: to('/llm-configurations'),
         letter: 'l',
         operation: 'listLlmConfigurations',
         create: {
           label: pages.newLlmConfiguration,
-          href: to.newLlmConfiguration(),
+          href: to('/llm-configurations/new'),
           operation: 'createLlmConfiguration',
         },
       },
       {
         label: pages.toolServers,
-        href: to.toolServers(),
+        href: to('/tool-servers'),
         letter: 't',
         operation: 'listToolServers',
-        create: { label: pages.newToolServer, href: to.newToolServer(), operation: 'createToolServer' },
+        create: { label: pages.newToolServer, href: to('/tool-servers/new'), operation: 'createToolServer' },
       },
       {
         label: pages.dataConnections,
-        href: to.dataConnections(),
+        href: to('/data-connections'),
         letter: 'd',
         operation: 'listDataConnections',
         create: {
           label: pages.newDataConnection,
-          href: to.newDataConnection(),
+          href: to('/data-connections/new'),
           operation: 'createDataConnection',
         },
       },
       {
         label: pages.semanticDataModels,
-        href: to.semanticDataModels(),
+        href: to('/semantic-data-models'),
         letter: 'm',
         operation: 'listSemanticDataModels',
         create: {
           label: pages.newSemanticDataModel,
-          href: to.newSemanticDataModel(),
+          href: to('/semantic-data-models/new'),
           operation: 'createSemanticDataModel',
         },
       },
       {
         label: pages.documentIntelligence,
-        href: to.documentIntelligence(),
+        href: to('/document-intelligence'),
         letter: 'y',
         operation: 'getDocumentIntelligence',
       },
@@ -134,23 +135,27 @@ export const navigation: readonly Group[] = [
     places: [
       {
         label: pages.apiKeys,
-        href: to.apiKeys(),
+        href: to('/api-keys'),
         letter: 'k',
         operation: 'listApiKeys',
-        create: { label: shell.newApiKey, href: to.apiKeys({ new: '1' }), operation: 'createApiKey' },
+        create: {
+          label: shell.newApiKey,
+          href: to('/api-keys', {}, { new: '1' }),
+          operation: 'createApiKey',
+        },
       },
-      { label: pages.users, href: to.users(), letter: 'u', operation: 'listUsers' },
-      { label: pages.settings, href: to.settings(), letter: 'e', operation: 'getAdvancedSettings' },
-      { label: pages.audit, href: to.audit(), letter: 'h', operation: 'listAudits' },
-      { label: pages.status, href: to.status(), letter: 'p', operation: 'getStatus' },
+      { label: pages.users, href: to('/users'), letter: 'u', operation: 'listUsers' },
+      { label: pages.settings, href: to('/settings'), letter: 'e', operation: 'getAdvancedSettings' },
+      { label: pages.audit, href: to('/audit'), letter: 'h', operation: 'listAudits' },
+      { label: pages.status, href: to('/status'), letter: 'p', operation: 'getStatus' },
     ],
   },
 ];
 
 /** Pages that are not in the navigation and that the palette finds. */
 export const otherPlaces: readonly Place[] = [
-  { label: pages.roleMappings, href: to.roleMappings(), operation: 'listRoleMappings' },
-  { label: pages.branding, href: to.branding(), operation: 'getBranding' },
+  { label: pages.roleMappings, href: to('/role-mappings'), operation: 'listRoleMappings' },
+  { label: pages.branding, href: to('/branding'), operation: 'getBranding' },
 ];
 
 /** Returns the groups, and in each the places that someone who may call `operations` can read. */
@@ -166,8 +171,8 @@ export const groupsFor = (operations: readonly string[]): Group[] =>
 export const isAt = (place: Place, pathname: string): boolean => {
   if (place.href === '/') return pathname === '/';
   // A schedule lies below its agent, and belongs to Schedules.
-  const shown = /^\/agents\/[^/]+\/schedules\//.test(pathname) ? to.schedules() : pathname;
-  if (shown === to.roleMappings()) return place.href === to.users();
-  if (shown === to.branding()) return place.href === to.settings();
+  const shown = /^\/agents\/[^/]+\/schedules\//.test(pathname) ? to('/schedules') : pathname;
+  if (shown === to('/role-mappings')) return place.href === to('/users');
+  if (shown === to('/branding')) return place.href === to('/settings');
   return shown === place.href || shown.startsWith(`${place.href}/`);
 };

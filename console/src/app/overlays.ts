@@ -4,7 +4,7 @@ import { preloadDialog } from '../ui/Dialog.tsx';
 const loadPalette = () => import('./Palette.tsx');
 const loadHelp = () => import('./Help.tsx');
 const loadMore = () => import('./More.tsx');
-const loadSignIn = () => import('./SignInDialog.tsx');
+const loadSignIn = () => import('../features/sign-in/SignInDialog.tsx');
 
 /** The first page does not wait for what lies over pages: dialogs are not part of it. */
 export const Palette = lazy(() => loadPalette().then(({ Palette }) => ({ default: Palette })));

@@ -1,4 +1,4 @@
-import { readPreference, writePreference } from './preferences.ts';
+import { readPreference, writePreference } from '../base/preferences.ts';
 
 /** A page that was visited. */
 export interface Visit {

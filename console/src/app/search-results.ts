@@ -1,33 +1,35 @@
 import { useEffect, useState } from 'react';
 import { useMe } from '../api/me.ts';
-import { useGet } from '../api/query.ts';
-import type { SearchHit, SearchResult } from '../api/types.gen.ts';
+import { useOperation } from '../api/query.ts';
+import type { SearchHit } from '../api/types.gen.ts';
+import { to } from '../routing/to.ts';
 import { shell } from '../text/en/shell.ts';
-import { to } from './addresses.ts';
 
 /** The address of what was found. What has no page of its own is found in its list. */
 const hrefOf = ({ kind, id, detail, agent_id }: SearchHit): string => {
   switch (kind) {
     case 'agent':
-      return to.agent(id);
+      return to('/agents/$agentId', { agentId: id });
     case 'schedule':
-      return agent_id ? to.schedule(agent_id, id) : to.scheduleById(id);
+      return agent_id
+        ? to('/agents/$agentId/schedules/$scheduleId', { agentId: agent_id, scheduleId: id })
+        : to('/schedules/$scheduleId', { scheduleId: id });
     case 'work_item':
-      return to.workItem(id);
+      return to('/work-items/$workItemId', { workItemId: id });
     case 'integration':
-      return to.integration(id);
+      return to('/integrations/$integrationId', { integrationId: id });
     case 'llm_configuration':
-      return to.llmConfiguration(id);
+      return to('/llm-configurations/$llmId', { llmId: id });
     case 'tool_server':
-      return to.toolServer(id);
+      return to('/tool-servers/$toolServerId', { toolServerId: id });
     case 'data_connection':
-      return to.dataConnection(id);
+      return to('/data-connections/$dataConnectionId', { dataConnectionId: id });
     case 'semantic_data_model':
-      return to.semanticDataModel(id);
+      return to('/semantic-data-models/$semanticDataModelId', { semanticDataModelId: id });
     case 'api_key':
-      return to.apiKeys({ q: detail });
+      return to('/api-keys', {}, { q: detail });
     case 'setting':
-      return to.settings({ q: id });
+      return to('/settings', {}, { q: id });
   }
 };
 
@@ -45,11 +47,15 @@ const useSettled = (value: string): string => {
 export const useFound = (query: string): { label: string; note: string; href: string }[] => {
   const settled = useSettled(query);
   const enabled = useMe().operations.includes('search') && settled.length > 0;
-  const { data } = useGet<SearchResult>('/app/api/search', {
-    query: { q: settled },
-    enabled,
-    keepPrevious: true,
-  });
+  const { data } = useOperation(
+    'search',
+    {},
+    {
+      query: { q: settled },
+      enabled,
+      keepPrevious: true,
+    },
+  );
   if (!enabled || query === '') return [];
   return (data?.data ?? []).map((hit) => ({
     label: hit.title || hit.id,

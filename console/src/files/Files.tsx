@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
-import { listPolling, useBaseUrl, useGet, usePermission } from '../api/index.ts';
-import type { ConversationFilePage, PublicFile } from '../api/types.gen.ts';
-import { to } from '../app/addresses.ts';
-import { useCursor, useUrlState } from '../app/url-state.ts';
+import { addressOf, listPolling, useBaseUrl, useOperation, usePermission } from '../api/index.ts';
+import type { PublicFile } from '../api/types.gen.ts';
 import { DeleteDialog } from '../resource/index.ts';
+import { to } from '../routing/to.ts';
+import { useCursor, useUrlState } from '../routing/url-state.ts';
 import { common } from '../text/en/common.ts';
 import { files as words } from '../text/en/files.ts';
 import { bytes } from '../text/index.ts';
@@ -25,7 +25,7 @@ import {
 } from '../ui/index.ts';
 import css from './files.module.css';
 import { MakeFrameDialog } from './MakeFrameDialog.tsx';
-import { type FileOwner, filePath, filesPath, isDocument, isPlainTable, isTable } from './owner.ts';
+import { type FileOwner, isDocument, isPlainTable, isTable } from './owner.ts';
 import { UploadArea, UploadButton } from './UploadArea.tsx';
 import { useUploads } from './uploads.ts';
 import { Maker } from './who.tsx';
@@ -68,11 +68,11 @@ const DeleteFileDialog = ({
   onClose: () => void;
 }) => (
   <DeleteDialog
-    path={filePath(owner, file.id)}
+    operation={owner.operations.deleteFile}
+    params={{ ...owner.params, file_id: file.id }}
     title={words.deleteFile}
     name={file.name}
     deleted={words.fileDeleted}
-    invalidates={[filesPath(owner)]}
     onClose={onClose}
   >
     <p>{words.deleteFileText}</p>
@@ -80,7 +80,7 @@ const DeleteFileDialog = ({
 );
 
 /** Starts the download of what the platform sends as a file. */
-const download = (address: string) => {
+export const download = (address: string) => {
   const link = Object.assign(document.createElement('a'), { href: address, download: '' });
   link.click();
 };
@@ -88,25 +88,26 @@ const download = (address: string) => {
 /** The files of a conversation or a Work Item: uploaded by a button or by dropping them, and what can be made of them. */
 export const Files = ({ owner }: { owner: FileOwner }) => {
   const { search } = useUrlState<{ next?: string }>();
-  const got = useGet<ConversationFilePage>(filesPath(owner), {
+  const { operations, params } = owner;
+  const got = useOperation(operations.listFiles, params, {
     query: { next: search.next, limit: 100 },
     every: listPolling(false),
     keepPrevious: true,
   });
-  const curl = `curl ${useBaseUrl()}${filesPath(owner).replace('/api/v2', '')} -H "Authorization: Bearer $KEY" \\\n  -F file=@invoice.pdf`;
+  const curl = `curl ${useBaseUrl()}${addressOf(operations.uploadFile, params).replace('/api/v2', '')} -H "Authorization: Bearer $KEY" \\\n  -F file=@invoice.pdf`;
   const pager = useCursor(got.data?.next);
   const uploads = useUploads(owner);
-  const mayRead = permissionReason(usePermission(`download${owner.kind}File`));
-  const mayUpload = permissionReason(usePermission(`create${owner.kind}File`)) ?? owner.fixed;
-  const mayDelete = permissionReason(usePermission(`delete${owner.kind}File`)) ?? owner.fixed;
-  const mayMake = permissionReason(usePermission(`create${owner.kind}DataFrame`));
+  const mayRead = permissionReason(usePermission(operations.downloadFile));
+  const mayUpload = permissionReason(usePermission(operations.uploadFile)) ?? owner.fixed;
+  const mayDelete = permissionReason(usePermission(operations.deleteFile)) ?? owner.fixed;
+  const mayMake = permissionReason(usePermission(operations.makeFrame));
   const mayExtract = permissionReason(usePermission('createExtraction'));
   const [open, setOpen] = useState<{ what: 'make' | 'delete'; file: PublicFile } | null>(null);
   const button = <UploadButton uploads={uploads} disabledReason={mayUpload} />;
   const actions = (file: PublicFile): MenuEntry[] => [
     {
       label: common.download,
-      onSelect: () => download(`${filePath(owner, file.id)}/content`),
+      onSelect: () => download(addressOf(operations.downloadFile, { ...params, file_id: file.id })),
       disabledReason: mayRead,
     },
     {
@@ -116,7 +117,7 @@ export const Files = ({ owner }: { owner: FileOwner }) => {
     },
     {
       label: words.extract,
-      href: to.newExtraction({ ...owner.names, file_id: file.id }),
+      href: to('/extractions/new', {}, { ...params, file_id: file.id }),
       disabledReason: mayExtract ?? (isDocument(file) ? null : words.noDocument),
     },
     {
@@ -142,7 +143,7 @@ export const Files = ({ owner }: { owner: FileOwner }) => {
       {isDocument(file) && !isPlainTable(file.name) && (
         <ButtonLink
           small
-          href={to.newExtraction({ ...owner.names, file_id: file.id })}
+          href={to('/extractions/new', {}, { ...params, file_id: file.id })}
           disabledReason={mayExtract}
           label={words.extractOf(file.name)}
         >
@@ -155,7 +156,7 @@ export const Files = ({ owner }: { owner: FileOwner }) => {
   return (
     <Section title={words.title} note={words.note} aside={got.data && !empty && button}>
       <UploadArea uploads={uploads} disabledReason={mayUpload}>
-        <Loaded got={got} operation={`list${owner.kind}Files`}>
+        <Loaded got={got} operation={operations.listFiles}>
           {({ data }) => (
             <Box>
               {data.length === 0 ? (

@@ -1,4 +1,4 @@
-import { useUrlState } from '../app/url-state.ts';
+import { useUrlState } from '../routing/url-state.ts';
 import { Files } from './Files.tsx';
 import { Frames } from './Frames.tsx';
 import { FrameView } from './FrameView.tsx';

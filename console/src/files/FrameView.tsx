@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { path, useGet, usePermission } from '../api/index.ts';
-import type { DataFrameRows, PublicDataFrame } from '../api/types.gen.ts';
-import { useUrlState } from '../app/url-state.ts';
+import { addressOf, useOperation, usePermission } from '../api/index.ts';
+import type { PublicDataFrame } from '../api/types.gen.ts';
+import { useUrlState } from '../routing/url-state.ts';
 import { files as words } from '../text/en/files.ts';
 import {
   Bar,
@@ -19,9 +19,10 @@ import {
   Say,
   Section,
 } from '../ui/index.ts';
+import { download } from './Files.tsx';
 import { DeleteFrameDialog } from './Frames.tsx';
 import css from './files.module.css';
-import { type FileOwner, framePath } from './owner.ts';
+import type { FileOwner } from './owner.ts';
 import type { filesReaders } from './search.ts';
 import { sourceOf } from './sources.ts';
 
@@ -50,12 +51,16 @@ const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) =>
   const { search, href, set } = useUrlState<FrameSearch>();
   const offset = Math.max(0, (Number(search.from) || 1) - 1);
   const { order } = search;
-  const got = useGet<DataFrameRows>(`${framePath(owner, frame.id)}/rows`, {
-    query: { limit: perPage, offset, order },
-    keepPrevious: true,
-    staleTime: 60_000,
-    onFocus: false,
-  });
+  const got = useOperation(
+    owner.operations.listRows,
+    { ...owner.params, frame: frame.id },
+    {
+      query: { limit: perPage, offset, order },
+      keepPrevious: true,
+      staleTime: 60_000,
+      onFocus: false,
+    },
+  );
   const sortOf = ({ name }: RowsColumn) =>
     order === name ? 'ascending' : order === `-${name}` ? 'descending' : undefined;
   const sort = (name: string) =>
@@ -85,7 +90,7 @@ const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) =>
     );
   };
   return (
-    <Loaded got={got} operation={`list${owner.kind}DataFrameRows`}>
+    <Loaded got={got} operation={owner.operations.listRows}>
       {({ columns, rows, total_count, next_offset }) => (
         <Box>
           {rows.length === 0 ? (
@@ -137,18 +142,14 @@ const Rows = ({ owner, frame }: { owner: FileOwner; frame: PublicDataFrame }) =>
   );
 };
 
-const exportOf = (address: string) => {
-  const link = Object.assign(document.createElement('a'), { href: address, download: '' });
-  link.click();
-};
-
 /** A data frame as a table: 50 rows at once, ordered by a column, and its exports. */
 export const FrameView = ({ owner, name }: { owner: FileOwner; name: string }) => {
   const { href } = useUrlState<FrameSearch>();
-  const address = framePath(owner, name);
-  const got = useGet<PublicDataFrame>(address);
-  const mayDelete = permissionReason(usePermission(`delete${owner.kind}DataFrame`));
-  const mayExport = permissionReason(usePermission(`download${owner.kind}DataFrame`));
+  const { operations } = owner;
+  const params = { ...owner.params, frame: name };
+  const got = useOperation(operations.getFrame, params);
+  const mayDelete = permissionReason(usePermission(operations.deleteFrame));
+  const mayExport = permissionReason(usePermission(operations.downloadFrame));
   const [deleting, setDeleting] = useState(false);
   const list = href({ frame: undefined, from: undefined, order: undefined });
   if (got.error?.status === 404) {
@@ -162,12 +163,16 @@ export const FrameView = ({ owner, name }: { owner: FileOwner; name: string }) =
     label: words.exports[kind],
     disabledReason: mayExport,
     onSelect: () =>
-      exportOf(
-        `${address}/content${kind === 'safe' ? '?format=csv&spreadsheet_safe=true' : path`?format=${kind}`}`,
+      download(
+        addressOf(
+          operations.downloadFrame,
+          params,
+          kind === 'safe' ? { format: 'csv', spreadsheet_safe: 'true' } : { format: kind },
+        ),
       ),
   }));
   return (
-    <Loaded got={got} operation={`get${owner.kind}DataFrame`}>
+    <Loaded got={got} operation={operations.getFrame}>
       {(frame) => (
         <Section
           title={frame.name}

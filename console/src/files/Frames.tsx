@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { listPolling, useGet, usePermission } from '../api/index.ts';
-import type { ConversationDataFramePage, PublicDataFrame } from '../api/types.gen.ts';
-import { useUrlState } from '../app/url-state.ts';
+import { listPolling, useOperation, usePermission } from '../api/index.ts';
+import type { PublicDataFrame } from '../api/types.gen.ts';
 import { DeleteDialog } from '../resource/index.ts';
+import { useUrlState } from '../routing/url-state.ts';
 import { files as words } from '../text/en/files.ts';
 import { Time } from '../time/index.ts';
 import {
@@ -16,7 +16,7 @@ import {
   Table,
   TwoLines,
 } from '../ui/index.ts';
-import { type FileOwner, framePath, framesPath } from './owner.ts';
+import type { FileOwner } from './owner.ts';
 import { QueryBox } from './QueryBox.tsx';
 import { sourceOf } from './sources.ts';
 import { Maker } from './who.tsx';
@@ -63,12 +63,12 @@ export const DeleteFrameDialog = ({
   onClose: () => void;
 }) => (
   <DeleteDialog
-    path={framePath(owner, name)}
+    operation={owner.operations.deleteFrame}
+    params={{ ...owner.params, frame: name }}
     title={words.deleteFrame}
     name={name}
     deleted={words.frameDeleted}
     {...(opens !== undefined && { opens })}
-    invalidates={[framesPath(owner)]}
     onClose={onClose}
   >
     <p>{words.deleteFrameText}</p>
@@ -78,17 +78,18 @@ export const DeleteFrameDialog = ({
 /** The data frames of a conversation or a Work Item, and SQL over them. */
 export const Frames = ({ owner }: { owner: FileOwner }) => {
   const { href } = useUrlState<{ frame?: string }>();
-  const got = useGet<ConversationDataFramePage>(framesPath(owner), {
+  const { operations, params } = owner;
+  const got = useOperation(operations.listFrames, params, {
     query: { limit: 100 },
     every: listPolling(false),
   });
-  const mayDelete = permissionReason(usePermission(`delete${owner.kind}DataFrame`));
+  const mayDelete = permissionReason(usePermission(operations.deleteFrame));
   const [deleting, setDeleting] = useState<string | null>(null);
   const first = got.data?.data[0];
   return (
     <>
       <Section title={words.frames} note={words.framesNote}>
-        <Loaded got={got} operation={`list${owner.kind}DataFrames`}>
+        <Loaded got={got} operation={operations.listFrames}>
           {({ data, has_more }) => (
             <Box>
               {data.length === 0 ? (

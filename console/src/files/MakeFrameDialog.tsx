@@ -1,12 +1,12 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useCreate, useForm, useInvalidate } from '../api/index.ts';
-import type { PublicDataFrame, PublicFile } from '../api/types.gen.ts';
-import { useUrlState } from '../app/url-state.ts';
+import { perform, useForm } from '../api/index.ts';
+import type { PublicFile } from '../api/types.gen.ts';
 import { FormProblems } from '../resource/index.ts';
+import { useUrlState } from '../routing/url-state.ts';
 import { common } from '../text/en/common.ts';
 import { files as words } from '../text/en/files.ts';
 import { ActionDialog, Checkbox, notify, TextField } from '../ui/index.ts';
-import { type FileOwner, framesPath, isSpreadsheet } from './owner.ts';
+import { type FileOwner, isSpreadsheet } from './owner.ts';
 
 const first = { name: '', sheet: '', header: true };
 
@@ -21,16 +21,14 @@ export const MakeFrameDialog = ({
   onClose: () => void;
 }) => {
   const navigate = useNavigate();
-  const invalidate = useInvalidate();
   const { href } = useUrlState<{ frame?: string }>();
-  const create = useCreate();
   const send = async ({ name, sheet, header }: typeof first) => {
-    const source = { kind: 'file', file_id: file.id, sheet: sheet.trim() || null, header };
-    const made = { name: name.trim() || null, source };
-    const { body } = await create<PublicDataFrame>(framesPath(owner), made);
+    const source = { kind: 'file' as const, file_id: file.id, sheet: sheet.trim() || null, header };
+    const { body } = await perform(owner.operations.makeFrame, owner.params, {
+      body: { name: name.trim() || null, source },
+    });
     notify(words.made);
     onClose();
-    await invalidate(framesPath(owner));
     await navigate({ href: href({ frame: body.name }) });
   };
   const form = useForm(first, send, { fieldOf: (path) => path.replace(/^source\./, '') });

@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { request, useForm, useInvalidate, usePermission } from '../api/index.ts';
+import { call, refreshAfter, useForm, usePermission } from '../api/index.ts';
 import type { DataFrameQueryAnswer } from '../api/types.gen.ts';
-import { useUrlState } from '../app/url-state.ts';
 import { FormProblems } from '../resource/index.ts';
+import { useUrlState } from '../routing/url-state.ts';
 import { files as words } from '../text/en/files.ts';
 import {
   Box,
@@ -18,22 +18,21 @@ import {
   TextField,
   Words,
 } from '../ui/index.ts';
-import { type FileOwner, framesPath } from './owner.ts';
+import type { FileOwner } from './owner.ts';
 
 /** SQL over the data frames: the rows are shown, and kept as a frame if a name is given. */
 export const QueryBox = ({ owner, example }: { owner: FileOwner; example: string }) => {
-  const invalidate = useInvalidate();
   const { href } = useUrlState<{ frame?: string }>();
-  const reason = permissionReason(usePermission(`query${owner.kind}DataFrames`));
+  const reason = permissionReason(usePermission(owner.operations.queryFrames));
   const [answer, setAnswer] = useState<DataFrameQueryAnswer | null>(null);
   const form = useForm({ sql: '', save_as: '' }, async ({ sql, save_as }) => {
     setAnswer(null);
-    const { body } = await request<DataFrameQueryAnswer>('POST', `${framesPath(owner)}/query`, {
+    const { body } = await call(owner.operations.queryFrames, owner.params, {
       body: { sql: sql.trim() || words.sqlPlaceholder(example), save_as: save_as.trim() || null },
     });
     setAnswer(body);
     form.reset({ sql, save_as: '' });
-    if (body.data_frame) await invalidate(framesPath(owner));
+    if (body.data_frame) void refreshAfter(owner.operations.queryFrames);
   });
   return (
     <>

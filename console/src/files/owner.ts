@@ -1,40 +1,57 @@
-import { path } from '../api/index.ts';
+import type { Params } from '../api/index.ts';
+
+const ofConversation = {
+  listFiles: 'listConversationFiles',
+  uploadFile: 'createConversationFile',
+  downloadFile: 'downloadConversationFile',
+  deleteFile: 'deleteConversationFile',
+  listFrames: 'listConversationDataFrames',
+  makeFrame: 'createConversationDataFrame',
+  queryFrames: 'queryConversationDataFrames',
+  getFrame: 'getConversationDataFrame',
+  listRows: 'listConversationDataFrameRows',
+  downloadFrame: 'downloadConversationDataFrame',
+  deleteFrame: 'deleteConversationDataFrame',
+} as const;
+
+const ofWorkItem = {
+  listFiles: 'listWorkItemFiles',
+  uploadFile: 'createWorkItemFile',
+  downloadFile: 'downloadWorkItemFile',
+  deleteFile: 'deleteWorkItemFile',
+  listFrames: 'listWorkItemDataFrames',
+  makeFrame: 'createWorkItemDataFrame',
+  queryFrames: 'queryWorkItemDataFrames',
+  getFrame: 'getWorkItemDataFrame',
+  listRows: 'listWorkItemDataFrameRows',
+  downloadFrame: 'downloadWorkItemDataFrame',
+  deleteFrame: 'deleteWorkItemDataFrame',
+} as const;
 
 /** A conversation or a Work Item, to which files and data frames belong. */
 export interface FileOwner {
-  /** In the names of the operations: `listConversationFiles`. */
-  kind: 'Conversation' | 'WorkItem';
+  operations: { [K in keyof typeof ofConversation]: (typeof ofConversation)[K] | (typeof ofWorkItem)[K] };
+  /** Names it in these operations; an extraction, and the address of the page for a new one, name it by the same. */
+  params: Params<'listConversationFiles'> | Params<'listWorkItemFiles'>;
   /** Its agent, who makes data frames with tools. */
   agentId: string;
-  /** Its address in the API. */
-  path: string;
-  /** What an extraction names it by, also in the address of the page for a new one. */
-  names: { agent_id: string; conversation_id: string } | { work_item_id: string };
   /** Why its files cannot be changed now; null if they can. */
   fixed: string | null;
 }
 
-export const conversationOwner = (agentId: string, id: string): FileOwner => ({
-  kind: 'Conversation',
-  agentId,
-  path: path`/api/v2/agents/${agentId}/conversations/${id}`,
-  names: { agent_id: agentId, conversation_id: id },
+export const conversationOwner = (params: Params<'listConversationFiles'>): FileOwner => ({
+  operations: ofConversation,
+  params,
+  agentId: params.agent_id,
   fixed: null,
 });
 
 export const workItemOwner = (agentId: string, id: string, fixed: string | null): FileOwner => ({
-  kind: 'WorkItem',
+  operations: ofWorkItem,
+  params: { work_item_id: id },
   agentId,
-  path: path`/api/v2/work-items/${id}`,
-  names: { work_item_id: id },
   fixed,
 });
-
-export const filesPath = (owner: FileOwner): string => `${owner.path}/files`;
-export const filePath = (owner: FileOwner, id: string): string => `${filesPath(owner)}${path`/${id}`}`;
-export const framesPath = (owner: FileOwner): string => `${owner.path}/data-frames`;
-export const framePath = (owner: FileOwner, frame: string): string =>
-  `${framesPath(owner)}${path`/${frame}`}`;
 
 const endingOf = (name: string): string => /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
 

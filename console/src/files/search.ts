@@ -1,4 +1,4 @@
-import { text } from '../app/search.ts';
+import { text } from '../routing/search.ts';
 
 /**
  * What the tab of files reads from the address: the data frame that is open, the row it begins with, and the column it is

@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
-import { ApiProblem, upload, useInvalidate, useMe } from '../api/index.ts';
-import type { PublicFile } from '../api/types.gen.ts';
+import { ApiProblem, upload, useMe } from '../api/index.ts';
 import { useUnsaved } from '../api/unsaved.ts';
 import { files as words } from '../text/en/files.ts';
 import { notify } from '../ui/index.ts';
-import { type FileOwner, filesPath } from './owner.ts';
+import type { FileOwner } from './owner.ts';
 
 /** A file on its way to the platform. */
 export interface Sending {
@@ -20,7 +19,6 @@ const megabyte = 1_048_576;
 /** Sends files one after the other. What is on its way ends when the page is left, after a question. */
 export const useUploads = (owner: FileOwner) => {
   const most = useMe().limits.max_file_size_in_mb;
-  const invalidate = useInvalidate();
   const [list, setList] = useState<readonly Sending[]>([]);
   const queue = useRef<{ key: number; file: File }[]>([]);
   const running = useRef<{ key: number; abort: AbortController } | null>(null);
@@ -47,13 +45,12 @@ export const useUploads = (owner: FileOwner) => {
     try {
       const form = new FormData();
       form.append('file', file, file.name);
-      await upload<PublicFile>(filesPath(owner), form, {
+      await upload(owner.operations.uploadFile, owner.params, form, {
         signal: abort.signal,
         onProgress: (share) => change(key, { share }),
       });
       drop(key);
       notify(words.uploaded(file.name));
-      void invalidate(filesPath(owner));
     } catch (error) {
       if (error instanceof ApiProblem) change(key, { share: null, error });
       else drop(key);

@@ -1,8 +1,8 @@
 import { createElement, Fragment, type ReactNode } from 'react';
 import { Link } from '../ui/index.ts';
 import css from './Formatted.module.css';
-import { WithLinks } from './LongText.tsx';
 import { type Block, type Inline, parseInline, parseMarkdown } from './markdown.ts';
+import { WithLinks } from './WithLinks.tsx';
 
 const inlineOf = (part: Inline): ReactNode => {
   switch (part.kind) {

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { readPreference, subscribePreferences, writePreference } from '../app/preferences.ts';
+import { readPreference, subscribePreferences, writePreference } from '../base/preferences.ts';
 import { messages as words } from '../text/en/messages.ts';
 import { Button } from '../ui/index.ts';
 

@@ -1,11 +1,7 @@
 import { useState } from 'react';
-import { request, useAction } from '../api/index.ts';
+import { call, type InputOf, type Output, type Params, useAction } from '../api/index.ts';
 
-/** A page of messages, newest first. `next` is empty at the end. */
-interface MessagePage<M> {
-  data: readonly M[];
-  next: string;
-}
+type ListId = 'listShownMessages' | 'listShownConversationMessages';
 
 interface Older<M> {
   /** Newest first, without those of the first page. */
@@ -14,10 +10,11 @@ interface Older<M> {
 }
 
 /**
- * Messages, newest first: the first page, which is read again as they come, and the older pages of `path` that someone
+ * Messages, newest first: the first page, which is read again as they come, and the older pages that someone
  * asked for. What leaves the first page while it grows is kept.
  */
-export const useMessagePages = <M extends { id: string }>(path: string, page: MessagePage<M>) => {
+export const useMessagePages = <O extends ListId>(operation: O, params: Params<O>, page: Output<O>) => {
+  type M = Output<O>['data'][number];
   const [older, setOlder] = useState<Older<M> | null>(null);
   const [seen, setSeen] = useState(page.data);
   if (seen !== page.data) {
@@ -31,11 +28,11 @@ export const useMessagePages = <M extends { id: string }>(path: string, page: Me
   }
   const load = useAction(async () => {
     const query = { next: older ? older.next : page.next, limit: 50 };
-    const { body } = await request<MessagePage<M>>('GET', path, { query });
+    const { body } = await call(operation, params, ...([{ query }] as unknown as InputOf<O>));
     setOlder({ messages: [...(older?.messages ?? []), ...body.data], next: body.next });
   });
   return {
-    messages: older ? [...page.data, ...older.messages] : page.data,
+    messages: (older ? [...page.data, ...older.messages] : page.data) as readonly Output<O>['data'][number][],
     hasMore: (older ? older.next : page.next) !== '',
     load,
   };

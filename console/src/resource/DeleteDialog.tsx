@@ -1,13 +1,26 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { discardUnsaved, request, useAction, useInvalidate } from '../api/index.ts';
+import {
+  type ChangeId,
+  call,
+  discardUnsaved,
+  type InputOf,
+  type Params,
+  refreshAfter,
+  useAction,
+} from '../api/index.ts';
 import type { ApiProblem } from '../api/request.ts';
 import { common } from '../text/en/common.ts';
 import { ActionDialog, Button, notify } from '../ui/index.ts';
 
-interface DeleteProps {
-  /** The path of the API. */
-  path: string;
+/** The operations that delete something. */
+export type DeleteId = Extract<ChangeId, `delete${string}`>;
+
+interface Deletion<O extends DeleteId> {
+  /** The operation that deletes it. */
+  operation: O;
+  params: Params<O>;
+  /** The version that the person saw. */
   etag?: string | null;
   /** The name of the action: "Delete agent". */
   title: string;
@@ -21,15 +34,14 @@ interface DeleteProps {
   opens?: string;
   /** Called once everything that shows it was read again. A form of it may start again from the new values. */
   onDeleted?: () => void;
-  /** Paths of lists and other things that show it. */
-  invalidates: readonly string[];
   /** What goes with it, and what keeps it. A function gets the refusal. */
   children: ReactNode | ((refusal: ApiProblem | null) => ReactNode);
 }
 
 /** Asks before a thing is deleted. */
-export const DeleteDialog = ({
-  path,
+export const DeleteDialog = <O extends DeleteId>({
+  operation,
+  params,
   etag,
   title,
   action: button,
@@ -37,18 +49,16 @@ export const DeleteDialog = ({
   deleted,
   opens,
   onDeleted,
-  invalidates,
   children,
   onClose,
-}: DeleteProps & { onClose: () => void }) => {
+}: Deletion<O> & { onClose: () => void }) => {
   const navigate = useNavigate();
-  const invalidate = useInvalidate();
   const action = useAction(async () => {
     try {
-      await request('DELETE', path, { ifMatch: etag });
+      await call(operation, params, ...([etag ? { ifMatch: etag } : {}] as unknown as InputOf<O>));
     } catch (refusal) {
       // What keeps it may be new since the page was loaded.
-      void invalidate(...invalidates);
+      void refreshAfter(operation);
       throw refusal;
     }
     notify(deleted);
@@ -58,7 +68,7 @@ export const DeleteDialog = ({
       discardUnsaved();
       await navigate({ href: opens });
     }
-    await invalidate(...invalidates);
+    await refreshAfter(operation);
     onDeleted?.();
   });
   return (
@@ -83,17 +93,17 @@ export const DeleteDialog = ({
 };
 
 /** The button of a page that deletes what the page shows, after a question. */
-export const DeleteButton = ({
+export const DeleteButton = <O extends DeleteId>({
   disabledReason,
   ...dialog
-}: DeleteProps & { disabledReason: string | null }) => {
+}: Deletion<O> & { disabledReason: string | null }) => {
   const [open, setOpen] = useState(false);
   return (
     <>
       <Button kind="quiet-danger" disabledReason={disabledReason} onClick={() => setOpen(true)}>
         {common.delete}
       </Button>
-      {open && <DeleteDialog {...dialog} onClose={() => setOpen(false)} />}
+      {open && <DeleteDialog<O> {...(dialog as unknown as Deletion<O>)} onClose={() => setOpen(false)} />}
     </>
   );
 };

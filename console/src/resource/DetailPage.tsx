@@ -1,11 +1,48 @@
 import type { ReactNode } from 'react';
-import type { Got } from '../api/index.ts';
-import { to } from '../app/addresses.ts';
-import { useUrlState } from '../app/url-state.ts';
-import { Loaded, Page, Tabs } from '../ui/index.ts';
+import {
+  type ApiProblem,
+  type ChangeId,
+  type Got,
+  type InputOf,
+  type OperationId,
+  type Output,
+  type Params,
+  perform,
+  type Role,
+  useAction,
+  usePermission,
+} from '../api/index.ts';
+import { to } from '../routing/to.ts';
+import { useUrlState } from '../routing/url-state.ts';
+import { common } from '../text/en/common.ts';
+import { Button, Loaded, Page, Problem, permissionReason, Tabs } from '../ui/index.ts';
+import { DeleteButton, type DeleteId } from './DeleteDialog.tsx';
+
+/** How a page deletes its thing. */
+interface Removal<T, D extends DeleteId> {
+  operation: D;
+  params: Params<D>;
+  /** The role that this thing needs, if it is higher than that of the operation. */
+  atLeast?: Role;
+  /** The name of the action, and what is said when it is gone. */
+  words: { deleteTitle: string; deleted: string };
+  /** The thing has no name of its own. */
+  nameless?: boolean;
+  /** What goes with it, and what keeps it. */
+  text: (thing: T, refusal: ApiProblem | null) => ReactNode;
+}
+
+/** How a page tests its thing. */
+interface Test<T, C extends ChangeId> {
+  operation: C;
+  params: Params<C>;
+  /** The text of the button, if it is not "Test". */
+  label?: string;
+  show: (result: Output<C>, thing: T) => ReactNode;
+}
 
 /** A page of one thing: its name, how it is, what can be done with it, and what it consists of. */
-export const DetailPage = <T extends { id: string }>({
+export const DetailPage = <T extends { id: string }, D extends DeleteId, C extends ChangeId>({
   got,
   operation,
   kind,
@@ -13,13 +50,16 @@ export const DetailPage = <T extends { id: string }>({
   list,
   id,
   lead,
+  removal,
+  test,
   actions,
+  problem,
   above,
   children,
 }: {
   got: Got<T>;
   /** The operation of `got`: a refusal says which role it needs. */
-  operation: string;
+  operation: OperationId;
   /** The title until the thing is there: "Tool server". */
   kind: string;
   name: (thing: T) => string;
@@ -28,21 +68,65 @@ export const DetailPage = <T extends { id: string }>({
   /** The id in the address: the audit log says who deleted it. */
   id: string;
   lead: (thing: T) => ReactNode;
-  actions: (thing: T) => ReactNode;
-  /** Above the content: why an action failed, what a test found. */
+  removal?: Removal<T, D>;
+  test?: Test<T, C>;
+  /** The buttons between "Delete" and "Test". */
+  actions?: (thing: T) => ReactNode;
+  /** Why one of `actions` failed. */
+  problem?: ApiProblem | null;
+  /** Above the content: what an action found. */
   above?: ReactNode;
   children: (thing: T) => ReactNode;
 }) => {
-  const { data } = got;
+  const { data, etag } = got;
+  const mayDelete = permissionReason(usePermission(removal?.operation ?? operation, removal?.atLeast));
+  const mayTest = permissionReason(usePermission(test?.operation ?? operation));
+  const testing = useAction(
+    async ({ operation, params }: Test<T, C>) =>
+      (await perform(operation, params, ...([] as unknown as InputOf<C>))).body,
+  );
+  const failure = testing.error ?? problem;
   return (
     <Page
       title={data ? name(data) : kind}
       crumbs={[list]}
       lead={data && lead(data)}
-      actions={data && actions(data)}
+      actions={
+        data && (
+          <>
+            {removal && (
+              <DeleteButton<D>
+                operation={removal.operation}
+                params={removal.params}
+                etag={etag}
+                title={removal.words.deleteTitle}
+                name={removal.nameless ? undefined : name(data)}
+                deleted={removal.words.deleted}
+                opens={list.href}
+                disabledReason={mayDelete}
+              >
+                {(refusal) => removal.text(data, refusal)}
+              </DeleteButton>
+            )}
+            {actions?.(data)}
+            {test && (
+              <Button
+                kind="primary"
+                busy={testing.busy}
+                disabledReason={mayTest}
+                onClick={() => void testing.run(test)}
+              >
+                {test.label ?? common.test}
+              </Button>
+            )}
+          </>
+        )
+      }
     >
+      {failure && <Problem error={failure} />}
+      {data && testing.result && test?.show(testing.result, data)}
       {above}
-      <Loaded got={got} operation={operation} list={list} audit={to.audit({ target_id: id })}>
+      <Loaded got={got} operation={operation} list={list} audit={to('/audit', {}, { target_id: id })}>
         {children}
       </Loaded>
     </Page>

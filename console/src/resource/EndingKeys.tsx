@@ -1,6 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { type ApiProblem, useGet } from '../api/index.ts';
-import type { NamedApiKeyPage } from '../api/types.gen.ts';
+import { type ApiProblem, useOperation } from '../api/index.ts';
 import { common } from '../text/en/common.ts';
 import { endingKeys as words } from '../text/en/ending-keys.ts';
 import { Checkbox, Problem } from '../ui/index.ts';
@@ -15,12 +14,16 @@ interface NamedKeys {
   error: ApiProblem | null;
 }
 
-const useNamedKeys = (filter: Record<string, string> | null): NamedKeys => {
-  const { data, error } = useGet<NamedApiKeyPage>('/app/api/api-keys', {
-    query: { ...filter, limit: shown },
-    enabled: filter !== null,
-    staleTime: 0,
-  });
+const useNamedKeys = (filter: { owner: string } | { made_by: string } | null): NamedKeys => {
+  const { data, error } = useOperation(
+    'listNamedApiKeys',
+    {},
+    {
+      query: { ...filter, limit: shown },
+      enabled: filter !== null,
+      staleTime: 0,
+    },
+  );
   const loading = filter !== null && !data && !error;
   return { keys: (filter && data?.data) || [], more: data?.has_more ?? false, loading, error: error ?? null };
 };

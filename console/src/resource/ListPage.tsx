@@ -1,6 +1,17 @@
 import type { ReactNode } from 'react';
-import { listPolling, useBaseUrl, useGet, usePermission } from '../api/index.ts';
-import { useCursor, useUrlState } from '../app/url-state.ts';
+import {
+  type Got,
+  listPolling,
+  type OperationId,
+  type Output,
+  type Params,
+  type QueryOf,
+  type ReadId,
+  useBaseUrl,
+  useOperation,
+  usePermission,
+} from '../api/index.ts';
+import { useCursor, useUrlState } from '../routing/url-state.ts';
 import {
   Box,
   Button,
@@ -37,13 +48,19 @@ interface ListFilter {
 /** What the address of a list has. */
 type ListSearch = Readonly<Record<string, string | undefined>>;
 
-interface ListPageProps<R> {
+/** The operations that return a list. */
+type ListId = {
+  [O in ReadId]: Output<O> extends { data: readonly { id: string }[] } ? O : never;
+}[ReadId];
+
+type RowOf<O extends ListId> = Output<O> extends { data: readonly (infer R)[] } ? R : never;
+
+interface ListPageProps<O extends ListId, R> {
   title: string;
   /** `lead` is below the title, `what` are the things in "No … match", `empty` says that there is none yet. */
   words: { lead: string; what?: string; empty: string };
-  /** The path of the API that lists them, and its operation. */
-  from: string;
-  operation: string;
+  /** The operation that lists them. */
+  operation: O;
   /** Milliseconds between two requests; null for none. */
   every?: number | null;
   filters?: readonly ListFilter[];
@@ -55,7 +72,7 @@ interface ListPageProps<R> {
   /** What can be done with a row. */
   menu?: (row: R) => readonly MenuEntry[];
   /** The button that creates one: in the header, or in the empty list. */
-  create?: { label: string; operation: string; href?: string; onClick?: () => void };
+  create?: { label: string; operation: OperationId; href?: string; onClick?: () => void };
   /** The path and body of a POST that creates one: the command of the empty list. */
   example?: readonly [string, object];
   /** The whole command of the empty list, if it is more than a POST of JSON. */
@@ -71,17 +88,19 @@ interface ListPageProps<R> {
 const noFilters: readonly ListFilter[] = [];
 
 /** A page that lists what an operation of the API has: filters in the address, a table, and the pages of the list. */
-export const ListPage = <R extends { id: string }>(props: ListPageProps<R>) => {
-  const { title, words, from, operation, filters = noFilters, matches, create, example } = props;
+export const ListPage = <O extends ListId, R extends { id: string } = RowOf<O> & { id: string }>(
+  props: ListPageProps<O, R>,
+) => {
+  const { title, words, operation, filters = noFilters, matches, create, example } = props;
   const every = props.every === null ? undefined : (props.every ?? listPolling(false));
   const { search, set, replace, clear, count } = useUrlState<ListSearch>();
   const names = filters.map(({ name }) => name);
   const sent = Object.fromEntries(filters.map(({ name, sentAs }) => [sentAs ?? name, search[name]]));
-  const got = useGet<{ data: R[]; next?: string | null }>(from, {
-    ...(matches ? {} : { query: { ...sent, next: search.next, limit: 50 } }),
+  const got = useOperation(operation, {} as Params<O>, {
+    ...(matches ? {} : { query: { ...sent, next: search.next, limit: 50 } as QueryOf<O> }),
     every,
     keepPrevious: true,
-  });
+  }) as unknown as Got<{ data: R[]; next?: string | null }>;
   const pager = useCursor(got.data?.next);
   const base = useBaseUrl();
   const mayCreate = permissionReason(usePermission(create?.operation ?? operation));

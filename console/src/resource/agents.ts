@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { type Got, path, useGet } from '../api/index.ts';
+import { type Got, useOperation } from '../api/index.ts';
 import type { AgentSummaryPage, PublicAgent } from '../api/types.gen.ts';
 import type { Option } from '../ui/index.ts';
 
@@ -15,17 +15,20 @@ export const useAgents = ({
   mode?: AgentMode | undefined;
   enabled?: boolean;
 } = {}): Got<AgentSummaryPage> =>
-  useGet<AgentSummaryPage>('/app/api/agents', {
-    query: { mode, q, limit: 50 },
-    enabled,
-    keepPrevious: true,
-    staleTime: 30_000,
-  });
+  useOperation(
+    'listAgentSummaries',
+    {},
+    {
+      query: { mode, q, limit: 50 },
+      enabled,
+      keepPrevious: true,
+      staleTime: 30_000,
+    },
+  );
 
 /** The agent of this id; null while it is not known, and without an id. */
 export const useAgent = (id: string | null): PublicAgent | null => {
-  const address = path`/api/v2/agents/${id ?? ''}`;
-  const { data } = useGet<PublicAgent>(address, { enabled: id !== null, staleTime: 30_000 });
+  const { data } = useOperation('getAgent', id === null ? null : { agent_id: id }, { staleTime: 30_000 });
   return id === null ? null : (data ?? null);
 };
 

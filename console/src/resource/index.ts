@@ -11,4 +11,5 @@ export { useEndingKeys } from './EndingKeys.tsx';
 export { ListPage } from './ListPage.tsx';
 export { FormProblems, SubmitForm } from './SubmitForm.tsx';
 export { useSettingsTest } from './settings-test.ts';
+export { useTables } from './tables.ts';
 export { UsedByAgents } from './UsedByAgents.tsx';

@@ -1,15 +1,26 @@
-import { type Action, type Form, request, useAction } from '../api/index.ts';
+import {
+  type Action,
+  type Body,
+  type ChangeId,
+  type Form,
+  type InputOf,
+  type Output,
+  type Params,
+  perform,
+  useAction,
+} from '../api/index.ts';
 
 /** Tests the values of a form before they are saved; its `result` is what the test found. Faults come to their fields. */
-export const useSettingsTest = <T, V extends object>(
+export const useSettingsTest = <O extends ChangeId, V extends object>(
   form: Form<V>,
-  post: string,
-  toBody: (values: V) => object,
-): Action<[], T | undefined> =>
+  operation: O,
+  toBody: (values: V) => Body<O>,
+): Action<[], Output<O> | undefined> =>
   useAction(async () => {
-    let found: T | undefined;
+    let found: Output<O> | undefined;
     await form.attempt(async (values) => {
-      found = (await request<T>('POST', post, { body: toBody(values) })).body;
+      const input = [{ body: toBody(values) }] as unknown as InputOf<O>;
+      found = (await perform(operation, {} as Params<O>, ...input)).body;
     });
     return found;
   });

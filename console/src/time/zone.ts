@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { readPreference, subscribePreferences, writePreference } from '../app/preferences.ts';
+import { readPreference, subscribePreferences, writePreference } from '../base/preferences.ts';
 
 /** In which zone times are shown: the viewer's, UTC, or the zone of the schedule where there is one. */
 export const zoneChoices = ['local', 'utc', 'schedule'] as const;

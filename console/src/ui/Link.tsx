@@ -1,6 +1,6 @@
 import { Link as RouterLink } from '@tanstack/react-router';
 import type { AnchorHTMLAttributes, ReactNode, Ref } from 'react';
-import { parseSearch } from '../app/search.ts';
+import { parseSearch } from '../routing/search.ts';
 
 export interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
   /** A path of the application (`addresses.ts` makes them), or an address outside, which opens in a new tab. */

@@ -1,5 +1,6 @@
 import { type ReactNode, useDeferredValue, useEffect, useState } from 'react';
 import { lackedRole, type Role, useMeQuery } from '../api/me.ts';
+import type { OperationId } from '../api/operations.ts';
 import type { Got } from '../api/query.ts';
 import { common } from '../text/en/common.ts';
 import css from './Loaded.module.css';
@@ -40,7 +41,7 @@ export interface LoadedProps<T> {
   /** Where the audit log says who deleted it. */
   audit?: string;
   /** The operation of the request: a refusal then says which role it needs. */
-  operation?: string;
+  operation?: OperationId;
   children: (data: T) => ReactNode;
 }
 

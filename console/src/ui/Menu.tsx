@@ -1,42 +1,5 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { Button, type ButtonProps, IconButton } from './Button.tsx';
-import { DotsIcon } from './icons.tsx';
-
-/** An entry of a menu: a link, or something to do. */
-export interface MenuEntry {
-  label: string;
-  href?: string;
-  onSelect?: () => void;
-  danger?: boolean;
-  /** Why it can not be used now. It stays in the menu, with the reason below. */
-  disabledReason?: string | null | undefined;
-  /** Starts a group, with this heading if it is a text. */
-  group?: string | true;
-}
-
-export interface MenuProps {
-  /** The name of the menu and of its button: "More actions for Nightly close". */
-  label: string;
-  entries: readonly MenuEntry[];
-  /** What the button shows; three dots if it is absent. */
-  children?: ReactNode;
-}
-
-/** The button of a menu. The props that are not named come from the menu that it opens. */
-export const MenuButton = ({
-  label,
-  children,
-  ...rest
-}: Omit<MenuProps, 'entries'> & Omit<ButtonProps, 'children'>) =>
-  children === undefined ? (
-    <IconButton aria-haspopup="menu" {...rest} label={label}>
-      <DotsIcon />
-    </IconButton>
-  ) : (
-    <Button aria-haspopup="menu" {...rest} aria-label={label}>
-      {children}
-    </Button>
-  );
+import { lazy, Suspense, useState } from 'react';
+import { MenuButton, type MenuProps } from './MenuButton.tsx';
 
 const Frame = lazy(() => import('./MenuFrame.tsx').then(({ MenuFrame }) => ({ default: MenuFrame })));
 

@@ -8,7 +8,7 @@ import { Fragment, useRef } from 'react';
 import { cx } from './cx.ts';
 import { isWebAddress, Link } from './Link.tsx';
 import css from './Menu.module.css';
-import { MenuButton, type MenuEntry, type MenuProps } from './Menu.tsx';
+import { MenuButton, type MenuEntry, type MenuProps } from './MenuButton.tsx';
 
 const markDisabled = (item: HTMLElement | null) => item?.setAttribute('aria-disabled', 'true');
 

@@ -1,9 +1,9 @@
 import { Fragment, type ReactNode, type Ref, useEffect } from 'react';
-import { useTitle } from '../app/title.ts';
 import { cx } from './cx.ts';
 import { Link } from './Link.tsx';
 import css from './Page.module.css';
 import { Title } from './Title.tsx';
+import { useTitle } from './title.ts';
 
 /** A step above this page: "Schedules / Ledger". */
 export interface Crumb {

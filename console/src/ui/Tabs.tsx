@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react';
 import { number } from '../text/format.ts';
+import { useChosenInView } from './chosen-in-view.ts';
 import { Link } from './Link.tsx';
 import css from './Tabs.module.css';
 
@@ -28,6 +29,7 @@ export const Tabs = <V extends string>({
 }) => {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
+  useChosenInView(list, value);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;

@@ -5,28 +5,24 @@ import { Say } from './states.tsx';
 import css from './TestSteps.module.css';
 
 /** What each step of a connection test found, said when it is there. The first that failed is the last. */
-export const TestSteps = ({
-  label,
-  ok,
-  title,
-  steps,
+export const TestSteps = <S extends string>({
+  words,
+  result: { ok, steps },
   note,
 }: {
-  /** The name of the region. */
-  label: string;
-  ok: boolean;
-  title: string;
-  steps: readonly { name: string; ok: boolean; detail: string }[];
+  /** `testTitle` is the name of the region. */
+  words: { testTitle: string; testOk: string; testFailed: string; steps: Readonly<Record<S, string>> };
+  result: { ok: boolean; steps: readonly { step: S; ok: boolean; detail: string }[] };
   /** Said below: how long it took. */
   note?: ReactNode;
 }) => (
-  <Section label={label}>
+  <Section label={words.testTitle}>
     <div role="status">
-      <Say tone={ok ? 'good' : 'bad'} title={title}>
+      <Say tone={ok ? 'good' : 'bad'} title={ok ? words.testOk : words.testFailed}>
         <ol className={css.steps}>
-          {steps.map((step) => (
-            <li key={step.name}>
-              <Mark kind={step.ok ? 'on-time' : 'missing'} /> <b>{step.name}</b> <span>{step.detail}</span>
+          {steps.map(({ step, ok, detail }) => (
+            <li key={step}>
+              <Mark kind={ok ? 'on-time' : 'missing'} /> <b>{words.steps[step]}</b> <span>{detail}</span>
             </li>
           ))}
         </ol>

@@ -1,9 +1,11 @@
+export { AddToList } from './AddToList.tsx';
 export { accentOf, readColor } from './accent.ts';
 export { Bar, Button, ButtonLink, type ButtonProps, IconButton } from './Button.tsx';
 export { CodeBlock, curlOf } from './CodeBlock.tsx';
 export { Conflict, type Difference, DiffView } from './Conflict.tsx';
 export { CopyButton, CopyValue, copyText, ShortId, shortId } from './CopyValue.tsx';
 export { Checkbox, RadioGroup, Segmented, Switch, ToggleGroup } from './choices.tsx';
+export { useChosenInView } from './chosen-in-view.ts';
 export { cx } from './cx.ts';
 export { ActionDialog, Dialog } from './Dialog.tsx';
 export { downloadText } from './download.ts';
@@ -23,7 +25,8 @@ export { useKeys } from './keys.ts';
 export { Link } from './Link.tsx';
 export { LinkList } from './LinkList.tsx';
 export { Loaded, Skeleton } from './Loaded.tsx';
-export { Menu, type MenuEntry } from './Menu.tsx';
+export { Menu } from './Menu.tsx';
+export type { MenuEntry } from './MenuButton.tsx';
 export { notify } from './notices.ts';
 export { optionsOf } from './options.ts';
 export {

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent } from 'react';
-import { readPreference } from '../app/preferences.ts';
+import { readPreference } from '../base/preferences.ts';
 
 /** Whether single-letter keys are on. People who speak to their computer switch them off (WCAG 2.1.4). */
 export const letterKeysOn = (): boolean => readPreference('letter-keys') !== 'off';

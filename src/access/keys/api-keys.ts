@@ -109,6 +109,8 @@ export const createApiKey = async (tx: Tx, actor: Actor, body: NewApiKey): Promi
     owner_user_id: ownerUserId,
     made_by_user_id: person?.id ?? null,
     made_with_key_id: maker.keyId,
+    rotated_by_user_id: null,
+    rotated_with_key_id: null,
     // What a service account makes shares its limits, so that no one multiplies them. An administrator gives new ones.
     root_id: ownerUserId !== null || mayOwnForWorkspace(principal) ? null : principal.rootId,
     first_end: end === null ? null : new Date(end),
@@ -146,7 +148,8 @@ const checkReplaceable = ({ replaced_by, expires_at }: Key, now: number): void =
 
 /**
  * Makes a key in place of `id`, which expires after the overlap. The new key has the same rights and maker, acts as the
- * same account, and, unless the client gives its end, has as long a life as the old one had. Throws 412 if the old key was
+ * same account, and, unless the client gives its end, has as long a life as the old one had. Another person or key that
+ * rotates it learns its value: it ends with them, too. Throws 412 if the old key was
  * rotated or has expired.
  */
 export const rotateApiKey = async (
@@ -183,6 +186,8 @@ export const rotateApiKey = async (
     owner_user_id,
     made_by_user_id,
     made_with_key_id,
+    rotated_by_user_id: person === null || person.id === owner_user_id ? null : person.id,
+    rotated_with_key_id: id === principal.keyId ? null : limits.keyId,
     root_id,
     first_end,
     end,
@@ -202,7 +207,7 @@ export const rotateApiKey = async (
   return made;
 };
 
-/** Ends the keys that the person or key `id` made. Returns them. */
+/** Ends the keys that the person or key `id` made, or rotated for others. Returns them. */
 export const endMadeKeys = async (tx: Tx, actor: Actor, id: string, because: string): Promise<MadeKey[]> => {
   const keys = await deleteMadeKeys(tx, id);
   await auditAll(

@@ -40,6 +40,8 @@ export const createFirstKey = (db: Database, value: string): Promise<string | nu
       owner_user_id: null,
       made_by_user_id: null,
       made_with_key_id: null,
+      rotated_by_user_id: null,
+      rotated_with_key_id: null,
       root_id: null,
       first_end: null,
     });

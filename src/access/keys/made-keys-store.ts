@@ -8,9 +8,10 @@ export interface MadeKey {
 }
 
 /**
- * Selects the ids of the keys that end with `id`. Of a person: the keys of the workspace that the person made, and what
- * those made. Of a key: what it made, or a key that it replaced, and what those made. A key that a rotation made has
- * the maker of the one that it replaced, so it is among them, too. Null: none.
+ * Selects the ids of the keys that end with `id`. Of a person: the keys of the workspace that the person made, keys of
+ * others that the person rotated, and what those made. Of a key: what it made or rotated, or a key that it replaced, and
+ * what those made. A key that a rotation made has the maker of the one that it replaced, so it is among them, too. Null:
+ * none.
  */
 export const idsMadeBy = (id: string | null): RawBuilder<{ id: string }> => sql<{ id: string }>`
   with recursive account (id) as (
@@ -18,8 +19,10 @@ export const idsMadeBy = (id: string | null): RawBuilder<{ id: string }> => sql<
     union select k.id from api_keys k join account a on k.replaced_by = a.id
   ), made (id) as (
     select k.id from api_keys k where k.made_by_user_id = ${id}::uuid and k.owner = 'workspace'
-    union select k.id from api_keys k join account a on k.made_with_key_id = a.id
-    union select k.id from api_keys k join made m on k.made_with_key_id = m.id
+    union select k.id from api_keys k
+      where k.rotated_by_user_id = ${id}::uuid and k.owner_user_id is distinct from ${id}::uuid
+    union select k.id from api_keys k join account a on a.id in (k.made_with_key_id, k.rotated_with_key_id)
+    union select k.id from api_keys k join made m on m.id in (k.made_with_key_id, k.rotated_with_key_id)
   ) select made.id from made where made.id not in (select account.id from account)`;
 
 /**
@@ -43,7 +46,7 @@ export const isKey = async (tx: Tx, id: string | null): Promise<boolean> =>
   id !== null &&
   (await tx.selectFrom('api_keys').select('id').where('id', '=', id).executeTakeFirst()) !== undefined;
 
-/** Before the key `id` is deleted: what it made passes to the key `heir`, or to no key, and to who made it. */
+/** Before the key `id` is deleted: what it made or rotated passes to the key `heir`, or to no key, and to who made it. */
 export const passMadeKeysOn = async (
   tx: Tx,
   id: string,
@@ -51,6 +54,8 @@ export const passMadeKeysOn = async (
 ): Promise<void> => {
   await sql`update api_keys set made_with_key_id = ${heir}, made_by_user_id = coalesce(made_by_user_id, ${userId}::uuid)
     where made_with_key_id = ${id}`.execute(tx);
+  await sql`update api_keys set rotated_with_key_id = ${heir}, rotated_by_user_id = coalesce(rotated_by_user_id, ${userId}::uuid)
+    where rotated_with_key_id = ${id}`.execute(tx);
 };
 
 /**

@@ -117,7 +117,7 @@ const filter = z.object({
     .string()
     .optional()
     .describe(
-      'Only the keys that `end_made_keys` would end with this person or this key, also those that such keys made. Of a person these are keys of the workspace.',
+      'Only the keys that `end_made_keys` would end with this person or this key, also those that such keys made. Of a person these are keys of the workspace, and keys of others that the person rotated.',
     ),
   status: status.optional(),
 });
@@ -143,7 +143,7 @@ const withNames = async <K extends Key>(executor: Executor, keys: readonly K[]) 
 };
 
 /** Whose keys the principal sees; null: everyone's. */
-const managerOf = ({ role, id }: Principal): string | null => (role === 'admin' ? null : id);
+const managerOf = (principal: Principal): Principal | null => (principal.role === 'admin' ? null : principal);
 
 /** `invalidate` empties what this replica has cached of keys. */
 export const apiKeyRoutes = (
@@ -174,7 +174,8 @@ export const apiKeyRoutes = (
       method: 'GET',
       path: '/api-keys',
       summary: 'List API keys',
-      description: 'Returns the keys that you created and those that belong to you. An admin gets all keys.',
+      description:
+        'Returns the keys that you created and those that belong to you, and with `made_by` all that would end with a key that you may delete. An admin gets all keys.',
       query: pageQuery.extend(filter.shape),
       response: pageOf('ApiKeyPage', publicKey),
       noStore: true,
@@ -249,7 +250,7 @@ export const apiKeyRoutes = (
       method: 'POST',
       path: '/api-keys/{api_key_id}/rotate',
       summary: 'Rotate an API key',
-      description: `Creates a key with the same name, kind, role, scopes, owner and maker, and ends the old one after an overlap. Requires at least the role and the scopes of the key. Only its person rotates a personal key. No rotation passes the end that the first key was made with. A key that was rotated or has expired is 412; a repeated request with the same \`Idempotency-Key\` gets the new value again for 24 h. ${self}`,
+      description: `Creates a key with the same name, kind, role, scopes, owner and maker, and ends the old one after an overlap. Requires at least the role and the scopes of the key. Only its person rotates a personal key. Who rotates a key of others learns its value, so that it ends with them like the keys that they made. No rotation passes the end that the first key was made with. A key that was rotated or has expired is 412; a repeated request with the same \`Idempotency-Key\` gets the new value again for 24 h. ${self}`,
       find: async (request) => {
         const key = await find(request);
         checkMayRotate(request.principal, key);

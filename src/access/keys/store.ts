@@ -37,6 +37,10 @@ export interface ApiKeyRow {
   made_by_user_id: string | null;
   /** The key with which it was made; it may be gone. */
   made_with_key_id: string | null;
+  /** The person who got its value by a rotation, if it belongs to someone else. */
+  rotated_by_user_id: string | null;
+  /** The other key that got its value by a rotation; it may be gone. */
+  rotated_with_key_id: string | null;
   /** Of a key of the workspace: the service account whose limits it shares; null: it has limits of its own. */
   root_id: string | null;
   /** The end that the first key had: no rotation passes it. Null: it had none. */
@@ -53,7 +57,7 @@ declare module '../../database/database.ts' {
 }
 
 /** A key without its hash, with the person that it belongs to. Times are by the database's clock. */
-export type Key = Omit<ApiKeyRow, 'value_hash' | 'role'> & {
+export type Key = Omit<ApiKeyRow, 'value_hash' | 'role' | 'rotated_by_user_id' | 'rotated_with_key_id'> & {
   /** The role that it was made with; null for a personal key. */
   own_role: Role | null;
   /** The role that it acts with: its own, and not above that of its person. Null while its person has no access. */
@@ -146,26 +150,29 @@ const statusIn = (confirmationDays: number) =>
     when ${confirmationDays}::int > 0 and ${unconfirmedDays} > ${confirmationDays}::int then 'paused'
     else 'active' end`;
 
-/** Newest first. `manager` null: the keys of everyone; else those that this principal created or owns. */
+/**
+ * Newest first. `manager` null: the keys of everyone; else those that this principal created or owns, and of one that it
+ * may delete (`made_by`) all that would end with it.
+ */
 export const listKeys = (
   executor: Executor,
-  manager: string | null,
+  manager: { id: string; keyId: string | null } | null,
   { kind, user_id, created_by, owner, made_by, status, q, ...page }: Page & KeyFilter,
   confirmationDays: number,
 ): Promise<Key[]> => {
   let query = selectKeys(executor);
   if (manager !== null) {
-    const person = isId(manager) ? manager : null;
-    query = query.where(sql<boolean>`(k.created_by = ${manager} or k.owner_user_id = ${person}::uuid)`);
+    const person = isId(manager.id) ? manager.id : null;
+    const maker = isId(made_by ?? '') ? made_by : null;
+    query =
+      query.where(sql<boolean>`(k.created_by = ${manager.id} or k.owner_user_id = ${person}::uuid or exists (
+      select 1 from api_keys maker where maker.id = ${maker}::uuid and (maker.created_by = ${manager.id}
+        or maker.owner_user_id = ${person}::uuid or maker.id = ${manager.keyId}::uuid)))`);
   }
   if (kind !== undefined) query = query.where('k.kind', '=', kind);
   // Equal to null is no row: a malformed id is like an unknown one.
   if (user_id !== undefined) query = query.where('k.user_id', '=', isId(user_id) ? user_id : null);
   if (created_by !== undefined) query = query.where('k.created_by', '=', created_by);
-  if (owner === 'workspace') query = query.where('k.owner', '=', 'workspace');
-  else if (owner !== undefined) query = query.where('k.owner_user_id', '=', isId(owner) ? owner : null);
-  if (made_by !== undefined)
-    query = query.where(sql<boolean>`k.id in (${idsMadeBy(isId(made_by) ? made_by : null)})`);
   if (owner === 'workspace') query = query.where('k.owner', '=', 'workspace');
   else if (owner !== undefined) query = query.where('k.owner_user_id', '=', isId(owner) ? owner : null);
   if (made_by !== undefined)

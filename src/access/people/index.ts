@@ -9,10 +9,11 @@ import { roleMappingRoutes } from './role-mapping-routes.ts';
 import { listAllRoleMappings, type RoleMappingRow } from './role-mapping-store.ts';
 import { changeRoleMappings, type RoleMappingChanges } from './role-mappings.ts';
 import { applyPolicy, keepingAnAdmin, type PeopleParts } from './roles.ts';
-import { userRoutes } from './user-routes.ts';
+import { userRoutes } from './routes.ts';
 
 export { mayGiveRoles } from './giving-roles.ts';
 export { createBody as createRoleMappingBody } from './role-mapping-routes.ts';
+export { roleMappings } from './role-mapping-store.ts';
 export { publicUser, toUserResponse } from './user-schemas.ts';
 
 /** What the routes do, for other features that change role mappings. */

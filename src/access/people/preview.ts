@@ -2,7 +2,7 @@ import type { Database } from '../../database/index.ts';
 import { notFound } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
 import type { Role } from '../../lib/principal.ts';
-import type { MappingFields } from './role-rules.ts';
+import type { MappingFields } from './role-mapping-store.ts';
 import {
   type GivenRole,
   type PeopleParts,

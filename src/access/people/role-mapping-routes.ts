@@ -9,66 +9,27 @@ import {
   pageQuery,
   type Route,
   route,
-  text,
   timestamp,
 } from '../../http/index.ts';
 import { notFound } from '../../lib/errors.ts';
-import { withoutUndefined } from '../../lib/objects.ts';
-import { roles } from '../../lib/principal.ts';
-import { claimPath } from './claims.ts';
-import { findRoleMapping, listRoleMappings, type RoleMappingRow } from './role-mapping-store.ts';
+import {
+  findRoleMapping,
+  listRoleMappings,
+  type RoleMappingRow,
+  roleMappings,
+} from './role-mapping-store.ts';
 import { createRoleMapping, deleteRoleMapping, updateRoleMapping } from './role-mappings.ts';
 import type { PeopleParts } from './roles.ts';
 
-const claim = text(200, 1)
-  .refine((value) => claimPath(value) !== null, 'is not a JSON Pointer: ~ must be followed by 0 or 1')
-  .meta({
-    openapi: { type: 'string', minLength: 1, maxLength: 200, examples: ['groups', '/realm_access/roles'] },
-  })
-  .describe(
-    'The name of a top-level claim, taken literally, or a JSON Pointer (RFC 6901) if it begins with `/`.',
-  );
-const value = text(500, 1).describe(
-  'Equal to one of the values of the claim, case included. For `email`: an address, or `@example.com` for a domain.',
-);
-const role = z.enum(roles);
-const priority = z.int().min(0).max(1_000);
-
 const roleMapping = z
-  .object({
-    id,
-    claim: z.string(),
-    value: z.string(),
-    role,
-    priority: z
-      .int()
-      .describe('Of the mappings that match, the highest priority decides, then the highest role.'),
-    created_at: timestamp,
-    updated_at: timestamp,
-  })
+  .object({ id, ...roleMappings.shown, created_at: timestamp, updated_at: timestamp })
   .meta({ id: 'RoleMapping' });
 
-export const createBody = z
-  .object({ claim, value, role, priority: optional(priority, 0) })
-  .meta({ id: 'CreateRoleMappingBody' });
-
-const updateBody = z
-  .object({
-    claim: claim.optional(),
-    value: value.optional(),
-    role: role.optional(),
-    priority: priority.optional(),
-  })
-  .meta({ id: 'UpdateRoleMappingBody' });
+export const createBody = z.object(roleMappings.create).meta({ id: 'CreateRoleMappingBody' });
+const updateBody = z.object(roleMappings.patch).meta({ id: 'UpdateRoleMappingBody' });
 
 /** The schema of a proposed mapping, for the preview. */
-export const proposedMapping = z.object({
-  id: optional(id, null),
-  claim,
-  value,
-  role,
-  priority: optional(priority, 0),
-});
+export const proposedMapping = z.object({ id: optional(id, null), ...roleMappings.create });
 
 /** The mapping, under the lock of all changes to people. Throws 404 if another request deleted it. */
 const lockRoleMapping = async (tx: Tx, id: string): Promise<RoleMappingRow> => {
@@ -146,7 +107,7 @@ export const roleMappingRoutes = (db: Database, parts: PeopleParts, onChange: ()
       noStore: true,
       handler: async ({ found, body, actor, transaction }) => {
         const mapping = await transaction(async (tx) =>
-          updateRoleMapping(tx, actor, parts, await lockRoleMapping(tx, found.id), withoutUndefined(body)),
+          updateRoleMapping(tx, actor, parts, await lockRoleMapping(tx, found.id), body),
         );
         onChange();
         return mapping;

@@ -1,19 +1,54 @@
-import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../../database/index.ts';
-import type { MappingFields } from './role-rules.ts';
+import { z } from 'zod';
+import { type Executor, type Page, selectPage, sql, type Tx } from '../../database/index.ts';
+import { text } from '../../http/index.ts';
+import { roles } from '../../lib/principal.ts';
+import {
+  column,
+  type RowOf,
+  required,
+  resource,
+  type TableOf,
+  times,
+  type ValuesOf,
+  withDefault,
+} from '../../resource/index.ts';
+import { claimPath } from './claims.ts';
 
-export interface RoleMappingRow extends MappingFields {
-  id: string;
-  created_at: Date;
-  updated_at: Date;
-}
+const claim = text(200, 1)
+  .refine((value) => claimPath(value) !== null, 'is not a JSON Pointer: ~ must be followed by 0 or 1')
+  .meta({
+    openapi: { type: 'string', minLength: 1, maxLength: 200, examples: ['groups', '/realm_access/roles'] },
+  })
+  .describe(
+    'The name of a top-level claim, taken literally, or a JSON Pointer (RFC 6901) if it begins with `/`.',
+  );
+const value = text(500, 1).describe(
+  'Equal to one of the values of the claim, case included. For `email`: an address, or `@example.com` for a domain.',
+);
+
+export const roleMappings = resource(
+  'role_mappings',
+  {
+    claim: required(claim).shownAs(z.string()),
+    value: required(value).shownAs(z.string()),
+    role: required(z.enum(roles)),
+    priority: withDefault(z.int().min(0).max(1_000), 0).shownAs(
+      z.int().describe('Of the mappings that match, the highest priority decides, then the highest role.'),
+    ),
+  },
+  { id: column<string>(), ...times },
+);
+const { columns } = roleMappings;
+
+/** A role mapping: a person with this value in this claim has this role. */
+export type MappingFields = ValuesOf<typeof roleMappings>;
+export type RoleMappingRow = RowOf<typeof roleMappings>;
 
 declare module '../../database/database.ts' {
   interface Schema {
-    role_mappings: Table<RoleMappingRow, 'created_at' | 'updated_at'>;
+    role_mappings: TableOf<typeof roleMappings>;
   }
 }
-
-const columns = ['id', 'claim', 'value', 'role', 'priority', 'created_at', 'updated_at'] as const;
 
 /** Newest first. */
 export const listRoleMappings = (executor: Executor, page: Page): Promise<RoleMappingRow[]> =>
@@ -41,15 +76,7 @@ export const findPair = async (
 export const insertRoleMapping = (tx: Tx, id: string, fields: MappingFields): Promise<RoleMappingRow> =>
   tx
     .insertInto('role_mappings')
-    .values({ id, ...fields })
-    .returning(columns)
-    .executeTakeFirstOrThrow();
-
-export const updateRoleMappingRow = (tx: Tx, id: string, fields: MappingFields): Promise<RoleMappingRow> =>
-  tx
-    .updateTable('role_mappings')
-    .set({ ...fields, updated_at: sql<Date>`platform_now()` })
-    .where('id', '=', id)
+    .values({ id, ...roleMappings.write(fields) })
     .returning(columns)
     .executeTakeFirstOrThrow();
 

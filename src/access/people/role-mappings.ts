@@ -3,27 +3,24 @@ import { advisoryLock, type Tx } from '../../database/index.ts';
 import { unprocessable } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Actor } from '../../lib/principal.ts';
+import type { ChangesOf } from '../../resource/index.ts';
 import { checkGivesRoles } from './giving-roles.ts';
 import {
   deleteRoleMappingRow,
   findPair,
   insertRoleMapping,
   listAllRoleMappings,
+  type MappingFields,
   type RoleMappingRow,
-  updateRoleMappingRow,
+  roleMappings,
 } from './role-mapping-store.ts';
-import type { MappingFields } from './role-rules.ts';
 import { applyPolicy, keepingAnAdmin, type PeopleParts } from './roles.ts';
 
 /** The most mappings that there can be. */
 export const maxRoleMappings = 500;
 
-const fieldsOf = ({ claim, value, role, priority }: MappingFields): MappingFields => ({
-  claim,
-  value,
-  role,
-  priority,
-});
+/** The fields of a mapping, for the audit log. */
+const fieldsOf = (row: MappingFields) => roleMappings.write(row);
 
 const pairExists = () =>
   unprocessable([{ path: 'value', message: 'has a role mapping already for this claim' }]);
@@ -47,16 +44,16 @@ const changeMapping = async (
   tx: Tx,
   actor: Actor,
   row: RoleMappingRow,
-  changes: Partial<MappingFields>,
+  changes: ChangesOf<typeof roleMappings>,
 ): Promise<RoleMappingRow> => {
   const before = fieldsOf(row);
-  const after = { ...before, ...changes };
+  const after = roleMappings.merge(before, changes);
   const { id: other } = await findPair(tx, after);
   if (other && other !== row.id) throw pairExists();
   if ((Object.keys(after) as (keyof MappingFields)[]).every((name) => after[name] === before[name])) {
     return row;
   }
-  const mapping = await updateRoleMappingRow(tx, row.id, after);
+  const mapping = await roleMappings.update(tx, row.id, changes);
   await audit(tx, actor, 'role_mapping.update', row.id, { before, after });
   return mapping;
 };
@@ -92,7 +89,7 @@ export const updateRoleMapping = async (
   actor: Actor,
   parts: PeopleParts,
   row: RoleMappingRow,
-  changes: Partial<MappingFields>,
+  changes: ChangesOf<typeof roleMappings>,
 ): Promise<RoleMappingRow> => {
   const mapping = await changeMapping(tx, actor, row, changes);
   if (mapping !== row) await evaluate(tx, actor, parts, 'role_mapping.update');

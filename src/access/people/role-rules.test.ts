@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Role, roles } from '../../lib/principal.ts';
 import { claimAt, claimPath, valuesOf } from './claims.ts';
-import { type MappingFields, roleRules } from './role-rules.ts';
+import type { MappingFields } from './role-mapping-store.ts';
+import { roleRules } from './role-rules.ts';
 import type { Claims } from './store.ts';
 
 const mapping = (claim: string, value: string, role: Role = 'member', priority = 0): MappingFields => ({

@@ -1,15 +1,8 @@
-import { type Role, roles } from '../../lib/principal.ts';
+import { roles } from '../../lib/principal.ts';
 import { claimAt, claimPath, incompleteClaims, isEmailVerified, valuesOf } from './claims.ts';
 import { asciiLower, emailDomain } from './email.ts';
+import type { MappingFields } from './role-mapping-store.ts';
 import type { Claims } from './store.ts';
-
-/** A role mapping: a person with this value in this claim has this role. */
-export interface MappingFields {
-  claim: string;
-  value: string;
-  role: Role;
-  priority: number;
-}
 
 /** Why a mapping does not apply. */
 type IgnoredReason = 'claim_absent' | 'value_differs' | 'email_not_verified' | 'claims_incomplete';

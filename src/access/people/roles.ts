@@ -5,8 +5,9 @@ import type { Actor, Role } from '../../lib/principal.ts';
 import { readSettings } from '../../settings/index.ts';
 import { notifyAccessChanged } from '../changed.ts';
 import type { EndedKey } from './ended-keys.ts';
+import type { MappingFields } from './role-mapping-store.ts';
 import { listAllRoleMappings } from './role-mapping-store.ts';
-import { type MappingFields, type RoleRules, roleRules } from './role-rules.ts';
+import { type RoleRules, roleRules } from './role-rules.ts';
 import {
   type Claims,
   countActiveAdmins,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { branding, findBranding } from '../../branding/index.ts';
+import { findBranding, shownBranding } from '../../branding/index.ts';
 import type { Executor } from '../../database/index.ts';
 import {
   type Principal,
@@ -60,7 +60,7 @@ export const me = z
     base_url: z.string().describe('The address of the API.'),
     otlp_url: z.string().describe('Where traces are sent (OTLP over HTTP).'),
     version: z.string().describe('The version of the platform.'),
-    branding,
+    branding: shownBranding,
     limits: z
       .object({
         max_work_item_payload_size_in_kb: z.int(),

@@ -2,8 +2,26 @@ import { expect, it } from 'vitest';
 import { eachDatabase } from '../../../tests/harness/database.ts';
 import { testServices } from '../../../tests/harness/services.ts';
 import { makeAgent } from '../../../tests/harness/work-items.ts';
+import { keyAttention } from '../../access/keys/attention.ts';
+import { auditAttention } from '../../audit/attention.ts';
+import { integrationAttention, readIntegrations } from '../../observability/overview/attention.ts';
+import { deliveredByHour } from '../../observability/overview/numbers.ts';
+import { replicaAttention } from '../../replicas/attention.ts';
+import { listRoles } from '../../replicas/store.ts';
+import { scheduleAttention } from '../../schedules/overview/attention.ts';
+import { ScheduleNumbers } from '../../schedules/overview/numbers.ts';
+import { workItemAttention } from '../../work-items/overview/attention.ts';
+import { WorkItemNumbers } from '../../work-items/overview/numbers.ts';
 import { OverviewReader } from './overview.ts';
 
+const parts = () => ({
+  schedules: { attention: scheduleAttention, numbers: new ScheduleNumbers() },
+  workItems: { attention: workItemAttention, numbers: new WorkItemNumbers() },
+  integrations: { read: readIntegrations, attention: integrationAttention, delivered: deliveredByHour },
+  replicas: { roles: listRoles, attention: replicaAttention },
+  keyAttention,
+  auditAttention,
+});
 const all = { workItems: true, integrations: true, keys: true, audit: true };
 
 eachDatabase((_name, open) => {
@@ -12,6 +30,7 @@ eachDatabase((_name, open) => {
     const reader = new OverviewReader(
       open(),
       () => settings.get(),
+      parts(),
       () => 0,
     );
     expect((await reader.read(all, 24)).setup.agent).toBe(false);
@@ -26,6 +45,7 @@ eachDatabase((_name, open) => {
     const reader = new OverviewReader(
       open(),
       () => settings.get(),
+      parts(),
       () => now,
     );
     const read = async (permitted = all, hours = 24) => {
@@ -62,6 +82,7 @@ eachDatabase((_name, open) => {
     const reader = new OverviewReader(
       db,
       () => settings.get(),
+      parts(),
       () => 0,
     );
     await expect(reader.read(all, 24)).rejects.toThrow('away');

@@ -1,14 +1,23 @@
-import { type Database, type Executor, sql } from '../../database/index.ts';
-import { findScheduling } from '../../replicas/index.ts';
+import type { Access } from '../../access/index.ts';
+import type { Audit } from '../../audit/index.ts';
+import type { Database } from '../../database/index.ts';
+import { type Attention, sorted } from '../../lib/attention.ts';
+import type { Observability } from '../../observability/index.ts';
+import { findScheduling, type Replicas } from '../../replicas/index.ts';
+import type { Schedules } from '../../schedules/index.ts';
 import type { Settings } from '../../settings/index.ts';
-import { auditAttention, keyAttention } from './attention/access.ts';
-import { type Attention, sorted } from './attention/attention.ts';
-import { type IntegrationState, integrationAttention, readIntegrations } from './attention/integrations.ts';
-import { type RoleState, replicaAttention } from './attention/replicas.ts';
-import { scheduleAttention } from './attention/schedules.ts';
-import { workItemAttention } from './attention/work-items.ts';
-import { Numbers } from './numbers.ts';
-import { findSetup, type Setup } from './numbers-store.ts';
+import type { WorkItems } from '../../work-items/index.ts';
+import { findSetup, type Setup } from './setup-store.ts';
+
+/** What each feature contributes. */
+export interface OverviewParts {
+  schedules: Schedules['overview'];
+  workItems: WorkItems['overview'];
+  integrations: Observability['overview'];
+  replicas: Replicas['overview'];
+  keyAttention: Access['keyAttention'];
+  auditAttention: Audit['attention'];
+}
 
 /** What a caller may see of the Overview. */
 export interface Permitted {
@@ -22,22 +31,13 @@ const hour = 3_600_000;
 /** It is computed at most once in this time for everyone who may see the same. */
 const freshForMs = 2_000;
 
-const findRoles = async (executor: Executor): Promise<(RoleState & { replicas: number })[]> => {
-  const { rows } = await sql<RoleState & { replicas: number }>`
-    select role, count(*) filter (where alive)::int as replicas, bool_or(alive) as alive, max(seen_at) as last_at
-    from (select unnest(roles) as role, seen_at,
-      stopped_at is null and seen_at > platform_now() - interval '15 seconds' as alive from replicas) seen
-    group by role`.execute(executor);
-  return rows;
-};
-
 export interface Overview {
   now: Date;
   attention: Attention[];
-  work_items: (Awaited<ReturnType<Numbers['workItems']>> & { slots: number }) | null;
-  schedules: Awaited<ReturnType<Numbers['schedules']>>;
-  integrations: IntegrationState[] | null;
-  spans: (Awaited<ReturnType<Numbers['spans']>> & { queued: number }) | null;
+  work_items: (Awaited<ReturnType<OverviewParts['workItems']['numbers']['read']>> & { slots: number }) | null;
+  schedules: Awaited<ReturnType<OverviewParts['schedules']['numbers']['read']>>;
+  integrations: Awaited<ReturnType<OverviewParts['integrations']['read']>> | null;
+  spans: (Awaited<ReturnType<OverviewParts['integrations']['delivered']>> & { queued: number }) | null;
   setup: Setup;
 }
 
@@ -45,15 +45,16 @@ export interface Overview {
 export class OverviewReader {
   readonly #db: Database;
   readonly #settings: () => Settings;
-  readonly #numbers = new Numbers();
+  readonly #parts: OverviewParts;
   readonly #computed = new Map<string, { at: number; overview: Promise<Overview> }>();
 
   /** `clock` counts milliseconds; no one sets it. */
   readonly #clock: () => number;
 
-  constructor(db: Database, settings: () => Settings, clock = () => performance.now()) {
+  constructor(db: Database, settings: () => Settings, parts: OverviewParts, clock = () => performance.now()) {
     this.#db = db;
     this.#settings = settings;
+    this.#parts = parts;
     this.#clock = clock;
   }
 
@@ -74,55 +75,55 @@ export class OverviewReader {
 
   #compute(permitted: Permitted, hours: number): Promise<Overview> {
     return this.#db.run(async (executor) => {
-      const [scheduling, roles] = await Promise.all([findScheduling(executor), findRoles(executor)]);
+      const { schedules, workItems, integrations, replicas, keyAttention, auditAttention } = this.#parts;
+      const [scheduling, roles] = await Promise.all([findScheduling(executor), replicas.roles(executor)]);
       const now = scheduling.now.getTime();
       const begin = now - hours * hour;
       const from = new Date(begin);
-      const numbers = this.#numbers;
       const workers = roles.find(({ role }) => role === 'worker');
       const slots = (workers?.replicas ?? 0) * this.#settings().MAX_CONCURRENT_WORK_ITEMS;
 
       const readWorkItems = async () => {
-        const counts = await numbers.workItems(executor, begin, now);
+        const counts = await workItems.numbers.read(executor, begin, now);
         const facts = { alive: workers?.alive ?? false, executing: counts.by_status.EXECUTING, slots };
         return {
-          attention: await workItemAttention(executor, facts, from, now),
+          attention: await workItems.attention(executor, facts, from, now),
           work_items: { ...counts, slots },
         };
       };
       const readOthers = async () => {
-        const integrations = permitted.integrations ? await readIntegrations(executor, now) : null;
+        const states = permitted.integrations ? await integrations.read(executor, now) : null;
         return {
           attention: [
-            ...(integrations ? integrationAttention(integrations, from, now) : []),
+            ...(states ? integrations.attention(states, from, now) : []),
             ...(permitted.audit ? await auditAttention(executor, now) : []),
             ...(permitted.keys ? await keyAttention(executor, now) : []),
           ],
-          integrations,
-          spans: integrations && {
-            ...(await numbers.spans(executor, begin, now)),
-            queued: integrations.reduce((sum, { queued }) => sum + queued, 0),
+          integrations: states,
+          spans: states && {
+            ...(await integrations.delivered(executor, begin, now)),
+            queued: states.reduce((sum, { queued }) => sum + queued, 0),
           },
           setup: await findSetup(executor),
         };
       };
       // Side by side, each on a connection of its own: on PostgreSQL it takes as long as the longest.
-      const [ofSchedules, schedules, items, { attention, ...others }] = await Promise.all([
-        scheduleAttention(executor, scheduling, from),
-        numbers.schedules(executor, begin, now),
+      const [ofSchedules, numbers, items, { attention, ...others }] = await Promise.all([
+        schedules.attention(executor, scheduling, from),
+        schedules.numbers.read(executor, begin, now),
         permitted.workItems ? readWorkItems() : null,
         readOthers(),
       ]);
       return {
         now: scheduling.now,
         attention: sorted([
-          ...replicaAttention(roles, scheduling),
+          ...replicas.attention(roles, scheduling),
           ...ofSchedules,
           ...(items?.attention ?? []),
           ...attention,
         ]),
         work_items: items?.work_items ?? null,
-        schedules,
+        schedules: numbers,
         ...others,
       };
     });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { id, queryInteger, type Route, route, timestamp } from '../../http/index.ts';
+import { attentionKinds, severities, subjectTypes } from '../../lib/attention.ts';
 import { type Principal, roleAllows, scopesAllow } from '../../lib/principal.ts';
 import { statuses } from '../../work-items/index.ts';
-import { attentionKinds, severities, subjectTypes } from './attention/attention.ts';
 import type { OverviewReader, Permitted } from './overview.ts';
 
 const mostHours = 168;

@@ -1,18 +1,7 @@
 import type { Executor } from '../../database/index.ts';
 import { mayCall, type Principal, type Role, type Scope } from '../../lib/principal.ts';
 import { settingDefinitions } from '../../settings/index.ts';
-import {
-  findAgents,
-  findDataConnections,
-  findIntegrations,
-  findKeys,
-  findLlms,
-  findSchedules,
-  findSemanticDataModels,
-  findToolServers,
-  findWorkItems,
-  type Hit,
-} from './store.ts';
+import { findKeys, findThings, findWorkItems, type Hit } from './store.ts';
 
 export const kinds = [
   'agent',
@@ -48,18 +37,19 @@ interface Finder {
   /** What the operation that lists the kind requires. */
   role: Role;
   scope: Scope;
-  find(executor: Executor, q: string, principal: Principal): Promise<Hit[]> | Hit[];
+  /** Without it, by the name or the id. */
+  find?(executor: Executor, q: string, principal: Principal): Promise<Hit[]> | Hit[];
 }
 
 const finders: Record<Kind, Finder> = {
-  agent: { role: 'member', scope: 'agents:read', find: findAgents },
-  schedule: { role: 'member', scope: 'schedules:read', find: findSchedules },
+  agent: { role: 'member', scope: 'agents:read' },
+  schedule: { role: 'member', scope: 'schedules:read' },
   work_item: { role: 'member', scope: 'work_items:read', find: findWorkItems },
-  integration: { role: 'admin', scope: 'observability:read', find: findIntegrations },
-  llm_configuration: { role: 'builder', scope: 'llm:read', find: findLlms },
-  tool_server: { role: 'builder', scope: 'agents:read', find: findToolServers },
-  data_connection: { role: 'builder', scope: 'data:read', find: findDataConnections },
-  semantic_data_model: { role: 'builder', scope: 'data:read', find: findSemanticDataModels },
+  integration: { role: 'admin', scope: 'observability:read' },
+  llm_configuration: { role: 'builder', scope: 'llm:read' },
+  tool_server: { role: 'builder', scope: 'agents:read' },
+  data_connection: { role: 'builder', scope: 'data:read' },
+  semantic_data_model: { role: 'builder', scope: 'data:read' },
   api_key: {
     role: 'member',
     scope: 'access:read',
@@ -78,7 +68,8 @@ export const search = async (
   for (const kind of kinds) {
     const { role, scope, find } = finders[kind];
     if (!mayCall(principal, role, scope)) continue;
-    for (const hit of await find(executor, q, principal)) found.push({ kind, ...hit });
+    const hits = find ? await find(executor, q, principal) : await findThings(executor, kind, q);
+    for (const hit of hits) found.push({ kind, ...hit });
   }
   return found;
 };

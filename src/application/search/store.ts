@@ -1,5 +1,6 @@
 import { type Executor, type RawBuilder, sql } from '../../database/index.ts';
 import { idsBeginning } from '../../lib/ids.ts';
+import { noAgent, things } from '../things.ts';
 
 /** Something that was found. */
 export interface Hit {
@@ -21,34 +22,38 @@ const idBegins = (id: RawBuilder<unknown>, q: string) => {
   return ids ? sql`${id} between ${ids.first}::uuid and ${ids.last}::uuid` : sql`false`;
 };
 
-/** First what begins with the text, then what has it elsewhere, each newest first. */
-const best = (text: RawBuilder<unknown>, id: RawBuilder<unknown>, q: string) =>
-  sql`starts_with(lower(${text}), lower(${q})) desc, ${id} desc limit ${most}`;
+interface More {
+  condition: RawBuilder<unknown>;
+  /** Another match. */
+  also: RawBuilder<unknown>;
+  /** The order before all other. */
+  first: RawBuilder<unknown>;
+}
 
-const rowsOf = async (executor: Executor, query: RawBuilder<Hit>): Promise<Hit[]> =>
-  (await query.execute(executor)).rows;
-
-const noAgent = sql`null::uuid as agent_id`;
-
-export const findAgents = (executor: Executor, q: string): Promise<Hit[]> => {
-  const [name, id] = [sql`a.name`, sql`a.id`];
-  return rowsOf(
-    executor,
-    sql<Hit>`select a.id, a.name as title, a.mode as detail, ${noAgent} from agents a
-      where ${contains(name, q)} or ${idBegins(id, q)} order by ${best(name, id, q)}`,
-  );
+/** The things of a kind whose name has the text, or whose id begins with it: those whose name begins with it first, then the newest. */
+export const findThings = async (
+  executor: Executor,
+  kind: string,
+  q: string,
+  more?: More,
+): Promise<Hit[]> => {
+  const { from, name, detail, also, agentId } = things[kind]!;
+  const id = sql`t.id`;
+  const matches = [contains(name, q), ...(also ? [contains(also, q)] : []), idBegins(id, q)];
+  const { rows } =
+    await sql<Hit>`select t.id, ${name} as title, ${detail} as detail, ${agentId ?? noAgent} as agent_id
+    from ${from} where ${more?.condition ?? sql`true`} and (${sql.join([...(more ? [more.also] : []), ...matches], sql` or `)})
+    order by ${more ? sql`${more.first},` : sql``} starts_with(lower(${name}), lower(${q})) desc, t.id desc
+    limit ${most}`.execute(executor);
+  return rows;
 };
 
-/** A schedule has the name of its Work Items; without one it is found by its agent's. */
-export const findSchedules = (executor: Executor, q: string): Promise<Hit[]> => {
-  const [name, id] = [sql`coalesce(s.work_item_name, a.name)`, sql`s.id`];
-  return rowsOf(
-    executor,
-    sql<Hit>`select s.id, ${name} as title, s.agent_id,
-        a.name || ', ' || s.cron_expression || ' ' || s.timezone as detail
-      from schedules s join agents a on a.id = s.agent_id
-      where ${contains(name, q)} or ${idBegins(id, q)} order by ${best(name, id, q)}`,
-  );
+/** `owner` null: the keys of everyone; else those that this principal created or owns. */
+export const findKeys = (executor: Executor, q: string, owner: string | null): Promise<Hit[]> => {
+  const condition =
+    owner === null ? sql`true` : sql`(t.created_by = ${owner} or t.owner_user_id::text = ${owner})`;
+  const prefix = sql`starts_with(t.prefix, ${q})`;
+  return findThings(executor, 'api_key', q, { condition, also: prefix, first: sql`${prefix} desc` });
 };
 
 const rested = ['DRAFT', 'NEEDS_REVIEW', 'INDETERMINATE', 'COMPLETED', 'ERROR', 'CANCELLED'] as const;
@@ -75,76 +80,10 @@ const workItemIds = (q: string) => {
     union ${sql.join(parts, sql` union `)}`;
 };
 
-export const findWorkItems = (executor: Executor, q: string): Promise<Hit[]> =>
-  rowsOf(
-    executor,
-    sql<Hit>`select w.id, coalesce(w.work_item_name, w.id::text) as title,
-        w.status || coalesce(', ' || a.name, '') as detail, ${noAgent}
+export const findWorkItems = async (executor: Executor, q: string): Promise<Hit[]> => {
+  const { rows } = await sql<Hit>`select w.id, coalesce(w.work_item_name, w.id::text) as title,
+        w.status || coalesce(', ' || a.name, '') as detail, ${noAgent} as agent_id
       from (${workItemIds(q)}) found join work_items w on w.id = found.id left join agents a on a.id = w.agent_id
-      order by w.id desc limit ${most}`,
-  );
-
-export const findIntegrations = (executor: Executor, q: string): Promise<Hit[]> => {
-  const [name, id] = [sql`coalesce(i.description, i.provider)`, sql`i.id`];
-  return rowsOf(
-    executor,
-    sql<Hit>`select i.id, ${name} as title, i.provider as detail, ${noAgent}
-      from observability_integrations i
-      where ${contains(name, q)} or ${contains(sql`i.provider`, q)} or ${idBegins(id, q)}
-      order by ${best(name, id, q)}`,
-  );
-};
-
-/** `owner` null: the keys of everyone; else those that this principal created or owns. */
-export const findKeys = (executor: Executor, q: string, owner: string | null): Promise<Hit[]> => {
-  const [name, id] = [sql`k.name`, sql`k.id`];
-  const owned =
-    owner === null ? sql`true` : sql`(k.created_by = ${owner} or k.owner_user_id::text = ${owner})`;
-  return rowsOf(
-    executor,
-    sql<Hit>`select k.id, k.name as title, k.prefix as detail, ${noAgent} from api_keys k
-      where ${owned} and (starts_with(k.prefix, ${q}) or ${contains(name, q)} or ${idBegins(id, q)})
-      order by starts_with(k.prefix, ${q}) desc, ${best(name, id, q)}`,
-  );
-};
-
-export const findLlms = (executor: Executor, q: string): Promise<Hit[]> => {
-  const [name, id] = [sql`l.name`, sql`l.id`];
-  return rowsOf(
-    executor,
-    sql<Hit>`select l.id, l.name as title, l.kind || ', ' || l.model as detail, ${noAgent}
-      from llm_configurations l
-      where ${contains(name, q)} or ${contains(sql`l.model`, q)} or ${idBegins(id, q)}
-      order by ${best(name, id, q)}`,
-  );
-};
-
-export const findDataConnections = (executor: Executor, q: string): Promise<Hit[]> => {
-  const [name, id] = [sql`d.name`, sql`d.id`];
-  return rowsOf(
-    executor,
-    sql<Hit>`select d.id, d.name as title, d.engine as detail, ${noAgent} from data_connections d
-      where ${contains(name, q)} or ${idBegins(id, q)} order by ${best(name, id, q)}`,
-  );
-};
-
-export const findSemanticDataModels = (executor: Executor, q: string): Promise<Hit[]> => {
-  const [name, id] = [sql`m.name`, sql`m.id`];
-  return rowsOf(
-    executor,
-    sql<Hit>`select m.id, m.name as title, d.name as detail, ${noAgent}
-      from semantic_data_models m join data_connections d on d.id = m.data_connection_id
-      where ${contains(name, q)} or ${idBegins(id, q)} order by ${best(name, id, q)}`,
-  );
-};
-
-export const findToolServers = (executor: Executor, q: string): Promise<Hit[]> => {
-  const [name, id] = [sql`t.name`, sql`t.id`];
-  return rowsOf(
-    executor,
-    sql<Hit>`select t.id, t.name as title, t.prefix || ', ' || t.transport as detail, ${noAgent}
-      from tool_servers t
-      where ${contains(name, q)} or ${contains(sql`t.prefix`, q)} or ${idBegins(id, q)}
-      order by ${best(name, id, q)}`,
-  );
+      order by w.id desc limit ${most}`.execute(executor);
+  return rows;
 };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { CommandFailure } from '../client.ts';
+import { fetchFor } from '../proxy.ts';
 import { safe } from '../show.ts';
 import type { LoadTestOptions } from './options.ts';
 import { type Sent, steadily } from './pace.ts';
@@ -37,6 +38,7 @@ const sendSpans = async ({ url, key }: LoadTestOptions, agentId: string): Promis
   }));
   const attributes = [{ key: 'gen_ai.agent.id', value: { stringValue: agentId } }];
   const body = { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] };
+  const fetch = await fetchFor(url);
   const response = await fetch(`${url}/api/v2/telemetry/v1/traces`, {
     method: 'POST',
     headers: {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
+import { sessionStatements } from '@agent-platform/sql';
 import { type Connection, createConnection, type FieldPacket } from 'mysql2';
-import { sessionStatements } from '../../sql/index.ts';
 import type { Engine, OpenParts, ReadQuery, ServerInfo, Session } from './engine.ts';
 import { ConnectionFailure, NotTaken, QueryFailure } from './failures.ts';
 import { listMysqlTables, writableSql } from './mysql-catalog.ts';
@@ -202,7 +202,7 @@ class MysqlSession implements Session {
       };
       // The driver tells a lost connection to those who wait with a callback only.
       this.#fail = reject;
-      const execution = connection.execute(statement as never);
+      const execution = connection.execute(statement);
       execution.on('error', reject);
       execution.on('fields', (fields: FieldPacket[]) => {
         floats = fields.map(isFloat);
@@ -211,7 +211,7 @@ class MysqlSession implements Session {
           query,
         );
       });
-      execution.on('result', ((row: unknown[]) => {
+      execution.on('result', (row: unknown[]) => {
         taken();
         if (!collector || !Array.isArray(row)) return;
         const values = row.map((value, i) =>
@@ -233,7 +233,7 @@ class MysqlSession implements Session {
         if (++notTaken < 2) return;
         done(collector);
         this.close();
-      }) as never);
+      });
       execution.on('end', () => {
         if (collector) done(collector);
         else reject(new QueryFailure('query_failed', 'The database returned no rows.'));

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { sessionStatements } from '@agent-platform/sql';
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import type { Address } from '../../lib/egress.ts';
-import { sessionStatements } from '../../sql/index.ts';
 import type { Engine, OpenParts, ReadQuery, ServerInfo, Session } from './engine.ts';
 import { ConnectionFailure, NotTaken, ownDatabaseFailure } from './failures.ts';
 import { listPostgresTables } from './postgres-catalog.ts';

@@ -1,4 +1,4 @@
-import type { Datatype } from '../../sql/index.ts';
+import type { Datatype } from '@agent-platform/sql';
 import { NotTaken, QueryFailure } from './failures.ts';
 
 export type { Datatype };

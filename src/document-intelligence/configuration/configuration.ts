@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { audit } from '../../audit/index.ts';
 import { advisoryLock, type Database, type Executor, type Tx } from '../../database/index.ts';
 import type { Vault } from '../../lib/crypto.ts';
@@ -58,6 +59,13 @@ export const readingOf = ({ ocr, ocr_languages: languages, settings }: Configura
   settings,
 });
 
+/** The settings that a body asks for. Throws 422 for a missing secret. */
+const settingsOf = (body: ConfigurationBody, stored: ReaderSettings | null): ReaderSettings => {
+  const settings = withStoredSecrets(body, stored);
+  if (settings) return settings;
+  throw unprocessable([{ path: 'settings.api_key', message: 'is required for this endpoint' }]);
+};
+
 /** How long the test of a provider may take, in milliseconds. */
 const testTimeoutMs = 60_000;
 
@@ -101,10 +109,7 @@ export class Configurations {
    * language that is not installed. It looks up the address, so it is not called in a transaction.
    */
   async check(body: ConfigurationBody, stored: ReaderSettings | null): Promise<ReaderSettings> {
-    const settings = withStoredSecrets(body, stored);
-    if (!settings) {
-      throw unprocessable([{ path: 'settings.api_key', message: 'is required for this endpoint' }]);
-    }
+    const settings = settingsOf(body, stored);
     const missing = (body.ocr_languages ?? []).findIndex((code) => !isOcrLanguageInstalled(code));
     if (missing !== -1) {
       const code = body.ocr_languages![missing]!;
@@ -121,8 +126,9 @@ export class Configurations {
     return settings;
   }
 
-  /** Replaces the locked configuration by `body`, whose settings were checked. */
-  async put(tx: Tx, actor: Actor, body: ConfigurationBody, settings: ReaderSettings): Promise<Configuration> {
+  /** Replaces the locked configuration by `body`. `given`: its settings, which were checked, with stored secrets. */
+  async put(tx: Tx, actor: Actor, body: ConfigurationBody, given?: ReaderSettings): Promise<Configuration> {
+    const settings = given ?? settingsOf(body, null);
     const {
       llm_id: llmId = null,
       ocr = defaults.ocr,
@@ -174,7 +180,7 @@ export class Configurations {
             await this.#sandbox.run(
               'documentRead',
               { type: 'pdf', ranges: null, maxPages: 1, maxCharacters: 1_000 },
-              { files: { source: [sample.bytes] as never }, limits: { seconds: 30 }, signal: within },
+              { files: { source: Readable.from([sample.bytes]) }, limits: { seconds: 30 }, signal: within },
             )
           ).pages;
       const lines = pages.reduce((count, page) => count + page.lines.length, 0);

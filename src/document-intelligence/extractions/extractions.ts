@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { Database, Tx } from '../../database/index.ts';
 import type { SealedColumn, Vault } from '../../lib/crypto.ts';
+import { parseJson } from '../../lib/json.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
 import { type Extracted, maxRunMs } from './extract.ts';
@@ -64,7 +65,7 @@ export class Extractions {
   }
 
   open({ id, record }: ExtractionRow): ExtractionRecord {
-    return JSON.parse(this.#vault.open(record, this.sealed.boundTo(id)));
+    return parseJson(this.#vault.open(record, this.sealed.boundTo(id))) as ExtractionRecord;
   }
 
   openSummary({ id, summary }: Pick<ExtractionRow, 'id' | 'summary'>): ExtractionSummary {

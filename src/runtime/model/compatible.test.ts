@@ -187,6 +187,63 @@ describe('a model behind an OpenAI-compatible endpoint', () => {
     expect(nonsense).toMatchObject({ code: 'model_answer_invalid', retryable: true });
   });
 
+  it.each([
+    [{ error: { message: 'a quota' } }, 'model_answer_invalid', 'a quota'],
+    [{ detail: 'a reason' }, 'model_answer_invalid', 'a reason'],
+    [{ errors: [{ message: 'in a list' }] }, 'model_answer_invalid', 'in a list'],
+    [
+      {
+        choices: [
+          {
+            index: 0,
+            message: { role: 'assistant', content: '' },
+            finish_reason: 'error',
+            error: { message: 'upstream', code: 502 },
+          },
+        ],
+      },
+      'model_unavailable',
+      '502: upstream',
+    ],
+  ])('keeps the text of an error in a response of status 200: %j', async (body, code, text) => {
+    expect(await failing({ body })).toMatchObject({ code, message: expect.stringContaining(text) });
+  });
+
+  const chunkWith = (delta: object, more: object = {}) => ({
+    ...completion({}),
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta, ...more }],
+  });
+  const streamOf = (...chunks: object[]): Reply => ({
+    headers: { 'content-type': 'text/event-stream' },
+    body: `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`,
+  });
+
+  it('keeps the text of an error in a stream, and what had arrived is no reply', async () => {
+    const error = { message: 'it is full' };
+    expect(await failing(streamOf({ error }))).toMatchObject({
+      code: 'model_unavailable',
+      message: 'The model endpoint returned an error: it is full',
+    });
+    const begun = chunkWith({ content: 'The "error": {' });
+    expect(await failing(streamOf(begun, { error }))).toMatchObject({
+      code: 'model_unavailable',
+      message: expect.stringContaining('it is full'),
+    });
+    const ended = chunkWith({ content: '' }, { finish_reason: 'error' });
+    const coded = { ...ended, error: { message: 'it is gone', code: 502 } };
+    expect(await failing(streamOf(begun, coded))).toMatchObject({ code: 'model_unavailable' });
+    expect(await failing(streamOf(begun, ended))).toMatchObject({ code: 'model_unavailable' });
+  });
+
+  it.each([[{}], [[]], [null], [undefined]])('reads %j as no arguments of a call', async (none) => {
+    const call = { id: 'c', type: 'function', function: { name: 'current_time', arguments: none } };
+    await using endpoint = await startEndpoint(() => ({
+      body: completion({ tool_calls: [call] }, 'tool_calls'),
+    }));
+    expect((await ask(endpoint.url)).toolCalls).toEqual([{ id: 'c', name: 'current_time', arguments: {} }]);
+  });
+
   it('does not follow a redirect and is not retried with an invalid request', async () => {
     expect(
       await failing({ status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' }),

@@ -116,19 +116,21 @@ const ofRefusal = (refusal: Refusal, redactor: Redactor): ModelError => {
 export class ReportedError extends Error {
   readonly status: number | null;
   readonly body: string;
-  constructor(message: string, status: number | null, body: string) {
+  readonly inStream: boolean;
+  constructor(message: string, status: number | null, body: string, inStream: boolean) {
     super(message);
     this.status = status;
     this.body = body;
+    this.inStream = inStream;
   }
 }
 
-const ofReported = ({ message, status, body }: ReportedError, redactor: Redactor): ModelError => {
+const ofReported = ({ message, status, body, inStream }: ReportedError, redactor: Redactor): ModelError => {
   const refusal = { status: status ?? 400, message, searched: `${message} ${body}`, headers: undefined };
   const error = ofRefusal(refusal, redactor);
   if (status !== null || error.refused !== null || error.code !== 'model_refused') return error;
   const text = `The model endpoint returned an error: ${scrub(message, redactor)}`;
-  return new ModelError('model_answer_invalid', text, { retryable: true });
+  return new ModelError(inStream ? 'model_unavailable' : 'model_answer_invalid', text, { retryable: true });
 };
 
 const brokenOff = () =>

@@ -6,25 +6,42 @@ import { wordsIn } from './words.ts';
 const errorIn = (body: Record<string, unknown>): unknown =>
   body.error ?? (body.object === 'error' ? body : undefined);
 
-/** Throws what the body of a response of status 200 reports instead of a reply. */
-const throwReported = (body: Record<string, unknown>): void => {
+/** Throws what a body or a chunk of status 200 reports instead of a reply. */
+const throwReported = (body: Record<string, unknown>, inStream: boolean): void => {
+  const choices = Array.isArray(body.choices) ? body.choices : [];
+  // Routers say so of a reply that broke off, next to what had arrived of it.
+  const failed = choices.find((choice) => isObject(choice) && choice.finish_reason === 'error');
   // A reply counts, whatever stands next to it.
-  if (Array.isArray(body.choices) && body.choices.length > 0) return;
-  const error = errorIn(body);
-  if (typeof error === 'string' && error !== '') throw new ReportedError(error, null, JSON.stringify(body));
+  if (choices.length > 0 && !failed) return;
+  const error = errorIn(body) ?? failed?.error ?? (failed && 'The reply ended with an error.');
+  const text = JSON.stringify(body);
+  if (typeof error === 'string' && error !== '') throw new ReportedError(error, null, text, inStream);
   if (!isObject(error)) return;
   const status = [error.code, error.status, error.status_code, body.code, body.status_code]
     .map(Number)
     .find((code) => code >= 400 && code <= 599);
-  throw new ReportedError(wordsIn(body) ?? JSON.stringify(error), status ?? null, JSON.stringify(body));
+  const words = wordsIn({ error }) ?? JSON.stringify(error);
+  throw new ReportedError(words, status ?? null, text, inStream);
 };
 
-/** Arguments as an object become the text that the protocol has. */
-const textArguments = (message: unknown): void => {
+/** Throws what a body of chat completions says if it is neither a reply nor an error in the form of the protocol. */
+const throwOtherWords = (body: Record<string, unknown>): void => {
+  if ('choices' in body) return;
+  const words = wordsIn(body);
+  if (words !== undefined) throw new ReportedError(words, null, JSON.stringify(body), false);
+};
+
+/** Arguments as an object, or as a list for none, become the text that the protocol has. */
+const textArguments = (message: unknown, isWhole: boolean): void => {
   if (!isObject(message) || !Array.isArray(message.tool_calls)) return;
   for (const call of message.tool_calls) {
     const called = isObject(call) ? call.function : undefined;
-    if (isObject(called) && isObject(called.arguments)) called.arguments = JSON.stringify(called.arguments);
+    if (!isObject(called)) continue;
+    const { arguments: given } = called;
+    if (isObject(given)) called.arguments = JSON.stringify(given);
+    else if (Array.isArray(given) && given.length === 0) called.arguments = '{}';
+    // In a stream they may come with a later chunk.
+    else if (isWhole) called.arguments ??= '{}';
   }
 };
 
@@ -33,8 +50,8 @@ const asProtocol = (body: unknown): unknown => {
   if (!isObject(body) || !Array.isArray(body.choices)) return body;
   for (const choice of body.choices) {
     if (!isObject(choice)) continue;
-    textArguments(choice.message);
-    textArguments(choice.delta);
+    textArguments(choice.message, true);
+    textArguments(choice.delta, false);
   }
   return body;
 };
@@ -47,12 +64,19 @@ const parsed = (text: string): unknown => {
   }
 };
 
-const objectArguments = /"arguments"\s*:\s*\{/;
+const objectArguments = /"arguments"\s*:\s*[{[]/;
+/** The key or the value: most lines of a stream have neither. */
+const errorInLine = /"error"/;
 
-const withTextArguments = (line: string): string => {
-  if (!line.startsWith('data:') || !objectArguments.test(line)) return line;
+/** A line of a stream of chat completions as the protocol has it. Throws the error that it reports. */
+const readableLine = (line: string): string => {
+  if (!line.startsWith('data:')) return line;
+  const hasObject = objectArguments.test(line);
+  if (!hasObject && !errorInLine.test(line)) return line;
   const data = parsed(line.slice('data:'.length));
-  return data === undefined ? line : `data: ${JSON.stringify(asProtocol(data))}`;
+  if (!isObject(data)) return line;
+  throwReported(data, true);
+  return hasObject ? `data: ${JSON.stringify(asProtocol(data))}` : line;
 };
 
 /** The lines of a stream, each changed by `change`. */
@@ -75,7 +99,7 @@ const asStream = (response: Response): Response => {
   const { status, statusText, headers } = response;
   const body = response.body
     .pipeThrough(new TextDecoderStream())
-    .pipeThrough(changedLines(withTextArguments))
+    .pipeThrough(changedLines(readableLine))
     .pipeThrough(new TextEncoderStream());
   return new Response(body, { status, statusText, headers });
 };
@@ -84,14 +108,16 @@ const asWhole = async (response: Response, isChat: boolean): Promise<Response> =
   const { status, statusText, headers } = response;
   const text = await response.text();
   const body = parsed(text);
-  if (isObject(body)) throwReported(body);
-  const sent = isChat && objectArguments.test(text) ? JSON.stringify(asProtocol(body)) : text;
+  if (isObject(body)) throwReported(body, false);
+  if (isChat && isObject(body)) throwOtherWords(body);
+  const sent = isChat && text.includes('"tool_calls"') ? JSON.stringify(asProtocol(body)) : text;
   return new Response(sent, { status, statusText, headers });
 };
 
 /**
  * `fetch` for servers that keep to their protocol only roughly. An error in a response of status 200 is thrown with its
- * text; arguments of calls that are objects become text, if `isChat`: the endpoint speaks chat completions.
+ * text; if `isChat`, the endpoint speaks chat completions: an error in their stream is thrown too, and arguments of calls
+ * that are objects become text.
  */
 export const readableFetch =
   (

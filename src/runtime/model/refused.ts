@@ -9,13 +9,15 @@ const noTools: readonly RegExp[] = [
   /--enable-auto-tool-choice/,
   // llama.cpp: tools param requires --jinja flag. OpenAI: 'tools' is not supported with this model. Servers that check
   // the body: tools: Extra inputs are not permitted.
-  /\btools?\b(?![.[]\d)[^.:;]{0,60}(\brequires? --|\b(is|are|was) (not|disabled)\b|\bunsupported\b)/i,
+  /\b(tools?|tool_choice)\b(?![.[]\d)[^.:;]{0,60}(\brequires? --|\b(is|are|was) (not|disabled)\b|\bunsupported\b)/i,
   /\btools['"\]]*[,:][^.;{}]{0,60}extra inputs are not permitted/i,
   // Gemini: Function calling is not enabled for models/….
   /\b(function|tool)[ _-]?call(ing|s)?\b[^.:;]{0,60}\b(not (supported|enabled|available|permitted|allowed)|unsupported|disabled)\b/i,
   // Ollama: … does not support tools. Bedrock: This model doesn't support tool use. Routers: No endpoints found that
   // support tool use.
   /\b(doesn't|don't|does not|do not|cannot|that) support (the )?['"`]?(tools?\b(?![.[]\d)|(function|tool)[ _-]?(call|use|choice))/i,
+  // LiteLLM: … does not support parameters: ['tools'].
+  /\b(doesn't|don't|does not|do not) support (the )?param(eter)?s?\b[^.;]{0,60}\b(tools|tool_choice)\b(?![.[]\d)/i,
   // llama.cpp: Unsupported param: tools. Azure: Unrecognized request argument supplied: tools.
   /\b(unsupported|unrecognized|unknown|unexpected)\b[^.;]{0,40}\b(param(eter)?|argument|field|input|key|name)s?\b[^.;]{0,40}\b(tools|tool_choice)\b(?![.[]\d)/i,
 ];

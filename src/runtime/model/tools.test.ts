@@ -91,6 +91,23 @@ const odd: Record<string, Schema> = {
     },
     required: ['a', 'undefined_one'],
   },
+  'a type that is listed twice': {
+    type: 'object',
+    properties: { a: { type: ['string', 'null', 'string'] } },
+  },
+  'required names without properties, deep inside': {
+    type: 'object',
+    properties: {
+      a: { type: 'object', required: ['b'] },
+      c: {
+        type: 'object',
+        properties: { d: { type: 'string' }, e: { type: 'string' } },
+        anyOf: [{ required: ['d'] }, { required: ['e'] }],
+      },
+      f: { $ref: '#/$defs/F', required: ['g', 'h'] },
+    },
+    $defs: { F: { type: 'object', properties: { g: { type: 'string' } } } },
+  },
 };
 
 /** A reply to a request that the provider has taken. */
@@ -134,6 +151,7 @@ describe('a tool whose schema a provider would refuse', () => {
     expect(fitFor('a reference to itself', 'google')!.properties).toEqual({
       tree: { type: 'object', properties: { children: { type: 'array', items: {} } } },
     });
+    expect(fitFor('a type that is listed twice')!.properties).toEqual({ a: { type: ['string', 'null'] } });
     expect(fitFor('values that no draft has')).toEqual({
       type: 'object',
       properties: { a: {}, b: {}, c: {}, undefined_one: {} },
@@ -252,6 +270,14 @@ describe('an endpoint that takes no tools', () => {
     ['openai_compatible', { detail: [{ loc: ['body', 'tools'], msg: 'Extra inputs are not permitted' }] }],
     ['openai_compatible', { error: { message: "'tools' is not supported with this model." } }],
     ['openai_compatible', { error: { message: 'Unsupported param: tools' } }],
+    [
+      'openai_compatible',
+      {
+        error: { message: "UnsupportedParamsError: x does not support parameters: ['tools'], for model=y." },
+      },
+    ],
+    ['openai_compatible', { error: { message: 'tool_choice is not supported for this model' } }],
+    ['openai_compatible', { errors: [{ code: 'x', message: 'The model does not support tools.' }] }],
   ])('is known by its words: %s %j', async (name, body) => {
     const { offered } = await stepsAt(
       (request) => (protocols[name]!.toolNames(request).length > 0 ? { status: 400, body } : null),

@@ -9,4 +9,4 @@ const textIn = (value: unknown): string | undefined => {
 
 /** What an endpoint says of an error in the body of its response, in one of the forms in use; undefined if nothing. */
 export const wordsIn = (body: unknown): string | undefined =>
-  isObject(body) ? (textIn(body.error) ?? textIn(body)) : undefined;
+  isObject(body) ? (textIn(body.error) ?? textIn(body) ?? textIn(body.errors)) : undefined;

@@ -22,7 +22,7 @@ const readScan = async (ocr: Ocr, document: PDFDocumentProxy, number: number): P
   const canvas = createCanvas(size.width, size.height);
   const aspect = points.width / points.height;
   try {
-    await page.render({ canvas: canvas as never, viewport }).promise;
+    await page.render({ canvas: canvas, viewport }).promise;
     return { page: number, lines: await ocr.read(canvas.toBuffer('image/png'), size), aspect };
   } catch {
     return { page: number, lines: [], aspect };

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { constants, type DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
-import { addFunctions } from './sqlite-functions.ts';
+import { addFunctions } from '@agent-platform/sql/sqlite';
 
 /** A value that is bound. A string of digits in `integer` is an integer that JSON cannot carry. */
 type SqliteParameter = string | number | boolean | null | { integer: string };

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { NoDateError } from '@agent-platform/sql/sqlite';
 import { JobFault } from './fault.ts';
 import { runQuery } from './sqlite-query.ts';
 import { probe, readTables } from './sqlite-tables.ts';
@@ -57,6 +58,7 @@ const faultOf = (error: unknown): unknown => {
     errstr,
     message,
   } = error as Error & Record<'code' | 'errstr', string> & { errcode?: number };
+  if (error instanceof NoDateError) return new JobFault('query_failed', message);
   if (code !== 'ERR_SQLITE_ERROR') return error;
   const primary = errcode & 0xff;
   if (primary in unreadable) return new JobFault('unreadable', unreadable[primary]!);

@@ -1,15 +1,16 @@
 import type { Executor } from '../../database/index.ts';
 import { notFound } from '../../lib/errors.ts';
+import { LocalClock } from '../../lib/times.ts';
 import { findScheduling } from '../../replicas/index.ts';
 import { readSettings } from '../../settings/index.ts';
 import { findFirstVersion, type HistoryRow, listVersionsAround } from '../definition-store.ts';
 import { listOccurrences, listRecordedOccurrences, type OccurrenceRow } from '../occurrence-store.ts';
-import { occurrencesOfVersion, type ReconciledOccurrence, reconcile } from '../reconciliation.ts';
+import { occurrencesOfStored } from '../occurrences.ts';
+import { type ReconciledOccurrence, reconcile } from '../reconciliation.ts';
 import { findNextRun, type ScheduleRow } from '../store.ts';
 import { type LedgerEntry, toLedger } from './ledger.ts';
 import { clockNote, firesFor, type Moment, readMoment, shownMoment } from './moment.ts';
 import { nominalAfter, nominalBefore } from './nominal.ts';
-import { LocalClock } from './times.ts';
 import {
   beforeRecordsText,
   blockedText,
@@ -61,7 +62,7 @@ type Said = Pick<Explained, 'verdict' | 'text'> & { entry?: LedgerEntry };
 
 /** The first occurrence of `version` in the minute that begins at `at`; null if there is none. */
 const dueIn = (version: HistoryRow, at: number): number | null => {
-  const next = occurrencesOfVersion(version)?.next(at - 1) ?? null;
+  const next = occurrencesOfStored(version)?.next(at - 1) ?? null;
   return next !== null && next < at + minute ? next : null;
 };
 
@@ -218,7 +219,7 @@ export const explainAt = async (
     knownFrom,
   };
   const inForce = versions[k];
-  const occurrences = inForce?.enabled ? occurrencesOfVersion(inForce) : null;
+  const occurrences = inForce?.enabled ? occurrencesOfStored(inForce) : null;
   // A local time that the clock skips has an occurrence only if the schedule fires for it.
   const counts = !moment.skippedBy || firesFor(moment, occurrences);
   const own = counts ? await ownRecord(facts) : undefined;

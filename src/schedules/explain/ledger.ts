@@ -1,7 +1,8 @@
 import { databaseNow, type Executor } from '../../database/index.ts';
 import { positionCursor, readPosition, sortedPage } from '../../http/index.ts';
 import { findWorkItemOutcomes, type WorkItemOutcome } from '../../work-items/index.ts';
-import { lateAfterMs, listOccurrences, type OccurrenceRow, type OutcomeFilter } from '../occurrence-store.ts';
+import { isLate } from '../lateness.ts';
+import { listOccurrences, type OccurrenceRow, type OutcomeFilter } from '../occurrence-store.ts';
 import type { ledgerStatuses } from '../schemas.ts';
 import type { ScheduleRow } from '../store.ts';
 import { reasonsOf } from './reasons.ts';
@@ -23,13 +24,9 @@ export interface LedgerEntry extends Omit<OccurrenceRow, 'reason' | 'running_wor
   work_item: Omit<WorkItemOutcome, 'by'> | null;
 }
 
-export const statusOf = ({
-  outcome,
-  at,
-  scheduled_for,
-}: Pick<OccurrenceRow, 'outcome' | 'at' | 'scheduled_for'>): LedgerStatus => {
-  if (outcome !== 'fired') return outcome;
-  return at.getTime() - scheduled_for.getTime() > lateAfterMs ? 'late' : 'on_time';
+export const statusOf = (row: Pick<OccurrenceRow, 'outcome' | 'at' | 'scheduled_for'>): LedgerStatus => {
+  if (row.outcome !== 'fired') return row.outcome;
+  return isLate(row) ? 'late' : 'on_time';
 };
 
 const longestError = 200;

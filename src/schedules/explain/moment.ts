@@ -1,7 +1,7 @@
+import type { Occurrences } from '@agent-platform/cron';
+import { openZone, type Transition, type Zone } from '@agent-platform/cron';
 import { unprocessable } from '../../lib/errors.ts';
-import type { Occurrences } from '../cron/occurrences.ts';
-import { openZone, type Transition, type Zone } from '../cron/zones.ts';
-import { type LocalClock, localDate, localTime } from './times.ts';
+import { type LocalClock, localDate, localTime } from '../../lib/times.ts';
 
 const minute = 60_000;
 

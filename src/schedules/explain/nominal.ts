@@ -1,9 +1,9 @@
-import type { Occurrences } from '../cron/occurrences.ts';
+import type { Occurrences } from '@agent-platform/cron';
 import type { DefinitionVersion } from '../definition-store.ts';
-import { occurrencesOfVersion } from '../reconciliation.ts';
+import { occurrencesOfStored } from '../occurrences.ts';
 
 const active = (version: DefinitionVersion | undefined): Occurrences | null =>
-  version?.enabled ? occurrencesOfVersion(version) : null;
+  version?.enabled ? occurrencesOfStored(version) : null;
 
 /** When the version after the `k`th takes over. */
 const endOf = (versions: readonly DefinitionVersion[], k: number): number =>

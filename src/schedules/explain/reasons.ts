@@ -1,10 +1,11 @@
 import type { Executor } from '../../database/index.ts';
+import { LocalClock } from '../../lib/times.ts';
 import { findScheduling, listOutages } from '../../replicas/index.ts';
 import { findWorkItemStarts } from '../../work-items/index.ts';
 import { listChangesAt } from '../definition-store.ts';
-import { findFollowers, lateAfterMs, type OccurrenceRow } from '../occurrence-store.ts';
+import { isLate } from '../lateness.ts';
+import { findFollowers, type OccurrenceRow } from '../occurrence-store.ts';
 import { reasonOf, skipCauseOf } from './sentences.ts';
-import { LocalClock } from './times.ts';
 
 /** An occurrence with the zone in whose times its reason is written. */
 type Reasoned = OccurrenceRow & { timezone: string };
@@ -13,7 +14,7 @@ type Reasoned = OccurrenceRow & { timezone: string };
 const mostOutages = 1_000;
 
 const isDelayed = (row: OccurrenceRow): boolean => {
-  if (row.outcome === 'fired') return row.at.getTime() - row.scheduled_for.getTime() > lateAfterMs;
+  if (row.outcome === 'fired') return isLate(row);
   return row.outcome === 'caught_up' || skipCauseOf(row) === 'missed';
 };
 
@@ -54,6 +55,6 @@ export const reasonsOf = async (
       follower: followers.get(row.id),
       running: runningBy.get(row.running_work_item_id ?? ''),
     };
-    return reasonOf(row, facts, new LocalClock(row.timezone, now), lateAfterMs);
+    return reasonOf(row, facts, new LocalClock(row.timezone, now));
   });
 };

@@ -7,6 +7,8 @@ import { explainAt } from './explain.ts';
 import { verdicts } from './verdicts.ts';
 import { definitionVersion, inWords, pageOfVersions } from './versions.ts';
 
+const reads = { role: 'member', scope: 'schedules:read', method: 'GET', base: 'app' } as const;
+
 const path = '/agents/{agent_id}/schedules/{schedule_id}';
 
 const moment = z
@@ -76,11 +78,8 @@ const explain = async (
 /** Why a schedule ran or did not, and how it came to be what it is. */
 export const explainRoutes = (db: Database, find: Find): Route[] => [
   route({
+    ...reads,
     id: 'explainSchedule',
-    role: 'member',
-    scope: 'schedules:read',
-    method: 'GET',
-    base: 'app',
     path: `${path}/explain`,
     summary: 'Explain a moment of a schedule',
     description:
@@ -101,11 +100,8 @@ export const explainRoutes = (db: Database, find: Find): Route[] => [
     }),
   }),
   route({
+    ...reads,
     id: 'listScheduleVersions',
-    role: 'member',
-    scope: 'schedules:read',
-    method: 'GET',
-    base: 'app',
     path: `${path}/history`,
     summary: 'List the versions of a schedule',
     description: 'What its definition was, who changed or paused it, when and why, newest first.',

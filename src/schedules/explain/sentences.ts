@@ -1,9 +1,10 @@
-import { isolate, quotedEnd } from '../../lib/prose.ts';
+import { counted, isolate, quotedEnd, sentence } from '../../lib/prose.ts';
+import { type LocalClock, lengthOf } from '../../lib/times.ts';
 import type { Outage, OutageCause, Scheduling } from '../../replicas/index.ts';
 import type { WorkItemStart } from '../../work-items/index.ts';
 import type { HistoryRow } from '../definition-store.ts';
+import { isLate } from '../lateness.ts';
 import type { OccurrenceRow } from '../occurrence-store.ts';
-import { counted, type LocalClock, lengthOf } from './times.ts';
 
 /** The sentences that say why an occurrence has the outcome that it has. They only say what is recorded. */
 
@@ -59,12 +60,6 @@ export const because = (reason: string | null | undefined): string =>
 export const changer = ({ principal }: Pick<HistoryRow, 'principal'>): string =>
   isolate(principal?.name ?? 'someone');
 
-/** A message as a sentence: with a capital letter and a full stop. */
-export const sentence = (text: string): string => {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
-};
-
 /** Why occurrences were skipped, as it is stored; anything else is why the schedule could not fire. */
 export type SkipCause = 'missed' | 'paused' | 'edited' | 'overlap' | 'blocked';
 
@@ -113,18 +108,12 @@ const stillRunning = (item: WorkItemStart | undefined, due: Date, clock: LocalCl
 };
 
 /** Says why an occurrence was skipped, late or caught up; null if it fired on time or was run by hand. */
-export const reasonOf = (
-  row: OccurrenceRow,
-  facts: ReasonFacts,
-  clock: LocalClock,
-  lateAfterMs: number,
-): string | null => {
+export const reasonOf = (row: OccurrenceRow, facts: ReasonFacts, clock: LocalClock): string | null => {
   const { scheduled_for: due, at, outcome } = row;
   const lateness = at.getTime() - due.getTime();
   const delay = () => delayOf(due, at, facts.circumstances, clock);
   if (outcome === 'caught_up') return `Caught up ${lengthOf(lateness)} late. ${delay()}`;
-  if (outcome === 'fired')
-    return lateness > lateAfterMs ? `Fired ${lengthOf(lateness)} late. ${delay()}` : null;
+  if (outcome === 'fired') return isLate(row) ? `Fired ${lengthOf(lateness)} late. ${delay()}` : null;
   const { change } = facts;
   const when = clock.near(at.getTime(), due.getTime());
   switch (skipCauseOf(row)) {

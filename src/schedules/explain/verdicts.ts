@@ -1,9 +1,10 @@
+import { describeCron } from '@agent-platform/cron';
+import { sentence } from '../../lib/prose.ts';
+import { type LocalClock, lengthOf } from '../../lib/times.ts';
 import type { Scheduling } from '../../replicas/index.ts';
-import { describeCron } from '../cron/preview.ts';
 import type { DefinitionVersion, HistoryRow } from '../definition-store.ts';
 import type { LedgerEntry } from './ledger.ts';
-import { because, changer, pausedSentence, sentence, whyOverdue } from './sentences.ts';
-import { type LocalClock, lengthOf } from './times.ts';
+import { because, changer, pausedSentence, whyOverdue } from './sentences.ts';
 
 export const verdicts = [
   'fired',

@@ -1,10 +1,10 @@
+import { describeCron } from '@agent-platform/cron';
 import { z } from 'zod';
 import { databaseNow, type Executor } from '../../database/index.ts';
 import { positionCursor, readPosition, sortedPage, timestamp } from '../../http/index.ts';
-import { describeCron } from '../cron/preview.ts';
+import { LocalClock } from '../../lib/times.ts';
 import { definitionActions, type HistoryRow, listHistory, listVersionsBetween } from '../definition-store.ts';
 import { overlaps, type ScheduleRow } from '../store.ts';
-import { LocalClock } from './times.ts';
 import { historyText } from './verdicts.ts';
 
 export const definitionVersion = z

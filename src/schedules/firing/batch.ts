@@ -1,5 +1,5 @@
+import { zoneRulesVersion } from '@agent-platform/cron';
 import { notify, type Tx } from '../../database/index.ts';
-import { zoneRulesVersion } from '../../lib/time-zones.ts';
 import { readSettings } from '../../settings/index.ts';
 import { cancelRunning, workItemsChannel } from '../../work-items/index.ts';
 import { insertOccurrences, type OccurrenceRow } from '../occurrence-store.ts';

@@ -1,7 +1,7 @@
+import { compileSchedule, type Occurrences } from '@agent-platform/cron';
 import { messageOf } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { compileSchedule, type Occurrences } from '../cron/occurrences.ts';
-import { lateAfterMs } from '../occurrence-store.ts';
+import { lateAfterMs } from '../lateness.ts';
 import type { LastOutcome, ScheduleRow } from '../store.ts';
 
 /** What a plan needs: not the message and the payload, which go from table to table inside the database. */

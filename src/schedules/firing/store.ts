@@ -1,5 +1,6 @@
 import { type Executor, type RawBuilder, sql, type Tx } from '../../database/index.ts';
 import { firedInsertion, runningOf } from '../../work-items/index.ts';
+import { overdueRows } from '../lateness.ts';
 import { type DueRow, type FiringPlan, lastOutcomeOf } from './plan.ts';
 
 /** The SQL of the firing loop. */
@@ -157,7 +158,7 @@ const maxCounted = 10_000;
 export const countOverdue = async (executor: Executor): Promise<number> => {
   const { rows } = await sql<{ n: number }>`
     select count(*) as n from (
-      select from schedules where next_run_at < (select platform_now() - interval '5 seconds')
+      select from schedules where ${overdueRows}
       order by next_run_at limit ${maxCounted}) overdue`.execute(executor);
   return rows[0]!.n;
 };

@@ -1,6 +1,5 @@
+import { compileSchedule, zoneRulesVersion } from '@agent-platform/cron';
 import type { Database } from '../../database/index.ts';
-import { zoneRulesVersion } from '../../lib/time-zones.ts';
-import { compileSchedule } from '../cron/occurrences.ts';
 import { claimOlderRules, updateRecomputed } from './store.ts';
 
 /** Schedules recomputed in one transaction. */

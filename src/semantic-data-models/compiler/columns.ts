@@ -1,5 +1,5 @@
+import { type Datatype, type Expression, expressionsIn, type Source } from '@agent-platform/sql';
 import type { Dialect } from '../../data-connections/index.ts';
-import { type Datatype, type Expression, expressionsIn, type Source } from '../../sql/index.ts';
 import type { SemanticModel } from '../ossie.ts';
 import { expressionFor } from './dialects.ts';
 import { Model } from './model.ts';

@@ -1,10 +1,10 @@
+import { engineNames } from '@agent-platform/sql';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { salesModel, salesTables } from '../../../tests/harness/sales-model.ts';
 import { filters, questions } from '../../../tests/harness/sales-questions.ts';
 import { comparable, openSqlEngines, type SqlEngine } from '../../../tests/harness/sql-engines.ts';
 import type { Dialect } from '../../data-connections/index.ts';
-import { engineNames } from '../../sql/index.ts';
 import type { SemanticModel } from '../ossie.ts';
 import { compile } from './compile.ts';
 import { checkModel } from './document.ts';

@@ -1,6 +1,6 @@
+import { parseSelect, print, resolve } from '@agent-platform/sql';
 import { Temporal } from 'temporal-polyfill';
 import type { Dialect } from '../../data-connections/index.ts';
-import { parseSelect, print, resolve } from '../../sql/index.ts';
 import type { Compiled, Request } from '../language.ts';
 import type { SemanticModel } from '../ossie.ts';
 import { refusedAt } from './faults.ts';

@@ -1,6 +1,6 @@
+import { type Expression, engineNames, parseExpression, type Source } from '@agent-platform/sql';
 import { LRUCache } from 'lru-cache';
 import type { Dialect } from '../../data-connections/index.ts';
-import { type Expression, engineNames, parseExpression, type Source } from '../../sql/index.ts';
 import type { DialectExpressions } from '../ossie.ts';
 
 const own = { postgres: 'POSTGRESQL', mysql: 'MYSQL', sqlite: 'SQLITE' } as const;

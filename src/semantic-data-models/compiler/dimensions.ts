@@ -1,4 +1,4 @@
-import { build, type Datatype, type Expression, nearest } from '../../sql/index.ts';
+import { build, type Datatype, type Expression, nearest } from '@agent-platform/sql';
 import { didYouMean, refused } from './faults.ts';
 import type { Joins } from './joins.ts';
 import type { FoundField, Model } from './model.ts';

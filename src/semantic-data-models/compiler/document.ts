@@ -1,5 +1,5 @@
+import { build, nearest, print, resolve, SqlRefusal, type Table } from '@agent-platform/sql';
 import type { Dialect } from '../../data-connections/index.ts';
-import { build, nearest, print, resolve, SqlRefusal, type Table } from '../../sql/index.ts';
 import type { Issue } from '../issues.ts';
 import type { Request } from '../language.ts';
 import type { Dataset, DialectExpressions, Field, Metric, SemanticModel } from '../ossie.ts';

@@ -1,6 +1,6 @@
+import { SqlRefusal } from '@agent-platform/sql';
 import { ApiError, type Fault } from '../../lib/errors.ts';
 import { mostFaults } from '../../lib/text.ts';
-import { SqlRefusal } from '../../sql/index.ts';
 import type { Issue } from '../issues.ts';
 import { UnknownNames } from './names.ts';
 

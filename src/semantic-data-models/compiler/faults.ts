@@ -1,5 +1,5 @@
+import { SqlRefusal } from '@agent-platform/sql';
 import { ApiError, type Fault } from '../../lib/errors.ts';
-import { SqlRefusal } from '../../sql/index.ts';
 
 /**
  * 422 for a query that cannot be compiled: where, why, and what a program can read of it (`reason`, `suggestions`,

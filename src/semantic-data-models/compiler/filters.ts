@@ -1,5 +1,5 @@
+import { build, type Datatype, type Expression } from '@agent-platform/sql';
 import { Temporal } from 'temporal-polyfill';
-import { build, type Datatype, type Expression } from '../../sql/index.ts';
 import { refused } from './faults.ts';
 import { beginningOf, periodNames, periodOf } from './periods.ts';
 import type { Condition, Filter, Operator, Value } from './request.ts';

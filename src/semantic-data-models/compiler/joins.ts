@@ -1,4 +1,4 @@
-import { build, type Expression, type From } from '../../sql/index.ts';
+import { build, type Expression, type From } from '@agent-platform/sql';
 import type { Path } from './graph.ts';
 import { keyColumn, type Model } from './model.ts';
 

@@ -1,4 +1,4 @@
-import { type Expression, expressionsIn, notSupported } from '../../sql/index.ts';
+import { type Expression, expressionsIn, notSupported } from '@agent-platform/sql';
 import type { Metric } from '../ossie.ts';
 import { expressionFor } from './dialects.ts';
 import { refused, refusedAt } from './faults.ts';

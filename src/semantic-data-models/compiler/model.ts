@@ -1,4 +1,3 @@
-import type { Dialect } from '../../data-connections/index.ts';
 import {
   type Datatype,
   type Expression,
@@ -7,7 +6,8 @@ import {
   type Table,
   type TableColumn,
   typeOfField,
-} from '../../sql/index.ts';
+} from '@agent-platform/sql';
+import type { Dialect } from '../../data-connections/index.ts';
 import type { Dataset, Field, Metric, SemanticModel } from '../ossie.ts';
 import { expressionFor, sourceOf } from './dialects.ts';
 import { didYouMean, refused } from './faults.ts';

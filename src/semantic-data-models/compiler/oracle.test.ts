@@ -1,3 +1,4 @@
+import { engineNames } from '@agent-platform/sql';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import {
@@ -14,7 +15,6 @@ import {
 } from '../../../tests/harness/query-oracle.ts';
 import { comparable, openSqlEngines, type SqlEngine } from '../../../tests/harness/sql-engines.ts';
 import type { Dialect } from '../../data-connections/index.ts';
-import { engineNames } from '../../sql/index.ts';
 import { compile } from './compile.ts';
 
 let engines: SqlEngine[];

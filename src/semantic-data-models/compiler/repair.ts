@@ -1,5 +1,5 @@
+import { type Datatype, datatypes } from '@agent-platform/sql';
 import { isObject } from '../../lib/objects.ts';
-import { type Datatype, datatypes } from '../../sql/index.ts';
 import type { Dataset, DialectExpressions, Field, Metric, Relationship, SemanticModel } from '../ossie.ts';
 
 /** An expression without faults and of no known type, for parts whose own expression has one. */

@@ -1,7 +1,7 @@
+import { isZoneName } from '@agent-platform/cron';
 import { z } from 'zod';
 import { badRequest, unprocessable } from '../../lib/errors.ts';
 import { showPath } from '../../lib/text.ts';
-import { isZoneName } from '../../lib/time-zones.ts';
 
 const granularities = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 export type Granularity = (typeof granularities)[number];

@@ -1,6 +1,6 @@
+import { datatypes } from '@agent-platform/sql';
 import { z } from 'zod';
 import { mostFaults, showPath } from '../../lib/text.ts';
-import { datatypes } from '../../sql/index.ts';
 import type { Issue } from '../issues.ts';
 
 /** The form of a model: Ossie's keys, and how much of each there may be. Keys that are not Ossie's are kept. */

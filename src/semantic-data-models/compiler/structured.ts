@@ -1,4 +1,3 @@
-import { Temporal } from 'temporal-polyfill';
 import {
   build,
   type Expression,
@@ -7,7 +6,8 @@ import {
   nearest,
   type Query,
   resolve,
-} from '../../sql/index.ts';
+} from '@agent-platform/sql';
+import { Temporal } from 'temporal-polyfill';
 import type { Compiled } from '../language.ts';
 import { checkVia, dimensionExpression, type ReadDimension, readDimensions } from './dimensions.ts';
 import { didYouMean, refused, refusedAt } from './faults.ts';

@@ -1,5 +1,4 @@
-import type { DeadLetter } from '../log/dead-letter.ts';
-import type { TelemetryLog } from '../log/log.ts';
+import type { DeadLetter, TelemetryLog } from '@agent-platform/otlp/log';
 import type { Destinations } from '../routing.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';
 import { type PostParts, postSpans } from './post.ts';

@@ -1,10 +1,10 @@
+import { passed } from '@agent-platform/otlp/log';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startDelivery } from '../../../tests/harness/delivery.ts';
 import { type Behaviour, startOtlpReceiver } from '../../../tests/harness/otlp-receiver.ts';
 import { names } from '../../../tests/harness/telemetry.ts';
 import { until } from '../../../tests/harness/wait.ts';
-import { passed } from '../log/counts.ts';
 
 /** More by hand: `DELIVERY_RUNS=500`. */
 const numRuns = Number(process.env.DELIVERY_RUNS ?? 6);

@@ -1,6 +1,6 @@
+import { Compressor } from '@agent-platform/otlp';
 import { messageOf } from '../../lib/errors.ts';
 import { Loop } from '../../lib/loop.ts';
-import { Compressor } from '../otlp/compress.ts';
 import { Budget } from './budget.ts';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import { Exporter, type ExporterParts, stateFromSettings } from './exporter.ts';

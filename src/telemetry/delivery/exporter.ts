@@ -1,7 +1,7 @@
+import type { TelemetryLog } from '@agent-platform/otlp/log';
 import { messageOf } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
-import type { TelemetryLog } from '../log/log.ts';
 import type { Destination, Destinations } from '../routing.ts';
 import { BackendHealth } from './backend-health.ts';
 import type { Budget } from './budget.ts';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
+import { gunzip } from '@agent-platform/otlp';
 import { expect, test } from 'vitest';
 import { names, refuse, useTelemetry } from '../../../tests/harness/telemetry.ts';
-import { gunzip } from '../otlp/gzip.ts';
 
 const fixture = useTelemetry();
 /** 600 KB: large enough to be forwarded as it arrived. */

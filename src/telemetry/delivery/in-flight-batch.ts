@@ -1,8 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { NewDeadLetter } from '../log/dead-letter.ts';
-import type { Batch } from '../log/log.ts';
-import { takeSpans } from '../otlp/wire.ts';
+import { takeSpans } from '@agent-platform/otlp';
+import type { Batch, NewDeadLetter } from '@agent-platform/otlp/log';
 import type { Budget } from './budget.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -1,8 +1,7 @@
+import { encodingOf, partialSuccess, WireReader } from '@agent-platform/otlp';
 import { Secret } from '../../lib/crypto.ts';
 import { EgressError, type EgressResponse } from '../../lib/egress.ts';
 import { retryAfterMs } from '../../lib/retry-after.ts';
-import { encodingOf, partialSuccess } from '../otlp/messages.ts';
-import { WireReader } from '../otlp/protobuf.ts';
 import type { Destination } from '../routing.ts';
 
 /** The outcome of a request to a backend. `error` can be shown to users. */

@@ -1,10 +1,8 @@
+import type { Compressor } from '@agent-platform/otlp';
+import { gzip, mediaType, withResourceAttributes } from '@agent-platform/otlp';
 import type { Clock } from '../../lib/clock.ts';
 import { Secret } from '../../lib/crypto.ts';
 import type { Egress } from '../../lib/egress.ts';
-import type { Compressor } from '../otlp/compress.ts';
-import { gzip } from '../otlp/gzip.ts';
-import { mediaType } from '../otlp/messages.ts';
-import { withResourceAttributes } from '../otlp/resource.ts';
 import type { Destination } from '../routing.ts';
 import type { InFlightBatch, RequestResult } from './in-flight-batch.ts';
 import { outcomeOf, outcomeOfFailure } from './outcome.ts';

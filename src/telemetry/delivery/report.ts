@@ -1,4 +1,4 @@
-import type { DeliveryCounters } from '../log/counts.ts';
+import type { DeliveryCounters } from '@agent-platform/otlp/log';
 
 export type DeliveryState = 'delivering' | 'retrying' | 'paused' | 'disabled';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { encodeRequest } from '../../../packages/otlp/tests/encode.ts';
 import { startDelivery } from '../../../tests/harness/delivery.ts';
-import { encodeRequest } from '../../../tests/harness/otlp-encode.ts';
 import {
   type Behaviour,
   type OtlpReceiver,

@@ -1,6 +1,6 @@
+import type { TelemetryLog } from '@agent-platform/otlp/log';
+import { passed } from '@agent-platform/otlp/log';
 import type { Clock } from '../../lib/clock.ts';
-import { passed } from '../log/counts.ts';
-import type { TelemetryLog } from '../log/log.ts';
 import type { Budget } from './budget.ts';
 import { InFlightBatch } from './in-flight-batch.ts';
 

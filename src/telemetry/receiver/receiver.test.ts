@@ -4,12 +4,11 @@ import { Agent, type ClientRequest, createServer, request } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { constants, gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { mostSpans, partialSuccess } from '@agent-platform/otlp';
+import { type Slice, type TelemetryLog, TelemetryLogError } from '@agent-platform/otlp/log';
 import { expect, test } from 'vitest';
-import { decodeProtobuf } from '../../../tests/harness/otlp-decode.ts';
-import { encodeRequest, lengthField, spansNamed } from '../../../tests/harness/otlp-encode.ts';
-import { type Slice, type TelemetryLog, TelemetryLogError } from '../log/log.ts';
-import { partialSuccess } from '../otlp/messages.ts';
-import { mostSpans } from '../otlp/wire.ts';
+import { decodeProtobuf } from '../../../packages/otlp/tests/decode.ts';
+import { encodeRequest, lengthField, spansNamed } from '../../../packages/otlp/tests/encode.ts';
 import { createReceiver, type ReceiverOptions } from './receiver.ts';
 
 /** A receiver over a log that keeps what is appended, and takes as long as the test wants. */

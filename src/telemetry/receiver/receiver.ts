@@ -1,10 +1,23 @@
 import type { Readable } from 'node:stream';
-import { type TelemetryLog, TelemetryLogError } from '../log/log.ts';
-import { gunzip, gzip, type Inflated, unzstd } from '../otlp/gzip.ts';
-import { JsonThread } from '../otlp/json-thread.ts';
-import { type Encoding, encodingOf, exportResponse, mediaType, statusBody } from '../otlp/messages.ts';
-import { type Reserve, readBody, release } from '../otlp/request-body.ts';
-import { mostSpans, type Scan, scan } from '../otlp/wire.ts';
+import {
+  type Encoding,
+  encodingOf,
+  exportResponse,
+  gunzip,
+  gzip,
+  type Inflated,
+  JsonThread,
+  mediaType,
+  mostSpans,
+  type Reserve,
+  readBody,
+  release,
+  type Scan,
+  scan,
+  statusBody,
+  unzstd,
+} from '@agent-platform/otlp';
+import { type TelemetryLog, TelemetryLogError } from '@agent-platform/otlp/log';
 import type { RoutingTable } from '../routing.ts';
 import { slicesOf } from './slices.ts';
 

@@ -1,6 +1,6 @@
+import { encodingOf } from '@agent-platform/otlp';
 import type { RawRequest, RawResponse, RawRoute } from '../../http/index.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { encodingOf } from '../otlp/messages.ts';
 import { errorResponse, type ReceiveResponse, type Receiver } from './receiver.ts';
 
 const one = (value: string | string[] | undefined): string | undefined =>

@@ -1,5 +1,5 @@
-import type { Slice } from '../log/log.ts';
-import { type Scan, selectSpans } from '../otlp/wire.ts';
+import { type Scan, selectSpans } from '@agent-platform/otlp';
+import type { Slice } from '@agent-platform/otlp/log';
 import type { RoutingTable } from '../routing.ts';
 
 const routesOf = (agent: string | null, table: RoutingTable): number[] =>

@@ -1,5 +1,5 @@
+import { countNames, type DeliveryCounters, zeroCounts } from '@agent-platform/otlp/log';
 import type { DeliveryReport, DeliveryState } from '../delivery/report.ts';
-import { countNames, type DeliveryCounters, zeroCounts } from '../log/counts.ts';
 
 /** What another replica last reported. `silent_ms`: how long ago. */
 export interface OtherReport extends DeliveryReport {

@@ -1,6 +1,6 @@
+import { countNames } from '@agent-platform/otlp/log';
 import { type Database, json, sql } from '../../database/index.ts';
 import type { DeliveryReport } from '../delivery/report.ts';
-import { countNames } from '../log/counts.ts';
 import type { OtherReport } from './health.ts';
 
 const columns = [

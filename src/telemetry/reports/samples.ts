@@ -1,4 +1,4 @@
-import { type Database, type Executor, sql, type Tx } from '../../database/index.ts';
+import { type Database, type Executor, instant, sql, type Tx } from '../../database/index.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Loop } from '../../lib/loop.ts';
@@ -33,6 +33,20 @@ export const listSamples = async (executor: Executor, number: number, hours: num
     where number = ${number} and at > platform_now() - make_interval(hours => ${hours}) order by at`.execute(
     executor,
   );
+  return rows;
+};
+
+/** Spans that were delivered to all integrations in each hour from `from` on, by the samples of each minute. */
+export const countDelivered = async (
+  executor: Executor,
+  from: number,
+): Promise<{ at: Date; delivered: number }[]> => {
+  const { rows } = await sql<{ at: Date; delivered: number }>`
+    select at, sum(greatest(0, delivered - before))::bigint as delivered from (
+      select at, delivered, lag(delivered, 1, first) over (partition by number order by at) as before from (
+        select number, date_trunc('hour', at) as at, max(delivered) as delivered, min(delivered) as first
+        from telemetry_samples where at >= ${instant(from)} group by 1, 2) hours) differences
+    group by at order by at`.execute(executor);
   return rows;
 };
 

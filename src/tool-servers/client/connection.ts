@@ -1,5 +1,6 @@
 import {
   Client,
+  type JsonSchemaValidatorResult,
   type jsonSchemaValidator,
   SdkErrorCode,
   StreamableHTTPClientTransport,
@@ -56,7 +57,12 @@ const clientInfo = { name: 'agent-platform', version };
 
 /** The definitions are checked elsewhere, within time limits. */
 const noValidation: jsonSchemaValidator = {
-  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+  getValidator: <T>() => {
+    return (data: unknown): JsonSchemaValidatorResult<T> => {
+      const accepted = data as T;
+      return { valid: true, data: accepted, errorMessage: undefined };
+    };
+  },
 };
 
 const hasSession = ({ transport }: Opened): boolean =>

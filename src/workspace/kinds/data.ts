@@ -1,14 +1,20 @@
+import { z } from 'zod';
 import {
   type ConnectionSettings,
   createDataConnectionBody,
   type DataConnections,
+  dataConnections,
+  updateDataConnectionBody,
 } from '../../data-connections/index.ts';
+import { jsonObject } from '../../http/index.ts';
 import { unprocessable } from '../../lib/errors.ts';
+import { required, withDefault } from '../../resource/index.ts';
 import { type SemanticDataModels, semanticDataModelBody } from '../../semantic-data-models/index.ts';
 import { isSame } from '../diff.ts';
 import { clean } from '../paths.ts';
 import type { Item, Kind, Outlook } from './kind.ts';
 import { faultsIn, readBody } from './read.ts';
+import { resourceKind } from './resource-kind.ts';
 
 const settingsOf = ({ engine, configuration }: Item): ConnectionSettings =>
   ({ engine, ...(configuration as object) }) as ConnectionSettings;
@@ -20,57 +26,57 @@ export interface DataConnectionKind extends Kind {
   verify(item: Item): Promise<void>;
 }
 
+const { name, description, tags } = dataConnections.fields;
+/** What an item has, in this order. */
+const connectionFields = {
+  name,
+  description,
+  engine: required(z.string()),
+  configuration: withDefault(jsonObject, { tls: { mode: 'verify_full' } }),
+  tags,
+};
+
 export const dataConnectionKind = ({ rules }: DataConnections): DataConnectionKind => ({
-  kind: 'data_connection',
-  key: 'data_connections',
-  secrets: { 'configuration.password': 'a-secret', 'configuration.tls.client_key': key },
-  defaults: { description: null, tags: [], configuration: { tls: { mode: 'verify_full' } } },
-  nameOf: ({ name }) => String(name),
-  list: async (executor) =>
-    (await rules.list(executor)).map(({ row, settings: { engine, ...configuration } }) => ({
-      id: row.id,
-      name: row.name,
-      item: clean({
+  ...resourceKind({
+    kind: 'data_connection',
+    key: 'data_connections',
+    fields: connectionFields,
+    body: createDataConnectionBody,
+    patch: updateDataConnectionBody,
+    secrets: { 'configuration.password': 'a-secret', 'configuration.tls.client_key': key },
+    list: async (executor) =>
+      (await rules.list(executor)).map(({ row, settings: { engine, ...configuration } }) => ({
+        id: row.id,
         name: row.name,
-        description: row.description,
-        engine,
-        configuration,
-        tags: row.tags,
-      }) as Item,
-    })),
-  read: (given, found) => {
-    const { name, description, engine, configuration, tags } = readBody(createDataConnectionBody, given);
-    if (found && engine !== found.item.engine) {
-      throw unprocessable([{ path: 'engine', message: `cannot be changed; it is ${found.item.engine}` }]);
-    }
-    return { name, description, engine, configuration, tags };
-  },
-  address: ({ configuration }) => {
-    const { host, port, username, tls } = configuration as Item;
-    const { client_key: _, ...rest } = (tls ?? {}) as Item;
-    return [host, port, username, rest];
-  },
-  references: () => [],
+        values: { ...row, configuration },
+      })),
+    complete: (item, _body, found) => {
+      if (found && item.engine !== found.item.engine) {
+        throw unprocessable([{ path: 'engine', message: `cannot be changed; it is ${found.item.engine}` }]);
+      }
+      return item;
+    },
+    address: ({ configuration }) => {
+      const { host, port, username, tls } = configuration as Item;
+      const { client_key: _, ...rest } = (tls ?? {}) as Item;
+      return [host, port, username, rest];
+    },
+    create: (run, { engine: _, configuration: __, ...fields }, item) =>
+      rules.create(run.tx, run.actor, fields, settingsOf(item), run.leaving('data_connection')),
+    update: async (run, id, changes, item) => {
+      const settings = changes.configuration === undefined ? null : settingsOf(item);
+      await rules.update(run.tx, run.actor, id, changes, settings);
+      run.afterwards(`sessions ${id}`, () => rules.closeSessions(id));
+    },
+    remove: async (run, { id }) => {
+      await rules.delete(run.tx, run.actor, id);
+      run.afterwards(`sessions ${id}`, () => rules.closeSessions(id));
+    },
+  }),
   verify: (item) => rules.check(settingsOf(item)),
-  create: async (run, item) => {
-    const { name, description, tags } = item as { name: string; description: string | null; tags: string[] };
-    const fields = { name, description, tags };
-    const leaving = run.leaving('data_connection');
-    return (await rules.create(run.tx, run.actor, fields, settingsOf(item), leaving)).id;
-  },
-  update: async (run, found, item, changed) => {
-    const fields = Object.fromEntries(
-      ['description', 'tags'].filter((field) => changed.has(field)).map((field) => [field, item[field]]),
-    );
-    const settings = changed.has('configuration') ? settingsOf(item) : null;
-    await rules.update(run.tx, run.actor, found.id, fields, settings);
-    run.afterwards(`sessions ${found.id}`, () => rules.closeSessions(found.id));
-  },
-  remove: async (run, { id }) => {
-    await rules.delete(run.tx, run.actor, id);
-    run.afterwards(`sessions ${id}`, () => rules.closeSessions(id));
-  },
 });
+
+const connectionField = required(z.string()).refersTo('data_connection', 'data_connection');
 
 const bodyOf = ({ data_connection, ...item }: Item, connectionId: string) =>
   ({ ...item, data_connection_id: connectionId }) as Parameters<SemanticDataModels['rules']['check']>[1];
@@ -120,7 +126,7 @@ export const semanticDataModelKind = (
     },
     read: (given) => {
       if (typeof given.name !== 'string') throw unprocessable([{ path: 'name', message: 'is required' }]);
-      const body = readBody(semanticDataModelBody, given, { data_connection: 'data_connection_id' });
+      const body = readBody(semanticDataModelBody, given, { data_connection_id: connectionField });
       const { name, description, data_connection_id, semantic_model, verified_queries } = body;
       return { name, description, data_connection: data_connection_id, semantic_model, verified_queries };
     },

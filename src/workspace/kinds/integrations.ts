@@ -1,9 +1,16 @@
+import { z } from 'zod';
 import { unprocessable } from '../../lib/errors.ts';
 import { isObject } from '../../lib/objects.ts';
-import { createIntegrationBody, type Observability } from '../../observability/index.ts';
-import { clean, withoutEmptyMaps } from '../paths.ts';
+import {
+  createIntegrationBody,
+  integrationResource,
+  type Observability,
+  updateIntegrationBody,
+} from '../../observability/index.ts';
+import { required } from '../../resource/index.ts';
+import { withoutEmptyMaps } from '../paths.ts';
 import type { Item, Kind, Run } from './kind.ts';
-import { readBody } from './read.ts';
+import { resourceKind } from './resource-kind.ts';
 
 interface Scopes {
   global: boolean;
@@ -42,18 +49,26 @@ export interface IntegrationKind extends Kind {
   verify(item: Item): Promise<void>;
 }
 
+const { description, version, debug, is_system } = integrationResource.fields;
+/** What an item has, in this order. Over the API a version can be cleared, but not left out. */
+const fields = { description, version, debug, is_system, settings: required(z.unknown()) };
+const body = createIntegrationBody.extend({ version: createIntegrationBody.shape.version.nullable() });
+
 export const integrationKind = ({ rules }: Pick<Observability, 'rules'>): IntegrationKind => {
-  const descriptionOf = ({ name, settings }: Item): string | undefined =>
-    name === nameWithout(settings as Item) ? undefined : String(name);
+  const descriptionOf = ({ name, settings }: Item): string | null =>
+    name === nameWithout(settings as Item) ? null : String(name);
 
   const addScopes = async (run: Run, id: string, { global, agents: names }: Scopes): Promise<void> => {
     if (global) await rules.addScope(run.tx, run.actor, id, null);
     for (const name of names) await rules.addScope(run.tx, run.actor, id, run.idOf('agent', name));
   };
 
-  return {
+  const kind = resourceKind({
     kind: 'integration',
     key: 'integrations',
+    fields,
+    body,
+    patch: updateIntegrationBody,
     secrets: {
       'settings.api_token': placeholder,
       'settings.api_key': placeholder,
@@ -62,87 +77,73 @@ export const integrationKind = ({ rules }: Pick<Observability, 'rules'>): Integr
       'settings.additional_headers.*': placeholder,
     },
     defaults: { is_system: false, settings: { is_enabled: true } },
-    nameOf: ({ name }) => String(name),
-    list: async (executor, names) => {
-      const agents = names('agent');
-      return (await rules.list(executor)).map(({ row, settings, scopes }) => {
-        const { provider, url, ...rest } = settings;
-        const name = row.description || nameWithout(settings);
-        const item = {
+    list: async (executor, names) =>
+      (await rules.list(executor)).map(({ row, settings: { provider, url, ...rest }, scopes }) => {
+        const name = row.description || nameWithout({ provider, url });
+        const settings = withoutEmptyMaps({ provider, url, ...rest });
+        return {
+          id: row.id,
           name,
-          version: row.version,
-          debug: row.debug,
-          is_system: row.is_system,
-          settings: withoutEmptyMaps(clean({ provider, url, ...rest }) as Item),
-          scopes: {
-            global: scopes.some(({ agent_id }) => agent_id === null),
-            agents: sorted(scopes.flatMap(({ agent_id }) => (agent_id ? (agents.get(agent_id) ?? []) : []))),
+          values: { ...row, description: name, settings },
+          more: {
+            scopes: {
+              global: scopes.some(({ agent_id }) => agent_id === null),
+              agents: sorted(
+                scopes.flatMap(({ agent_id }) => (agent_id ? (names('agent').get(agent_id) ?? []) : [])),
+              ),
+            },
           },
         };
-        return { id: row.id, name, item };
-      });
-    },
+      }),
     toDocument: ({ scopes, ...item }) => ({ ...item, scopes: shownScopes(scopes as Scopes) }),
-    read: ({ scopes, ...given }, found) => {
-      const { name, ...rest } = given;
-      if (typeof name !== 'string' || name === '')
-        throw unprocessable([{ path: 'name', message: 'is required' }]);
-      // Over the API a version can be cleared, but not left out.
-      const version = rest.version === null ? { version: 'none' } : {};
-      const body = readBody(createIntegrationBody, { ...rest, ...version, name }, { name: 'description' });
-      if (found && found.item.is_system !== body.is_system) {
-        throw unprocessable([
-          { path: 'is_system', message: `cannot be changed; it is ${found.item.is_system}` },
-        ]);
+    complete: (item, { settings: { provider, url, ...settings } }, found) => {
+      if (found && found.item.is_system !== item.is_system) {
+        const message = `cannot be changed; it is ${found.item.is_system}`;
+        throw unprocessable([{ path: 'is_system', message }]);
       }
-      const { provider, url, ...settings } = body.settings;
-      return {
-        name,
-        version: rest.version === null ? null : body.version,
-        debug: body.debug,
-        is_system: body.is_system,
-        settings: withoutEmptyMaps({ provider, url, is_enabled: true, ...settings }),
-        scopes: readScopes(scopes),
-      };
+      return { ...item, settings: withoutEmptyMaps({ provider, url, is_enabled: true, ...settings }) };
     },
+    create: (run, given, item) =>
+      rules.create(run.tx, run.actor, { ...given, description: descriptionOf(item) }),
+    update: (run, id, changes) => rules.update(run.tx, run.actor, id, changes),
+    remove: async (run, { id }) => {
+      await rules.delete(run.tx, run.actor, id);
+      run.afterwards('integrations', rules.changed);
+    },
+  });
+  return {
+    ...kind,
     references: ({ scopes }) =>
       (scopes as Scopes).agents.map((name, i) => ({ path: `scopes[${i}]`, kind: 'agent', name, weak: true })),
-    verify: ({ settings }) => rules.checkAddress(settings as never),
+    verify: async ({ settings }) => rules.checkAddress(body.shape.settings.parse(settings)),
+    read: ({ scopes, ...given }, found) => {
+      if (typeof given.name !== 'string' || given.name === '')
+        throw unprocessable([{ path: 'name', message: 'is required' }]);
+      return { ...kind.read(given, found), scopes: readScopes(scopes) };
+    },
     create: async (run, item) => {
-      const { version, debug, is_system, settings } = item as never;
-      const description = descriptionOf(item);
-      const { id } = await rules.create(run.tx, run.actor, {
-        settings,
-        version,
-        description,
-        is_system,
-        debug,
-      });
+      const id = await kind.create(run, item);
       const scopes = item.scopes as Scopes;
       await addScopes(run, id, scopes);
       if (!scopes.global) await rules.removeScope(run.tx, run.actor, id, null);
       run.afterwards('integrations', rules.changed);
       return id;
     },
-    update: async (run, { id, item: before }, item, changed) => {
-      const fields = ['version', 'debug', 'settings'].filter((field) => changed.has(field));
-      if (fields.length > 0) {
-        await rules.update(run.tx, run.actor, id, Object.fromEntries(fields.map((f) => [f, item[f]])));
-      }
+    update: async (run, found, item, changed) => {
+      const { scopes: to, ...rest } = item as Item & { scopes: Scopes };
+      const changedFields = new Set(changed);
+      changedFields.delete('scopes');
+      if (changedFields.size > 0) await kind.update(run, found, rest, changedFields);
       if (changed.has('scopes')) {
-        const [from, to] = [before.scopes as Scopes, item.scopes as Scopes];
-        await addScopes(run, id, to);
-        if (from.global && !to.global) await rules.removeScope(run.tx, run.actor, id, null);
+        const from = found.item.scopes as Scopes;
+        await addScopes(run, found.id, to);
+        if (from.global && !to.global) await rules.removeScope(run.tx, run.actor, found.id, null);
         for (const name of from.agents) {
           // The scope of an agent that was deleted is gone.
           if (to.agents.includes(name) || run.isDeleted('agent', name)) continue;
-          await rules.removeScope(run.tx, run.actor, id, run.idOf('agent', name));
+          await rules.removeScope(run.tx, run.actor, found.id, run.idOf('agent', name));
         }
       }
-      run.afterwards('integrations', rules.changed);
-    },
-    remove: async (run, { id }) => {
-      await rules.delete(run.tx, run.actor, id);
       run.afterwards('integrations', rules.changed);
     },
   };

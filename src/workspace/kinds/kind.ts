@@ -35,7 +35,7 @@ export interface Found {
 }
 
 /** A thing that an item needs, by name. */
-export interface Reference {
+interface Reference {
   /** In the item. */
   path: string;
   kind: KindName;
@@ -73,7 +73,7 @@ export interface Run {
 export class Unavailable extends Error {}
 
 /** The names of all things of a kind, by their ids. */
-type NamesOf = (kind: KindName) => ReadonlyMap<string, string>;
+export type NamesOf = (kind: KindName) => ReadonlyMap<string, string>;
 
 /** What a document can say of one kind of thing, and the rules by which it is changed: those of the API. */
 export interface Kind {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { validate } from '../../http/index.ts';
 import { ApiError, type Fault, unprocessable } from '../../lib/errors.ts';
+import { bodyOf, pathIn, renamedIn, type Shape } from '../../resource/index.ts';
 import { clean } from '../paths.ts';
 import { unknownKeys } from '../strict.ts';
 import type { Item } from './kind.ts';
@@ -32,29 +33,21 @@ export const inside = (outer: string, path: string): string => {
   return path.startsWith('[') ? outer + path : `${outer}.${path}`;
 };
 
+/** Puts a name where an id would be. */
+export const itself = (_to: unknown, name: string): string => name;
+
 /**
  * Reads an item by the schema of the body that creates it over the API, and refuses keys that the schema does not know.
- * `renamed`: the fields of a document that are called otherwise in the body.
+ * `fields`: those that a document calls otherwise than the body.
  */
-export const readBody = <S extends z.ZodType>(
-  schema: S,
-  given: Item,
-  renamed: Readonly<Record<string, string>> = {},
-): z.output<S> => {
-  const original = new Map(Object.entries(renamed).map(([field, inBody]) => [inBody, field]));
-  const back = ({ path, message }: Fault): Fault => {
-    const [first = ''] = path.split(/[.[]/);
-    const field = original.get(first);
-    return { path: field === undefined ? path : field + path.slice(first.length), message };
-  };
+export const readBody = <S extends z.ZodType>(schema: S, given: Item, fields: Shape = {}): z.output<S> => {
+  const names = renamedIn(fields);
+  const back = ({ path, message }: Fault): Fault => ({ path: pathIn(fields, path), message });
   const wrong = Object.keys(given)
-    .filter((key) => original.has(key))
-    .map((path) => ({ path, message: `is not a field here; use ${original.get(path)}` }));
-  const body = Object.fromEntries(
-    Object.entries(given)
-      .filter(([key]) => !original.has(key))
-      .map(([key, value]) => [renamed[key] ?? key, value]),
-  );
+    .filter((key) => names.has(key))
+    .map((path) => ({ path, message: `is not a field here; use ${names.get(path)}` }));
+  const known = Object.fromEntries(Object.entries(given).filter(([key]) => !names.has(key)));
+  const body = bodyOf(fields, known, itself);
   const faults = [...wrong, ...unknownKeys(schema, body).map(back)];
   let parsed: z.output<S> | undefined;
   faults.push(

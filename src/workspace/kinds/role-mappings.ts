@@ -1,31 +1,28 @@
-import { createRoleMappingBody, type RoleMappingRules } from '../../access/index.ts';
-import type { Item, Kind } from './kind.ts';
-import { readBody } from './read.ts';
+import { createRoleMappingBody, type RoleMappingRules, roleMappings } from '../../access/index.ts';
+import type { Kind } from './kind.ts';
+import { resourceKind } from './resource-kind.ts';
 
 /**
  * Role mappings. They are not changed one by one: everyone's role is computed once, after all changes of a document
  * (`changeAccess` in ../run.ts).
  */
-export const roleMappingKind = (rules: RoleMappingRules): Kind => ({
-  kind: 'role_mapping',
-  key: 'role_mappings',
-  secrets: {},
-  defaults: {},
-  namedBy: ['claim', 'value'],
-  nameOf: ({ claim, value }) => `${claim}=${value}`,
-  keyOf: ({ claim, value }) => JSON.stringify([claim, value]),
-  list: async (executor) =>
-    (await rules.list(executor)).map(({ id, claim, value, role, priority }) => ({
-      id,
-      name: `${claim}=${value}`,
-      item: { claim, value, role, priority },
-    })),
-  read: (given) => {
-    const { claim, value, role, priority } = readBody(createRoleMappingBody, given);
-    return { claim, value, role, priority } as Item;
-  },
-  references: () => [],
-  create: async () => '',
-  update: async () => {},
-  remove: async () => {},
-});
+export const roleMappingKind = (rules: RoleMappingRules): Kind =>
+  resourceKind({
+    kind: 'role_mapping',
+    key: 'role_mappings',
+    fields: roleMappings.fields,
+    body: createRoleMappingBody,
+    patch: createRoleMappingBody.partial(),
+    defaults: {},
+    namedBy: ['claim', 'value'],
+    nameOf: ({ claim, value }) => `${claim}=${value}`,
+    keyOf: ({ claim, value }) => JSON.stringify([claim, value]),
+    list: async (executor) =>
+      (await rules.list(executor)).map((values) => ({
+        id: values.id,
+        name: `${values.claim}=${values.value}`,
+        values,
+      })),
+    create: async () => ({ id: '' }),
+    update: async () => {},
+  });

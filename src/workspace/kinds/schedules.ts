@@ -62,7 +62,7 @@ const itemOf = (agent: string, key: string, row: Row): Item => {
 };
 
 const definitionOf = ({ agent: _, key, enabled: __, metadata, ...definition }: Item) =>
-  ({ ...definition, metadata: { ...(metadata as Item), [keyField]: key } }) as never;
+  scheduleDefinition.parse({ ...definition, metadata: { ...(metadata as Item), [keyField]: key } });
 
 const payloadFault = ({ payload }: Item, { settings }: Outlook): Fault[] => {
   const kb = settings.MAX_WORK_ITEM_PAYLOAD_SIZE_IN_KB;

@@ -1,11 +1,11 @@
-import {
-  type BrandingFields,
-  changeBranding,
-  findBranding,
-  updateBrandingBody,
-} from '../../branding/index.ts';
+import { z } from 'zod';
+import { brandingFields, changeBranding, findBranding, updateBrandingBody } from '../../branding/index.ts';
 import { type DocumentIntelligence, documentIntelligenceBody } from '../../document-intelligence/index.ts';
+import { jsonObject } from '../../http/index.ts';
 import { type Fault, unprocessable } from '../../lib/errors.ts';
+import { withoutNull } from '../../lib/objects.ts';
+import type { LlmConfigurations } from '../../llm-configurations/index.ts';
+import { bodyOf, defaultsOf, itemOf, nullable, required } from '../../resource/index.ts';
 import {
   defaultSettings,
   readSettings,
@@ -14,9 +14,10 @@ import {
   settingDefinitions,
   settingNames,
 } from '../../settings/index.ts';
-import { clean, withoutEmptyMaps } from '../paths.ts';
-import type { Found, Item, Kind } from './kind.ts';
-import { changesOf, readBody } from './read.ts';
+import { withoutEmptyMaps } from '../paths.ts';
+import type { Found, Item, Kind, KindName, Run } from './kind.ts';
+import { changesOf, itself, readBody } from './read.ts';
+import { resourceKind } from './resource-kind.ts';
 
 /** Parts of a document of which there is one each. */
 
@@ -27,122 +28,134 @@ const readSetting = (name: string, value: unknown): Fault[] => {
   return parsed.success ? [] : [{ path: name, message: parsed.error.issues[0]!.message }];
 };
 
-/** Advanced settings. Those that a document does not name stay. */
-export const settingsKind = (settings: SettingsFeature): Kind => ({
-  kind: 'settings',
-  key: 'settings',
+/** What a part of a document has that is always there, if `kind` does not say otherwise. */
+const single = (kind: Pick<Kind, 'kind' | 'key' | 'list' | 'read' | 'update'> & Partial<Kind>): Kind => ({
   single: true,
   secrets: {},
-  defaults: defaultSettings,
-  nameOf: () => 'settings',
-  list: async (executor) => {
-    const now = await readSettings(executor);
-    const item = Object.fromEntries([...settingNames].sort().map((name) => [name, now[name]]));
-    return [{ id: 'settings', name: 'settings', item }];
-  },
-  read: (given, found) => {
-    const faults = Object.entries(given).flatMap(([name, value]) => readSetting(name, value));
-    if (faults.length > 0) throw unprocessable(faults);
-    return { ...found!.item, ...given };
-  },
+  defaults: {},
+  nameOf: () => kind.kind,
   references: () => [],
-  create: async () => 'settings',
-  update: async (run, _found, item, changed) => {
-    await settings.change(run.tx, run.actor, changesOf(changed, item));
-    run.afterwards('settings', () => settings.refresh());
-  },
+  create: async () => kind.kind,
   remove: async () => {},
+  ...kind,
 });
 
-const brandingFields = ['workspace_name', 'logo_data_url', 'logo_dark_data_url', 'primary_color'] as const;
+const found = (name: KindName, item: Item): Found => ({ id: name, name, item });
+
+/** Advanced settings. Those that a document does not name stay. */
+export const settingsKind = (settings: SettingsFeature): Kind =>
+  single({
+    kind: 'settings',
+    key: 'settings',
+    defaults: defaultSettings,
+    list: async (executor) => {
+      const now = await readSettings(executor);
+      return [
+        found('settings', Object.fromEntries([...settingNames].sort().map((name) => [name, now[name]]))),
+      ];
+    },
+    read: (given, before) => {
+      const faults = Object.entries(given).flatMap(([name, value]) => readSetting(name, value));
+      if (faults.length > 0) throw unprocessable(faults);
+      return { ...before!.item, ...given };
+    },
+    update: async (run, _found, item, changed) => {
+      await settings.change(run.tx, run.actor, changesOf(changed, item));
+      run.afterwards('settings', () => settings.refresh());
+    },
+  });
 
 /** Branding. What a document does not name stays. */
-export const brandingKind: Kind = {
+export const brandingKind = single({
   kind: 'branding',
   key: 'branding',
-  single: true,
-  secrets: {},
-  defaults: Object.fromEntries(brandingFields.map((field) => [field, ''])),
-  nameOf: () => 'branding',
-  list: async (executor) => {
-    const branding = await findBranding(executor);
-    const item = Object.fromEntries(brandingFields.map((field) => [field, branding[field]]));
-    return [{ id: 'branding', name: 'branding', item }];
-  },
-  read: (given, found) => ({ ...found!.item, ...readBody(updateBrandingBody, given) }),
-  references: () => [],
-  create: async () => 'branding',
+  defaults: defaultsOf(brandingFields),
+  list: async (executor) => [found('branding', itemOf(brandingFields, await findBranding(executor), itself))],
+  read: (given, before) => ({ ...before!.item, ...readBody(updateBrandingBody, given) }),
   update: async ({ tx, actor }, _found, item, changed) => {
-    await changeBranding(tx, actor, changesOf(changed, item) as Partial<BrandingFields>);
+    await changeBranding(tx, actor, updateBrandingBody.parse(changesOf(changed, item)));
   },
-  remove: async () => {},
-};
+});
+
+/** Which model agents use that name none. */
+export const defaultLlmKind = ({ rules }: LlmConfigurations): Kind =>
+  single({
+    kind: 'default_llm',
+    key: 'default_llm',
+    list: async (executor) => {
+      const { id, name } = await rules.findDefault(executor);
+      return [{ ...found('default_llm', { default_llm: name }), id }];
+    },
+    toDocument: ({ default_llm }) => default_llm,
+    read: (given) => given,
+    references: ({ default_llm }) => [{ path: '', kind: 'llm_configuration', name: String(default_llm) }],
+    update: (run, _found, { default_llm }) =>
+      rules.setDefault(run.tx, run.actor, run.idOf('llm_configuration', String(default_llm))),
+  });
 
 const placeholder = 'a-secret-that-is-not-known-yet';
+const readerFields = {
+  provider: required(z.string()),
+  settings: required(jsonObject),
+  llm_id: nullable(z.string()).refersTo('llm_configuration', 'llm'),
+  ocr: required(z.string()),
+  ocr_languages: required(z.array(z.string())),
+};
 
 export interface DocumentIntelligenceKind extends Kind {
   /** Throws 422 for an address that may not be reached and a language that is not installed. Without a transaction. */
   verify(item: Item): Promise<void>;
 }
 
-type Body = Parameters<DocumentIntelligence['rules']['check']>[0];
-
 /** The reader of documents. A document names it as a whole, or not at all. */
 export const documentIntelligenceKind = ({
   rules,
 }: Pick<DocumentIntelligence, 'rules'>): DocumentIntelligenceKind => {
-  const bodyOf = ({ provider, settings, ocr, ocr_languages }: Item, llmId: string | null): Body =>
-    ({ provider, settings, ocr, ocr_languages, llm_id: llmId }) as Body;
-  const put: Kind['create'] = async (run, item) => {
-    const llmId = item.llm == null ? null : run.idOf('llm_configuration', String(item.llm));
-    const settings = { provider: item.provider, ...(item.settings as object) } as never;
-    await rules.put(run.tx, run.actor, bodyOf(item, llmId), settings);
-    return 'document_intelligence';
+  const put = async (run: Run, body: z.output<typeof documentIntelligenceBody>) => {
+    await rules.put(run.tx, run.actor, body);
+    return { id: 'document_intelligence' };
   };
-  return {
+  const kind = resourceKind({
     kind: 'document_intelligence',
     key: 'document_intelligence',
     single: true,
+    fields: readerFields,
+    body: documentIntelligenceBody,
+    patch: z.unknown(),
     secrets: { 'settings.api_key': placeholder, 'settings.headers.*': placeholder },
     defaults: {},
     nameOf: () => 'document_intelligence',
-    list: async (executor, names): Promise<Found[]> => {
-      const { settings, llm_id, ocr, ocr_languages, updated_at } = await rules.readBy(executor);
+    list: async (executor) => {
+      const { settings, updated_at, ...row } = await rules.readBy(executor);
       if (updated_at === null) return [];
       const { provider, ...rest } = settings;
-      const llm = llm_id === null ? null : (names('llm_configuration').get(llm_id) ?? null);
-      const item = { provider, settings: withoutEmptyMaps(rest as Item), llm, ocr, ocr_languages };
-      return [{ id: 'document_intelligence', name: 'document_intelligence', item }];
+      const values = { ...row, provider, settings: withoutEmptyMaps({ ...rest }) };
+      return [{ id: 'document_intelligence', name: 'document_intelligence', values }];
     },
-    read: (given) => {
-      const body = readBody(documentIntelligenceBody, given, { llm: 'llm_id' });
-      const { provider, settings = {}, llm_id = null, ocr = 'auto', ocr_languages = ['eng'] } = body;
-      const secret = (settings as Item).api_key;
-      if (provider === 'azure' && secret === undefined) {
+    complete: (item, { provider, settings = {}, llm_id = null, ocr = 'auto', ocr_languages = ['eng'] }) => {
+      if (provider === 'azure' && !('api_key' in settings && settings.api_key)) {
         throw unprocessable([{ path: 'settings.api_key', message: 'is required' }]);
       }
-      const present = Object.entries(settings).filter(([, value]) => value !== null);
-      return clean({
-        provider,
-        settings: withoutEmptyMaps(Object.fromEntries(present)),
+      return {
+        ...item,
+        settings: withoutEmptyMaps(withoutNull({ ...settings })),
         llm: llm_id,
         ocr,
         ocr_languages,
-      }) as Item;
+      };
     },
     address: ({ provider, settings }) => {
       const { url, endpoint } = settings as Item;
       return [provider, url, endpoint];
     },
-    references: ({ llm }) =>
-      llm == null ? [] : [{ path: 'llm', kind: 'llm_configuration', name: String(llm) }],
-    verify: async (item) => {
-      await rules.check(bodyOf(item, null), null);
-    },
     create: put,
-    update: async (run, _found, item) => {
-      await put(run, item);
+    update: (run, _id, _changes, item) =>
+      put(run, documentIntelligenceBody.parse(bodyOf(readerFields, item, (to, name) => run.idOf(to, name)))),
+  });
+  return {
+    ...kind,
+    verify: async (item) => {
+      await rules.check(documentIntelligenceBody.parse({ ...item, llm_id: null }), null);
     },
-    remove: async () => {},
   };
 };

@@ -54,8 +54,9 @@ export class WebDriver {
     return (await request('POST', `${this.#session}/execute/sync`, { script, args })) as T;
   }
 
-  /** Clicks as a mouse does; fails if something else would get the click. */
+  /** Clicks as a mouse does; fails if something else would get the click. WebKit's driver does not scroll to it. */
   async click(element: Element): Promise<void> {
+    await this.run('arguments[0].scrollIntoView({ block: "nearest" })', element);
     await request('POST', `${this.#session}/element/${element[elementKey]}/click`, {});
   }
 

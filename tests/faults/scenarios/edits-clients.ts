@@ -1,4 +1,4 @@
-import { int, pick, type Random } from '../../harness/cron-oracles.ts';
+import { int, pick, type Random } from '../../../packages/cron/tests/random.ts';
 import type { ClientResponse } from '../../harness/http.ts';
 import type { Change, Deletion } from './edits-verifier.ts';
 import { type Fixture, must } from './fixture.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pick, type Random, seeded } from '../../harness/cron-oracles.ts';
+import { pick, type Random, seeded } from '../../../packages/cron/tests/random.ts';
 import type { Client } from '../../harness/http.ts';
 import { until } from '../../harness/wait.ts';
 import { nothingDue } from './due.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { int, type Random, seeded } from '../../harness/cron-oracles.ts';
+import { int, type Random, seeded } from '../../../packages/cron/tests/random.ts';
 import { startOtlpReceiver } from '../../harness/otlp-receiver.ts';
 import { until } from '../../harness/wait.ts';
 import { nothingDue } from './due.ts';

@@ -1,4 +1,4 @@
-import { spansNamed } from '../../harness/otlp-encode.ts';
+import { spansNamed } from '../../../packages/otlp/tests/encode.ts';
 import { startOtlpReceiver } from '../../harness/otlp-receiver.ts';
 import { until } from '../../harness/wait.ts';
 import { Fixture, must } from './fixture.ts';

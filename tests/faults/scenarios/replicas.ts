@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { int, pick, type Random, seeded } from '../../harness/cron-oracles.ts';
+import { int, pick, type Random, seeded } from '../../../packages/cron/tests/random.ts';
 import { until } from '../../harness/wait.ts';
 import { nothingDue } from './due.ts';
 import { Fixture, must } from './fixture.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { spansNamed } from '../../../packages/otlp/tests/encode.ts';
 import { type Nats, type NatsOptions, startNats } from '../../harness/nats.ts';
-import { spansNamed } from '../../harness/otlp-encode.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../../harness/otlp-receiver.ts';
 import { adminKey } from '../../harness/process.ts';
 import { until } from '../../harness/wait.ts';

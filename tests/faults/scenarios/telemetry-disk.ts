@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { spansNamed } from '../../harness/otlp-encode.ts';
+import { spansNamed } from '../../../packages/otlp/tests/encode.ts';
 import type { CountersByIntegration } from '../../harness/telemetry-server.ts';
 import { until } from '../../harness/wait.ts';
 import { freePort } from '../../harness/watchdog.ts';

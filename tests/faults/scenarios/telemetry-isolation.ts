@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spansNamed } from '../../harness/otlp-encode.ts';
+import { spansNamed } from '../../../packages/otlp/tests/encode.ts';
 import { selfSigned } from '../../harness/self-signed.ts';
 import type { CountersByIntegration, TestIntegration } from '../../harness/telemetry-server.ts';
 import { until } from '../../harness/wait.ts';

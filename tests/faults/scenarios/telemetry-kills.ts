@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { int, seeded } from '../../harness/cron-oracles.ts';
+import { int, seeded } from '../../../packages/cron/tests/random.ts';
 import type {
   CountersByIntegration,
   ServerOptions,

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { spansNamed } from '../../harness/otlp-encode.ts';
+import { spansNamed } from '../../../packages/otlp/tests/encode.ts';
 import type { CountersByIntegration } from '../../harness/telemetry-server.ts';
 import { until } from '../../harness/wait.ts';
 import { inTelemetryProcess } from './telemetry-process.ts';

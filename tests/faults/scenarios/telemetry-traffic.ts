@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { spansNamed } from '../../harness/otlp-encode.ts';
+import { spansNamed } from '../../../packages/otlp/tests/encode.ts';
 
 export const spansARequest = 500;
 const clients = 3;

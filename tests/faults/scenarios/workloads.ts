@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { spansNamed } from '../../../packages/otlp/tests/encode.ts';
 import type { Client } from '../../harness/http.ts';
-import { spansNamed } from '../../harness/otlp-encode.ts';
 import type { OtlpReceiver } from '../../harness/otlp-receiver.ts';
 import { must, type Rows } from './fixture.ts';
 

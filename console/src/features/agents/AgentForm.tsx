@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { type Edit, type Got, path, request, useEditForm, useGet, usePermission } from '../../api/index.ts';
+import { type Body, type Edit, type Got, useEditForm, useOperation, usePermission } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Loaded, permissionReason } from '../../ui/index.ts';
 
@@ -13,9 +13,9 @@ export const LoadedAgent = ({
   agentId: string;
   children: (agent: PublicAgent, got: Got<PublicAgent>) => ReactNode;
 }) => {
-  const got = useGet<PublicAgent>(path`/api/v2/agents/${agentId}`);
+  const got = useOperation('getAgent', { agent_id: agentId });
   return (
-    <Loaded got={got} operation="getAgent" list={{ label: pages.agents, href: to.agents() }}>
+    <Loaded got={got} operation="getAgent" list={{ label: pages.agents, href: to('/agents') }}>
       {(agent) => children(agent, got)}
     </Loaded>
   );
@@ -26,20 +26,17 @@ export const useAgentForm = <V extends object>(
   agent: PublicAgent,
   got: Got<PublicAgent>,
   toValues: (agent: PublicAgent) => V,
-  toBody: (values: V) => object,
+  toBody: (values: V) => Body<'updateAgent'>,
   /** Returns what is kept of the response, which may show a secret once. */
   keep: (agent: PublicAgent) => PublicAgent = (saved) => saved,
-): Edit<PublicAgent, V> => {
-  const address = path`/api/v2/agents/${agent.id}`;
-  return useEditForm({
-    path: address,
+): Edit<PublicAgent, V> =>
+  useEditForm({
+    read: 'getAgent',
+    change: 'updateAgent',
+    params: { agent_id: agent.id },
     loaded: { body: agent, etag: got.etag },
     toValues,
-    save: async (values, ifMatch) => {
-      const reply = await request<PublicAgent>('PATCH', address, { body: toBody(values), ifMatch });
-      return { ...reply, body: keep(reply.body) };
-    },
+    toBody,
+    keep,
     disabledReason: permissionReason(usePermission('updateAgent')),
-    invalidates: ['/app/api/agents'],
   });
-};

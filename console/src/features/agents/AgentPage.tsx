@@ -1,10 +1,9 @@
 import { useParams } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { listPolling, path, useGet, usePermission } from '../../api/index.ts';
-import type { AgentOverview } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { listPolling, useOperation, usePermission } from '../../api/index.ts';
 import { DetailPage, PageTabs } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -27,11 +26,15 @@ const later = (tab: ReactNode) => <Suspense fallback={<Skeleton rows={8} height=
 
 /** One agent. */
 export const AgentPage = () => {
-  const { agentId = '' } = useParams({ strict: false }) as { agentId?: string };
+  const { agentId } = useParams({ from: '/shell/agents/$agentId' });
   const { search } = useUrlState<ReturnType<typeof agentSearch>>();
-  const got = useGet<AgentOverview>(path`/app/api/agents/${agentId}/overview`, {
-    every: search.tab === 'connect' ? 3_000 : listPolling(false),
-  });
+  const got = useOperation(
+    'getAgentOverview',
+    { agent_id: agentId },
+    {
+      every: search.tab === 'connect' ? 3_000 : listPolling(false),
+    },
+  );
   const [deleting, setDeleting] = useState(false);
   const mayDelete = permissionReason(usePermission('deleteAgent'));
   const mayCreate = permissionReason(usePermission('createAgent'));
@@ -42,7 +45,7 @@ export const AgentPage = () => {
       operation="getAgentOverview"
       kind={pages.agent}
       name={({ name }) => name}
-      list={{ label: pages.agents, href: to.agents() }}
+      list={{ label: pages.agents, href: to('/agents') }}
       id={agentId}
       lead={({ mode, execution, description }) => (
         <>
@@ -57,11 +60,15 @@ export const AgentPage = () => {
           <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setDeleting(true)}>
             {common.delete}
           </Button>
-          <ButtonLink href={to.newAgent(agent.id)} disabledReason={mayCreate}>
+          <ButtonLink href={to('/agents/new', {}, { copy: agent.id })} disabledReason={mayCreate}>
             {words.duplicate}
           </ButtonLink>
           {agent.mode === 'worker' && (
-            <ButtonLink kind="primary" href={to.newWorkItem({ agent: agent.id })} disabledReason={mayRun}>
+            <ButtonLink
+              kind="primary"
+              href={to('/work-items/new', {}, { agent: agent.id })}
+              disabledReason={mayRun}
+            >
               {words.runOnce}
             </ButtonLink>
           )}

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { usePermission } from '../../api/index.ts';
 import type { AgentSummary } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { ListPage } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { pages } from '../../text/en/pages.ts';
 import { type MenuEntry, optionsOf, permissionReason } from '../../ui/index.ts';
@@ -17,22 +17,25 @@ export const AgentsPage = () => {
   const [deleting, setDeleting] = useState<AgentSummary | null>(null);
   const runOnce = ({ id }: AgentSummary): MenuEntry => ({
     label: words.runOnce,
-    href: to.newWorkItem({ agent: id }),
+    href: to('/work-items/new', {}, { agent: id }),
     disabledReason: mayRun,
   });
   return (
-    <ListPage<AgentSummary>
+    <ListPage
       title={pages.agents}
       words={words}
-      from="/app/api/agents"
       operation="listAgentSummaries"
       filters={[{ name: 'q' }, { name: 'mode', label: words.mode, options: optionsOf(words.modes) }]}
       columns={columns}
       name={({ name }) => name}
-      href={({ id }) => to.agent(id)}
+      href={({ id }) => to('/agents/$agentId', { agentId: id })}
       menu={(agent) => [
         ...(agent.mode === 'worker' ? [runOnce(agent)] : []),
-        { label: words.duplicate, href: to.newAgent(agent.id), disabledReason: mayCreate },
+        {
+          label: words.duplicate,
+          href: to('/agents/new', {}, { copy: agent.id }),
+          disabledReason: mayCreate,
+        },
         {
           label: words.remove,
           danger: true,
@@ -40,7 +43,7 @@ export const AgentsPage = () => {
           disabledReason: mayDelete,
         },
       ]}
-      create={{ label: words.newAgent, operation: 'createAgent', href: to.newAgent() }}
+      create={{ label: words.newAgent, operation: 'createAgent', href: to('/agents/new') }}
       example={[
         '/agents',
         { name: 'Night clerk', mode: 'worker', instructions: 'Check the invoices of the day.' },

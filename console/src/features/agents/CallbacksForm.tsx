@@ -6,6 +6,7 @@ import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { ui } from '../../text/en/ui.ts';
 import {
+  AddToList,
   Bar,
   Button,
   CopyValue,
@@ -148,21 +149,12 @@ export const CallbacksForm = ({ agent, got }: { agent: PublicAgent; got: Got<Pub
             disabledReason={disabledReason}
           />
         ))}
-        {error && (
-          <p className={css.error} role="alert">
-            {error}
-          </p>
-        )}
-        <Bar>
-          <Button
-            small
-            data-invalid={error ? true : undefined}
-            disabledReason={disabledReason ?? full}
-            onClick={() => onChange([...value, noCallback])}
-          >
-            {words.addCallback}
-          </Button>
-        </Bar>
+        <AddToList
+          label={words.addCallback}
+          error={error}
+          disabledReason={disabledReason ?? full}
+          onAdd={() => onChange([...value, noCallback])}
+        />
       </EditForm>
     </Section>
   );

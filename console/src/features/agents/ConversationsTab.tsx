@@ -1,8 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
-import { listPolling, path, useAction, useCreate, useGet, usePermission } from '../../api/index.ts';
-import type { ConversationPage, PublicConversation } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { listPolling, perform, useAction, useOperation, usePermission } from '../../api/index.ts';
+import type { PublicConversation } from '../../api/types.gen.ts';
+import { to } from '../../routing/to.ts';
+import { useCursor, useUrlState } from '../../routing/url-state.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { Time } from '../../time/index.ts';
 import {
@@ -50,18 +50,22 @@ const columns: readonly Column<PublicConversation>[] = [
 export const ConversationsTab = ({ agentId }: { agentId: string }) => {
   const navigate = useNavigate();
   const { search } = useUrlState<{ next?: string }>();
-  const address = path`/api/v2/agents/${agentId}/conversations`;
-  const got = useGet<ConversationPage>(address, {
-    query: { next: search.next },
-    every: listPolling(false),
-    keepPrevious: true,
-  });
+  const got = useOperation(
+    'listConversations',
+    { agent_id: agentId },
+    {
+      query: { next: search.next },
+      every: listPolling(false),
+      keepPrevious: true,
+    },
+  );
   const pager = useCursor(got.data?.next);
   const mayCreate = permissionReason(usePermission('createConversation'));
-  const post = useCreate();
   const create = useAction(async () => {
-    const { body } = await post<PublicConversation>(address);
-    await navigate({ to: to.conversation(agentId, body.id) });
+    const { body } = await perform('createConversation', { agent_id: agentId }, { body: {} });
+    await navigate({
+      href: to('/agents/$agentId/conversations/$conversationId', { agentId, conversationId: body.id }),
+    });
   });
   const button = (
     <Button busy={create.busy} disabledReason={mayCreate} onClick={() => void create.run()}>
@@ -83,7 +87,9 @@ export const ConversationsTab = ({ agentId }: { agentId: string }) => {
                 columns={columns}
                 rowKey={({ id }) => id}
                 name={nameOf}
-                href={({ id }) => to.conversation(agentId, id)}
+                href={({ id }) =>
+                  to('/agents/$agentId/conversations/$conversationId', { agentId, conversationId: id })
+                }
               />
             )}
           </Box>

@@ -1,5 +1,4 @@
-import { useGet, usePermission } from '../../api/index.ts';
-import type { LlmConfigurationPage } from '../../api/types.gen.ts';
+import { useOperation, usePermission } from '../../api/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { MultiSelect, permissionReason, Select } from '../../ui/index.ts';
@@ -7,10 +6,14 @@ import { MultiSelect, permissionReason, Select } from '../../ui/index.ts';
 /** The LLM configurations as options, and why a person may not choose one. */
 const useLlmOptions = () => {
   const permission = usePermission('listLlmConfigurations');
-  const got = useGet<LlmConfigurationPage>('/api/v2/llm-configurations', {
-    query: { limit: 100 },
-    enabled: permission.allowed,
-  });
+  const got = useOperation(
+    'listLlmConfigurations',
+    {},
+    {
+      query: { limit: 100 },
+      enabled: permission.allowed,
+    },
+  );
   return {
     reason: permissionReason(permission),
     options: (got.data?.data ?? []).map(({ id, name, model }) => ({ value: id, label: name, note: model })),

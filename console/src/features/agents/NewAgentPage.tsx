@@ -1,8 +1,8 @@
-import { path, useGet, usePermission } from '../../api/index.ts';
+import { useOperation, usePermission } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
 import { SubmitForm, useCreateForm } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common, copyName } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -45,21 +45,21 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
     llm_id: copy?.llm_id ?? null,
   };
   const secrets = copy ? leftOut(copy) : [];
-  const form = useCreateForm<PublicAgent, typeof first>({
+  const form = useCreateForm({
+    operation: 'createAgent',
+    params: {},
     first,
-    post: '/api/v2/agents',
     toBody: ({ description, ...values }) => ({
       ...(copy ? copied(copy, values.mode) : {}),
       ...values,
       description: description || null,
     }),
     disabledReason: permissionReason(usePermission('createAgent')),
-    invalidates: ['/app/api/agents', '/api/v2/agents'],
     created: words.created,
-    opens: ({ id }) => to.agent(id),
+    opens: ({ id }) => to('/agents/$agentId', { agentId: id }),
   });
   return (
-    <SubmitForm form={form} submit={words.create} discard={to.agents()}>
+    <SubmitForm form={form} submit={words.create} discard={to('/agents')}>
       <TextField {...form.field('name')} label={common.name} required autoFocus />
       <Segmented {...form.field('mode')} label={words.mode} options={modes} />
       <p>{words.modeHints[form.values.mode]}</p>
@@ -83,13 +83,13 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
 /** Creates an agent, or a copy of one. */
 export const NewAgentPage = () => {
   const { copy } = useUrlState<ReturnType<typeof newAgentSearch>>().search;
-  const got = useGet<PublicAgent>(path`/api/v2/agents/${copy ?? ''}`, { enabled: copy !== undefined });
+  const got = useOperation('getAgent', copy === undefined ? null : { agent_id: copy });
   return (
-    <Page title={pages.newAgent} crumbs={[{ label: pages.agents, href: to.agents() }]}>
+    <Page title={pages.newAgent} crumbs={[{ label: pages.agents, href: to('/agents') }]}>
       {copy === undefined ? (
         <NewAgentForm copy={null} />
       ) : (
-        <Loaded got={got} operation="getAgent" list={{ label: pages.agents, href: to.agents() }}>
+        <Loaded got={got} operation="getAgent" list={{ label: pages.agents, href: to('/agents') }}>
           {(agent) => <NewAgentForm copy={agent} />}
         </Loaded>
       )}

@@ -1,6 +1,6 @@
-import { path, useGet } from '../../api/index.ts';
-import type { AgentOverview, PublicAgent } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { useOperation } from '../../api/index.ts';
+import type { AgentOverview } from '../../api/types.gen.ts';
+import { type SearchOf, to } from '../../routing/to.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
 import { integrations as integrationWords } from '../../text/en/integrations.ts';
@@ -11,7 +11,7 @@ import css from './OverviewTab.module.css';
 import { emptyMeans, settingNames } from './values.ts';
 
 const Numbers = ({ agent: { open, done_24h, failed_24h, id } }: { agent: AgentOverview }) => {
-  const numbers: [string, number, Parameters<typeof to.workItems>[0]][] = [
+  const numbers: [string, number, SearchOf<'/work-items'>][] = [
     [words.executing, open.EXECUTING, { status: 'EXECUTING' }],
     [words.pending, open.PENDING, { status: 'PENDING' }],
     [words.waiting, open.NEEDS_REVIEW + open.INDETERMINATE, { status: ['NEEDS_REVIEW', 'INDETERMINATE'] }],
@@ -24,7 +24,7 @@ const Numbers = ({ agent: { open, done_24h, failed_24h, id } }: { agent: AgentOv
         <ul className={css.numbers}>
           {numbers.map(([label, value, search]) => (
             <li key={label}>
-              <Link href={to.workItems({ ...search, agent_id: id })}>
+              <Link href={to('/work-items', {}, { ...search, agent_id: id })}>
                 <span>{label}</span> <b>{number(value)}</b>
               </Link>
             </li>
@@ -36,7 +36,7 @@ const Numbers = ({ agent: { open, done_24h, failed_24h, id } }: { agent: AgentOv
 };
 
 const Limits = ({ agentId }: { agentId: string }) => {
-  const { data } = useGet<PublicAgent>(path`/api/v2/agents/${agentId}`);
+  const { data } = useOperation('getAgent', { agent_id: agentId });
   const unit = (name: string) => (name === 'timeout_seconds' ? ` ${words.seconds}` : '');
   return (
     <Section title={words.limits}>
@@ -104,7 +104,7 @@ export const OverviewTab = ({ agent }: { agent: AgentOverview }) => {
                 ) : (
                   <span key="traces" className={css.list}>
                     {integrations.map(({ id, description, provider }) => (
-                      <Link key={id} href={to.integration(id)}>
+                      <Link key={id} href={to('/integrations/$integrationId', { integrationId: id })}>
                         {description ||
                           integrationWords.providers[provider as keyof typeof integrationWords.providers]}
                       </Link>

@@ -1,7 +1,7 @@
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { ui } from '../../text/en/ui.ts';
-import { Bar, Button, type Option, optionsOf, Select, TextField } from '../../ui/index.ts';
+import { AddToList, Button, type Option, optionsOf, Select, TextField } from '../../ui/index.ts';
 import css from './fields.module.css';
 
 export type Policy = PublicAgent['tool_policies'][number];
@@ -68,24 +68,14 @@ export const PolicyFields = ({
           </Button>
         </div>
       ))}
-      {error && (
-        <p className={css.error} role="alert">
-          {error}
-        </p>
-      )}
-      <Bar>
-        <Button
-          small
-          data-invalid={error ? true : undefined}
-          disabledReason={disabledReason ?? (first ? null : words.noToolServers)}
-          onClick={() =>
-            first &&
-            onChange([...value, { tool_server_id: first.value, tool: '', policy: 'require_approval' }])
-          }
-        >
-          {words.addPolicy}
-        </Button>
-      </Bar>
+      <AddToList
+        label={words.addPolicy}
+        error={error}
+        disabledReason={disabledReason ?? (first ? null : words.noToolServers)}
+        onAdd={() =>
+          first && onChange([...value, { tool_server_id: first.value, tool: '', policy: 'require_approval' }])
+        }
+      />
     </fieldset>
   );
 };

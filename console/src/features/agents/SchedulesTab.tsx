@@ -1,7 +1,7 @@
-import { listPolling, useGet, usePermission } from '../../api/index.ts';
-import type { ListedSchedule, ListedSchedulePage } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { listPolling, useOperation, usePermission } from '../../api/index.ts';
+import type { ListedSchedule } from '../../api/types.gen.ts';
+import { to } from '../../routing/to.ts';
+import { useCursor, useUrlState } from '../../routing/url-state.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
@@ -58,15 +58,19 @@ const columns: readonly Column<ListedSchedule>[] = [
 /** The schedules of one agent. */
 export const SchedulesTab = ({ agentId }: { agentId: string }) => {
   const { search } = useUrlState<{ next?: string }>();
-  const got = useGet<ListedSchedulePage>('/app/api/schedules', {
-    query: { agent_id: agentId, next: search.next, limit: 50 },
-    every: listPolling(false),
-    keepPrevious: true,
-  });
+  const got = useOperation(
+    'listAllSchedules',
+    {},
+    {
+      query: { agent_id: agentId, next: search.next, limit: 50 },
+      every: listPolling(false),
+      keepPrevious: true,
+    },
+  );
   const pager = useCursor(got.data?.next);
   const mayCreate = permissionReason(usePermission('createSchedule'));
   const create = (
-    <ButtonLink href={to.newSchedule({ agent: agentId })} disabledReason={mayCreate}>
+    <ButtonLink href={to('/schedules/new', {}, { agent: agentId })} disabledReason={mayCreate}>
       {words.newSchedule}
     </ButtonLink>
   );
@@ -84,7 +88,7 @@ export const SchedulesTab = ({ agentId }: { agentId: string }) => {
                 columns={columns}
                 rowKey={({ id }) => id}
                 name={nameOf}
-                href={({ id }) => to.schedule(agentId, id)}
+                href={({ id }) => to('/agents/$agentId/schedules/$scheduleId', { agentId, scheduleId: id })}
               />
             )}
           </Box>

@@ -1,5 +1,5 @@
-import { type Got, useGet, usePermission } from '../../api/index.ts';
-import type { AgentTools, Named, PublicAgent } from '../../api/types.gen.ts';
+import { type Got, useOperation, usePermission } from '../../api/index.ts';
+import type { Named, PublicAgent } from '../../api/types.gen.ts';
 import { EditForm } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { common } from '../../text/en/common.ts';
@@ -45,7 +45,7 @@ const optionsWith = (named: readonly Named[], chosen: readonly string[]) => [
 const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: Got<PublicAgent> }) => {
   const maySeeServers = usePermission('listAgentTools');
   const maySeeModels = usePermission('listSemanticDataModels');
-  const { data: tools } = useGet<AgentTools>('/app/api/agent-tools', { enabled: maySeeServers.allowed });
+  const { data: tools } = useOperation('listAgentTools', {}, { enabled: maySeeServers.allowed });
   const servers = tools?.tool_servers ?? [];
   const edit = useAgentForm(agent, got, toValues, toBody);
   const { form } = edit;

@@ -1,6 +1,6 @@
-import { listPolling, useGet } from '../../api/index.ts';
-import type { PublicWorkItem, WorkItemPage } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { listPolling, useOperation } from '../../api/index.ts';
+import type { PublicWorkItem } from '../../api/types.gen.ts';
+import { to } from '../../routing/to.ts';
 import { agents as words } from '../../text/en/agents.ts';
 import { pages } from '../../text/en/pages.ts';
 import { workItems } from '../../text/en/work-items.ts';
@@ -47,10 +47,14 @@ const columns: readonly Column<PublicWorkItem>[] = [
 
 /** The newest Work Items of one agent; the list of all has filters. */
 export const WorkItemsTab = ({ agentId }: { agentId: string }) => {
-  const got = useGet<WorkItemPage>('/api/v2/work-items', {
-    query: { agent_id: agentId, limit: 20 },
-    every: listPolling(true),
-  });
+  const got = useOperation(
+    'listWorkItems',
+    {},
+    {
+      query: { agent_id: agentId, limit: 20 },
+      every: listPolling(true),
+    },
+  );
   return (
     <Loaded got={got} operation="listWorkItems">
       {({ records }) => (
@@ -59,7 +63,7 @@ export const WorkItemsTab = ({ agentId }: { agentId: string }) => {
           aside={
             records.length > 0 && (
               <Bar>
-                <ButtonLink href={to.workItems({ agent_id: agentId })}>{words.allItems}</ButtonLink>
+                <ButtonLink href={to('/work-items', {}, { agent_id: agentId })}>{words.allItems}</ButtonLink>
               </Bar>
             )
           }
@@ -74,7 +78,7 @@ export const WorkItemsTab = ({ agentId }: { agentId: string }) => {
                 columns={columns}
                 rowKey={({ id }) => id}
                 name={nameOf}
-                href={({ id }) => to.workItem(id)}
+                href={({ id }) => to('/work-items/$workItemId', { workItemId: id })}
               />
             )}
           </Box>

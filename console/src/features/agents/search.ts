@@ -1,5 +1,4 @@
-import { path } from '../../api/request.ts';
-import { oneOf, searchSchema, text } from '../../app/search.ts';
+import { oneOf, searchSchema, text } from '../../routing/search.ts';
 
 export const agentsSearch = searchSchema({ q: text, mode: text, next: text });
 
@@ -15,9 +14,3 @@ export const agentTabs = [
   'connect',
 ] as const;
 export const agentSearch = searchSchema({ tab: oneOf(agentTabs), next: text });
-
-/** What the page of one agent asks for, with the tab that is open first. */
-export const agentRequests = (id: string, { tab }: ReturnType<typeof agentSearch>) => [
-  { path: path`/app/api/agents/${id}/overview` },
-  ...((tab ?? 'overview') === 'overview' ? [{ path: path`/api/v2/agents/${id}` }] : []),
-];

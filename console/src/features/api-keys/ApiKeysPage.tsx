@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { usePermission } from '../../api/index.ts';
 import type { NamedApiKey } from '../../api/types.gen.ts';
-import { useUrlState } from '../../app/url-state.ts';
 import { ListPage } from '../../resource/index.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { pages } from '../../text/en/pages.ts';
 import { optionsOf, permissionReason } from '../../ui/index.ts';
@@ -20,15 +20,15 @@ export const ApiKeysPage = () => {
   const [revoking, setRevoking] = useState<NamedApiKey | null>(null);
   const [rotating, setRotating] = useState<NamedApiKey | null>(null);
   return (
-    <ListPage<NamedApiKey>
+    <ListPage
       title={pages.apiKeys}
       words={words}
-      from="/app/api/api-keys"
       operation="listNamedApiKeys"
       filters={[
         { name: 'q' },
         { name: 'kind', label: words.kind, options: optionsOf(words.kinds) },
         { name: 'status', label: words.status, options: optionsOf(words.statuses) },
+        { name: 'owner', label: words.owner, options: optionsOf({ workspace: words.owners.workspace }) },
       ]}
       columns={columns}
       name={({ name }) => name}

@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { useMe } from '../../api/index.ts';
-import type { CreateApiKeyBody, CreatedApiKey } from '../../api/types.gen.ts';
+import { type Body, type Output, useMe } from '../../api/index.ts';
 import { SubmitForm, useCreateForm } from '../../resource/index.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
 import { common } from '../../text/en/common.ts';
@@ -28,20 +27,20 @@ const noValues = {
 /** Creates a key, then shows its value. */
 export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
   const { principal, limits } = useMe();
-  const [created, setCreated] = useState<CreatedApiKey | null>(null);
+  const [created, setCreated] = useState<Output<'createApiKey'> | null>(null);
   const person = principal.kind === 'person';
-  const form = useCreateForm<CreatedApiKey, typeof noValues>({
+  const form = useCreateForm({
+    operation: 'createApiKey',
+    params: {},
     first: noValues,
-    post: '/api/v2/api-keys',
-    toBody: ({ name, kind, role, owner, scopes, expires_at }): CreateApiKeyBody => ({
+    toBody: ({ name, kind, role, owner, scopes, expires_at }) => ({
       name,
       kind,
       ...(kind === 'personal' ? {} : { role }),
       ...(kind === 'service_account' && owner === 'workspace' ? { owner } : {}),
-      ...(scopes.length > 0 ? { scopes: scopes as NonNullable<CreateApiKeyBody['scopes']> } : {}),
+      ...(scopes.length > 0 ? { scopes: scopes as Body<'createApiKey'>['scopes'] } : {}),
       ...(expires_at === '' ? {} : { expires_at: endOf(expires_at) }),
     }),
-    invalidates: ['/app/api/api-keys'],
     onCreated: setCreated,
   });
   if (created) return <KeyValue title={words.newKey} created={created} onClose={onClose} />;

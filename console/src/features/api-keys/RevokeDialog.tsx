@@ -1,4 +1,4 @@
-import { path, request, useAction, useInvalidate, useMe, withQuery } from '../../api/index.ts';
+import { perform, useAction, useMe } from '../../api/index.ts';
 import type { NamedApiKey } from '../../api/types.gen.ts';
 import { useEndingKeys } from '../../resource/index.ts';
 import { apiKeys as words } from '../../text/en/api-keys.ts';
@@ -8,7 +8,6 @@ import { ActionDialog, notify, Words } from '../../ui/index.ts';
 
 /** Asks before a key is revoked, and says when it was last used. */
 export const RevokeDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose: () => void }) => {
-  const invalidate = useInvalidate();
   const { key_id } = useMe();
   const { part, endMadeKeys, disabledReason } = useEndingKeys(apiKey.id, {
     own: null,
@@ -17,11 +16,9 @@ export const RevokeDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose
     byDefault: apiKey.replaced_by === null,
   });
   const action = useAction(async () => {
-    const address = path`/api/v2/api-keys/${apiKey.id}`;
-    await request('DELETE', withQuery(address, { end_made_keys: endMadeKeys }));
+    await perform('deleteApiKey', { api_key_id: apiKey.id }, { query: { end_made_keys: endMadeKeys } });
     notify(words.revoked);
     onClose();
-    await invalidate('/app/api/api-keys', '/app/api/me');
   });
   return (
     <ActionDialog

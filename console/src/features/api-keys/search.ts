@@ -1,3 +1,10 @@
-import { flag, searchSchema, text } from '../../app/search.ts';
+import { flag, searchSchema, text } from '../../routing/search.ts';
 
-export const apiKeysSearch = searchSchema({ q: text, kind: text, status: text, new: flag, next: text });
+export const apiKeysSearch = searchSchema({
+  q: text,
+  kind: text,
+  status: text,
+  owner: text,
+  new: flag,
+  next: text,
+});

@@ -1,29 +1,36 @@
 import { useState } from 'react';
-import { request, useAction, useGet, usePermission, withQuery } from '../../api/index.ts';
-import type { AuditEntryPage, AuditFacets, AuditPartVerification } from '../../api/types.gen.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import {
+  addressOf,
+  call,
+  type Output,
+  type QueryOf,
+  useAction,
+  useOperation,
+  usePermission,
+} from '../../api/index.ts';
 import { ListPage } from '../../resource/index.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { audit as words } from '../../text/en/audit.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Button, ButtonLink, optionsOf, Problem, permissionReason, Say } from '../../ui/index.ts';
 import { columns } from './columns.tsx';
 import type { auditSearch } from './search.ts';
 
-const auditsPath = '/app/api/audits';
+type Verification = Output<'verifyAuditPart'>;
+
 const part = 20_000;
 
 /** Verifies the chain part by part, so that a long one shows how far it is. */
 const useVerification = () => {
   const [checked, setChecked] = useState(0);
-  const [result, setResult] = useState<AuditPartVerification | null>(null);
+  const [result, setResult] = useState<Verification | null>(null);
   const action = useAction(async () => {
     setResult(null);
     setChecked(0);
-    let after: Pick<AuditPartVerification, 'position' | 'hash'> | null = null;
+    let after: Partial<Verification> = {};
     for (let sum = 0; ; ) {
-      const query: Record<string, string | number> = { limit: part };
-      if (after) Object.assign(query, { position: after.position, hash: after.hash });
-      const { body } = await request<AuditPartVerification>('GET', `${auditsPath}/verify`, { query });
+      const query = { limit: part, position: after.position, hash: after.hash };
+      const { body }: { body: Verification } = await call('verifyAuditPart', {}, { query });
       sum += body.checked;
       setChecked(sum);
       if (body.done || !body.ok) {
@@ -36,7 +43,7 @@ const useVerification = () => {
   return { action, checked, result };
 };
 
-const Result = ({ result: { ok, checked, broken_at, hash } }: { result: AuditPartVerification }) =>
+const Result = ({ result: { ok, checked, broken_at, hash } }: { result: Verification }) =>
   ok ? (
     <Say tone="good" title={words.whole(checked, hash)} />
   ) : (
@@ -48,17 +55,16 @@ const options = (values: readonly string[] = []) => values.map((value) => ({ val
 /** The audit log, its filters, and the proof that nothing in it was changed. */
 export const AuditPage = () => {
   const { search } = useUrlState<ReturnType<typeof auditSearch>>();
-  const facets = useGet<AuditFacets>(`${auditsPath}/facets`, { staleTime: 60_000 }).data;
+  const facets = useOperation('getAuditFacets', {}, { staleTime: 60_000 }).data;
   const { action, checked, result } = useVerification();
   const mayVerify = permissionReason(usePermission('verifyAuditPart'));
   const mayExport = permissionReason(usePermission('exportAuditEntries'));
   const { next: _, ...filter } = search;
   const principals = facets?.principals.map(({ id, name }) => ({ value: id, label: name })) ?? [];
   return (
-    <ListPage<AuditEntryPage['data'][number]>
+    <ListPage
       title={pages.audit}
       words={words}
-      from={auditsPath}
       operation="listAuditEntries"
       every={null}
       filters={[
@@ -76,7 +82,10 @@ export const AuditPage = () => {
       name={({ action }) => action}
       actions={
         <>
-          <ButtonLink href={withQuery(`${auditsPath}/export`, filter)} disabledReason={mayExport}>
+          <ButtonLink
+            href={addressOf('exportAuditEntries', {}, filter as QueryOf<'exportAuditEntries'>)}
+            disabledReason={mayExport}
+          >
             {words.exportAll}
           </ButtonLink>
           <Button

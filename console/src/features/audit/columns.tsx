@@ -1,6 +1,6 @@
 import { Fragment } from 'react';
 import type { AuditEntry } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 import { audit as words } from '../../text/en/audit.ts';
 import { Time } from '../../time/index.ts';
 import { type Column, JsonView, Link, Quiet, Tag, TwoLines } from '../../ui/index.ts';
@@ -10,25 +10,32 @@ const addressOf = ({ target_type, target_id, target }: AuditEntry): string | nul
   if (!target_id || !target) return null;
   switch (target_type) {
     case 'agent':
-      return to.agent(target_id);
+      return to('/agents/$agentId', { agentId: target_id });
     case 'work_item':
-      return to.workItem(target_id);
+      return to('/work-items/$workItemId', { workItemId: target_id });
     case 'schedule':
-      return target.agent_id ? to.schedule(target.agent_id, target_id) : null;
+      return target.agent_id
+        ? to('/agents/$agentId/schedules/$scheduleId', { agentId: target.agent_id, scheduleId: target_id })
+        : null;
     case 'conversation':
-      return target.agent_id ? to.conversation(target.agent_id, target_id) : null;
+      return target.agent_id
+        ? to('/agents/$agentId/conversations/$conversationId', {
+            agentId: target.agent_id,
+            conversationId: target_id,
+          })
+        : null;
     case 'integration':
-      return to.integration(target_id);
+      return to('/integrations/$integrationId', { integrationId: target_id });
     case 'llm_configuration':
-      return to.llmConfiguration(target_id);
+      return to('/llm-configurations/$llmId', { llmId: target_id });
     case 'tool_server':
-      return to.toolServer(target_id);
+      return to('/tool-servers/$toolServerId', { toolServerId: target_id });
     case 'data_connection':
-      return to.dataConnection(target_id);
+      return to('/data-connections/$dataConnectionId', { dataConnectionId: target_id });
     case 'semantic_data_model':
-      return to.semanticDataModel(target_id);
+      return to('/semantic-data-models/$semanticDataModelId', { semanticDataModelId: target_id });
     case 'extraction':
-      return to.extraction(target_id);
+      return to('/extractions/$extractionId', { extractionId: target_id });
     default:
       return null;
   }

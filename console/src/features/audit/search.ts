@@ -1,4 +1,4 @@
-import { searchSchema, text } from '../../app/search.ts';
+import { searchSchema, text } from '../../routing/search.ts';
 
 export const auditSearch = searchSchema({
   q: text,

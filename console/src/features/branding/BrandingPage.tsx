@@ -1,15 +1,7 @@
 import { useState } from 'react';
-import {
-  type Got,
-  request,
-  useAction,
-  useEditForm,
-  useGet,
-  useInvalidate,
-  usePermission,
-} from '../../api/index.ts';
-import { to } from '../../app/addresses.ts';
+import { type Got, perform, useAction, useEditForm, useOperation, usePermission } from '../../api/index.ts';
 import { EditForm } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { branding as words } from '../../text/en/branding.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
@@ -28,7 +20,7 @@ import {
 import { BrandingPreview } from './BrandingPreview.tsx';
 import { ColorField } from './ColorField.tsx';
 import { LogoField } from './LogoField.tsx';
-import { type Branding, brandingPath, empty, image, labels, toValues } from './values.ts';
+import { type Branding, empty, image, labels, toValues } from './values.ts';
 
 /** Clears everything, after a question. */
 const ClearBranding = ({
@@ -39,11 +31,9 @@ const ClearBranding = ({
   onCleared: () => void;
 }) => {
   const [open, setOpen] = useState(false);
-  const invalidate = useInvalidate();
   const action = useAction(async () => {
-    await request('PATCH', brandingPath, { body: empty });
+    await perform('updateBranding', {}, { body: empty, ifMatch: null });
     onCleared();
-    await invalidate(brandingPath, '/app/api/me');
     setOpen(false);
     notify(words.resetDone);
   });
@@ -70,13 +60,13 @@ const ClearBranding = ({
 const BrandingForm = ({ branding, got }: { branding: Branding; got: Got<Branding> }) => {
   const disabledReason = permissionReason(usePermission('updateBranding'));
   const edit = useEditForm({
-    path: brandingPath,
+    read: 'getBranding',
+    change: 'updateBranding',
+    params: {},
     loaded: { body: branding, etag: got.etag },
     toValues,
-    save: (values, ifMatch) => request<Branding>('PATCH', brandingPath, { body: values, ifMatch }),
+    toBody: (values) => values,
     disabledReason,
-    // The frame shows the branding too.
-    invalidates: ['/app/api/me'],
   });
   const { form } = edit;
   return (
@@ -104,11 +94,11 @@ const BrandingForm = ({ branding, got }: { branding: Branding; got: Got<Branding
 
 /** The name, the logos and the color of the workspace. */
 export const BrandingPage = () => {
-  const got = useGet<Branding>(brandingPath);
+  const got = useOperation('getBranding', {});
   return (
     <Page
       title={pages.branding}
-      crumbs={[{ label: pages.settings, href: to.settings() }]}
+      crumbs={[{ label: pages.settings, href: to('/settings') }]}
       lead={
         <>
           {words.lead}

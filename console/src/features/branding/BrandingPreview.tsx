@@ -1,7 +1,7 @@
 import type { CSSProperties } from 'react';
-import { Brand } from '../../app/Brand.tsx';
 import { branding as words } from '../../text/en/branding.ts';
 import { number } from '../../text/format.ts';
+import { Brand } from '../../ui/Brand.tsx';
 import { accentOf } from '../../ui/index.ts';
 import css from './Branding.module.css';
 import type { Values } from './values.ts';

@@ -2,7 +2,6 @@ import type { Branding as BrandingBody } from '../../api/types.gen.ts';
 import { branding as words } from '../../text/en/branding.ts';
 
 export type Branding = BrandingBody;
-export const brandingPath = '/api/v2/branding';
 
 /** What the form edits. */
 export type Values = Pick<

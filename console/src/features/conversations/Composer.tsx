@@ -1,17 +1,10 @@
 import { useEffect, useRef, useState } from 'react';
-import {
-  request,
-  useAction,
-  useIdempotencyKey,
-  useInvalidate,
-  usePermission,
-  useUnsaved,
-} from '../../api/index.ts';
+import { perform, useAction, usePermission, useUnsaved } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { Bar, Button, Problem, permissionReason, Textarea } from '../../ui/index.ts';
 import css from './conversations.module.css';
-import { cancelPath, detailPath, type Of } from './paths.ts';
+import type { Of } from './of.ts';
 
 /** The field for the next message, and the button that stops what goes on. */
 export const Composer = ({
@@ -24,27 +17,19 @@ export const Composer = ({
   conversation: ConversationDetail;
   /** How many calls wait for a decision. */
   calls: number;
-  send: (content: string, idempotencyKey: string) => Promise<void>;
+  send: (content: string) => Promise<void>;
 }) => {
   const { agent, status, message_count } = conversation;
   const [text, setText] = useState('');
   useUnsaved(() => text.trim() !== '');
   const field = useRef<HTMLTextAreaElement>(null);
-  const invalidate = useInvalidate();
-  const keyOf = useIdempotencyKey();
-  const [sent, setSent] = useState(0);
   const submit = useAction(async (content: string) => {
-    await send(content, keyOf({ content, sent }));
-    setSent((before) => before + 1);
+    await send(content);
     // What was written in the meantime stays.
     setText((now) => (now === content ? '' : now));
   });
   const cancel = useAction(async () => {
-    try {
-      await request('POST', cancelPath(of));
-    } finally {
-      await invalidate(detailPath(of));
-    }
+    await perform('cancelRun', of);
     field.current?.focus({ preventScroll: true });
   });
   const notAllowed = permissionReason(usePermission('sendMessage'));

@@ -1,10 +1,10 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { useAction, useCreate, useGet, usePermission } from '../../api/index.ts';
-import type { ConversationDetail, PublicConversation } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { perform, useAction, useOperation, usePermission } from '../../api/index.ts';
+import type { ConversationDetail } from '../../api/types.gen.ts';
 import { conversationOwner, FilesTab } from '../../files/index.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { files } from '../../text/en/files.ts';
@@ -24,7 +24,7 @@ import {
 import { DeleteConversationDialog, RenameDialog } from './dialogs.tsx';
 import type { Draft } from './drafts.ts';
 import { useLive } from './live.ts';
-import { detailPath, listPath, type Of } from './paths.ts';
+import type { Of } from './of.ts';
 import type { conversationSearch } from './search.ts';
 import { Thread } from './Thread.tsx';
 
@@ -36,12 +36,21 @@ const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetai
   const mayDelete = permissionReason(usePermission('deleteConversation'));
   const mayRename = permissionReason(usePermission('updateConversation'));
   const mayCreate = permissionReason(usePermission('createConversation'));
-  const post = useCreate();
   const create = useAction(async () => {
-    const { body } = await post<PublicConversation>(listPath(of.agentId));
-    await navigate({ to: to.conversation(of.agentId, body.id) });
+    const { body } = await perform('createConversation', { agent_id: of.agent_id }, { body: {} });
+    await navigate({
+      href: to('/agents/$agentId/conversations/$conversationId', {
+        agentId: of.agent_id,
+        conversationId: body.id,
+      }),
+    });
   });
-  const address = location.origin + to.conversation(of.agentId, of.id);
+  const address =
+    location.origin +
+    to('/agents/$agentId/conversations/$conversationId', {
+      agentId: of.agent_id,
+      conversationId: of.conversation_id,
+    });
   return (
     <>
       <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setOpen('delete')}>
@@ -62,9 +71,9 @@ const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetai
 };
 
 const agentCrumbs = (agentId: string, name: string) => [
-  { label: pages.agents, href: to.agents() },
-  { label: name, href: to.agent(agentId) },
-  { label: words.list, href: to.agent(agentId, { tab: 'conversations' }) },
+  { label: pages.agents, href: to('/agents') },
+  { label: name, href: to('/agents/$agentId', { agentId }) },
+  { label: words.list, href: to('/agents/$agentId', { agentId }, { tab: 'conversations' }) },
 ];
 
 const Shown = ({
@@ -82,7 +91,7 @@ const Shown = ({
     <Page
       title={name || words.untitled}
       titlePrefix={words.states[status] || undefined}
-      crumbs={agentCrumbs(of.agentId, agent.name)}
+      crumbs={agentCrumbs(of.agent_id, agent.name)}
       lead={
         <>
           <Words text={words.started} at={<Time at={created_at} />} by={created_by_name ?? words.someone} />{' '}
@@ -95,13 +104,28 @@ const Shown = ({
         label={files.tabsOf}
         value={tab}
         tabs={[
-          { value: 'conversation', label: files.conversationTab, href: to.conversation(of.agentId, of.id) },
-          { value: 'files', label: files.tab, href: to.conversation(of.agentId, of.id, { tab: 'files' }) },
+          {
+            value: 'conversation',
+            label: files.conversationTab,
+            href: to('/agents/$agentId/conversations/$conversationId', {
+              agentId: of.agent_id,
+              conversationId: of.conversation_id,
+            }),
+          },
+          {
+            value: 'files',
+            label: files.tab,
+            href: to(
+              '/agents/$agentId/conversations/$conversationId',
+              { agentId: of.agent_id, conversationId: of.conversation_id },
+              { tab: 'files' },
+            ),
+          },
         ]}
       >
         {tab === 'files' ? (
           <Suspense fallback={<Skeleton />}>
-            <FilesTab owner={conversationOwner(of.agentId, of.id)} />
+            <FilesTab owner={conversationOwner(of)} />
           </Suspense>
         ) : (
           <Thread of={of} conversation={conversation} drafts={drafts} />
@@ -112,17 +136,20 @@ const Shown = ({
 };
 
 const One = ({ of }: { of: Of }) => {
-  const got = useGet<ConversationDetail>(detailPath(of));
+  const got = useOperation('getConversationDetail', of);
   const { drafts, every } = useLive(of, got.data);
   // The same data: it only makes them be read again from time to time.
-  useGet<ConversationDetail>(detailPath(of), { every, enabled: every !== undefined });
-  const list = { label: words.list, href: to.agent(of.agentId, { tab: 'conversations' }) };
+  useOperation('getConversationDetail', of, { every, enabled: every !== undefined });
+  const list = {
+    label: words.list,
+    href: to('/agents/$agentId', { agentId: of.agent_id }, { tab: 'conversations' }),
+  };
   const loaded = (
     <Loaded
       got={got}
       operation="getConversation"
       list={list}
-      audit={to.audit({ target_id: of.id })}
+      audit={to('/audit', {}, { target_id: of.conversation_id })}
       skeleton={<Skeleton rows={8} height={56} />}
     >
       {(conversation) => <Shown of={of} conversation={conversation} drafts={drafts} />}
@@ -131,7 +158,7 @@ const One = ({ of }: { of: Of }) => {
   const gone = got.error?.status === 404 || got.error?.status === 403;
   if (got.data && !gone) return loaded;
   return (
-    <Page title={pages.conversation} crumbs={[{ label: pages.agents, href: to.agents() }]}>
+    <Page title={pages.conversation} crumbs={[{ label: pages.agents, href: to('/agents') }]}>
       {loaded}
     </Page>
   );
@@ -139,7 +166,9 @@ const One = ({ of }: { of: Of }) => {
 
 /** A conversation with an agent: what was said, what is being said, and the next message. */
 export const ConversationPage = () => {
-  const { agentId = '', conversationId = '' } = useParams({ strict: false });
+  const { agentId, conversationId } = useParams({
+    from: '/shell/agents/$agentId/conversations/$conversationId',
+  });
   // Another conversation begins with nothing of this one: no text that is being written, no decision.
-  return <One key={conversationId} of={{ agentId, id: conversationId }} />;
+  return <One key={conversationId} of={{ agent_id: agentId, conversation_id: conversationId }} />;
 };

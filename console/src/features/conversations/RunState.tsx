@@ -1,11 +1,11 @@
-import { send as fetchFrom, useAction } from '../../api/index.ts';
+import { addressOf, send as fetchFrom, useAction } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { decidable } from '../../messages/index.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { Bar, Button, Problem, Quiet, Say } from '../../ui/index.ts';
 import css from './conversations.module.css';
-import { contentPath, type Of } from './paths.ts';
+import type { Of } from './of.ts';
 
 type Run = NonNullable<ConversationDetail['run']>;
 
@@ -22,7 +22,8 @@ const Failed = ({
   send: (body: object) => Promise<void>;
 }) => {
   const again = useAction(async () => {
-    const response = await fetchFrom('GET', contentPath(of, run.message_id), { headers: { accept: '*/*' } });
+    const address = addressOf('downloadConversationMessage', { ...of, message_id: run.message_id });
+    const response = await fetchFrom('GET', address, { headers: { accept: '*/*' } });
     const text = await response.text();
     const isText = response.headers.get('content-type')?.startsWith('text/plain');
     await send({ content: isText ? text : JSON.parse(text) });

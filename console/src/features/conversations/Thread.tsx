@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { request, useInvalidate, usePermission } from '../../api/index.ts';
+import { type Body, perform, usePermission } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { anchorOf, Messages, SendDecisions, useDecisions, useMessagePages } from '../../messages/index.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
@@ -9,24 +9,11 @@ import css from './conversations.module.css';
 import type { Draft } from './drafts.ts';
 import { useFollow, useKeptPlace } from './follow.ts';
 import { toShown } from './messages.ts';
-import { detailPath, messagesPath, type Of, sendPath } from './paths.ts';
+import type { Of } from './of.ts';
 import { RunState } from './RunState.tsx';
 
-/** Sends a message or decisions. The reply comes by the stream. */
-const useSend = (of: Of) => {
-  const invalidate = useInvalidate();
-  return async (body: object, idempotencyKey?: string) => {
-    try {
-      await request('POST', sendPath(of), {
-        body: { ...body, wait_seconds: 0 },
-        ...(idempotencyKey ? { idempotencyKey } : {}),
-      });
-    } finally {
-      // Also after a refusal: its state has changed in the meantime.
-      await invalidate(detailPath(of));
-    }
-  };
-};
+/** A message, or decisions about calls that wait. */
+export type Said = Body<'sendMessage'>;
 
 /** What was said, how the run is doing, and the field for the next message, in one column. */
 export const Thread = ({
@@ -39,8 +26,15 @@ export const Thread = ({
   drafts: readonly Draft[];
 }) => {
   const { agent, status, run } = conversation;
-  const send = useSend(of);
-  const { messages, hasMore, load } = useMessagePages(messagesPath(of), conversation.messages);
+  /** Sends it. The reply comes by the stream. */
+  const send = async (body: Said) => {
+    await perform('sendMessage', of, { body: { ...body, wait_seconds: 0 } });
+  };
+  const { messages, hasMore, load } = useMessagePages(
+    'listShownConversationMessages',
+    of,
+    conversation.messages,
+  );
   const reason = permissionReason(usePermission('sendMessage', agent.approval_role));
   const pending = status === 'needs_review' ? (run?.pending_approvals ?? []) : [];
   const deciding = useDecisions(pending, (decisions) => send({ decisions }), reason);
@@ -98,8 +92,8 @@ export const Thread = ({
         of={of}
         conversation={conversation}
         calls={deciding.waiting.length}
-        send={async (content, key) => {
-          await send({ content }, key);
+        send={async (content) => {
+          await send({ content });
           goToEnd();
         }}
       />

@@ -1,12 +1,12 @@
 import { useForm } from '../../api/form.ts';
-import { request, useInvalidate } from '../../api/index.ts';
+import { perform } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { DeleteDialog } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { ActionDialog, notify, TextField } from '../../ui/index.ts';
-import { detailPath, listPath, type Of, publicPath } from './paths.ts';
+import type { Of } from './of.ts';
 
 interface DialogProps {
   of: Of;
@@ -16,12 +16,10 @@ interface DialogProps {
 
 /** Gives a conversation another name. */
 export const RenameDialog = ({ of, conversation, onClose }: DialogProps) => {
-  const invalidate = useInvalidate();
   const form = useForm({ name: conversation.name ?? '' }, async ({ name }) => {
-    await request('PATCH', publicPath(of), { body: { name: name.trim() || null } });
+    await perform('updateConversation', of, { body: { name: name.trim() || null }, ifMatch: null });
     notify(words.renamed);
     onClose();
-    await invalidate(detailPath(of), listPath(of.agentId));
   });
   return (
     <ActionDialog
@@ -41,12 +39,12 @@ export const RenameDialog = ({ of, conversation, onClose }: DialogProps) => {
 /** Asks before a conversation is deleted. */
 export const DeleteConversationDialog = ({ of, conversation, onClose }: DialogProps) => (
   <DeleteDialog
-    path={publicPath(of)}
+    operation="deleteConversation"
+    params={of}
     title={words.remove}
     name={conversation.name || words.untitled}
     deleted={words.removed}
-    opens={to.agent(of.agentId, { tab: 'conversations' })}
-    invalidates={[listPath(of.agentId), '/app/api/agents']}
+    opens={to('/agents/$agentId', { agentId: of.agent_id }, { tab: 'conversations' })}
     onClose={onClose}
   >
     <p>{words.removeText(conversation.message_count)}</p>

@@ -1,8 +1,8 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { polling, useEventStream, useInvalidate } from '../../api/index.ts';
+import { polling, refresh as readAgain, useEventStream } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { applyEvent, type Draft } from './drafts.ts';
-import { detailPath, type Of, streamPath } from './paths.ts';
+import type { Of } from './of.ts';
 
 /** Events that come together are shown together. */
 const gatherMs = 100;
@@ -14,12 +14,11 @@ const gatherMs = 100;
  */
 export const useLive = (of: Of, conversation: ConversationDetail | undefined) => {
   const [drafts, setDrafts] = useState<readonly Draft[]>([]);
-  const invalidate = useInvalidate();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const refresh = useEffectEvent(() => void invalidate(detailPath(of)));
+  const refresh = useEffectEvent(() => void readAgain('getConversationDetail'));
   useEffect(() => () => clearTimeout(timer.current), []);
   const running = conversation?.status === 'running';
-  const state = useEventStream(streamPath(of), {
+  const state = useEventStream('followConversation', of, {
     enabled: running,
     onEvent: (event) => {
       setDrafts((before) => applyEvent(before, event));

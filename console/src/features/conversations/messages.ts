@@ -1,8 +1,9 @@
+import { addressOf } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import type { ShownMessage } from '../../messages/index.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import type { Draft } from './drafts.ts';
-import { contentPath, type Of } from './paths.ts';
+import type { Of } from './of.ts';
 
 export type StoredMessage = ConversationDetail['messages']['data'][number];
 
@@ -23,7 +24,9 @@ export const toShown = (
     content,
     created_at,
     live: written.has(id),
-    whole: cut ? { bytes, href: contentPath(of, id) } : undefined,
+    whole: cut
+      ? { bytes, href: addressOf('downloadConversationMessage', { ...of, message_id: id }) }
+      : undefined,
     author: role === 'user' ? (author_name ?? words.person) : role === 'tool' ? words.tools : agentName,
   }));
   const ids = new Set(stored.map(({ id }) => id));

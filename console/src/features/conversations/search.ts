@@ -1,4 +1,4 @@
-import { oneOf, searchSchema } from '../../app/search.ts';
 import { filesReaders } from '../../files/search.ts';
+import { oneOf, searchSchema } from '../../routing/search.ts';
 
 export const conversationSearch = searchSchema({ tab: oneOf(['files']), ...filesReaders });

@@ -1,6 +1,6 @@
 import type { PublicDataConnection } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { dataConnectionExample, ListPage } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -56,10 +56,9 @@ const columns: readonly Column<PublicDataConnection>[] = [
 
 /** All databases that semantic data models read, and whether they respond. */
 export const DataConnectionsPage = () => (
-  <ListPage<PublicDataConnection>
+  <ListPage
     title={pages.dataConnections}
     words={words}
-    from="/api/v2/data-connections"
     operation="listDataConnections"
     filters={[
       { name: 'q', sentAs: 'name', placeholder: words.nameBegins },
@@ -67,8 +66,12 @@ export const DataConnectionsPage = () => (
     ]}
     columns={columns}
     name={({ name }) => name}
-    href={({ id }) => to.dataConnection(id)}
-    create={{ label: words.newConnection, operation: 'createDataConnection', href: to.newDataConnection() }}
+    href={({ id }) => to('/data-connections/$dataConnectionId', { dataConnectionId: id })}
+    create={{
+      label: words.newConnection,
+      operation: 'createDataConnection',
+      href: to('/data-connections/new'),
+    }}
     command={dataConnectionExample}
   />
 );

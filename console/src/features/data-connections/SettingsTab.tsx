@@ -1,4 +1,4 @@
-import { path, request, useEditForm } from '../../api/index.ts';
+import { useEditForm } from '../../api/index.ts';
 import type { PublicDataConnection } from '../../api/types.gen.ts';
 import { EditForm } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
@@ -18,17 +18,16 @@ export const SettingsTab = ({
   etag: string | null;
   disabledReason: string | null;
 }) => {
-  const address = path`/api/v2/data-connections/${connection.id}`;
   const edit = useEditForm({
-    path: address,
+    read: 'getDataConnection',
+    change: 'updateDataConnection',
+    params: { data_connection_id: connection.id },
     loaded: { body: connection, etag },
     toValues,
     secrets,
     fieldOf,
-    save: (values, ifMatch, before) =>
-      request<PublicDataConnection>('PATCH', address, { body: toChanges(values, before), ifMatch }),
+    toBody: toChanges,
     disabledReason,
-    invalidates: ['/api/v2/data-connections'],
   });
   const { form, before } = edit;
   const { password, client_key } = before();

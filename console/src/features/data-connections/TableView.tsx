@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from 'react';
-import { path, useAsk, useGet, usePermission } from '../../api/index.ts';
-import type { DataConnectionTable, DataConnectionTablePage, TablePreview } from '../../api/types.gen.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useAsk, usePermission } from '../../api/index.ts';
+import type { DataConnectionTable } from '../../api/types.gen.ts';
+import { useTables } from '../../resource/index.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import {
   Box,
@@ -82,8 +83,9 @@ const columnsOf = (table: DataConnectionTable): Column<TableColumn>[] => [
 const Preview = ({ connectionId, table }: { connectionId: string; table: DataConnectionTable }) => {
   const refused = permissionReason(usePermission('previewDataConnectionTable'));
   const { schema, name } = table;
-  const got = useAsk<TablePreview>(
-    path`/api/v2/data-connections/${connectionId}/preview`,
+  const got = useAsk(
+    'previewDataConnectionTable',
+    { data_connection_id: connectionId },
     refused ? null : { schema, table: name, limit: 100 },
   );
   return (
@@ -129,11 +131,7 @@ export const TableView = ({
 }) => {
   const { href } = useUrlState<ReturnType<typeof dataConnectionSearch>>();
   const [after, setAfter] = useState('');
-  const got = useGet<DataConnectionTablePage>(path`/api/v2/data-connections/${connectionId}/tables`, {
-    query: { schema, search: name, next: after, limit: 100 },
-    staleTime: 60_000,
-    onFocus: false,
-  });
+  const got = useTables(connectionId, { schema, search: name, next: after, limit: 100 });
   const back = (
     <ButtonLink small href={href({ table: undefined, of: undefined })} keepScroll>
       {words.allTables}

@@ -1,8 +1,9 @@
 import { useState } from 'react';
-import { path, useGet, usePermission } from '../../api/index.ts';
-import type { DataConnectionTable, DataConnectionTablePage } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { usePermission } from '../../api/index.ts';
+import type { DataConnectionTable } from '../../api/types.gen.ts';
+import { useTables } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
+import { useCursor, useUrlState } from '../../routing/url-state.ts';
 import { dataConnections as words } from '../../text/en/data-connections.ts';
 import { pages } from '../../text/en/pages.ts';
 import {
@@ -57,13 +58,7 @@ const TableList = ({ connectionId }: { connectionId: string }) => {
   const { q, schema, next } = search;
   const mayModel = permissionReason(usePermission('createSemanticDataModel'));
   const [typed, setTyped] = useState('');
-  // It asks the foreign database: not every few seconds, and not because the page gets the focus.
-  const got = useGet<DataConnectionTablePage>(path`/api/v2/data-connections/${connectionId}/tables`, {
-    query: { search: q, schema, next, limit: 50 },
-    keepPrevious: true,
-    staleTime: 60_000,
-    onFocus: false,
-  });
+  const got = useTables(connectionId, { search: q, schema, next, limit: 50 }, true);
   const pager = useCursor(got.data?.next);
   // Any schema can be typed: those of other pages are not known here.
   const schemas = [...(got.data?.data.map((table) => table.schema) ?? []), schema, typed];
@@ -79,7 +74,7 @@ const TableList = ({ connectionId }: { connectionId: string }) => {
         got.data.data.length > 0 && (
           <ButtonLink
             small
-            href={to.newSemanticDataModel({ connection: connectionId })}
+            href={to('/semantic-data-models/new', {}, { connection: connectionId })}
             disabledReason={mayModel}
           >
             {pages.newSemanticDataModel}

@@ -38,20 +38,12 @@ export const refusedTest = (refusal: ApiProblem | null): Tried | undefined => {
 };
 
 /** What each step of a test found, and what is not good although the test passed. */
-export const TestResult = ({
-  engine,
-  result: { ok, steps, server, warnings, latency_ms },
-}: {
-  engine: Engine;
-  result: Tried;
-}) => {
-  const names = engine === 'sqlite' ? words.fileSteps : words.steps;
+export const TestResult = ({ engine, result }: { engine: Engine; result: Tried }) => {
+  const { server, warnings, latency_ms } = result;
   return (
     <TestSteps
-      label={words.testTitle}
-      ok={ok}
-      title={ok ? words.testOk : words.testFailed}
-      steps={steps.map(({ step, ...result }) => ({ name: names[step], ...result }))}
+      words={engine === 'sqlite' ? { ...words, steps: words.fileSteps } : words}
+      result={result}
       note={
         <>
           {warnings?.map(({ code, message }) => (

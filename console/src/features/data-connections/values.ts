@@ -1,3 +1,5 @@
+import type { Body } from '../../api/index.ts';
+import { dataConnections } from '../../api/kinds.gen.ts';
 import type {
   PublicDataConnection,
   ShownServerConfiguration,
@@ -43,7 +45,8 @@ export const noValues: ConnectionValues = {
   path: '',
 };
 
-export const defaultPorts = { postgres: 5_432, mysql: 3_306 } as const;
+const { postgres, mysql } = dataConnections;
+export const defaultPorts = { postgres: postgres.defaults.port, mysql: mysql.defaults.port } as const;
 
 const isFile = (
   configuration: PublicDataConnection['configuration'],
@@ -128,19 +131,19 @@ const changed = (after: Fields, before: Fields): Fields =>
   );
 
 /** The body of a test before there is a connection. */
-export const toTestBody = (values: ConnectionValues): Fields => ({
-  engine: values.engine,
-  configuration:
-    values.engine === 'sqlite'
-      ? { path: values.path }
-      : present({ ...serverFields(values), tls: present(tlsOf(values)) }),
-});
+export const toTestBody = (values: ConnectionValues) =>
+  ({
+    engine: values.engine,
+    configuration:
+      values.engine === 'sqlite'
+        ? { path: values.path }
+        : present({ ...serverFields(values), tls: present(tlsOf(values)) }),
+    // Which fields there are depends on the engine: the API says which are missing.
+  }) as Body<'testDataConnectionSettings'>;
 
 /** The body that creates a connection. */
-export const toBody = (values: ConnectionValues): Fields => ({
-  ...present(commonFields(values)),
-  ...toTestBody(values),
-});
+export const toBody = (values: ConnectionValues) =>
+  ({ ...present(commonFields(values)), ...toTestBody(values) }) as Body<'createDataConnection'>;
 
 const configurationChanges = (values: ConnectionValues, before: ConnectionValues): Fields => {
   if (values.engine === 'sqlite') return changed({ path: values.path }, { path: before.path });
@@ -152,7 +155,10 @@ const configurationChanges = (values: ConnectionValues, before: ConnectionValues
 };
 
 /** The body that makes `values` of `before`: what differs. */
-export const toChanges = (values: ConnectionValues, before: ConnectionValues): Fields => {
+export const toChanges = (
+  values: ConnectionValues,
+  before: ConnectionValues,
+): Body<'updateDataConnection'> => {
   const configuration = configurationChanges(values, before);
   return {
     ...changed(commonFields(values), commonFields(before)),

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { request, useEditForm, useGet, usePermission } from '../../api/index.ts';
-import type { DocumentIntelligence, DocumentIntelligenceTest } from '../../api/types.gen.ts';
+import { useEditForm, useOperation, usePermission } from '../../api/index.ts';
+import type { DocumentIntelligence } from '../../api/types.gen.ts';
 import { DeleteDialog, EditForm, useSettingsTest } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { documentIntelligence as words } from '../../text/en/document-intelligence.ts';
@@ -8,45 +8,23 @@ import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
 import { Button, Loaded, notify, Page, Problem, permissionReason, TestSteps, Words } from '../../ui/index.ts';
 import { ReaderFields } from './ReaderFields.tsx';
-import { fieldOf, isMoved, secrets, toBody, toValues, type Values } from './values.ts';
-
-const address = '/api/v2/document-intelligence';
-
-const ResetDialog = ({
-  etag,
-  onDeleted,
-  onClose,
-}: {
-  etag: string | null;
-  onDeleted: () => void;
-  onClose: () => void;
-}) => (
-  <DeleteDialog
-    path={address}
-    etag={etag}
-    title={words.reset}
-    deleted={words.wasReset}
-    invalidates={[address]}
-    onDeleted={onDeleted}
-    onClose={onClose}
-  >
-    <p>{words.resetText}</p>
-  </DeleteDialog>
-);
+import { fieldOf, isMoved, secrets, toBody, toValues } from './values.ts';
 
 const Settings = ({ configuration, etag }: { configuration: DocumentIntelligence; etag: string | null }) => {
   const mayTest = permissionReason(usePermission('testDocumentIntelligence'));
-  const edit = useEditForm<DocumentIntelligence, Values>({
-    path: address,
+  const edit = useEditForm({
+    read: 'getDocumentIntelligence',
+    change: 'putDocumentIntelligence',
+    params: {},
     loaded: { body: configuration, etag },
     toValues,
     secrets,
     fieldOf,
-    save: (values, ifMatch) => request('PUT', address, { body: toBody(values), ifMatch }),
+    toBody,
     disabledReason: permissionReason(usePermission('putDocumentIntelligence')),
   });
   const { form, saved } = edit;
-  const test = useSettingsTest<DocumentIntelligenceTest, Values>(form, `${address}/test`, toBody);
+  const test = useSettingsTest(form, 'testDocumentIntelligence', toBody);
   const moved = isMoved(form.values, toValues(saved));
   const has = {
     api_key: saved.settings.api_key_set === true,
@@ -71,21 +49,14 @@ const Settings = ({ configuration, etag }: { configuration: DocumentIntelligence
         moved={moved && (has.api_key || has.headers.length > 0) && form.values.provider === saved.provider}
       />
       {test.error && <Problem error={test.error} />}
-      {test.result && (
-        <TestSteps
-          label={words.testTitle}
-          ok={test.result.ok}
-          title={test.result.ok ? words.testOk : words.testFailed}
-          steps={test.result.steps.map(({ step, ...result }) => ({ name: words.steps[step], ...result }))}
-        />
-      )}
+      {test.result && <TestSteps words={words} result={test.result} />}
     </EditForm>
   );
 };
 
 /** Who reads documents, and with which model their data are found. */
 export const DocumentIntelligencePage = () => {
-  const got = useGet<DocumentIntelligence>(address);
+  const got = useOperation('getDocumentIntelligence', {});
   const mayDelete = permissionReason(usePermission('deleteDocumentIntelligence'));
   const [resetting, setResetting] = useState(false);
   // What was typed goes with the configuration: saved as a change of it, it would be refused as a change of someone else.
@@ -121,11 +92,17 @@ export const DocumentIntelligencePage = () => {
         {(configuration) => <Settings key={resets} configuration={configuration} etag={got.etag} />}
       </Loaded>
       {resetting && (
-        <ResetDialog
+        <DeleteDialog
+          operation="deleteDocumentIntelligence"
+          params={{}}
           etag={got.etag}
+          title={words.reset}
+          deleted={words.wasReset}
           onDeleted={() => setResets(resets + 1)}
           onClose={() => setResetting(false)}
-        />
+        >
+          <p>{words.resetText}</p>
+        </DeleteDialog>
       )}
     </Page>
   );

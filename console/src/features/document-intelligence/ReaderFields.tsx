@@ -1,5 +1,4 @@
-import { type Form, useGet, usePermission } from '../../api/index.ts';
-import type { LlmConfigurationPage } from '../../api/types.gen.ts';
+import { type Form, useOperation, usePermission } from '../../api/index.ts';
 import { common } from '../../text/en/common.ts';
 import { documentIntelligence as words } from '../../text/en/document-intelligence.ts';
 import {
@@ -73,10 +72,11 @@ const EngineFields = ({ form, stored, moved }: Props) => {
 
 const ModelSelect = ({ form }: Pick<Props, 'form'>) => {
   const permission = usePermission('listLlmConfigurations');
-  const got = useGet<LlmConfigurationPage>('/api/v2/llm-configurations', {
-    query: { limit: 100 },
-    enabled: permission.allowed,
-  });
+  const got = useOperation(
+    'listLlmConfigurations',
+    {},
+    { query: { limit: 100 }, enabled: permission.allowed },
+  );
   const field = form.field('llm_id');
   return (
     <Select

@@ -1,3 +1,4 @@
+import type { Body } from '../../api/index.ts';
 import type { DocumentIntelligence } from '../../api/types.gen.ts';
 import { type SecretEntry, storedEntries } from '../../ui/index.ts';
 
@@ -45,7 +46,7 @@ export const isMoved = (values: Values, stored: Values): boolean =>
   trimmed(values.url) !== trimmed(stored.url);
 
 /** The settings of the engine. A stored secret is left out; an empty one is removed. */
-const settingsOf = ({ provider, endpoint, url, api_key, headers }: Values): object => {
+const settingsOf = ({ provider, endpoint, url, api_key, headers }: Values) => {
   const key = api_key === null ? {} : { api_key: api_key || null };
   switch (provider) {
     case 'embedded':
@@ -66,7 +67,7 @@ const settingsOf = ({ provider, endpoint, url, api_key, headers }: Values): obje
   }
 };
 
-export const toBody = (values: Values): object => {
+export const toBody = (values: Values): Body<'putDocumentIntelligence'> => {
   const languages = values.ocr_languages.split(/[\s,]+/).filter((code) => code !== '');
   return {
     provider: values.provider,
@@ -74,7 +75,7 @@ export const toBody = (values: Values): object => {
     llm_id: values.llm_id,
     ocr: values.ocr,
     ...(languages.length > 0 && { ocr_languages: languages }),
-  };
+  } as Body<'putDocumentIntelligence'>;
 };
 
 /** The field of a fault: those of `settings` are fields of the form. */

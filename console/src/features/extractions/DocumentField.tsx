@@ -1,19 +1,13 @@
 import { type DragEvent, useRef, useState } from 'react';
-import { path, useGet } from '../../api/index.ts';
-import type { PublicFile } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { type Body, useOperation } from '../../api/index.ts';
+import { to } from '../../routing/to.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
 import { bytes } from '../../text/index.ts';
 import { Button, ButtonLink, cx, Link, Loaded, Quiet, Words } from '../../ui/index.ts';
 import css from './extractions.module.css';
 
 /** The file of a conversation or a Work Item that the address names. */
-export interface Picked {
-  /** What the API takes as `file`. */
-  file: Record<string, string>;
-  address: string;
-  place: { label: string; href: string };
-}
+type Picked = Body<'createExtraction'>['file'];
 
 interface PickedSearch {
   agent_id?: string | undefined;
@@ -25,24 +19,28 @@ interface PickedSearch {
 export const pickedOf = (search: PickedSearch): Picked | null => {
   const { agent_id, conversation_id, work_item_id, file_id } = search;
   if (!file_id) return null;
-  if (work_item_id) {
-    return {
-      file: { work_item_id, file_id },
-      address: path`/api/v2/work-items/${work_item_id}/files/${file_id}`,
-      place: { label: words.workItem, href: to.workItem(work_item_id, { tab: 'files' }) },
-    };
+  if (work_item_id) return { work_item_id, file_id };
+  return agent_id && conversation_id ? { agent_id, conversation_id, file_id } : null;
+};
+
+const PlaceLink = ({ picked }: { picked: Picked }) => {
+  if ('work_item_id' in picked) {
+    const href = to('/work-items/$workItemId', { workItemId: picked.work_item_id }, { tab: 'files' });
+    return <Link href={href}>{words.workItem}</Link>;
   }
-  if (!agent_id || !conversation_id) return null;
-  return {
-    file: { agent_id, conversation_id, file_id },
-    address: path`/api/v2/agents/${agent_id}/conversations/${conversation_id}/files/${file_id}`,
-    place: { label: words.conversation, href: to.conversation(agent_id, conversation_id, { tab: 'files' }) },
-  };
+  const params = { agentId: picked.agent_id, conversationId: picked.conversation_id };
+  return (
+    <Link href={to('/agents/$agentId/conversations/$conversationId', params, { tab: 'files' })}>
+      {words.conversation}
+    </Link>
+  );
 };
 
 /** The file that was picked, with the way to upload another one instead. */
 export const PickedDocument = ({ picked }: { picked: Picked }) => {
-  const got = useGet<PublicFile>(picked.address);
+  const ofWorkItem = useOperation('getWorkItemFile', 'work_item_id' in picked ? picked : null);
+  const ofConversation = useOperation('getConversationFile', 'agent_id' in picked ? picked : null);
+  const got = 'work_item_id' in picked ? ofWorkItem : ofConversation;
   return (
     <fieldset className={css.document}>
       <legend>{words.document}</legend>
@@ -57,16 +55,13 @@ export const PickedDocument = ({ picked }: { picked: Picked }) => {
               <bdi>{name}</bdi> <Quiet>{bytes(size_bytes)}</Quiet>
               <br />
               <Quiet small>
-                <Words
-                  text={words.fileOf}
-                  place={<Link href={picked.place.href}>{picked.place.label}</Link>}
-                />
+                <Words text={words.fileOf} place={<PlaceLink picked={picked} />} />
               </Quiet>
             </p>
           )}
         </Loaded>
       )}
-      <ButtonLink small href={to.newExtraction()} keepScroll>
+      <ButtonLink small href={to('/extractions/new')} keepScroll>
         {words.uploadInstead}
       </ButtonLink>
     </fieldset>

@@ -1,10 +1,8 @@
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
-import { path, useGet, usePermission } from '../../api/index.ts';
+import { useOperation, usePermission } from '../../api/index.ts';
 import type { Extraction } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { DeleteDialog } from '../../resource/index.ts';
-import { common } from '../../text/en/common.ts';
+import { DeleteButton } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Time } from '../../time/index.ts';
@@ -23,21 +21,6 @@ import {
 import { Result } from './Result.tsx';
 import { StateTag } from './StateTag.tsx';
 import { isFound, leavesOf, treeOf } from './values.ts';
-
-const DeleteExtractionDialog = ({ extraction, onClose }: { extraction: Extraction; onClose: () => void }) => (
-  <DeleteDialog
-    path={path`/api/v2/extractions/${extraction.id}`}
-    title={words.deleteTitle}
-    name={<bdi>{extraction.file.name}</bdi>}
-    deleted={words.deleted}
-    opens={to.extractions()}
-    invalidates={['/api/v2/extractions']}
-    onClose={onClose}
-  >
-    <p>{words.deleteText}</p>
-    {extraction.finished_at === null && <p>{words.cancelText}</p>}
-  </DeleteDialog>
-);
 
 /** What was found, what was not, and how long the result is kept. */
 const Lead = ({ extraction }: { extraction: Extraction }) => {
@@ -93,28 +76,36 @@ const Content = ({ extraction }: { extraction: Extraction }) => {
 
 /** One extraction: its progress, then each value with its place in the document. */
 export const ExtractionPage = () => {
-  const { extractionId = '' } = useParams({ strict: false }) as { extractionId?: string };
-  const address = path`/api/v2/extractions/${extractionId}`;
-  const got = useGet<Extraction>(address);
+  const { extractionId } = useParams({ from: '/shell/extractions/$extractionId' });
+  const params = { extraction_id: extractionId };
+  const got = useOperation('getExtraction', params);
   const open = got.data?.finished_at === null;
   // The same data: it only makes them be read again while it works.
-  useGet<Extraction>(address, { every: 1_000, enabled: open });
+  useOperation('getExtraction', params, { every: 1_000, enabled: open });
   const mayDelete = permissionReason(usePermission('deleteExtraction'));
   const mayCreate = permissionReason(usePermission('createExtraction'));
-  const [deleting, setDeleting] = useState(false);
   const { data } = got;
   return (
     <Page
       title={data?.file.name ?? pages.extraction}
       titlePrefix={data && data.status !== 'COMPLETED' ? words.states[data.status] : undefined}
-      crumbs={[{ label: pages.extractions, href: to.extractions() }]}
+      crumbs={[{ label: pages.extractions, href: to('/extractions') }]}
       lead={data && <Lead extraction={data} />}
       actions={
         data && (
           <>
-            <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setDeleting(true)}>
-              {common.delete}
-            </Button>
+            <DeleteButton
+              operation="deleteExtraction"
+              params={params}
+              title={words.deleteTitle}
+              name={<bdi>{data.file.name}</bdi>}
+              deleted={words.deleted}
+              opens={to('/extractions')}
+              disabledReason={mayDelete}
+            >
+              <p>{words.deleteText}</p>
+              {data.finished_at === null && <p>{words.cancelText}</p>}
+            </DeleteButton>
             {data.data && (
               <Button
                 kind="quiet"
@@ -123,7 +114,7 @@ export const ExtractionPage = () => {
                 {words.download}
               </Button>
             )}
-            <ButtonLink href={to.newExtraction()} disabledReason={mayCreate}>
+            <ButtonLink href={to('/extractions/new')} disabledReason={mayCreate}>
               {pages.newExtraction}
             </ButtonLink>
           </>
@@ -133,13 +124,12 @@ export const ExtractionPage = () => {
       <Loaded
         got={got}
         operation="getExtraction"
-        list={{ label: pages.extractions, href: to.extractions() }}
-        audit={to.audit({ target_id: extractionId })}
+        list={{ label: pages.extractions, href: to('/extractions') }}
+        audit={to('/audit', {}, { target_id: extractionId })}
         skeleton={<Skeleton rows={8} height={44} />}
       >
         {(extraction) => <Content extraction={extraction} />}
       </Loaded>
-      {data && deleting && <DeleteExtractionDialog extraction={data} onClose={() => setDeleting(false)} />}
     </Page>
   );
 };

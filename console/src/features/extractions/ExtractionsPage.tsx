@@ -1,7 +1,7 @@
 import { listPolling, useMe, usePermission } from '../../api/index.ts';
 import type { ExtractionSummary } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { ListPage } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
 import { pages } from '../../text/en/pages.ts';
 import { bytes } from '../../text/index.ts';
@@ -66,20 +66,19 @@ export const ExtractionsPage = () => {
   const { extraction_retention_hours } = useMe().limits;
   const { allowed: mayConfigure } = usePermission('getDocumentIntelligence');
   return (
-    <ListPage<ExtractionSummary>
+    <ListPage
       title={pages.extractions}
       words={{ lead: `${words.lead} ${words.kept(extraction_retention_hours)}`, empty: words.empty }}
-      from="/api/v2/extractions"
       operation="listExtractions"
       every={listPolling(true)}
       columns={columns}
       name={({ file }) => file.name}
-      href={({ id }) => to.extraction(id)}
-      create={{ label: pages.newExtraction, operation: 'createExtraction', href: to.newExtraction() }}
+      href={({ id }) => to('/extractions/$extractionId', { extractionId: id })}
+      create={{ label: pages.newExtraction, operation: 'createExtraction', href: to('/extractions/new') }}
       command={command}
       actions={
         mayConfigure && (
-          <ButtonLink kind="quiet" href={to.documentIntelligence()}>
+          <ButtonLink kind="quiet" href={to('/document-intelligence')}>
             {words.reader}
           </ButtonLink>
         )

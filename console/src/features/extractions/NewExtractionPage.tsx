@@ -1,10 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { ApiProblem, request, upload, useForm, useInvalidate, usePermission } from '../../api/index.ts';
-import type { Extraction } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { ApiProblem, type Body, perform, upload, useForm, usePermission } from '../../api/index.ts';
 import { DiscardButton, FormProblems } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
 import { pages } from '../../text/en/pages.ts';
 import {
@@ -39,14 +38,14 @@ const first = {
 let lastValues = first;
 
 const kinds = optionsOf(words.schemaKinds);
-const address = '/api/v2/document-intelligence/extract';
+type Asked = Omit<Body<'createExtraction'>, 'file'>;
 
 const refuse = (path: string, message: string): never => {
   throw new ApiProblem(422, { details: [{ path, message }], message: '' });
 };
 
 /** The schema that the form asks for. Throws a fault of its field. */
-const schemaIn = ({ kind, fields, json }: typeof first): object => {
+const schemaIn = ({ kind, fields, json }: typeof first): Asked['schema'] => {
   if (kind === 'fields') {
     const schema = schemaOf(fields);
     return Object.keys(schema.properties as object).length > 0 ? schema : refuse('schema', words.noFields);
@@ -61,20 +60,16 @@ const schemaIn = ({ kind, fields, json }: typeof first): object => {
 /** Asks for data from a document: an upload, or a file that the address names. */
 export const NewExtractionPage = () => {
   const navigate = useNavigate();
-  const invalidate = useInvalidate();
   const picked = pickedOf(useUrlState<ReturnType<typeof newExtractionSearch>>().search);
   const reason = permissionReason(usePermission('createExtraction'));
   const [share, setShare] = useState<number | null>(null);
   const [note, setNote] = useState<string | null>(null);
   const sending = useRef<AbortController>(null);
 
-  const send = async (
-    file: File | null,
-    asked: { schema: object; instructions: string | undefined; options: object },
-  ): Promise<Extraction | null> => {
+  /** Returns null if the upload was stopped. */
+  const send = async (file: File | null, asked: Asked) => {
     if (picked) {
-      const body = { file: picked.file, ...asked };
-      return (await request<Extraction>('POST', address, { body })).body;
+      return (await perform('createExtraction', {}, { body: { file: picked, ...asked } })).body;
     }
     const form = new FormData();
     form.append('schema', JSON.stringify(asked.schema));
@@ -86,7 +81,7 @@ export const NewExtractionPage = () => {
     const { signal } = stopping;
     setShare(0);
     try {
-      return (await upload<Extraction>(address, form, { onProgress: setShare, signal })).body;
+      return (await upload('createExtraction', {}, form, { onProgress: setShare, signal })).body;
     } catch (error) {
       if (signal.aborted) return null;
       throw error;
@@ -110,8 +105,7 @@ export const NewExtractionPage = () => {
     });
     if (!made) return;
     lastValues = { ...values, file: null };
-    void invalidate('/api/v2/extractions');
-    await navigate({ href: to.extraction(made.id) });
+    await navigate({ href: to('/extractions/$extractionId', { extractionId: made.id }) });
   };
   const form = useForm(lastValues, save, {
     disabledReason: reason,
@@ -132,7 +126,7 @@ export const NewExtractionPage = () => {
   return (
     <Page
       title={pages.newExtraction}
-      crumbs={[{ label: pages.extractions, href: to.extractions() }]}
+      crumbs={[{ label: pages.extractions, href: to('/extractions') }]}
       lead={words.dataNote}
     >
       <Form
@@ -150,7 +144,7 @@ export const NewExtractionPage = () => {
                 </span>
               </>
             ) : (
-              <DiscardButton href={to.extractions()} />
+              <DiscardButton href={to('/extractions')} />
             )}
           </>
         }

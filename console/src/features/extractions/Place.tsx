@@ -1,5 +1,5 @@
 import type { Extraction } from '../../api/types.gen.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
 import { Bar, Box, Button, Quiet, Say, Section } from '../../ui/index.ts';
 import css from './extractions.module.css';

@@ -1,6 +1,6 @@
 import { type ReactNode, useRef } from 'react';
 import type { Extraction } from '../../api/types.gen.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { extractions as words } from '../../text/en/extractions.ts';
 import { Box, cx, Link, type Outcome, Quiet, Say, Section, Tag } from '../../ui/index.ts';
 import css from './extractions.module.css';

@@ -1,6 +1,6 @@
 import { extractions as words } from '../../text/en/extractions.ts';
 import { ui } from '../../text/en/ui.ts';
-import { Bar, Button, Checkbox, optionsOf, Select, TextField } from '../../ui/index.ts';
+import { AddToList, Button, Checkbox, optionsOf, Select, TextField } from '../../ui/index.ts';
 import css from './extractions.module.css';
 import { emptyField, type Field, invoiceFields, type Kind } from './schema.ts';
 
@@ -96,25 +96,13 @@ export const SchemaFields = ({
           </li>
         ))}
       </ul>
-      {error && (
-        <p className={css.error} role="alert">
-          {error}
-        </p>
-      )}
-      <Bar>
-        <Button
-          small
-          data-invalid={error ? true : undefined}
-          onClick={() => onChange([...value, emptyField])}
-        >
-          {words.addField}
-        </Button>
+      <AddToList label={words.addField} error={error} onAdd={() => onChange([...value, emptyField])}>
         {untouched && (
           <Button small kind="quiet" onClick={() => onChange([...invoiceFields])}>
             {words.startInvoice}
           </Button>
         )}
-      </Bar>
+      </AddToList>
     </fieldset>
   );
 };

@@ -1,13 +1,7 @@
 import { useState } from 'react';
-import { path, request, useAction, useGet, useInvalidate, usePermission } from '../../api/index.ts';
-import type {
-  DeadLetter,
-  DeadLetterPage,
-  DeadLetterPurge,
-  DeadLetterRetry,
-  ShownIntegration,
-} from '../../api/types.gen.ts';
-import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { perform, useAction, useOperation, usePermission } from '../../api/index.ts';
+import type { DeadLetter, ShownIntegration } from '../../api/types.gen.ts';
+import { useCursor, useUrlState } from '../../routing/url-state.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import { bytes } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
@@ -41,25 +35,21 @@ const columns: readonly Column<DeadLetter>[] = [
 
 /** The spans that the backend refused one by one. */
 export const DeadLettersTab = ({ integration }: { integration: ShownIntegration }) => {
-  const invalidate = useInvalidate();
   const { search } = useUrlState<{ next?: string }>();
-  const address = path`/app/api/observability/integrations/${integration.id}/dead-letters`;
-  const got = useGet<DeadLetterPage>(address, { query: { next: search.next }, keepPrevious: true });
+  const params = { integration_id: integration.id };
+  const got = useOperation('listDeadLetters', params, { query: { next: search.next }, keepPrevious: true });
   const pager = useCursor(got.data?.next);
   const mayRetry = permissionReason(usePermission('retryDeadLetters'));
   const mayPurge = permissionReason(usePermission('purgeDeadLetters'));
   const [purging, setPurging] = useState(false);
-  const changed = () => invalidate(address, '/app/api/integrations');
   const retry = useAction(async () => {
-    const { body } = await request<DeadLetterRetry>('POST', `${address}/retry`);
+    const { body } = await perform('retryDeadLetters', params);
     notify(words.retried(body.delivered, body.failed, body.untried));
-    await changed();
   });
   const purge = useAction(async () => {
-    const { body } = await request<DeadLetterPurge>('POST', `${address}/purge`);
+    const { body } = await perform('purgeDeadLetters', params);
     notify(words.purged(body.discarded));
     setPurging(false);
-    await changed();
   });
   return (
     <Loaded got={got} operation="listDeadLetters">

@@ -1,5 +1,5 @@
-import { path, useGet } from '../../api/index.ts';
-import type { IntegrationHistory, IntegrationSample, ShownIntegration } from '../../api/types.gen.ts';
+import { useOperation } from '../../api/index.ts';
+import type { IntegrationSample, ShownIntegration } from '../../api/types.gen.ts';
 import { common } from '../../text/en/common.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import { number } from '../../text/index.ts';
@@ -62,7 +62,7 @@ const stepsOf = (samples: readonly IntegrationSample[]): Step[] => {
 };
 
 const History = ({ id }: { id: string }) => {
-  const got = useGet<IntegrationHistory>(path`/app/api/integrations/${id}/history`, { every: 60_000 });
+  const got = useOperation('listIntegrationHistory', { integration_id: id }, { every: 60_000 });
   const samples = got.data?.data ?? [];
   const found = samples.length > 1 ? stepsOf(samples) : [];
   const delivered = found.map((step) => step.delivered);

@@ -1,7 +1,7 @@
 import { listPolling } from '../../api/index.ts';
 import type { ShownIntegration } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { ListPage } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import { pages } from '../../text/en/pages.ts';
 import { number } from '../../text/index.ts';
@@ -85,10 +85,9 @@ const columns: readonly Column<ShownIntegration>[] = [
 
 /** All tracing backends and how they are. There are few, so the page filters them itself. */
 export const IntegrationsPage = () => (
-  <ListPage<ShownIntegration>
+  <ListPage
     title={pages.integrations}
     words={words}
-    from="/app/api/integrations"
     operation="listIntegrations"
     every={listPolling(true)}
     filters={[{ name: 'q' }, { name: 'state', label: words.state, options: optionsOf(words.states) }]}
@@ -98,8 +97,8 @@ export const IntegrationsPage = () => (
     }
     columns={columns}
     name={titleOf}
-    href={({ id }) => to.integration(id)}
-    create={{ label: words.newIntegration, operation: 'createIntegration', href: to.newIntegration() }}
+    href={({ id }) => to('/integrations/$integrationId', { integrationId: id })}
+    create={{ label: words.newIntegration, operation: 'createIntegration', href: to('/integrations/new') }}
     example={[
       '/observability/integrations',
       {

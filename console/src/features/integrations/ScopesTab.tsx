@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { path, request, useAction, useInvalidate, usePermission } from '../../api/index.ts';
+import { perform, useAction, usePermission } from '../../api/index.ts';
 import type { ShownIntegration, ShownScope } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { AgentSelect } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
 import {
@@ -23,23 +23,21 @@ const columns: readonly Column<ShownScope>[] = [{ key: 'agent', title: words.age
 
 /** Which agents' traces it receives. */
 export const ScopesTab = ({ integration: { id, scopes } }: { integration: ShownIntegration }) => {
-  const invalidate = useInvalidate();
-  const address = path`/api/v2/observability/integrations/${id}/scopes`;
+  const params = { integration_id: id };
   const mayAdd = permissionReason(usePermission('createObservabilityScope'));
   const mayRemove = permissionReason(usePermission('deleteObservabilityScope'));
   const [adding, setAdding] = useState(false);
   const [agentId, setAgentId] = useState<string | null>(null);
   const add = useAction(async (agent_id: string | null) => {
-    const body = agent_id === null ? { scope: 'global' } : { scope: 'agent', agent_id };
-    await request('POST', address, { body });
+    await perform('createObservabilityScope', params, {
+      body: agent_id === null ? { scope: 'global' } : { scope: 'agent', agent_id },
+    });
     setAdding(false);
     setAgentId(null);
-    await invalidate('/app/api/integrations');
   });
-  const remove = useAction(async ({ scope, agent }: ShownScope) => {
-    await request('DELETE', address, { query: { scope, agent_id: agent?.id } });
-    await invalidate('/app/api/integrations');
-  });
+  const remove = useAction(({ scope, agent }: ShownScope) =>
+    perform('deleteObservabilityScope', params, { query: { scope, agent_id: agent?.id } }),
+  );
   const hasGlobal = scopes.some(({ scope }) => scope === 'global');
   return (
     <Section
@@ -70,7 +68,9 @@ export const ScopesTab = ({ integration: { id, scopes } }: { integration: ShownI
             rowKey={({ agent }) => agent?.id ?? 'global'}
             name={nameOf}
             actions={(scope) => [
-              ...(scope.agent ? [{ label: common.edit, href: to.agent(scope.agent.id) }] : []),
+              ...(scope.agent
+                ? [{ label: common.edit, href: to('/agents/$agentId', { agentId: scope.agent.id }) }]
+                : []),
               {
                 label: words.remove,
                 danger: true,

@@ -1,4 +1,4 @@
-import { path, request, useEditForm, usePermission } from '../../api/index.ts';
+import { useEditForm, usePermission } from '../../api/index.ts';
 import type { ShownIntegration } from '../../api/types.gen.ts';
 import { EditForm } from '../../resource/index.ts';
 import { integrations as words } from '../../text/en/integrations.ts';
@@ -14,20 +14,20 @@ export const SettingsTab = ({
   integration: ShownIntegration;
   etag: string | null;
 }) => {
-  const address = path`/app/api/integrations/${integration.id}`;
   const edit = useEditForm({
-    path: address,
+    read: 'getIntegration',
+    change: 'updateIntegration',
+    params: { integration_id: integration.id },
     loaded: { body: integration, etag },
     toValues,
     secrets,
     fieldOf,
-    save: (values, ifMatch) => {
-      const { description, debug } = values;
-      const body = { settings: toSettings(values), description: description || null, debug };
-      return request<ShownIntegration>('PUT', address, { body, ifMatch });
-    },
+    toBody: (values) => ({
+      settings: toSettings(values),
+      description: values.description || null,
+      debug: values.debug,
+    }),
     disabledReason: permissionReason(usePermission('updateIntegration')),
-    invalidates: ['/app/api/integrations'],
   });
   const { form, saved } = edit;
   return (

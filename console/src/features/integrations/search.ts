@@ -1,4 +1,4 @@
-import { oneOf, searchSchema, text } from '../../app/search.ts';
+import { oneOf, searchSchema, text } from '../../routing/search.ts';
 
 export const integrationsSearch = searchSchema({ q: text, state: text, next: text });
 

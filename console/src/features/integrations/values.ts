@@ -1,3 +1,5 @@
+import type { Body } from '../../api/index.ts';
+import { integrations as kinds } from '../../api/kinds.gen.ts';
 import type { ShownIntegration, ShownProviderSettings } from '../../api/types.gen.ts';
 import { type SecretEntry, storedEntries } from '../../ui/index.ts';
 
@@ -48,22 +50,17 @@ export const noValues: IntegrationValues = {
   debug: false,
 };
 
-const traceUi = ['trace_view_url', 'trace_ui_type', 'data_source'] as const;
+type Providers = typeof kinds;
+/** The settings of the providers, by the document of the API. */
+type Setting = {
+  [P in Provider]: Providers[P]['required'][number] | Providers[P]['optional'][number];
+}[Provider];
 
-/** The fields of each provider, without its URL. */
-const fieldsOf = {
-  hosted_dashboard: [
-    'api_token',
-    'dashboard_instance_id',
-    'stack_name',
-    'data_source',
-    'additional_headers',
-    'resource_attributes',
-  ],
-  llm_tracing: ['project_name', 'project_header', 'api_key', 'additional_headers', 'resource_attributes'],
-  otlp_basic_auth: ['username', 'password', 'additional_headers', ...traceUi, 'resource_attributes'],
-  otlp_custom_headers: ['headers', ...traceUi, 'resource_attributes'],
-} as const satisfies Record<Provider, readonly (keyof IntegrationValues)[]>;
+/** The fields of a provider, without its URL and its switch. */
+const fieldsOf = (provider: Provider): Exclude<Setting, 'url' | 'is_enabled'>[] => {
+  const { required, optional } = kinds[provider];
+  return [...required, ...optional].filter((name) => name !== 'url' && name !== 'is_enabled');
+};
 
 export const toValues = ({ settings, description, version, debug }: ShownIntegration): IntegrationValues => ({
   ...noValues,
@@ -94,9 +91,9 @@ export const toValues = ({ settings, description, version, debug }: ShownIntegra
 const isEntries = (value: unknown): value is SecretEntry[] => Array.isArray(value);
 
 /** The settings as the API takes them: without what is empty, and stored secrets as `{set: true}`. */
-export const toSettings = (values: IntegrationValues): Record<string, unknown> => {
+export const toSettings = (values: IntegrationValues): Body<'testObservabilitySettings'>['settings'] => {
   const settings: Record<string, unknown> = { provider: values.provider, url: values.url };
-  for (const name of fieldsOf[values.provider]) {
+  for (const name of fieldsOf(values.provider)) {
     const value = values[name];
     if (isEntries(value)) {
       const entries = value.filter((entry) => entry.name !== '');
@@ -104,7 +101,8 @@ export const toSettings = (values: IntegrationValues): Record<string, unknown> =
     } else if (value === null && name !== 'trace_ui_type') settings[name] = { set: true };
     else if (value !== '' && value !== null) settings[name] = value;
   }
-  return settings;
+  // Which settings there are depends on the provider: the API says which are missing.
+  return settings as unknown as Body<'testObservabilitySettings'>['settings'];
 };
 
 /** The field of a fault: those of `settings` are fields of the form. */

@@ -1,40 +1,12 @@
 import { useParams } from '@tanstack/react-router';
-import {
-  listPolling,
-  path,
-  request,
-  useAction,
-  useGet,
-  useInvalidate,
-  usePermission,
-} from '../../api/index.ts';
-import type { LlmTestResult, UsedLlmConfiguration } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { DeleteButton, DetailPage, UsedByAgents } from '../../resource/index.ts';
-import { common } from '../../text/en/common.ts';
+import { listPolling, perform, useAction, useOperation, usePermission } from '../../api/index.ts';
+import type { UsedLlmConfiguration } from '../../api/types.gen.ts';
+import { DetailPage, UsedByAgents } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { llmConfigurations as words } from '../../text/en/llm-configurations.ts';
 import { pages } from '../../text/en/pages.ts';
-import {
-  Button,
-  Columns,
-  notify,
-  Problem,
-  permissionReason,
-  Quiet,
-  Section,
-  TestSteps,
-} from '../../ui/index.ts';
+import { Button, Columns, notify, permissionReason, Quiet, Section, TestSteps } from '../../ui/index.ts';
 import { SettingsForm } from './SettingsForm.tsx';
-
-const TestResult = ({ result: { ok, steps, latency_ms } }: { result: LlmTestResult }) => (
-  <TestSteps
-    label={words.testTitle}
-    ok={ok}
-    title={ok ? words.testOk : words.testFailed}
-    steps={steps.map(({ step, ...result }) => ({ name: words.steps[step], ...result }))}
-    note={<Quiet small>{words.testTook(latency_ms)}</Quiet>}
-  />
-);
 
 /** How many agents use it, and whether it is the default, as sentences. */
 const usesOf = ({ is_default, used_by }: UsedLlmConfiguration): string => {
@@ -52,11 +24,7 @@ const Content = ({ llm, etag }: { llm: UsedLlmConfiguration; etag: string | null
     <Columns
       side={
         <Section title={words.usedBy} note={byDefault}>
-          {used_by.total > 0 ? (
-            <UsedByAgents used_by={used_by} tab="instructions" />
-          ) : (
-            <Quiet small>{words.unnamed}</Quiet>
-          )}
+          <UsedByAgents used_by={used_by} tab="instructions" none={words.unnamed} />
         </Section>
       }
     >
@@ -73,68 +41,54 @@ const Content = ({ llm, etag }: { llm: UsedLlmConfiguration; etag: string | null
 
 /** One language model: its settings, what a test finds, and the agents that use it. */
 export const LlmConfigurationPage = () => {
-  const { llmId = '' } = useParams({ strict: false }) as { llmId?: string };
-  const invalidate = useInvalidate();
-  const got = useGet<UsedLlmConfiguration>(path`/app/api/llm-configurations/${llmId}`, {
-    every: listPolling(false),
-  });
-  const address = path`/api/v2/llm-configurations/${llmId}`;
-  const mayTest = permissionReason(usePermission('testLlmConfiguration'));
+  const { llmId } = useParams({ from: '/shell/llm-configurations/$llmId' });
+  const params = { llm_id: llmId };
+  const got = useOperation('getUsedLlmConfiguration', params, { every: listPolling(false) });
   const mayChoose = permissionReason(usePermission('setLlmDefaults'));
-  const mayDelete = permissionReason(usePermission('deleteLlmConfiguration'));
-  const test = useAction(async () => (await request<LlmTestResult>('POST', `${address}/test`)).body);
   const choose = useAction(async (name: string) => {
-    await request('PUT', '/api/v2/llm-configurations/defaults', { body: { llm_id: llmId } });
+    await perform('setLlmDefaults', {}, { body: params });
     notify(words.madeDefault(name));
-    await invalidate('/app/api/');
   });
-  const problem = test.error ?? choose.error;
   return (
     <DetailPage
       got={got}
       operation="getUsedLlmConfiguration"
       kind={pages.llmConfiguration}
       name={({ name }) => name}
-      list={{ label: pages.llmConfigurations, href: to.llmConfigurations() }}
+      list={{ label: pages.llmConfigurations, href: to('/llm-configurations') }}
       id={llmId}
       lead={(llm) => `${words.leadOf(words.kinds[llm.kind], llm.model)} ${usesOf(llm)}`}
-      actions={({ name, is_default, used_by }) => (
-        <>
-          <DeleteButton
-            path={address}
-            etag={got.etag}
-            title={words.deleteTitle}
-            name={name}
-            deleted={words.deleted}
-            opens={to.llmConfigurations()}
-            invalidates={['/app/api/llm-configurations', '/api/v2/llm-configurations']}
-            disabledReason={mayDelete}
-          >
+      removal={{
+        operation: 'deleteLlmConfiguration',
+        params,
+        words,
+        text: ({ is_default, used_by }) => (
+          <>
             <p>{words.deleteText}</p>
             {is_default && <p>{words.deleteDefault}</p>}
-            {used_by.total > 0 && (
-              <>
-                <p>{words.deleteUsed(used_by.total)}</p>
-                <UsedByAgents used_by={used_by} tab="instructions" />
-              </>
-            )}
-          </DeleteButton>
-          {!is_default && (
-            <Button busy={choose.busy} disabledReason={mayChoose} onClick={() => void choose.run(name)}>
-              {words.makeDefault}
-            </Button>
-          )}
-          <Button kind="primary" busy={test.busy} disabledReason={mayTest} onClick={() => void test.run()}>
-            {common.test}
+            <UsedByAgents used_by={used_by} tab="instructions" lead={words.deleteUsed(used_by.total)} />
+          </>
+        ),
+      }}
+      actions={({ name, is_default }) =>
+        !is_default && (
+          <Button busy={choose.busy} disabledReason={mayChoose} onClick={() => void choose.run(name)}>
+            {words.makeDefault}
           </Button>
-        </>
-      )}
-      above={
-        <>
-          {problem && <Problem error={problem} />}
-          {test.result && <TestResult result={test.result} />}
-        </>
+        )
       }
+      test={{
+        operation: 'testLlmConfiguration',
+        params,
+        show: (result) => (
+          <TestSteps
+            words={words}
+            result={result}
+            note={<Quiet small>{words.testTook(result.latency_ms)}</Quiet>}
+          />
+        ),
+      }}
+      problem={choose.error}
     >
       {(llm) => <Content llm={llm} etag={got.etag} />}
     </DetailPage>

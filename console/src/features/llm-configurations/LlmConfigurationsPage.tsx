@@ -1,6 +1,6 @@
 import type { UsedLlmConfiguration } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { ListPage } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { llmConfigurations as words } from '../../text/en/llm-configurations.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -45,16 +45,15 @@ const columns: readonly Column<UsedLlmConfiguration>[] = [
 
 /** All language models that agents can use. */
 export const LlmConfigurationsPage = () => (
-  <ListPage<UsedLlmConfiguration>
+  <ListPage
     title={pages.llmConfigurations}
     words={words}
-    from="/app/api/llm-configurations"
     operation="listUsedLlmConfigurations"
     filters={[{ name: 'q' }]}
     columns={columns}
     name={({ name }) => name}
-    href={({ id }) => to.llmConfiguration(id)}
-    create={{ label: words.newLlm, operation: 'createLlmConfiguration', href: to.newLlmConfiguration() }}
+    href={({ id }) => to('/llm-configurations/$llmId', { llmId: id })}
+    create={{ label: words.newLlm, operation: 'createLlmConfiguration', href: to('/llm-configurations/new') }}
     example={[
       '/llm-configurations',
       {

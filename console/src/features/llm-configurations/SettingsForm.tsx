@@ -1,5 +1,5 @@
-import { path, request, useEditForm, usePermission } from '../../api/index.ts';
-import type { LlmConfiguration, UsedLlmConfiguration } from '../../api/types.gen.ts';
+import { useEditForm, usePermission } from '../../api/index.ts';
+import type { UsedLlmConfiguration } from '../../api/types.gen.ts';
 import { EditForm } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { llmConfigurations as words } from '../../text/en/llm-configurations.ts';
@@ -10,17 +10,14 @@ import { secrets, toChanges, toValues } from './values.ts';
 /** Changes an LLM configuration. Secrets that are not replaced stay. */
 export const SettingsForm = ({ llm, etag }: { llm: UsedLlmConfiguration; etag: string | null }) => {
   const edit = useEditForm({
-    path: path`/app/api/llm-configurations/${llm.id}`,
+    read: 'getUsedLlmConfiguration',
+    change: 'updateLlmConfiguration',
+    params: { llm_id: llm.id },
     loaded: { body: llm, etag },
     toValues,
     secrets,
-    save: (values, ifMatch, before) =>
-      request<LlmConfiguration>('PATCH', path`/api/v2/llm-configurations/${llm.id}`, {
-        body: toChanges(values, before),
-        ifMatch,
-      }),
+    toBody: toChanges,
     disabledReason: permissionReason(usePermission('updateLlmConfiguration')),
-    invalidates: ['/app/api/llm-configurations', '/api/v2/llm-configurations'],
   });
   const { form, saved } = edit;
   return (

@@ -1,3 +1,5 @@
+import type { Body } from '../../api/index.ts';
+import { llmConfigurations as kinds } from '../../api/kinds.gen.ts';
 import type { UsedLlmConfiguration } from '../../api/types.gen.ts';
 import type { SecretEntry } from '../../ui/index.ts';
 
@@ -67,28 +69,17 @@ const limits = [
   'prompt_caching',
 ] as const;
 
-type Field = Exclude<keyof LlmValues, 'kind' | 'credentials'>;
+type Kinds = typeof kinds;
+/** The fields of the kinds, by the document of the API. */
+type Field = { [K in Kind]: Kinds[K]['required'][number] | Kinds[K]['optional'][number] }[Kind];
 
-/** The fields of each kind, without those that all have. */
-const fieldsOf = {
-  openai_compatible: { required: ['base_url'], optional: ['api_key', 'headers'] },
-  openai: { required: ['api_key'], optional: ['base_url', 'organization', 'project', 'api', 'headers'] },
-  anthropic: { required: ['api_key'], optional: ['base_url', 'headers'] },
-  azure: {
-    required: ['base_url', 'api_key'],
-    optional: ['api_version', 'deployment_urls', 'api', 'headers'],
-  },
-  google: { required: ['api_key'], optional: ['base_url', 'headers'] },
-  bedrock: {
-    required: ['region'],
-    optional: ['api_key', 'access_key_id', 'secret_access_key', 'session_token', 'base_url', 'headers'],
-  },
-  mock: { required: [], optional: [] },
-} as const satisfies Record<Kind, { required: readonly Field[]; optional: readonly Field[] }>;
+const inAll: readonly string[] = ['name', 'model', ...limits];
 
-/** Whether the kind has the field, and whether it must have a value. */
+/** Whether the kind has the field, and whether it must have a value; null for what all kinds have. */
 export const fieldIn = (kind: Kind, name: Field): 'required' | 'optional' | null => {
-  const { required, optional }: { required: readonly Field[]; optional: readonly Field[] } = fieldsOf[kind];
+  const { required, optional }: { required: readonly string[]; optional: readonly string[] } = kinds[kind];
+  // Nothing is sent for the mock, so its headers are not asked for.
+  if (inAll.includes(name) || kind === 'mock') return null;
   return required.includes(name) ? 'required' : optional.includes(name) ? 'optional' : null;
 };
 
@@ -155,26 +146,22 @@ const sent = (values: LlmValues, name: Field): unknown => {
   return value === '' && fieldIn(kind, name) === 'optional' ? null : value;
 };
 
-const namesOf = (kind: Kind): Field[] => [
-  'name',
-  'model',
-  ...fieldsOf[kind].required,
-  ...fieldsOf[kind].optional,
-  ...limits,
-];
+const namesOf = (kind: Kind): Field[] => {
+  const { required, optional } = kinds[kind];
+  return [...required, ...optional].filter((name) => inAll.includes(name) || fieldIn(kind, name) !== null);
+};
 
 /** The body that creates a configuration. */
-export const toBody = (values: LlmValues): Record<string, unknown> => ({
-  kind: values.kind,
-  ...Object.fromEntries(
-    namesOf(values.kind)
-      .map((name) => [name, sent(values, name)])
-      .filter(([, value]) => value !== null && value !== undefined),
-  ),
-});
+export const toBody = (values: LlmValues): Body<'createLlmConfiguration'> => {
+  const given = namesOf(values.kind)
+    .map((name) => [name, sent(values, name)])
+    .filter(([, value]) => value !== null && value !== undefined);
+  // Which fields there are depends on the kind: the API says which are missing.
+  return { kind: values.kind, ...Object.fromEntries(given) } as Body<'createLlmConfiguration'>;
+};
 
 /** The body that makes `values` of `before`: only what differs, so that what has its default keeps it. */
-export const toChanges = (values: LlmValues, before: LlmValues): Record<string, unknown> =>
+export const toChanges = (values: LlmValues, before: LlmValues): Body<'updateLlmConfiguration'> =>
   Object.fromEntries(
     namesOf(values.kind)
       .map((name) => [name, sent(values, name)] as const)

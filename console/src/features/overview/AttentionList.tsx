@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { Attention } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { Time } from '../../time/index.ts';
@@ -16,23 +16,34 @@ const markOf = ({ kind, severity }: Attention): Outcome => {
 
 /** The one action of a line: where one sees the thing, or changes it. */
 const actionOf = ({ kind, subject, since, filter }: Attention): { label: string; href: string } => {
-  if (kind === 'reviews_waiting') return { label: words.review, href: to.review() };
-  if (kind.startsWith('no_')) return { label: words.open, href: to.status() };
+  if (kind === 'reviews_waiting') return { label: words.review, href: to('/review') };
+  if (kind.startsWith('no_')) return { label: words.open, href: to('/status') };
   if (kind.startsWith('work_items'))
     return subject?.type === 'work_item'
-      ? { label: words.open, href: to.workItem(subject.id) }
-      : { label: words.items, href: to.workItems(filter) };
+      ? { label: words.open, href: to('/work-items/$workItemId', { workItemId: subject.id }) }
+      : { label: words.items, href: to('/work-items', {}, filter) };
   if (kind.startsWith('schedule') || kind.startsWith('occurrences'))
     return subject
       ? // The page opens with the answer, and with the records that the line counts.
-        { label: words.why, href: to.scheduleById(subject.id, { ...filter, at: since ?? undefined }) }
-      : { label: words.open, href: to.schedules(filter) };
+        {
+          label: words.why,
+          href: to(
+            '/schedules/$scheduleId',
+            { scheduleId: subject.id },
+            { ...filter, at: since ?? undefined },
+          ),
+        }
+      : { label: words.open, href: to('/schedules', {}, filter) };
   if (kind === 'dead_letters' && subject)
-    return { label: words.open, href: to.integration(subject.id, { tab: 'dead-letters' }) };
-  if (subject?.type === 'integration') return { label: words.health, href: to.integration(subject.id) };
-  if (kind === 'key_expiring') return { label: words.open, href: to.apiKeys() };
-  if (kind === 'audit_broken') return { label: words.open, href: to.audit() };
-  return { label: words.open, href: to.integrations() };
+    return {
+      label: words.open,
+      href: to('/integrations/$integrationId', { integrationId: subject.id }, { tab: 'dead-letters' }),
+    };
+  if (subject?.type === 'integration')
+    return { label: words.health, href: to('/integrations/$integrationId', { integrationId: subject.id }) };
+  if (kind === 'key_expiring') return { label: words.open, href: to('/api-keys') };
+  if (kind === 'audit_broken') return { label: words.open, href: to('/audit') };
+  return { label: words.open, href: to('/integrations') };
 };
 
 /** What needs attention, the worst first: a sentence, why, since when, and the one action. */

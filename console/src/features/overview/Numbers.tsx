@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Overview } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { number } from '../../text/index.ts';
 import { Time } from '../../time/index.ts';
@@ -23,7 +23,7 @@ const figuresOf = ({ work_items, spans }: Overview): Figure[] => [
           name: words.executing,
           value: work_items.by_status.EXECUTING,
           note: words.slots(work_items.slots),
-          href: to.workItems({ status: 'EXECUTING' }),
+          href: to('/work-items', {}, { status: 'EXECUTING' }),
         },
         {
           name: words.pending,
@@ -31,26 +31,26 @@ const figuresOf = ({ work_items, spans }: Overview): Figure[] => [
           note: work_items.oldest_pending_at && (
             <Words text={words.oldest} at={<Time at={work_items.oldest_pending_at} form="relative" />} />
           ),
-          href: to.workItems({ status: 'PENDING' }),
+          href: to('/work-items', {}, { status: 'PENDING' }),
         },
         {
           name: words.finished,
           value: work_items.by_status.COMPLETED,
-          href: to.workItems({ status: 'COMPLETED' }),
+          href: to('/work-items', {}, { status: 'COMPLETED' }),
           hours: work_items.per_hour.map(({ finished }) => finished),
           kind: 'on-time' as const,
         },
         {
           name: words.failed,
           value: work_items.by_status.ERROR,
-          href: to.workItems({ status: 'ERROR' }),
+          href: to('/work-items', {}, { status: 'ERROR' }),
           hours: work_items.per_hour.map(({ failed }) => failed),
           kind: 'missing' as const,
         },
         {
           name: words.tokens,
           value: work_items.per_hour.reduce((sum, { tokens }) => sum + tokens, 0),
-          href: to.workItems(),
+          href: to('/work-items'),
           hours: work_items.per_hour.map(({ tokens }) => tokens),
         },
       ]
@@ -61,7 +61,7 @@ const figuresOf = ({ work_items, spans }: Overview): Figure[] => [
           name: words.spans,
           value: spans.delivered,
           note: words.queued(spans.queued),
-          href: to.integrations(),
+          href: to('/integrations'),
           hours: spans.per_hour.map(({ delivered }) => delivered),
         },
       ]

@@ -1,6 +1,6 @@
-import { polling, useGet, usePermission } from '../../api/index.ts';
+import { polling, useOperation, usePermission } from '../../api/index.ts';
 import type { Overview } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { pages } from '../../text/en/pages.ts';
 import { ButtonLink, Columns, Loaded, Page, permissionReason, Skeleton, Updated } from '../../ui/index.ts';
@@ -8,7 +8,7 @@ import { AttentionList } from './AttentionList.tsx';
 import { Numbers } from './Numbers.tsx';
 import { isOpen, SetUp } from './SetUp.tsx';
 import { Start } from './Start.tsx';
-import { overviewRequest } from './search.ts';
+import { overviewQuery } from './search.ts';
 import { TimeBand } from './TimeBand.tsx';
 
 /** Nothing was ever made here. */
@@ -46,10 +46,7 @@ const Content = ({ overview }: { overview: Overview }) => {
 
 /** The first screen: what needs attention, what ran and what will, and what is left to set up. */
 export const OverviewPage = () => {
-  const got = useGet<Overview>(overviewRequest.path, {
-    query: overviewRequest.query,
-    every: polling.overview,
-  });
+  const got = useOperation('getOverview', {}, { query: overviewQuery, every: polling.overview });
   const mayRun = permissionReason(usePermission('createWorkItem'));
   const mayCreate = permissionReason(usePermission('createSchedule'));
   const { data } = got;
@@ -63,10 +60,10 @@ export const OverviewPage = () => {
           <>
             {/* `Loaded` says it where a refresh failed. */}
             {!got.error && <Updated at={got.updatedAt} />}
-            <ButtonLink href={to.newWorkItem()} disabledReason={mayRun}>
+            <ButtonLink href={to('/work-items/new')} disabledReason={mayRun}>
               {words.run}
             </ButtonLink>
-            <ButtonLink kind="primary" href={to.newSchedule()} disabledReason={mayCreate}>
+            <ButtonLink kind="primary" href={to('/schedules/new')} disabledReason={mayCreate}>
               {words.newSchedule}
             </ButtonLink>
           </>

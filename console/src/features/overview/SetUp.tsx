@@ -1,6 +1,6 @@
 import { usePermission } from '../../api/index.ts';
 import type { Overview } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { Box, ButtonLink, permissionReason, Section } from '../../ui/index.ts';
 import css from './SetUp.module.css';
@@ -13,42 +13,42 @@ const steps = [
     key: 'agent',
     title: words.stepAgent,
     note: words.stepAgentNote,
-    href: to.newAgent(),
+    href: to('/agents/new'),
     operation: 'createAgent',
   },
   {
     key: 'first_run',
     title: words.stepRun,
     note: words.stepRunNote,
-    href: to.newWorkItem(),
+    href: to('/work-items/new'),
     operation: 'createWorkItem',
   },
   {
     key: 'schedule',
     title: words.stepSchedule,
     note: words.stepScheduleNote,
-    href: to.newSchedule(),
+    href: to('/schedules/new'),
     operation: 'createSchedule',
   },
   {
     key: 'tracing_backend',
     title: words.stepBackend,
     note: words.stepBackendNote,
-    href: to.newIntegration(),
+    href: to('/integrations/new'),
     operation: 'createObservabilityIntegration',
   },
   {
     key: 'real_model',
     title: words.stepModel,
     note: words.stepModelNote,
-    href: to.newLlmConfiguration(),
+    href: to('/llm-configurations/new'),
     operation: 'createLlmConfiguration',
   },
   {
     key: 'team_key',
     title: words.stepKey,
     note: words.stepKeyNote,
-    href: to.apiKeys({ new: '1' }),
+    href: to('/api-keys', {}, { new: '1' }),
     operation: 'createApiKey',
   },
 ] as const;

@@ -1,20 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
 import {
-  path,
-  request,
+  call,
+  refreshAfter,
   useAction,
   useBaseUrl,
   useIdempotencyKey,
-  useInvalidate,
   usePermission,
 } from '../../api/index.ts';
-import type {
-  LlmConfigurationPage,
-  PublicAgent,
-  PublicSchedule,
-  PublicWorkItem,
-} from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import {
   Bar,
@@ -38,37 +31,30 @@ const boxes = [
 /** Makes the example agent with its schedule, runs it, and goes to its Work Item. */
 const useExample = (mayReadLlms: boolean) => {
   const navigate = useNavigate();
-  const invalidate = useInvalidate();
   // One for each step: a second attempt goes on where the first one failed, and makes nothing twice.
   const [agentKey, scheduleKey, runKey] = [useIdempotencyKey(), useIdempotencyKey(), useIdempotencyKey()];
   return useAction(async () => {
     const { name, description, instructions, workItem, message } = words.example;
     const llms = mayReadLlms
-      ? (await request<LlmConfigurationPage>('GET', '/api/v2/llm-configurations', { query: { limit: 100 } }))
-          .body.data
+      ? (await call('listLlmConfigurations', {}, { query: { limit: 100 } })).body.data
       : [];
     // Never a model that costs something. A role that may not see the configurations gets the default.
     const llm_id = llms.find(({ kind }) => kind === 'mock')?.id ?? null;
-    const first = { name, description, instructions, mode: 'worker', llm_id };
-    const { body: agent } = await request<PublicAgent>('POST', '/api/v2/agents', {
-      body: first,
-      idempotencyKey: agentKey(first),
-    });
-    const { body: schedule } = await request<PublicSchedule>(
-      'POST',
-      path`/api/v2/agents/${agent.id}/schedules`,
+    const first = { name, description, instructions, mode: 'worker' as const, llm_id };
+    const { body: agent } = await call('createAgent', {}, { body: first, idempotencyKey: agentKey(first) });
+    const agent_id = agent.id;
+    const { body: schedule } = await call(
+      'createSchedule',
+      { agent_id },
       {
         body: { cron_expression: '*/5 * * * *', timezone: 'UTC', work_item_name: workItem, message },
-        idempotencyKey: scheduleKey(agent.id),
+        idempotencyKey: scheduleKey(agent_id),
       },
     );
-    const { body: item } = await request<PublicWorkItem>(
-      'POST',
-      path`/app/api/agents/${agent.id}/schedules/${schedule.id}/run`,
-      { idempotencyKey: runKey(schedule.id) },
-    );
-    await navigate({ to: to.workItem(item.id) });
-    await invalidate('/app/api/', '/api/v2/');
+    const run = { agent_id, schedule_id: schedule.id };
+    const { body: item } = await call('runSchedule', run, { idempotencyKey: runKey(schedule.id) });
+    await navigate({ href: to('/work-items/$workItemId', { workItemId: item.id }) });
+    await refreshAfter('runSchedule');
   });
 };
 
@@ -101,7 +87,7 @@ export const Start = () => {
             >
               {words.tryIt}
             </Button>
-            <ButtonLink href={to.newAgent()} disabledReason={mayCreate}>
+            <ButtonLink href={to('/agents/new')} disabledReason={mayCreate}>
               {words.newAgent}
             </ButtonLink>
           </Bar>

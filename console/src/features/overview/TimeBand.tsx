@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { useGet } from '../../api/index.ts';
+import { useOperation } from '../../api/index.ts';
 import type { Timeline, TimelineBucket } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { useClock, useZone } from '../../time/index.ts';
 import { Band, type BandRow, Box, Legend, type Outcome, Quiet, Section } from '../../ui/index.ts';
@@ -32,7 +32,7 @@ const rowsOf = ({ data, bucket_ms }: Timeline): BandRow[] =>
   data.map(({ id, name, buckets }) => ({
     id,
     name,
-    href: to.agent(id, { tab: 'schedules' }),
+    href: to('/agents/$agentId', { agentId: id }, { tab: 'schedules' }),
     buckets: buckets.map((bucket) => {
       const from = new Date(bucket.t).getTime();
       return {
@@ -40,12 +40,16 @@ const rowsOf = ({ data, bucket_ms }: Timeline): BandRow[] =>
         to: from + bucket_ms,
         counts: countsOf(bucket),
         href: (begin: number, end: number) =>
-          to.schedules({
-            view: 'timeline',
-            agent_id: id,
-            from: new Date(begin - hour).toISOString(),
-            to: new Date(end + hour).toISOString(),
-          }),
+          to(
+            '/schedules',
+            {},
+            {
+              view: 'timeline',
+              agent_id: id,
+              from: new Date(begin - hour).toISOString(),
+              to: new Date(end + hour).toISOString(),
+            },
+          ),
       };
     }),
   }));
@@ -57,19 +61,23 @@ export const TimeBand = () => {
   const [opened] = useState(() => Math.floor(Date.now() / everyMs) * everyMs);
   const middle = useClock((now) => opened + Math.floor((now - opened) / hour) * hour);
   const span = { from: middle - 12 * hour, to: middle + 12 * hour };
-  const got = useGet<Timeline>('/app/api/schedules/timeline', {
-    query: {
-      rows: 'agents',
-      from: new Date(span.from).toISOString(),
-      to: new Date(span.to).toISOString(),
-      buckets: 96,
-      zone,
-      limit: 20,
+  const got = useOperation(
+    'getScheduleTimeline',
+    {},
+    {
+      query: {
+        rows: 'agents',
+        from: new Date(span.from).toISOString(),
+        to: new Date(span.to).toISOString(),
+        buckets: 96,
+        zone,
+        limit: 20,
+      },
+      // With jitter at most once in a minute.
+      every: everyMs * 1.25,
+      keepPrevious: true,
     },
-    // With jitter at most once in a minute.
-    every: everyMs * 1.25,
-    keepPrevious: true,
-  });
+  );
   const { data } = got;
   return (
     <Section

@@ -1,6 +1,6 @@
-import { searchSchema, text } from '../../app/search.ts';
+import { searchSchema, text } from '../../routing/search.ts';
 
 export const overviewSearch = searchSchema({ hours: text });
 
 /** What the page asks for. */
-export const overviewRequest = { path: '/app/api/overview', query: { hours: 24 } };
+export const overviewQuery = { hours: 24 };

@@ -3,7 +3,7 @@ import { ApprovalButtons, type Deciding } from '../../messages/index.ts';
 import { review as words } from '../../text/en/review.ts';
 import { workItems } from '../../text/en/work-items.ts';
 import { Bar, Button, Problem, Textarea } from '../../ui/index.ts';
-import { ActionButton, useActionReason, useActOn } from '../work-items/actions.tsx';
+import { ActionButton, actOn, useActionReason } from '../work-items/actions.tsx';
 import type { ActionName, WorkItemDetail } from '../work-items/types.ts';
 import css from './review.module.css';
 
@@ -23,7 +23,6 @@ export const Decide = ({
   onMessage: (message: string) => void;
   onDone: () => void;
 }) => {
-  const act = useActOn();
   const reason = useActionReason('continue');
   const { waiting, decided } = deciding;
   const text = message.trim();
@@ -37,7 +36,7 @@ export const Decide = ({
       ...(decisions.length > 0 ? { decisions } : {}),
       ...(text === '' ? {} : { message: text }),
     };
-    await act(item, 'continue', body);
+    await actOn(item, 'continue', body);
     onDone();
   });
   const error = proceed.error ?? deciding.error;

@@ -1,15 +1,14 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { discardUnsaved, useGet, useUnsaved } from '../../api/index.ts';
-import { to } from '../../app/addresses.ts';
+import { discardUnsaved, useOperation, useUnsaved } from '../../api/index.ts';
 import { decidable, Messages, useDecisions } from '../../messages/index.ts';
+import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
 import { review as words } from '../../text/en/review.ts';
 import { workItems } from '../../text/en/work-items.ts';
 import { Button, Link, Loaded, Say, Skeleton, Words } from '../../ui/index.ts';
-import { useActOn, useDecisionReason } from '../work-items/actions.tsx';
+import { actOn, useDecisionReason } from '../work-items/actions.tsx';
 import { toShown } from '../work-items/detail/messages.ts';
 import { useLive } from '../work-items/detail/use-live.ts';
-import { detailPath } from '../work-items/paths.ts';
 import { nameOf, questionOf, StatusTag } from '../work-items/StatusTag.tsx';
 import type { WorkItemDetail } from '../work-items/types.ts';
 import { Decide } from './Decide.tsx';
@@ -45,7 +44,7 @@ const Head = ({ item, focus }: { item: WorkItemDetail; focus: boolean }) => {
             name={nameOf(item)}
             agent={
               item.agent.exists ? (
-                <Link href={to.agent(item.agent.id)}>{item.agent.name}</Link>
+                <Link href={to('/agents/$agentId', { agentId: item.agent.id })}>{item.agent.name}</Link>
               ) : (
                 workItems.deletedAgent
               )
@@ -54,7 +53,7 @@ const Head = ({ item, focus }: { item: WorkItemDetail; focus: boolean }) => {
           />
         </p>
       </div>
-      <Link href={to.workItem(item.id)} className={css.openItem}>
+      <Link href={to('/work-items/$workItemId', { workItemId: item.id })} className={css.openItem}>
         {words.open}
       </Link>
     </header>
@@ -69,7 +68,6 @@ const Shown = ({ item, focus, onDone }: { item: WorkItemDetail; focus: boolean; 
     discardUnsaved();
     onDone();
   };
-  const act = useActOn();
   const reason = useDecisionReason(item);
   const text = message.trim();
   const deciding = useDecisions(
@@ -77,7 +75,7 @@ const Shown = ({ item, focus, onDone }: { item: WorkItemDetail; focus: boolean; 
     async (decisions) => {
       // A reason reaches the agent with the denial; a message would tell it twice.
       const told = decisions.some((decision) => decision.reason === text);
-      await act(item, 'continue', { decisions, ...(text === '' || told ? {} : { message: text }) });
+      await actOn(item, 'continue', { decisions, ...(text === '' || told ? {} : { message: text }) });
       done();
     },
     reason,
@@ -122,20 +120,20 @@ const Shown = ({ item, focus, onDone }: { item: WorkItemDetail; focus: boolean; 
 
 /** The Work Item that is decided about: what is asked, what was said last, and the decision. */
 export const Pane = ({ id, asked, onDone }: { id: string; asked: boolean; onDone: () => void }) => {
-  const got = useGet<WorkItemDetail>(detailPath(id));
+  const got = useOperation('getWorkItemDetail', { work_item_id: id });
   const every = useLive(id, got.data);
   // The same data: it only makes them be read again while the stream does not work.
-  useGet<WorkItemDetail>(detailPath(id), { every, enabled: every !== undefined });
+  useOperation('getWorkItemDetail', { work_item_id: id }, { every, enabled: every !== undefined });
   return (
     <section className={css.pane} aria-label={words.decision}>
-      <Link href={to.review()} className={css.back}>
+      <Link href={to('/review')} className={css.back}>
         {words.back}
       </Link>
       <Loaded
         got={got}
         operation="getWorkItem"
-        list={{ label: pages.review, href: to.review() }}
-        audit={to.audit({ target_id: id })}
+        list={{ label: pages.review, href: to('/review') }}
+        audit={to('/audit', {}, { target_id: id })}
         skeleton={<Skeleton rows={8} height={44} />}
       >
         {(item) => <Shown item={item} focus={asked} onDone={onDone} />}

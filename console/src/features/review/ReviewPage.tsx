@@ -1,9 +1,9 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useEffectEvent } from 'react';
-import { listPolling, useBaseUrl, useGet, useReportReviewCount } from '../../api/index.ts';
-import { to } from '../../app/addresses.ts';
-import { useCursor, useUrlState } from '../../app/url-state.ts';
+import { addressOf, listPolling, useBaseUrl, useOperation, useReportReviewCount } from '../../api/index.ts';
 import { useAgentOptions } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
+import { useCursor, useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { review as words } from '../../text/en/review.ts';
 import { useClock } from '../../time/index.ts';
@@ -25,7 +25,7 @@ import type { ListedWorkItem, ListedWorkItemPage } from '../work-items/types.ts'
 import { Inbox } from './Inbox.tsx';
 import { Pane } from './Pane.tsx';
 import css from './review.module.css';
-import { reviewOrders, reviewRequest, type reviewSearch, waitingStatuses as statuses } from './search.ts';
+import { reviewOrders, reviewQuery, type reviewSearch, waitingStatuses as statuses } from './search.ts';
 
 type Search = ReturnType<typeof reviewSearch>;
 
@@ -60,7 +60,7 @@ const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
       />
       <ButtonLink
         kind="quiet"
-        href={to.workItems({ status: statuses, agent_id: search.agent_id, sort: 'waiting' })}
+        href={to('/work-items', {}, { status: statuses, agent_id: search.agent_id, sort: 'waiting' })}
       >
         {words.several}
       </ButtonLink>
@@ -74,18 +74,25 @@ export const ReviewPage = () => {
   const { search, clear } = useUrlState<Search>();
   const navigate = useNavigate();
   const baseUrl = useBaseUrl();
-  const { path, query } = reviewRequest(search);
-  const got = useGet<ListedWorkItemPage>(path, {
-    query,
-    every: listPolling(false),
-    keepPrevious: true,
-  });
+  const got = useOperation(
+    'searchWorkItems',
+    {},
+    {
+      query: reviewQuery(search),
+      every: listPolling(false),
+      keepPrevious: true,
+    },
+  );
   const pager = useCursor(got.data?.next);
   const rows = got.data?.data ?? [];
   const shownId = workItemId ?? rows[0]?.id;
   const at = rows.findIndex(({ id }) => id === shownId);
   const hrefOf = (id: string) =>
-    to.review(id, { agent_id: search.agent_id, sort: search.sort, next: search.next });
+    to(
+      '/review/$workItemId',
+      { workItemId: id },
+      { agent_id: search.agent_id, sort: search.sort, next: search.next },
+    );
   const go = (step: number) => () => {
     const other = rows[at + step];
     if (other) void navigate({ href: hrefOf(other.id), resetScroll: false });
@@ -101,7 +108,7 @@ export const ReviewPage = () => {
   /** The next one opens, and its heading gets the focus. */
   const onDone = () => {
     const next = rows[at + 1] ?? rows[at - 1];
-    void navigate({ href: next ? hrefOf(next.id) : to.review() });
+    void navigate({ href: next ? hrefOf(next.id) : to('/review') });
   };
   return (
     <Page title={pages.review} lead={<Lead page={got.data} rows={rows} />} actions={<Filters rows={rows} />}>
@@ -114,8 +121,8 @@ export const ReviewPage = () => {
               ) : (
                 <EmptyState
                   sentence={words.empty}
-                  action={<ButtonLink href={to.workItems()}>{words.all}</ButtonLink>}
-                  curl={curlOf(baseUrl, 'GET', '/api/v2/work-items?needs_decision=true')}
+                  action={<ButtonLink href={to('/work-items')}>{words.all}</ButtonLink>}
+                  curl={curlOf(baseUrl, 'GET', addressOf('listWorkItems', {}, { needs_decision: 'true' }))}
                 />
               )}
             </Box>

@@ -1,6 +1,4 @@
-import type { Query } from '../../api/request.ts';
-import { oneOf, searchSchema, text, texts } from '../../app/search.ts';
-import { workItemsPath } from '../work-items/paths.ts';
+import { oneOf, searchSchema, text, texts } from '../../routing/search.ts';
 
 export const reviewOrders = ['waiting', 'created'] as const;
 
@@ -10,7 +8,10 @@ export const reviewSearch = searchSchema({ agent_id: texts, sort: oneOf(reviewOr
 export const waitingStatuses = ['NEEDS_REVIEW', 'INDETERMINATE'] as const;
 
 /** What the page asks for. */
-export const reviewRequest = ({ agent_id, sort = 'waiting', next }: ReturnType<typeof reviewSearch>) => ({
-  path: workItemsPath,
-  query: { status: waitingStatuses, agent_id, sort, next, counts: 1 } as Query,
+export const reviewQuery = ({ agent_id, sort = 'waiting', next }: ReturnType<typeof reviewSearch>) => ({
+  status: waitingStatuses,
+  agent_id,
+  sort,
+  next,
+  counts: '1' as const,
 });

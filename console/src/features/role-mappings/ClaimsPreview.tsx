@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { request, useAction } from '../../api/index.ts';
+import { perform, useAction } from '../../api/index.ts';
 import type { RoleMappingPreview } from '../../api/types.gen.ts';
 import { people as words } from '../../text/en/people.ts';
 import { list } from '../../text/index.ts';
@@ -46,14 +46,11 @@ const Result = ({ preview: { role, matched, ignored } }: { preview: RoleMappingP
 /** Tries claims on the mappings. Nothing is stored. */
 export const ClaimsPreview = () => {
   const [text, setText] = useState(sample);
-  const [preview, setPreview] = useState<RoleMappingPreview | null>(null);
   const claims = parse(text);
-  const action = useAction(async () => {
-    const { body } = await request<RoleMappingPreview>('POST', '/api/v2/role-mappings/preview', {
-      body: { claims },
-    });
-    setPreview(body);
-  });
+  const [preview, setPreview] = useState<RoleMappingPreview | null>(null);
+  const action = useAction(async () =>
+    setPreview((await perform('previewRoleMappings', {}, { body: { claims } })).body),
+  );
   return (
     <Section title={words.preview}>
       <Box padded>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { type ApiProblem, request } from '../../api/index.ts';
+import { type ApiProblem, call } from '../../api/index.ts';
 import type { RoleMapping, RoleMappingPreview } from '../../api/types.gen.ts';
 import { common } from '../../text/en/common.ts';
 import { people as words } from '../../text/en/people.ts';
@@ -18,10 +18,7 @@ export const Consequences = ({ mappings }: { mappings: readonly Proposed[] }) =>
   useEffect(() => {
     const left = new AbortController();
     const timer = setTimeout(() => {
-      request<RoleMappingPreview>('POST', '/api/v2/role-mappings/preview', {
-        body: { mappings: JSON.parse(key) },
-        signal: left.signal,
-      }).then(
+      call('previewRoleMappings', {}, { body: { mappings: JSON.parse(key) }, signal: left.signal }).then(
         ({ body }) => setPreview(body),
         (error) => left.signal.aborted || setPreview(error),
       );

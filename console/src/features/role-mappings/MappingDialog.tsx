@@ -1,4 +1,4 @@
-import { path, request, useCreate, useForm, useInvalidate } from '../../api/index.ts';
+import { perform, useForm } from '../../api/index.ts';
 import type { RoleMapping } from '../../api/types.gen.ts';
 import { DeleteDialog, SubmitForm } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
@@ -29,8 +29,6 @@ export const MappingDialog = ({
   all: readonly RoleMapping[];
   onClose: () => void;
 }) => {
-  const invalidate = useInvalidate();
-  const create = useCreate();
   const { claim, value, role, priority } = mapping ?? {
     claim: 'groups',
     value: '',
@@ -39,11 +37,10 @@ export const MappingDialog = ({
   };
   const form = useForm({ claim, value, role, priority: priority as number | null }, async (values) => {
     const body = { ...values, priority: values.priority ?? 0 };
-    if (mapping) await request('PATCH', path`/api/v2/role-mappings/${mapping.id}`, { body });
-    else await create('/api/v2/role-mappings', body);
+    if (mapping) await perform('updateRoleMapping', { role_mapping_id: mapping.id }, { body });
+    else await perform('createRoleMapping', {}, { body });
     notify(mapping ? words.mappingSaved : words.mappingCreated);
     onClose();
-    await invalidate('/api/v2/role-mappings', '/api/v2/users');
   });
   const now: Proposed = { id: mapping?.id ?? null, ...form.values, priority: form.values.priority ?? 0 };
   const complete = now.claim !== '' && now.value !== '';
@@ -86,10 +83,10 @@ export const DeleteMappingDialog = ({
   onClose: () => void;
 }) => (
   <DeleteDialog
-    path={path`/api/v2/role-mappings/${mapping.id}`}
+    operation="deleteRoleMapping"
+    params={{ role_mapping_id: mapping.id }}
     title={words.deleteMapping}
     deleted={words.mappingDeleted}
-    invalidates={['/api/v2/role-mappings', '/api/v2/users']}
     onClose={onClose}
   >
     <p>{words.rule(mapping.claim, mapping.value)}</p>

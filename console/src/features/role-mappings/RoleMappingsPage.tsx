@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useBaseUrl, usePermission } from '../../api/index.ts';
 import type { RoleMapping } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { people as words } from '../../text/en/people.ts';
@@ -60,7 +60,7 @@ export const RoleMappingsPage = () => {
   return (
     <Page
       title={pages.roleMappings}
-      crumbs={[{ label: pages.users, href: to.users() }]}
+      crumbs={[{ label: pages.users, href: to('/users') }]}
       lead={words.mappingsLead}
       actions={all.length > 0 && all.length < most && create}
     >

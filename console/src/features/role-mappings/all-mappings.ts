@@ -1,7 +1,6 @@
-import { type Got, listPolling, useGet } from '../../api/index.ts';
-import type { RoleMapping, RoleMappingPage } from '../../api/types.gen.ts';
+import { type Got, listPolling, type Output, useOperation } from '../../api/index.ts';
+import type { RoleMapping } from '../../api/types.gen.ts';
 
-const mappingsPath = '/api/v2/role-mappings';
 const limit = 100;
 
 /**
@@ -10,16 +9,16 @@ const limit = 100;
  */
 export const useAllMappings = (): Got<RoleMapping[]> => {
   const every = listPolling(false);
-  const one = useGet<RoleMappingPage>(mappingsPath, { query: { limit }, every });
-  const after = (page: Got<RoleMappingPage>) => ({
+  const one = useOperation('listRoleMappings', {}, { query: { limit }, every });
+  const after = (page: Got<Output<'listRoleMappings'>>) => ({
     query: { limit, next: page.data?.next },
     every,
     enabled: Boolean(page.data?.next),
   });
-  const two = useGet<RoleMappingPage>(mappingsPath, after(one));
-  const three = useGet<RoleMappingPage>(mappingsPath, after(two));
-  const four = useGet<RoleMappingPage>(mappingsPath, after(three));
-  const five = useGet<RoleMappingPage>(mappingsPath, after(four));
+  const two = useOperation('listRoleMappings', {}, after(one));
+  const three = useOperation('listRoleMappings', {}, after(two));
+  const four = useOperation('listRoleMappings', {}, after(three));
+  const five = useOperation('listRoleMappings', {}, after(four));
   const pages = [one, two, three, four, five];
   const wanted = pages.filter((_page, i) => i === 0 || Boolean(pages[i - 1]!.data?.next));
   const complete = wanted.every(({ data }) => data);

@@ -1,8 +1,8 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { type Got, path, request, useEditForm, useGet, usePermission } from '../../api/index.ts';
+import { type Got, useEditForm, useOperation, usePermission } from '../../api/index.ts';
 import type { PublicSchedule } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { DiscardButton, EditConflict } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { scheduleForm as words } from '../../text/en/schedule-form.ts';
@@ -16,27 +16,24 @@ import { nameOf } from './shared/name.ts';
 const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: Got<PublicSchedule> }) => {
   const { id, agent_id } = schedule;
   const navigate = useNavigate();
-  const onePath = path`/api/v2/agents/${agent_id}/schedules/${id}`;
   const edit = useEditForm({
-    path: onePath,
+    read: 'getSchedule',
+    change: 'replaceSchedule',
+    params: { agent_id, schedule_id: id },
     loaded: { body: schedule, etag: got.etag },
     toValues,
-    save: (values, ifMatch) => {
+    toBody: (values) => {
       const { agent_id: _, ...body } = toDefinition(values);
-      return request<PublicSchedule>('PUT', onePath, { body, ifMatch }).catch((error) => {
-        throw withField(error);
-      });
+      return body;
     },
-    invalidates: [
-      '/app/api/schedules',
-      path`/app/api/agents/${agent_id}/schedules/${id}`,
-      '/app/api/overview',
-    ],
+    readRefusal: withField,
   });
   const { form, saved } = edit;
   const leave = async () => {
     notify(words.saved(form.values.work_item_name.trim() || pages.schedule));
-    await navigate({ to: to.schedule(agent_id, id) });
+    await navigate({
+      href: to('/agents/$agentId/schedules/$scheduleId', { agentId: agent_id, scheduleId: id }),
+    });
   };
   return (
     <>
@@ -55,7 +52,9 @@ const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: Got<
               {common.save}
             </Button>
             <span className={css.spread}>
-              <DiscardButton href={to.schedule(agent_id, id)} />
+              <DiscardButton
+                href={to('/agents/$agentId/schedules/$scheduleId', { agentId: agent_id, scheduleId: id })}
+              />
             </span>
           </>
         }
@@ -67,22 +66,29 @@ const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: Got<
 
 /** Changes a schedule. */
 export const EditSchedulePage = () => {
-  const { agentId = '', scheduleId = '' } = useParams({ strict: false });
-  const got = useGet<PublicSchedule>(path`/api/v2/agents/${agentId}/schedules/${scheduleId}`);
+  const { agentId, scheduleId } = useParams({ from: '/shell/agents/$agentId/schedules/$scheduleId/edit' });
+  const got = useOperation('getSchedule', { agent_id: agentId, schedule_id: scheduleId });
   return (
     <Page
       title={pages.editSchedule}
       titlePrefix={got.data && nameOf(got.data)}
       crumbs={[
-        { label: pages.schedules, href: to.schedules() },
-        ...(got.data ? [{ label: nameOf(got.data), href: to.schedule(agentId, scheduleId) }] : []),
+        { label: pages.schedules, href: to('/schedules') },
+        ...(got.data
+          ? [
+              {
+                label: nameOf(got.data),
+                href: to('/agents/$agentId/schedules/$scheduleId', { agentId, scheduleId }),
+              },
+            ]
+          : []),
       ]}
     >
       <Loaded
         got={got}
         operation="getSchedule"
         skeleton={<Skeleton rows={7} height={64} />}
-        list={{ label: pages.schedules, href: to.schedules() }}
+        list={{ label: pages.schedules, href: to('/schedules') }}
       >
         {(schedule) => <ScheduleEditor schedule={schedule} got={got} />}
       </Loaded>

@@ -2,19 +2,17 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import {
   ApiProblem,
-  path,
-  request,
+  perform,
   useBaseUrl,
   useForm,
-  useGet,
   useIdempotencyKey,
-  useInvalidate,
+  useOperation,
   usePermission,
 } from '../../api/index.ts';
-import type { PublicSchedule, PublicWorkItem, ScheduleDetail } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import type { PublicSchedule } from '../../api/types.gen.ts';
 import { AgentSelect, DiscardButton, useAgents } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { scheduleForm as words } from '../../text/en/schedule-form.ts';
 import {
@@ -46,40 +44,37 @@ interface NotRun {
 /** Creates schedules, and runs them at once. Sending the same again makes no second one. */
 const useCreate = () => {
   const [notRun, setNotRun] = useState<NotRun | null>(null);
-  const keyOf = useIdempotencyKey();
+  const [createKey, runKey] = [useIdempotencyKey(), useIdempotencyKey()];
   const navigate = useNavigate();
-  const invalidate = useInvalidate();
   const create = async (values: Values): Promise<PublicSchedule> => {
     setNotRun(null);
     const { agent_id, ...body } = toDefinition(values);
-    const { body: schedule } = await request<PublicSchedule>(
-      'POST',
-      path`/api/v2/agents/${agent_id}/schedules`,
-      {
-        body,
-        idempotencyKey: keyOf({ agent_id, ...body }),
-      },
-    ).catch((error) => {
-      throw withField(error);
-    });
-    void invalidate('/app/api/schedules', '/app/api/overview', '/app/api/agents', '/api/v2/agents');
-    return schedule;
+    const idempotencyKey = createKey({ agent_id, ...body });
+    return (await perform('createSchedule', { agent_id }, { body, idempotencyKey })).body;
   };
   const open = async (values: Values) => {
     const schedule = await create(values);
     notify(words.created(nameOf(schedule)));
-    await navigate({ to: to.schedule(schedule.agent_id, schedule.id) });
+    await navigate({
+      href: to('/agents/$agentId/schedules/$scheduleId', {
+        agentId: schedule.agent_id,
+        scheduleId: schedule.id,
+      }),
+    });
   };
   const run = async (values: Values) => {
     const schedule = await create(values);
-    const runPath = path`/app/api/agents/${schedule.agent_id}/schedules/${schedule.id}/run`;
+    const params = { agent_id: schedule.agent_id, schedule_id: schedule.id };
     try {
-      const { body } = await request<PublicWorkItem>('POST', runPath, { idempotencyKey: keyOf(schedule.id) });
+      const { body } = await perform('runSchedule', params, { idempotencyKey: runKey(schedule.id) });
       notify(words.created(nameOf(schedule)), {
         label: words.openSchedule,
-        href: to.schedule(schedule.agent_id, schedule.id),
+        href: to('/agents/$agentId/schedules/$scheduleId', {
+          agentId: schedule.agent_id,
+          scheduleId: schedule.id,
+        }),
       });
-      await navigate({ to: to.workItem(body.id) });
+      await navigate({ href: to('/work-items/$workItemId', { workItemId: body.id }) });
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
       setNotRun({ schedule, error });
@@ -90,7 +85,7 @@ const useCreate = () => {
 
 const NewScheduleForm = ({ first, back }: { first: Values; back: string }) => {
   const { open, run, notRun } = useCreate();
-  const form = useForm(first, open);
+  const form = useForm(first, open, { readRefusal: withField });
   const reason = permissionReason(usePermission('createSchedule'));
   const mayRun = permissionReason(usePermission('runSchedule'));
   return (
@@ -123,7 +118,14 @@ const NewScheduleForm = ({ first, back }: { first: Values; back: string }) => {
         <div className={css.notRun}>
           <p>
             {words.createdNotRun}{' '}
-            <Link href={to.schedule(notRun.schedule.agent_id, notRun.schedule.id)}>{words.openSchedule}</Link>
+            <Link
+              href={to('/agents/$agentId/schedules/$scheduleId', {
+                agentId: notRun.schedule.agent_id,
+                scheduleId: notRun.schedule.id,
+              })}
+            >
+              {words.openSchedule}
+            </Link>
           </p>
           <Problem error={notRun.error} />
         </div>
@@ -142,7 +144,7 @@ const NoAgents = () => {
         action={
           <ButtonLink
             kind="primary"
-            href={to.newAgent()}
+            href={to('/agents/new')}
             disabledReason={permissionReason(usePermission('createAgent'))}
           >
             {pages.newAgent}
@@ -158,16 +160,22 @@ const skeleton = <Skeleton rows={7} height={64} />;
 
 /** Begins with the schedule that is copied. */
 const CopyForm = ({ id }: { id: string }) => {
-  const got = useGet<ScheduleDetail>(path`/app/api/schedules/${id}`);
+  const got = useOperation('findSchedule', { schedule_id: id });
   return (
     <Loaded
       got={got}
       operation="getSchedule"
       skeleton={skeleton}
-      list={{ label: pages.schedules, href: to.schedules() }}
+      list={{ label: pages.schedules, href: to('/schedules') }}
     >
       {(schedule) => (
-        <NewScheduleForm first={toCopy(schedule)} back={to.schedule(schedule.agent_id, schedule.id)} />
+        <NewScheduleForm
+          first={toCopy(schedule)}
+          back={to('/agents/$agentId/schedules/$scheduleId', {
+            agentId: schedule.agent_id,
+            scheduleId: schedule.id,
+          })}
+        />
       )}
     </Loaded>
   );
@@ -177,9 +185,10 @@ const CopyForm = ({ id }: { id: string }) => {
 export const NewSchedulePage = () => {
   const { agent, copy } = useUrlState<ReturnType<typeof newScheduleSearch>>().search;
   const got = useAgents({ mode: 'worker' });
-  const back = agent === undefined ? to.schedules() : to.agent(agent, { tab: 'schedules' });
+  const back =
+    agent === undefined ? to('/schedules') : to('/agents/$agentId', { agentId: agent }, { tab: 'schedules' });
   return (
-    <Page title={pages.newSchedule} crumbs={[{ label: pages.schedules, href: to.schedules() }]}>
+    <Page title={pages.newSchedule} crumbs={[{ label: pages.schedules, href: to('/schedules') }]}>
       <Loaded got={got} operation="listAgents" skeleton={skeleton}>
         {({ data: workers }) =>
           workers.length === 0 ? (

@@ -1,22 +1,22 @@
 import { Navigate, useParams } from '@tanstack/react-router';
-import { type Got, listPolling, useGet } from '../../api/index.ts';
+import { type Got, listPolling, useOperation } from '../../api/index.ts';
 import type { ScheduleDetail } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { schedule as words } from '../../text/en/schedule.ts';
 import { Columns, Loaded, Page, Problem, Skeleton, Tabs, useKeptFocus } from '../../ui/index.ts';
-import { Actions, useResume, useRunNow } from './detail/Actions.tsx';
+import { Actions } from './detail/Actions.tsx';
 import { DefinitionBox, DefinitionTab } from './detail/Definition.tsx';
 import css from './detail/detail.module.css';
 import { HeaderSentence } from './detail/HeaderSentence.tsx';
 import { History } from './detail/History.tsx';
 import { Ledger } from './detail/Ledger.tsx';
-import { pathsOf } from './detail/paths.ts';
 import { Upcoming } from './detail/Upcoming.tsx';
 import { Why } from './detail/Why.tsx';
 import { type scheduleSearch, scheduleTabs } from './search.ts';
 import { nameOf } from './shared/name.ts';
+import { useScheduleActions } from './shared/use-actions.ts';
 
 const stateOf = ({ paused, blocked_reason, overdue }: ScheduleDetail): string | undefined => {
   if (paused) return words.statePaused;
@@ -57,19 +57,23 @@ const Content = ({ schedule }: { schedule: ScheduleDetail }) => {
   );
 };
 
-const list = { label: pages.schedules, href: to.schedules() };
+const list = { label: pages.schedules, href: to('/schedules') };
+
+const said = {
+  run: () => words.started,
+  resume: (schedule: ScheduleDetail) => words.resumedDone(nameOf(schedule)),
+};
 
 const Shown = ({ schedule, got }: { schedule: ScheduleDetail; got: Got<ScheduleDetail> }) => {
   useKeptFocus(String(schedule.enabled));
-  const run = useRunNow(schedule);
-  const resume = useResume(schedule);
+  const { run, resume } = useScheduleActions(said);
   const failed = run.error ?? resume.error;
   const { agent } = schedule;
   return (
     <Page
       title={nameOf(schedule)}
       titlePrefix={stateOf(schedule)}
-      crumbs={[list, { label: agent.name, href: to.agent(agent.id) }]}
+      crumbs={[list, { label: agent.name, href: to('/agents/$agentId', { agentId: agent.id }) }]}
       lead={<HeaderSentence schedule={schedule} />}
       actions={<Actions schedule={schedule} etag={got.etag} run={run} resume={resume} />}
     >
@@ -85,8 +89,8 @@ const Shown = ({ schedule, got }: { schedule: ScheduleDetail; got: Got<ScheduleD
 
 /** One schedule: what became of each of its occurrences and why, what comes, and how it came to be what it is. */
 export const SchedulePage = () => {
-  const { agentId = '', scheduleId = '' } = useParams({ strict: false });
-  const got = useGet<ScheduleDetail>(pathsOf(agentId, scheduleId).detail, { every: listPolling(false) });
+  const { agentId, scheduleId } = useParams({ from: '/shell/agents/$agentId/schedules/$scheduleId' });
+  const got = useOperation('findSchedule', { schedule_id: scheduleId }, { every: listPolling(false) });
   const { data, error } = got;
   if (!data || error?.status === 404) {
     return (
@@ -95,7 +99,7 @@ export const SchedulePage = () => {
           got={got}
           operation="findSchedule"
           list={list}
-          audit={to.audit({ target_id: scheduleId })}
+          audit={to('/audit', {}, { target_id: scheduleId })}
           skeleton={<Skeleton rows={10} height={55} />}
         >
           {() => null}
@@ -104,6 +108,8 @@ export const SchedulePage = () => {
     );
   }
   // The address can name another agent than that of the schedule.
-  if (data.agent.id !== agentId) return <Navigate to={to.schedule(data.agent.id, data.id)} search replace />;
+  const params = { agentId: data.agent.id, scheduleId: data.id };
+  if (params.agentId !== agentId)
+    return <Navigate to="/agents/$agentId/schedules/$scheduleId" params={params} search replace />;
   return <Shown key={data.id} schedule={data} got={got} />;
 };

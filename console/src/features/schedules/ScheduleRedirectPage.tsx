@@ -1,7 +1,6 @@
 import { Navigate, useParams } from '@tanstack/react-router';
-import { path, useGet } from '../../api/index.ts';
-import type { ScheduleDetail } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { useOperation } from '../../api/index.ts';
+import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Loaded, Page } from '../../ui/index.ts';
 import { scheduleViews } from './search.ts';
@@ -11,26 +10,33 @@ import { scheduleViews } from './search.ts';
  * view, as people type it, leads to the view.
  */
 export const ScheduleRedirectPage = () => {
-  const { scheduleId = '' } = useParams({ strict: false });
+  const { scheduleId } = useParams({ from: '/shell/schedules/$scheduleId' });
   const view = scheduleViews.find((name) => name === scheduleId);
   return view ? (
-    <Navigate to={to.schedules({ view })} replace />
+    <Navigate to="/schedules" search={{ view }} replace />
   ) : (
     <ScheduleRedirect scheduleId={scheduleId} />
   );
 };
 
 const ScheduleRedirect = ({ scheduleId }: { scheduleId: string }) => {
-  const got = useGet<ScheduleDetail>(path`/app/api/schedules/${scheduleId}`);
+  const got = useOperation('findSchedule', { schedule_id: scheduleId });
   return (
-    <Page title={pages.schedule} crumbs={[{ label: pages.schedules, href: to.schedules() }]}>
+    <Page title={pages.schedule} crumbs={[{ label: pages.schedules, href: to('/schedules') }]}>
       <Loaded
         got={got}
         operation="getSchedule"
-        list={{ label: pages.schedules, href: to.schedules() }}
-        audit={to.audit({ target_id: scheduleId })}
+        list={{ label: pages.schedules, href: to('/schedules') }}
+        audit={to('/audit', {}, { target_id: scheduleId })}
       >
-        {({ agent, id }) => <Navigate to={to.schedule(agent.id, id)} search replace />}
+        {({ agent, id }) => (
+          <Navigate
+            to="/agents/$agentId/schedules/$scheduleId"
+            params={{ agentId: agent.id, scheduleId: id }}
+            search
+            replace
+          />
+        )}
       </Loaded>
     </Page>
   );

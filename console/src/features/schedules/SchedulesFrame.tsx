@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { usePermission } from '../../api/index.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
 import { useAgentExample } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { schedules as words } from '../../text/en/schedules.ts';
 import { ButtonLink, EmptyState, Page, permissionReason, Segmented } from '../../ui/index.ts';
@@ -14,7 +14,7 @@ const views = scheduleViews.map((value) => ({ value, label: words.views[value] }
 const NewSchedule = () => (
   <ButtonLink
     kind="primary"
-    href={to.newSchedule()}
+    href={to('/schedules/new')}
     disabledReason={permissionReason(usePermission('createSchedule'))}
   >
     {words.newSchedule}

@@ -1,4 +1,4 @@
-import { useUrlState } from '../../app/url-state.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { CalendarView } from './calendar/CalendarView.tsx';
 import { ListView } from './list/ListView.tsx';
 import type { SchedulesSearch } from './search.ts';

@@ -1,5 +1,5 @@
-import { path, type Query } from '../../api/request.ts';
-import { moment, oneOf, searchSchema, text } from '../../app/search.ts';
+import type { QueryOf } from '../../api/operations.ts';
+import { moment, oneOf, searchSchema, text } from '../../routing/search.ts';
 
 export const scheduleViews = ['list', 'timeline', 'calendar'] as const;
 export const schedulesSearch = searchSchema({
@@ -20,7 +20,6 @@ export const schedulesSearch = searchSchema({
 
 export type SchedulesSearch = ReturnType<typeof schedulesSearch>;
 
-export const schedulesPath = '/app/api/schedules';
 export const pageSize = 50;
 
 /** The parameters that narrow the list. */
@@ -33,24 +32,23 @@ export const filterNames = [
 ] as const satisfies readonly (keyof SchedulesSearch)[];
 
 /** The filters of an address as the API takes them. */
-export const filterOf = (search: SchedulesSearch): Query =>
+export const filterOf = (search: SchedulesSearch): Pick<SchedulesSearch, (typeof filterNames)[number]> =>
   Object.fromEntries(filterNames.map((name) => [name, search[name]]));
 
 /** What the list asks for. */
-export const listRequest = (search: SchedulesSearch) => ({
-  path: schedulesPath,
-  query: { ...filterOf(search), sort: search.sort, next: search.next, limit: pageSize } as Query,
+export const listQuery = (search: SchedulesSearch): QueryOf<'listAllSchedules'> => ({
+  ...filterOf(search),
+  sort: search.sort,
+  next: search.next,
+  limit: pageSize,
 });
-
-/** The agents that the form offers. */
-export const newScheduleRequest = { path: '/app/api/agents', query: { mode: 'worker', limit: 50 } };
 
 export const newScheduleSearch = searchSchema({ agent: text, copy: text });
 
 export const scheduleTabs = ['occurrences', 'upcoming', 'history', 'definition'] as const;
 export const scheduleSearch = searchSchema({
   tab: oneOf(scheduleTabs),
-  outcome: text,
+  outcome: oneOf(['fired', 'on_time', 'late', 'caught_up', 'skipped', 'manual']),
   from: moment,
   to: moment,
   /** The time that "Why?" explains. */
@@ -59,21 +57,9 @@ export const scheduleSearch = searchSchema({
 });
 
 /** The occurrences that the ledger shows. */
-export const ledgerRequest = (
-  agentId: string,
-  scheduleId: string,
-  { outcome, from, to, next }: ReturnType<typeof scheduleSearch>,
-) => ({
-  path: path`/app/api/agents/${agentId}/schedules/${scheduleId}/occurrences`,
-  query: { outcome, from, to, next } as Query,
-});
-
-/** What the page of one schedule asks for, with the tab that is open first. */
-export const scheduleRequests = (
-  agentId: string,
-  scheduleId: string,
-  search: ReturnType<typeof scheduleSearch>,
-) => [
-  { path: path`/app/api/schedules/${scheduleId}` },
-  ...((search.tab ?? 'occurrences') === 'occurrences' ? [ledgerRequest(agentId, scheduleId, search)] : []),
-];
+export const ledgerQuery = ({
+  outcome,
+  from,
+  to,
+  next,
+}: ReturnType<typeof scheduleSearch>): QueryOf<'listOccurrences'> => ({ outcome, from, to, next });

@@ -1,7 +1,14 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { type ApiProblem, path, request, useAction, usePermission, useUnsaved } from '../../api/index.ts';
-import type { PublicSemanticDataModel, SemanticDataModelAnswer } from '../../api/types.gen.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import {
+  type ApiProblem,
+  type Output,
+  perform,
+  useAction,
+  usePermission,
+  useUnsaved,
+} from '../../api/index.ts';
+import type { PublicSemanticDataModel } from '../../api/types.gen.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import {
   Bar,
@@ -58,19 +65,16 @@ export const AskTab = ({
   // A statement takes work; a question is a line.
   useUnsaved(() => texts.sql !== sentSql);
   const [asked, setAsked] = useState('');
-  const [answer, setAnswer] = useState<SemanticDataModelAnswer | null>(null);
+  const [answer, setAnswer] = useState<Output<'querySemanticDataModel'> | null>(null);
   const [keeping, setKeeping] = useState(false);
   const ask = useAction(async (body: Asked) => {
     setAnswer(null);
     setAsked('question' in body ? body.question : '');
     if ('sql' in body) setSentSql(body.sql);
-    const reply = await request<SemanticDataModelAnswer>(
-      'POST',
-      path`/api/v2/semantic-data-models/${model.id}/query`,
-      // A model writes the SQL, tries again after its errors, and the database runs it.
-      { body: { ...body, limit: 1_000 }, limit: 300_000 },
-    );
-    setAnswer(reply.body);
+    const params = { semantic_data_model_id: model.id };
+    // A model writes the SQL, tries again after its errors, and the database runs it.
+    const input = { body: { ...body, limit: 1_000 }, limit: 300_000 };
+    setAnswer((await perform('querySemanticDataModel', params, input)).body);
   });
   // A link of a verified query runs it, once.
   const runLinked = useEffectEvent((name: string) => {

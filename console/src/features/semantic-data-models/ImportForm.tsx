@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { PublicDataConnection } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { SubmitForm } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { Quiet, Textarea, TextField } from '../../ui/index.ts';
 import { useModelForm } from './create.ts';
@@ -17,17 +17,18 @@ export const ImportForm = ({
   children: ReactNode;
 }) => {
   const form = useModelForm(
-    '/api/v2/semantic-data-models/import',
+    'importSemanticDataModel',
     { document: '', name: '' },
     ({ document, name }) => ({
-      data_connection_id: connection?.id,
+      // Without one, the API says so.
+      data_connection_id: connection?.id as string,
       document,
       ...(name === '' ? {} : { name }),
     }),
     disabledReason,
   );
   return (
-    <SubmitForm form={form} submit={words.import} discard={to.semanticDataModels()}>
+    <SubmitForm form={form} submit={words.import} discard={to('/semantic-data-models')}>
       {children}
       <label>
         <Quiet small>{words.chooseFile}</Quiet>{' '}

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { path, request, useAction, useInvalidate, useUnsaved } from '../../api/index.ts';
+import { perform, useAction, useUnsaved } from '../../api/index.ts';
 import type { PublicSemanticDataModel } from '../../api/types.gen.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { ActionDialog, Checkbox, CodeBlock, notify, Textarea, TextField } from '../../ui/index.ts';
@@ -20,20 +20,22 @@ export const KeepDialog = ({
   kept: { sql: string } | { query: Record<string, unknown> };
   onClose: () => void;
 }) => {
-  const invalidate = useInvalidate();
   const [name, setName] = useState('');
   const [question, setQuestion] = useState(asked);
   const [onboarding, setOnboarding] = useState(false);
   const action = useAction(async () => {
     const body = bodyOf(model);
     const added = { name, question, ...kept, use_as_onboarding_question: onboarding };
-    await request('PUT', path`/api/v2/semantic-data-models/${model.id}`, {
-      body: { ...body, verified_queries: [...body.verified_queries, added] },
-      ifMatch: etag,
-    });
+    await perform(
+      'replaceSemanticDataModel',
+      { semantic_data_model_id: model.id },
+      {
+        body: { ...body, verified_queries: [...body.verified_queries, added] },
+        ifMatch: etag,
+      },
+    );
     notify(words.kept);
     onClose();
-    await invalidate('/api/v2/semantic-data-models');
   });
   useUnsaved(() => (name !== '' || question !== asked) && !action.busy);
   return (

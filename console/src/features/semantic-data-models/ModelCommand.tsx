@@ -1,6 +1,5 @@
-import { path, useBaseUrl, useGet } from '../../api/index.ts';
-import type { DataConnectionPage, DataConnectionTablePage } from '../../api/types.gen.ts';
-import { dataConnectionExample } from '../../resource/index.ts';
+import { type Output, useBaseUrl } from '../../api/index.ts';
+import { dataConnectionExample, useTables } from '../../resource/index.ts';
 import { states } from '../../text/en/states.ts';
 import { CodeBlock, curlOf } from '../../ui/index.ts';
 
@@ -8,15 +7,10 @@ import { CodeBlock, curlOf } from '../../ui/index.ts';
  * The command of an empty list of models. It works as it stands: it makes a model of the first table of the first
  * connection, and without any connection it makes that.
  */
-export const ModelCommand = ({ connections }: { connections: DataConnectionPage | undefined }) => {
+export const ModelCommand = ({ connections }: { connections: Output<'listDataConnections'> | undefined }) => {
   const base = useBaseUrl();
   const first = connections?.data[0];
-  const tables = useGet<DataConnectionTablePage>(path`/api/v2/data-connections/${first?.id ?? ''}/tables`, {
-    query: { limit: 1 },
-    enabled: first !== undefined,
-    staleTime: 60_000,
-    onFocus: false,
-  });
+  const tables = useTables(first?.id ?? null, { limit: 1 });
   const [table] = tables.data?.data ?? [];
   const command = () => {
     if (!first) return dataConnectionExample(base);

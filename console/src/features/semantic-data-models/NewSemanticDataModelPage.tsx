@@ -1,8 +1,7 @@
 import { useState } from 'react';
-import { useGet, usePermission } from '../../api/index.ts';
-import type { DataConnectionPage } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { useOperation, usePermission } from '../../api/index.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import {
@@ -26,12 +25,12 @@ const froms = optionsOf(words.froms);
 export const NewSemanticDataModelPage = () => {
   const { search, replace } = useUrlState<ReturnType<typeof newSemanticDataModelSearch>>();
   const reason = permissionReason(usePermission('createSemanticDataModel'));
-  const got = useGet<DataConnectionPage>('/api/v2/data-connections', { query: { limit: 100 } });
+  const got = useOperation('listDataConnections', {}, { query: { limit: 100 } });
   const [from, setFrom] = useState<From>('tables');
   return (
     <Page
       title={pages.newSemanticDataModel}
-      crumbs={[{ label: pages.semanticDataModels, href: to.semanticDataModels() }]}
+      crumbs={[{ label: pages.semanticDataModels, href: to('/semantic-data-models') }]}
     >
       <Loaded got={got} operation="listDataConnections">
         {({ data }) => {
@@ -42,7 +41,7 @@ export const NewSemanticDataModelPage = () => {
               <EmptyState
                 sentence={words.noConnections}
                 action={
-                  <ButtonLink kind="primary" href={to.newDataConnection()}>
+                  <ButtonLink kind="primary" href={to('/data-connections/new')}>
                     {pages.newDataConnection}
                   </ButtonLink>
                 }

@@ -1,5 +1,5 @@
 import type { PublicSemanticDataModel, VerifiedQuery } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { Time } from '../../time/index.ts';
 import { Box, ButtonLink, CodeBlock, EmptyState, Quiet, Section, Tag, Words } from '../../ui/index.ts';
@@ -17,7 +17,15 @@ export const QueriesTab = ({ model }: { model: PublicSemanticDataModel }) => (
         <EmptyState
           sentence={words.noQueries}
           action={
-            <ButtonLink href={to.semanticDataModel(model.id, { tab: 'ask' })}>{words.tabs.ask}</ButtonLink>
+            <ButtonLink
+              href={to(
+                '/semantic-data-models/$semanticDataModelId',
+                { semanticDataModelId: model.id },
+                { tab: 'ask' },
+              )}
+            >
+              {words.tabs.ask}
+            </ButtonLink>
           }
         />
       </Box>
@@ -32,7 +40,11 @@ export const QueriesTab = ({ model }: { model: PublicSemanticDataModel }) => (
               <ButtonLink
                 small
                 label={`${words.run} ${query.name}`}
-                href={to.semanticDataModel(model.id, { tab: 'ask', ask: query.name })}
+                href={to(
+                  '/semantic-data-models/$semanticDataModelId',
+                  { semanticDataModelId: model.id },
+                  { tab: 'ask', ask: query.name },
+                )}
               >
                 {words.run}
               </ButtonLink>

@@ -1,8 +1,8 @@
 import { type ReactNode, useCallback, useState } from 'react';
-import { request, useUnsaved } from '../../api/index.ts';
+import { type Body, perform, useUnsaved } from '../../api/index.ts';
 import type { PublicDataConnection, Scaffold } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { SubmitForm } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { Checkbox, Quiet, Say, Section, TextField, useSelection } from '../../ui/index.ts';
 import { useModelForm } from './create.ts';
@@ -25,18 +25,19 @@ export const ScaffoldForm = ({
   const selection = useSelection();
   const [shown, setShown] = useState<{ asked: string; scaffold: Scaffold } | null>(null);
   const form = useModelForm(
-    '/api/v2/semantic-data-models',
+    'createSemanticDataModel',
     first,
-    (): object => {
-      const { warnings: _warnings, ...body } = preview!.scaffold;
-      return body;
+    (): Body<'createSemanticDataModel'> => {
+      const { warnings: _warnings, ...body }: Scaffold = preview!.scaffold;
+      return body as Body<'createSemanticDataModel'>;
     },
     disabledReason,
   );
   useUnsaved(() => tablesOf(selection).length > 0 && !form.busy);
   const { name, describe, sample_values } = form.values;
   const body = {
-    data_connection_id: connection?.id,
+    // Without one, the API says so.
+    data_connection_id: connection?.id as string,
     tables: tablesOf(selection),
     describe,
     sample_values: describe && sample_values,
@@ -47,10 +48,8 @@ export const ScaffoldForm = ({
   const preview = shown?.asked === asked ? shown : null;
   const look = () =>
     form.attempt(async () => {
-      const reply = await request<Scaffold>('POST', '/api/v2/semantic-data-models/scaffold-from-tables', {
-        body,
-      });
-      setShown({ asked, scaffold: reply.body });
+      const scaffold = (await perform('scaffoldSemanticDataModel', {}, { body })).body;
+      if ('warnings' in scaffold) setShown({ asked, scaffold });
     });
   // The preview pushes the button below the window: who looks at it begins at its top.
   const begin = useCallback((section: HTMLElement | null) => section?.focus(), []);
@@ -59,7 +58,7 @@ export const ScaffoldForm = ({
       form={form}
       submit={preview ? words.create : words.preview}
       onSubmit={() => void (preview ? form.submit() : look())}
-      discard={to.semanticDataModels()}
+      discard={to('/semantic-data-models')}
     >
       {children}
       {connection ? (

@@ -1,25 +1,13 @@
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
-import {
-  listPolling,
-  path,
-  request,
-  useAction,
-  useGet,
-  useInvalidate,
-  usePermission,
-} from '../../api/index.ts';
-import type {
-  PublicAgent,
-  PublicSemanticDataModel,
-  SemanticDataModelValidation,
-} from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
-import { DeleteButton, DetailPage, PageTabs } from '../../resource/index.ts';
+import { listPolling, perform, useAction, useOperation, usePermission } from '../../api/index.ts';
+import type { PublicSemanticDataModel } from '../../api/types.gen.ts';
+import { DetailPage, PageTabs } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
-import { Button, ButtonLink, Link, Problem, permissionReason, Say, Skeleton } from '../../ui/index.ts';
+import { Button, ButtonLink, Link, permissionReason, Say, Skeleton } from '../../ui/index.ts';
 import css from './ModelView.module.css';
 import { ModelView } from './ModelView.tsx';
 import { modelOf } from './model.ts';
@@ -53,8 +41,8 @@ const ModelTab = ({ model }: { model: PublicSemanticDataModel }) => {
 };
 
 const AgentLink = ({ id }: { id: string }) => {
-  const { data } = useGet<PublicAgent>(path`/api/v2/agents/${id}`, { staleTime: 60_000 });
-  return <Link href={to.agent(id, { tab: 'tools' })}>{data?.name ?? id}</Link>;
+  const { data } = useOperation('getAgent', { agent_id: id }, { staleTime: 60_000 });
+  return <Link href={to('/agents/$agentId', { agentId: id }, { tab: 'tools' })}>{data?.name ?? id}</Link>;
 };
 
 /** The agents that a refusal to delete a model names. */
@@ -76,48 +64,36 @@ const Users = ({ agentIds }: { agentIds: unknown }) => {
 
 /** One semantic data model: to read, as YAML, its verified queries, and to ask. */
 export const SemanticDataModelPage = () => {
-  const { semanticDataModelId = '' } = useParams({ strict: false }) as { semanticDataModelId?: string };
-  const invalidate = useInvalidate();
-  const address = path`/api/v2/semantic-data-models/${semanticDataModelId}`;
-  const got = useGet<PublicSemanticDataModel>(address, { every: listPolling(false) });
+  const { semanticDataModelId } = useParams({ from: '/shell/semantic-data-models/$semanticDataModelId' });
+  const params = { semantic_data_model_id: semanticDataModelId };
+  const got = useOperation('getSemanticDataModel', params, { every: listPolling(false) });
   const mayValidate = permissionReason(usePermission('validateSemanticDataModel'));
   const mayChange = permissionReason(usePermission('replaceSemanticDataModel'));
-  const mayDelete = permissionReason(usePermission('deleteSemanticDataModel'));
-  const validate = useAction(async (deep: boolean) => {
-    const { body } = await request<SemanticDataModelValidation>('POST', `${address}/validate`, {
-      body: { deep },
-    });
-    await invalidate('/api/v2/semantic-data-models');
-    return body;
-  });
+  const validate = useAction(
+    async (deep: boolean) => (await perform('validateSemanticDataModel', params, { body: { deep } })).body,
+  );
   return (
     <DetailPage
       got={got}
       operation="getSemanticDataModel"
       kind={pages.semanticDataModel}
       name={({ name }) => name}
-      list={{ label: pages.semanticDataModels, href: to.semanticDataModels() }}
+      list={{ label: pages.semanticDataModels, href: to('/semantic-data-models') }}
       id={semanticDataModelId}
       lead={(model) => <StateSentence model={model} />}
-      actions={({ name }) => (
+      removal={{
+        operation: 'deleteSemanticDataModel',
+        params,
+        words,
+        text: (_model, refusal) => (
+          <>
+            <p>{words.deleteText}</p>
+            <Users agentIds={refusal?.fields.agent_ids} />
+          </>
+        ),
+      }}
+      actions={() => (
         <>
-          <DeleteButton
-            path={address}
-            etag={got.etag}
-            title={words.deleteTitle}
-            name={name}
-            deleted={words.deleted}
-            opens={to.semanticDataModels()}
-            invalidates={['/api/v2/semantic-data-models']}
-            disabledReason={mayDelete}
-          >
-            {(refusal) => (
-              <>
-                <p>{words.deleteText}</p>
-                <Users agentIds={refusal?.fields.agent_ids} />
-              </>
-            )}
-          </DeleteButton>
           <Button
             title={words.deepHint}
             busy={validate.busy}
@@ -136,15 +112,13 @@ export const SemanticDataModelPage = () => {
           </Button>
         </>
       )}
+      problem={validate.error}
       above={
-        <>
-          {validate.error && <Problem error={validate.error} />}
-          {validate.result?.issues.length === 0 && (
-            <div role="status">
-              <Say tone="good" title={words.noProblems} />
-            </div>
-          )}
-        </>
+        validate.result?.issues.length === 0 && (
+          <div role="status">
+            <Say tone="good" title={words.noProblems} />
+          </div>
+        )
       }
     >
       {(model) => (

@@ -1,7 +1,7 @@
-import { useGet, usePermission } from '../../api/index.ts';
-import type { DataConnectionPage, PublicSemanticDataModel } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { useOperation, usePermission } from '../../api/index.ts';
+import type { PublicSemanticDataModel } from '../../api/types.gen.ts';
 import { ListPage } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
@@ -51,16 +51,19 @@ const columnsWith = (connections: ReadonlyMap<string, string>): Column<PublicSem
 
 /** All semantic data models, what they read, and whether they fit their databases. */
 export const SemanticDataModelsPage = () => {
-  const found = useGet<DataConnectionPage>('/api/v2/data-connections', {
-    query: { limit: 100 },
-    enabled: usePermission('listDataConnections').allowed,
-  });
+  const found = useOperation(
+    'listDataConnections',
+    {},
+    {
+      query: { limit: 100 },
+      enabled: usePermission('listDataConnections').allowed,
+    },
+  );
   const connections = new Map((found.data?.data ?? []).map(({ id, name }) => [id, name]));
   return (
-    <ListPage<PublicSemanticDataModel>
+    <ListPage
       title={pages.semanticDataModels}
       words={words}
-      from="/api/v2/semantic-data-models"
       operation="listSemanticDataModels"
       filters={[
         { name: 'q', sentAs: 'name', placeholder: words.nameBegins },
@@ -73,11 +76,11 @@ export const SemanticDataModelsPage = () => {
       ]}
       columns={columnsWith(connections)}
       name={({ name }) => name}
-      href={({ id }) => to.semanticDataModel(id)}
+      href={({ id }) => to('/semantic-data-models/$semanticDataModelId', { semanticDataModelId: id })}
       create={{
         label: words.newModel,
         operation: 'createSemanticDataModel',
-        href: to.newSemanticDataModel(),
+        href: to('/semantic-data-models/new'),
       }}
       readCommand={<ModelCommand connections={found.data} />}
     />

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { path, useGet } from '../../api/index.ts';
-import type { DataConnectionTable, DataConnectionTablePage } from '../../api/types.gen.ts';
+import type { DataConnectionTable } from '../../api/types.gen.ts';
+import { useTables } from '../../resource/index.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import {
   Box,
@@ -41,12 +41,7 @@ export const tablesOf = ({ keys }: Selection): { schema: string; table: string }
 /** Chooses tables of a connection. What is chosen stays chosen while one searches for others. */
 export const TablePicker = ({ connectionId, selection }: { connectionId: string; selection: Selection }) => {
   const [search, setSearch] = useState('');
-  const got = useGet<DataConnectionTablePage>(path`/api/v2/data-connections/${connectionId}/tables`, {
-    query: { search, limit: 100 },
-    keepPrevious: true,
-    staleTime: 60_000,
-    onFocus: false,
-  });
+  const got = useTables(connectionId, { search, limit: 100 }, true);
   return (
     <Section
       title={words.tables}

@@ -1,12 +1,17 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
-import { ApiProblem, path, request, send, useAction, useEditForm, usePermission } from '../../api/index.ts';
-import type {
-  PublicSemanticDataModel,
-  SemanticDataModelIssue,
-  SemanticDataModelValidation,
-} from '../../api/types.gen.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import {
+  ApiProblem,
+  addressOf,
+  type Body,
+  perform,
+  send,
+  useAction,
+  useEditForm,
+  usePermission,
+} from '../../api/index.ts';
+import type { PublicSemanticDataModel, SemanticDataModelIssue } from '../../api/types.gen.ts';
 import { EditForm } from '../../resource/index.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { Button, downloadText, notify, Problem, permissionReason, Say, Textarea } from '../../ui/index.ts';
 import { bodyOf } from './model.ts';
@@ -38,7 +43,7 @@ export const TextTab = ({
   etag: string | null;
   disabledReason: string | null;
 }) => {
-  const address = path`/api/v2/semantic-data-models/${model.id}`;
+  const params = { semantic_data_model_id: model.id };
   const { search, replace } = useUrlState<ReturnType<typeof semanticDataModelSearch>>();
   const mayCheck = permissionReason(usePermission('validateSemanticDataModelBody'));
   const input = useRef<HTMLTextAreaElement>(null);
@@ -48,47 +53,41 @@ export const TextTab = ({
   const issues = found ?? [...errors, ...warnings];
   const [clean, setClean] = useState(false);
   /** The body in the text; null, with its errors as problems, if it cannot be read. */
-  const read = (text: string): object | null => {
+  const read = (text: string): Body<'replaceSemanticDataModel'> | null => {
     const { value, errors } = readYaml(text);
     setIssues(errors);
     setClean(false);
     return errors.length > 0 ? null : Object(value);
   };
   const edit = useEditForm({
-    path: address,
+    read: 'getSemanticDataModel',
+    change: 'replaceSemanticDataModel',
+    params,
     loaded: { body: model, etag },
     toValues,
-    save: async ({ text }: { text: string }, ifMatch) => {
+    toBody: ({ text }) => {
       const body = read(text);
       if (!body) throw new ApiProblem(422, { code: 'yaml', message: words.unreadable });
-      try {
-        const reply = await request<PublicSemanticDataModel>('PUT', address, { body, ifMatch });
-        setIssues(null);
-        return reply;
-      } catch (error) {
-        const found = issuesOf(error);
-        if (!found) throw error;
-        setIssues(found);
-        throw new ApiProblem(422, { code: 'refused', message: words.refused(found.length) });
-      }
+      return body;
+    },
+    readRefusal: (refusal) => {
+      const found = issuesOf(refusal);
+      if (!found) return refusal;
+      setIssues(found);
+      return new ApiProblem(422, { code: 'refused', message: words.refused(found.length) });
     },
     disabledReason,
-    invalidates: ['/api/v2/semantic-data-models'],
   });
   const { form } = edit;
   const check = useAction(async () => {
     const body = read(form.values.text);
     if (!body) return;
-    const { body: checked } = await request<SemanticDataModelValidation>(
-      'POST',
-      '/api/v2/semantic-data-models/validate',
-      { body },
-    );
-    setIssues(checked.issues);
-    setClean(checked.issues.length === 0);
+    const { issues } = (await perform('validateSemanticDataModelBody', {}, { body })).body;
+    setIssues(issues);
+    setClean(issues.length === 0);
   });
   const exporting = useAction(async () => {
-    const reply = await send('GET', `${address}/export`);
+    const reply = await send('GET', addressOf('exportSemanticDataModel', params));
     downloadText(await reply.text(), `${model.name}.yaml`, 'application/yaml');
   });
   const { placeOf } = readYaml(form.values.text);
@@ -132,7 +131,10 @@ export const TextTab = ({
         wide
         edit={edit}
         labels={words}
-        onSaved={() => notify(words.saved)}
+        onSaved={() => {
+          setIssues(null);
+          notify(words.saved);
+        }}
         actions={
           <>
             <Button busy={check.busy} disabledReason={mayCheck} onClick={() => void check.run()}>

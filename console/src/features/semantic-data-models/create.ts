@@ -1,22 +1,24 @@
-import type { Form } from '../../api/index.ts';
-import type { PublicSemanticDataModel } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import type { Body, Form } from '../../api/index.ts';
 import { useCreateForm } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 
-/** A form that creates a model by a POST to `post`, and leads to its page. */
-export const useModelForm = <V extends object>(
-  post: string,
+/** A form that creates a model, and leads to its page. */
+export const useModelForm = <
+  O extends 'createSemanticDataModel' | 'importSemanticDataModel',
+  V extends object,
+>(
+  operation: O,
   first: V,
-  toBody: (values: V) => object,
+  toBody: (values: V) => Body<O>,
   disabledReason: string | null,
 ): Form<V> =>
-  useCreateForm<PublicSemanticDataModel, V>({
+  useCreateForm<'createSemanticDataModel' | 'importSemanticDataModel', V>({
+    operation,
+    params: {},
     first,
-    post,
     toBody,
     disabledReason,
-    invalidates: ['/api/v2/semantic-data-models'],
     created: words.created,
-    opens: ({ id }) => to.semanticDataModel(id),
+    opens: ({ id }) => to('/semantic-data-models/$semanticDataModelId', { semanticDataModelId: id }),
   });

@@ -1,4 +1,4 @@
-import { oneOf, searchSchema, text } from '../../app/search.ts';
+import { oneOf, searchSchema, text } from '../../routing/search.ts';
 
 export const semanticDataModelsSearch = searchSchema({ q: text, connection: text, next: text });
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { path, useGet, usePermission } from '../../api/index.ts';
-import type { PublicDataConnection, PublicSemanticDataModel } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
+import { useOperation, usePermission } from '../../api/index.ts';
+import type { PublicSemanticDataModel } from '../../api/types.gen.ts';
+import { to } from '../../routing/to.ts';
 import { semanticDataModels as words } from '../../text/en/semantic-data-models.ts';
 import { Time } from '../../time/index.ts';
 import { Emphasis, Link, type Outcome, Words } from '../../ui/index.ts';
@@ -20,16 +20,24 @@ export const stateOf = ({ valid, checked_at }: Validation): State =>
 /** What the model reads and whether it fits, as sentences. */
 export const StateSentence = ({ model }: { model: PublicSemanticDataModel }): ReactNode => {
   const { data_connection_id: id, validation } = model;
-  const { data } = useGet<PublicDataConnection>(path`/api/v2/data-connections/${id}`, {
-    enabled: usePermission('getDataConnection').allowed,
-    staleTime: 60_000,
-  });
+  const { data } = useOperation(
+    'getDataConnection',
+    { data_connection_id: id },
+    {
+      enabled: usePermission('getDataConnection').allowed,
+      staleTime: 60_000,
+    },
+  );
   const state = stateOf(validation);
   return (
     <>
       <Words
         text={words.reads}
-        connection={<Link href={to.dataConnection(id)}>{data?.name ?? words.connection}</Link>}
+        connection={
+          <Link href={to('/data-connections/$dataConnectionId', { dataConnectionId: id })}>
+            {data?.name ?? words.connection}
+          </Link>
+        }
       />{' '}
       {state === 'faulty' ? (
         <Emphasis tone="missing">{words.errors(validation.errors.length)}</Emphasis>

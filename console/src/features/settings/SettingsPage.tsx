@@ -1,7 +1,7 @@
-import { type Got, request, useForm, useGet, useInvalidate, usePermission } from '../../api/index.ts';
-import type { AdvancedSettings, AdvancedSettingsSchema } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { type Body, type Got, perform, useForm, useOperation, usePermission } from '../../api/index.ts';
+import type { AdvancedSettingsSchema } from '../../api/types.gen.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { settings as words } from '../../text/en/settings.ts';
@@ -27,20 +27,18 @@ import css from './SettingField.module.css';
 import { type Definition, SettingField, shown, type Value } from './SettingField.tsx';
 import type { settingsSearch } from './search.ts';
 
-const settingsPath = '/api/v2/advanced-settings';
 type Values = Record<string, Value>;
 
 const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; current: Values }) => {
   const { search, set, replace, clear, count } = useUrlState<ReturnType<typeof settingsSearch>>();
-  const invalidate = useInvalidate();
   const reason = permissionReason(usePermission('updateAdvancedSettings'));
   const changesOf = (values: Values) =>
     Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== current[name]));
   const form = useForm<Values>(current, async (values) => {
-    const { body } = await request<AdvancedSettings>('PATCH', settingsPath, { body: changesOf(values) });
+    const changes = changesOf(values) as Body<'updateAdvancedSettings'>;
+    const { body } = await perform('updateAdvancedSettings', {}, { body: changes });
     notify(words.saved);
     form.reset(body as unknown as Values);
-    await invalidate(settingsPath, '/app/api/me');
   });
   const changes = Object.keys(changesOf(form.values));
   const q = (search.q ?? '').toLowerCase();
@@ -119,8 +117,8 @@ const SettingsForm = ({ schema, current }: { schema: AdvancedSettingsSchema; cur
 
 /** What holds for the whole platform: each setting with its bounds, its default, and what saving would change. */
 export const SettingsPage = () => {
-  const schema = useGet<AdvancedSettingsSchema>(`${settingsPath}/schema`, { staleTime: 60_000 });
-  const current = useGet<AdvancedSettings>(settingsPath);
+  const schema = useOperation('getAdvancedSettingsSchema', {}, { staleTime: 60_000 });
+  const current = useOperation('getAdvancedSettings', {});
   const both: Got<{ schema: AdvancedSettingsSchema; current: Values }> = {
     ...current,
     data:
@@ -134,7 +132,7 @@ export const SettingsPage = () => {
     <Page
       title={pages.settings}
       lead={words.lead}
-      actions={<ButtonLink href={to.branding()}>{words.branding}</ButtonLink>}
+      actions={<ButtonLink href={to('/branding')}>{words.branding}</ButtonLink>}
     >
       <Loaded got={both} operation="getAdvancedSettings">
         {(loaded) => <SettingsForm {...loaded} />}

@@ -1,3 +1,3 @@
-import { flag, searchSchema, text } from '../../app/search.ts';
+import { flag, searchSchema, text } from '../../routing/search.ts';
 
 export const settingsSearch = searchSchema({ q: text, changed: flag });

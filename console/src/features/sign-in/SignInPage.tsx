@@ -1,19 +1,18 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { type Branding, mePath, useGet, useSetCached } from '../../api/index.ts';
-import { Brand } from '../../app/Brand.tsx';
-import { SignInForm } from '../../app/SignInForm.tsx';
-import { returnAddress } from '../../app/session.ts';
+import { setCached, useOperation } from '../../api/index.ts';
 import { common } from '../../text/en/common.ts';
 import { signIn as words } from '../../text/en/sign-in.ts';
+import { Brand } from '../../ui/Brand.tsx';
+import { SignInForm } from './SignInForm.tsx';
 import css from './SignInPage.module.css';
+import { returnAddress } from './session.ts';
 
 /** The way in. It returns to the address that was asked for. */
 export const SignInPage = () => {
-  const { return_to } = useSearch({ strict: false }) as { return_to?: string };
+  const { return_to } = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
-  const branding = useGet<Branding>('/app/api/branding');
-  const setCached = useSetCached();
+  const branding = useOperation('getSignInBranding', {});
   const address = returnAddress(return_to);
   useEffect(() => {
     document.title = `${words.title} · ${common.product}`;
@@ -28,7 +27,7 @@ export const SignInPage = () => {
         <SignInForm
           returnTo={address}
           onSignedIn={async (reply) => {
-            setCached(mePath, reply);
+            setCached('getMe', {}, reply);
             await navigate({ href: address, replace: true });
           }}
         />

@@ -1,4 +1,4 @@
-import { polling, useGet } from '../../api/index.ts';
+import { polling, useOperation } from '../../api/index.ts';
 import type { ReplicaStatus, Status } from '../../api/types.gen.ts';
 import { pages } from '../../text/en/pages.ts';
 import { status as words } from '../../text/en/status.ts';
@@ -95,7 +95,7 @@ const Content = ({ status }: { status: Status }) => {
 
 /** Who runs, and what is kept. */
 export const StatusPage = () => {
-  const got = useGet<Status>('/app/api/status', { every: polling.overview });
+  const got = useOperation('getStatus', {}, { every: polling.overview });
   return (
     <Page
       title={pages.status}

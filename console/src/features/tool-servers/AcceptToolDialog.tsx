@@ -1,9 +1,9 @@
-import { request, useAction, useInvalidate } from '../../api/index.ts';
+import { perform, useAction } from '../../api/index.ts';
 import type { Tool } from '../../api/types.gen.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import { ActionDialog, DiffView, JsonView, notify } from '../../ui/index.ts';
 import { ModelWarnings } from './ModelWarnings.tsx';
-import { changesOf, saysTheSame, toolPath } from './tools.ts';
+import { changesOf, saysTheSame } from './tools.ts';
 
 const sentenceOf = (tool: Tool): string => {
   if (tool.state === 'new') return words.acceptNew;
@@ -22,20 +22,11 @@ export const AcceptToolDialog = ({
   disabledReason: string | null;
   onClose: () => void;
 }) => {
-  const invalidate = useInvalidate();
-  const changed = () => invalidate('/api/v2/tool-servers', '/app/api/tool-servers');
   const accept = useAction(async () => {
-    try {
-      const body = { definition_hash: tool.definition_hash };
-      await request('POST', `${toolPath(serverId, tool.name)}/accept`, { body });
-    } catch (refusal) {
-      // The server says something else by now: show that.
-      await changed();
-      throw refusal;
-    }
+    const { name, definition_hash } = tool;
+    await perform('acceptTool', { tool_server_id: serverId, tool: name }, { body: { definition_hash } });
     notify(words.accepted);
     onClose();
-    await changed();
   });
   return (
     <ActionDialog

@@ -1,11 +1,10 @@
-import { request, useForm, useInvalidate } from '../../api/index.ts';
+import { type Body, perform, useForm } from '../../api/index.ts';
 import type { Tool, UsedToolServer } from '../../api/types.gen.ts';
 import { SubmitForm } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import { Dialog, JsonView, notify, optionsOf, Select } from '../../ui/index.ts';
 import { ModelWarnings } from './ModelWarnings.tsx';
-import { toolPath } from './tools.ts';
 
 /** The choice that is null for the API. */
 const byDefault = 'default';
@@ -24,7 +23,6 @@ export const EditToolDialog = ({
   disabledReason: string | null;
   onClose: () => void;
 }) => {
-  const invalidate = useInvalidate();
   const form = useForm(
     {
       policy: tool.policy ?? byDefault,
@@ -32,13 +30,12 @@ export const EditToolDialog = ({
     },
     async ({ policy, idempotent }) => {
       const body = {
-        policy: policy === byDefault ? null : policy,
+        policy: policy === byDefault ? null : (policy as Body<'updateTool'>['policy']),
         idempotent: idempotent === byDefault ? null : idempotent === 'repeat',
       };
-      await request('PATCH', toolPath(server.id, tool.name), { body });
+      await perform('updateTool', { tool_server_id: server.id, tool: tool.name }, { body });
       notify(words.toolSaved);
       onClose();
-      await invalidate('/api/v2/tool-servers');
     },
     { disabledReason },
   );

@@ -1,9 +1,9 @@
-import { path, request, useEditForm } from '../../api/index.ts';
-import type { ToolServer, UsedToolServer } from '../../api/types.gen.ts';
+import { useEditForm } from '../../api/index.ts';
+import type { UsedToolServer } from '../../api/types.gen.ts';
 import { EditForm, UsedByAgents } from '../../resource/index.ts';
 import { common } from '../../text/en/common.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
-import { Columns, notify, Quiet, Section } from '../../ui/index.ts';
+import { Columns, notify, Section } from '../../ui/index.ts';
 import { ToolServerFields } from './ToolServerFields.tsx';
 import { fieldOf, secrets, toChanges, toValues } from './values.ts';
 
@@ -18,29 +18,22 @@ export const SettingsTab = ({
   disabledReason: string | null;
 }) => {
   const edit = useEditForm({
-    path: path`/app/api/tool-servers/${server.id}`,
+    read: 'getUsedToolServer',
+    change: 'updateToolServer',
+    params: { tool_server_id: server.id },
     loaded: { body: server, etag },
     toValues,
     secrets,
     fieldOf,
-    save: (values, ifMatch, before) =>
-      request<ToolServer>('PATCH', path`/api/v2/tool-servers/${server.id}`, {
-        body: toChanges(values, before),
-        ifMatch,
-      }),
+    toBody: toChanges,
     disabledReason,
-    invalidates: ['/app/api/tool-servers', '/api/v2/tool-servers'],
   });
   const { form, saved } = edit;
   return (
     <Columns
       side={
         <Section title={words.usedBy}>
-          {server.used_by.total > 0 ? (
-            <UsedByAgents used_by={server.used_by} tab="tools" />
-          ) : (
-            <Quiet small>{words.noAgents}</Quiet>
-          )}
+          <UsedByAgents used_by={server.used_by} tab="tools" none={words.noAgents} />
         </Section>
       }
     >

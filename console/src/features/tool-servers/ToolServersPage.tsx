@@ -1,6 +1,6 @@
 import type { UsedToolServer } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { ListPage } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { common } from '../../text/en/common.ts';
 import { pages } from '../../text/en/pages.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
@@ -62,16 +62,15 @@ const columns: readonly Column<UsedToolServer>[] = [
 
 /** All tool servers: how they are, and which of their tools wait for a person. */
 export const ToolServersPage = () => (
-  <ListPage<UsedToolServer>
+  <ListPage
     title={pages.toolServers}
     words={words}
-    from="/app/api/tool-servers"
     operation="listUsedToolServers"
     filters={[{ name: 'q' }]}
     columns={columns}
     name={({ name }) => name}
-    href={({ id }) => to.toolServer(id)}
-    create={{ label: words.newServer, operation: 'createToolServer', href: to.newToolServer() }}
+    href={({ id }) => to('/tool-servers/$toolServerId', { toolServerId: id })}
+    create={{ label: words.newServer, operation: 'createToolServer', href: to('/tool-servers/new') }}
     example={[
       '/tool-servers',
       { name: 'Ledger', url: 'https://ledger.example.com/mcp', headers: { 'x-key': 'secret' } },

@@ -1,6 +1,6 @@
-import { listPolling, request, useAction, useGet, useInvalidate } from '../../api/index.ts';
-import type { Tool, ToolPage, UsedToolServer } from '../../api/types.gen.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { call, listPolling, perform, refreshAfter, useAction, useOperation } from '../../api/index.ts';
+import type { Tool, UsedToolServer } from '../../api/types.gen.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import {
   Box,
@@ -26,7 +26,7 @@ import { AcceptToolDialog } from './AcceptToolDialog.tsx';
 import { EditToolDialog } from './EditToolDialog.tsx';
 import type { toolServerSearch } from './search.ts';
 import css from './ToolsTab.module.css';
-import { saysTheSame, sortTools, stateKinds, toolPath, toolsPath, waits } from './tools.ts';
+import { saysTheSame, sortTools, stateKinds, waits } from './tools.ts';
 
 /** More rows make the page slow to show; a server may list 2,000 tools. */
 const mostRows = 200;
@@ -63,23 +63,19 @@ const filters = ['q', 'state'] as const;
 const states = optionsOf(words.toolStates);
 
 /** Accepts the tools of which only the address of the server is new, and sets the policy of one. */
-const useToolActions = (serverId: string) => {
-  const invalidate = useInvalidate();
-  return {
-    acceptAll: useAction(async (tools: readonly Tool[]) => {
-      for (const { name, definition_hash } of tools) {
-        await request('POST', `${toolPath(serverId, name)}/accept`, { body: { definition_hash } });
-      }
-      notify(words.acceptedAll(tools.length));
-      await invalidate('/api/v2/tool-servers', '/app/api/tool-servers');
-    }),
-    setPolicy: useAction(async (tool: Tool, policy: Tool['policy'], label: string) => {
-      await request('PATCH', toolPath(serverId, tool.name), { body: { policy } });
-      notify(words.policySaved(tool.name, label));
-      await invalidate('/api/v2/tool-servers');
-    }),
-  };
-};
+const useToolActions = (tool_server_id: string) => ({
+  acceptAll: useAction(async (tools: readonly Tool[]) => {
+    for (const { name, definition_hash } of tools) {
+      await call('acceptTool', { tool_server_id, tool: name }, { body: { definition_hash } });
+    }
+    notify(words.acceptedAll(tools.length));
+    await refreshAfter('acceptTool');
+  }),
+  setPolicy: useAction(async ({ name }: Tool, policy: Tool['policy'], label: string) => {
+    await perform('updateTool', { tool_server_id, tool: name }, { body: { policy } });
+    notify(words.policySaved(name, label));
+  }),
+});
 
 /** The tools of a server: what agents may do with each, and those that someone must accept. */
 export const ToolsTab = ({
@@ -91,7 +87,7 @@ export const ToolsTab = ({
 }) => {
   const { search, set, replace, href, clear, count } = useUrlState<ReturnType<typeof toolServerSearch>>();
   const { q = '', state, tool: open } = search;
-  const got = useGet<ToolPage>(toolsPath(server.id), { every: listPolling(false) });
+  const got = useOperation('listTools', { tool_server_id: server.id }, { every: listPolling(false) });
   const { acceptAll, setPolicy } = useToolActions(server.id);
   const matches = (tool: Tool) =>
     (state === undefined || tool.state === state) &&

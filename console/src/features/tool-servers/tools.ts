@@ -1,11 +1,6 @@
-import { path } from '../../api/index.ts';
 import type { Tool } from '../../api/types.gen.ts';
 import { toolServers as words } from '../../text/en/tool-servers.ts';
 import type { Difference, Outcome } from '../../ui/index.ts';
-
-export const toolsPath = (serverId: string): string => path`/api/v2/tool-servers/${serverId}/tools`;
-export const toolPath = (serverId: string, tool: string): string =>
-  path`/api/v2/tool-servers/${serverId}/tools/${tool}`;
 
 export const stateKinds = {
   accepted: 'on-time',

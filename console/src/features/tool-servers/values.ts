@@ -1,3 +1,4 @@
+import type { Body } from '../../api/index.ts';
 import type { UsedToolServer } from '../../api/types.gen.ts';
 import type { SecretEntry } from '../../ui/index.ts';
 
@@ -99,15 +100,17 @@ const commonFields = (values: ToolServerValues) => ({
 });
 
 /** The body that creates a server. */
-export const toBody = (values: ToolServerValues): Record<string, unknown> => ({
-  transport: values.transport,
-  prefix: values.prefix || null,
-  ...commonFields(values),
-  ...transportFields(values),
-});
+export const toBody = (values: ToolServerValues) =>
+  // Which fields there are depends on the transport: the API says which are missing.
+  ({
+    transport: values.transport,
+    prefix: values.prefix || null,
+    ...commonFields(values),
+    ...transportFields(values),
+  }) as Body<'createToolServer'>;
 
 /** The body that makes `values` of `before`: what differs. */
-export const toChanges = (values: ToolServerValues, before: ToolServerValues): Record<string, unknown> => {
+export const toChanges = (values: ToolServerValues, before: ToolServerValues): Body<'updateToolServer'> => {
   const old: Record<string, unknown> = { ...commonFields(before), ...transportFields(before) };
   return Object.fromEntries(
     Object.entries({ ...commonFields(values), ...transportFields(values) }).filter(

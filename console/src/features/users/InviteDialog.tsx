@@ -7,10 +7,10 @@ import { type Role, RoleSelect } from './RoleSelect.tsx';
 /** Invites a person by an e-mail address. */
 export const InviteDialog = ({ onClose }: { onClose: () => void }) => {
   const form = useCreateForm({
+    operation: 'inviteUser',
+    params: {},
     first: { email: '', name: '', role: 'member' as Role },
-    post: '/api/v2/users',
     toBody: ({ email, name, role }) => ({ email, role, ...(name === '' ? {} : { name }) }),
-    invalidates: ['/api/v2/users'],
     created: words.invited,
     onCreated: onClose,
   });

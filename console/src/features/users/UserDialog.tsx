@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { path, request, useAction, useInvalidate, withQuery } from '../../api/index.ts';
+import { type Body, perform, useAction } from '../../api/index.ts';
 import type { User } from '../../api/types.gen.ts';
 import { useEndingKeys } from '../../resource/index.ts';
 import { endingKeys } from '../../text/en/ending-keys.ts';
@@ -21,7 +21,7 @@ const texts: Record<UserChange, string> = {
   remove: words.removeText,
 };
 
-const bodyOf = (change: UserChange, role: Role): Record<string, unknown> => {
+const bodyOf = (change: UserChange, role: Role): Body<'updateUser'> => {
   switch (change) {
     case 'changeRole':
       return { role };
@@ -69,17 +69,15 @@ export const UserDialog = ({
   change: UserChange;
   onClose: () => void;
 }) => {
-  const invalidate = useInvalidate();
   const [role, setRole] = useState<Role>(user.role ?? 'member');
   const { part, endMadeKeys, disabledReason } = useEndingKeys(user.id, keysOf(change, user.role, role));
   const action = useAction(async () => {
-    const address = path`/api/v2/users/${user.id}`;
+    const params = { user_id: user.id };
     const end_made_keys = endMadeKeys;
-    if (change === 'remove') await request('DELETE', withQuery(address, { end_made_keys }));
-    else await request('PATCH', address, { body: { ...bodyOf(change, role), end_made_keys } });
+    if (change === 'remove') await perform('deleteUser', params, { query: { end_made_keys } });
+    else await perform('updateUser', params, { body: { ...bodyOf(change, role), end_made_keys } });
     notify(change === 'remove' ? words.removed : words.changed);
     onClose();
-    await invalidate('/api/v2/users', '/app/api/api-keys', '/app/api/me');
   });
   return (
     <ActionDialog

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { usePermission } from '../../api/index.ts';
 import type { User } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
 import { ListPage } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
 import { people as words } from '../../text/en/people.ts';
 import { ButtonLink, type MenuEntry, optionsOf, permissionReason } from '../../ui/index.ts';
@@ -33,10 +33,9 @@ export const UsersPage = () => {
     disabledReason: change === 'remove' ? mayDelete : mayUpdate,
   });
   return (
-    <ListPage<User>
+    <ListPage
       title={pages.users}
       words={words}
-      from="/api/v2/users"
       operation="listUsers"
       filters={[
         { name: 'role', label: words.role, options: optionsOf(words.roles) },
@@ -45,7 +44,7 @@ export const UsersPage = () => {
       columns={columns}
       name={({ name }) => name}
       menu={(user) => changesOf(user).map((change) => entry(user, change))}
-      actions={<ButtonLink href={to.roleMappings()}>{words.mappings}</ButtonLink>}
+      actions={<ButtonLink href={to('/role-mappings')}>{words.mappings}</ButtonLink>}
       create={{ label: words.invite, operation: 'inviteUser', onClick: () => setInviting(true) }}
       example={['/users', { email: 'ada@example.com', role: 'builder' }]}
     >

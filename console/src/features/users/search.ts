@@ -1,3 +1,3 @@
-import { searchSchema, text } from '../../app/search.ts';
+import { searchSchema, text } from '../../routing/search.ts';
 
 export const usersSearch = searchSchema({ role: text, status: text, next: text });

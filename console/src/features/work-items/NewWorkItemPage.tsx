@@ -1,10 +1,9 @@
 import { type ReactNode, useRef } from 'react';
-import { ApiProblem, useBaseUrl, useGet, useMe, usePermission } from '../../api/index.ts';
-import type { PublicWorkItem } from '../../api/types.gen.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { ApiProblem, addressOf, useBaseUrl, useMe, useOperation, usePermission } from '../../api/index.ts';
 import { readObject } from '../../messages/index.ts';
 import { AgentSelect, SubmitForm, useAgents, useCreateForm } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { common } from '../../text/en/common.ts';
 import { newWorkItem as words } from '../../text/en/new-work-item.ts';
 import { pages } from '../../text/en/pages.ts';
@@ -25,7 +24,6 @@ import {
   TextField,
   Words,
 } from '../../ui/index.ts';
-import { detailPath, workItemsPath } from './paths.ts';
 import { nameOf } from './StatusTag.tsx';
 import type { newWorkItemSearch } from './search.ts';
 import type { WorkItemDetail } from './types.ts';
@@ -40,6 +38,7 @@ interface Values {
   start_at: string;
 }
 
+/** The body as far as it is filled in, also for the command that people copy. */
 const toBody = ({ agent_id, work_item_name, message, payload, start_at }: Values, draft: boolean) => ({
   agent_id,
   ...(work_item_name.trim() === '' ? {} : { work_item_name: work_item_name.trim() }),
@@ -66,21 +65,22 @@ const NewForm = ({ first }: { first: Values }) => {
   /** Whether the button for a draft was pressed. */
   const draft = useRef(false);
   const most = (useMe().limits?.max_work_item_payload_size_in_kb ?? 100) * 1024;
-  const form = useCreateForm<PublicWorkItem, Values>({
+  const form = useCreateForm({
+    operation: 'createWorkItem',
+    params: {},
     first,
-    post: '/api/v2/work-items',
     toBody: (values) => {
       check(values);
-      return toBody(values, draft.current);
+      // Checked above.
+      return { ...toBody(values, draft.current), agent_id: values.agent_id! };
     },
     disabledReason: permissionReason(usePermission('createWorkItem')),
-    invalidates: [workItemsPath],
     created: words.created,
-    opens: ({ id }) => to.workItem(id),
+    opens: ({ id }) => to('/work-items/$workItemId', { workItemId: id }),
   });
   const size = bytesOf(form.values.payload.trim());
   const payload = form.field('payload');
-  const curl = curlOf(useBaseUrl(), 'POST', '/api/v2/work-items', toBody(form.values, false));
+  const curl = curlOf(useBaseUrl(), 'POST', addressOf('createWorkItem', {}), toBody(form.values, false));
   return (
     <SubmitForm
       form={form}
@@ -89,7 +89,7 @@ const NewForm = ({ first }: { first: Values }) => {
         draft.current = false;
         void form.submit();
       }}
-      discard={to.workItems()}
+      discard={to('/work-items')}
       actions={
         <>
           <Button
@@ -150,7 +150,7 @@ export const NewWorkItemPage = () => {
   const mayCreateAgent = permissionReason(usePermission('createAgent'));
   const baseUrl = useBaseUrl();
   const { copy } = search;
-  const original = useGet<WorkItemDetail>(detailPath(copy ?? ''), { enabled: copy !== undefined });
+  const original = useOperation('getWorkItemDetail', copy === undefined ? null : { work_item_id: copy });
   const got = copy === undefined || !agents.data ? agents : original;
   const content = (): ReactNode => {
     const workers = agents.data!.data;
@@ -160,7 +160,7 @@ export const NewWorkItemPage = () => {
           <EmptyState
             sentence={words.noAgents}
             action={
-              <ButtonLink kind="primary" href={to.newAgent()} disabledReason={mayCreateAgent}>
+              <ButtonLink kind="primary" href={to('/agents/new')} disabledReason={mayCreateAgent}>
                 {words.newAgent}
               </ButtonLink>
             }
@@ -173,7 +173,7 @@ export const NewWorkItemPage = () => {
     const first = original.data ? copyOf(original.data) : { ...empty, agent_id: search.agent ?? only };
     return <NewForm key={copy ?? ''} first={first} />;
   };
-  const list = { label: pages.workItems, href: to.workItems() };
+  const list = { label: pages.workItems, href: to('/work-items') };
   return (
     <Page
       title={pages.newWorkItem}

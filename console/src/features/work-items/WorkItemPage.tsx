@@ -1,11 +1,11 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, Suspense } from 'react';
-import { useBaseUrl, useGet, usePermission } from '../../api/index.ts';
-import { to } from '../../app/addresses.ts';
-import { useUrlState } from '../../app/url-state.ts';
+import { addressOf, useBaseUrl, useOperation, usePermission } from '../../api/index.ts';
 import { FilesTab, workItemOwner } from '../../files/index.ts';
 import { useDecisions } from '../../messages/index.ts';
 import { DeleteButton } from '../../resource/index.ts';
+import { to } from '../../routing/to.ts';
+import { useUrlState } from '../../routing/url-state.ts';
 import { files } from '../../text/en/files.ts';
 import { pages } from '../../text/en/pages.ts';
 import { workItems as words } from '../../text/en/work-items.ts';
@@ -20,7 +20,7 @@ import {
   Tabs,
   useKeptFocus,
 } from '../../ui/index.ts';
-import { ActionButtons, useActOn, useDecisionReason } from './actions.tsx';
+import { ActionButtons, actOn, useDecisionReason } from './actions.tsx';
 import { Conversation } from './detail/Conversation.tsx';
 import { EditDraft } from './detail/EditDraft.tsx';
 import { Events } from './detail/Events.tsx';
@@ -31,7 +31,6 @@ import { Timeline } from './detail/Timeline.tsx';
 import { Traces } from './detail/Traces.tsx';
 import { useLive } from './detail/use-live.ts';
 import { Values } from './detail/Values.tsx';
-import { detailPath, publicPath, workItemsPath } from './paths.ts';
 import { nameOf } from './StatusTag.tsx';
 import { type workItemSearch, workItemTabs } from './search.ts';
 import { trailOf } from './trail.ts';
@@ -52,11 +51,10 @@ const Content = ({
   tab: Tab;
   every: number | undefined;
 }): ReactNode => {
-  const act = useActOn();
   const reason = useDecisionReason(item);
   const deciding = useDecisions(
     item.pending_approvals,
-    (decisions) => act(item, 'continue', { decisions }),
+    (decisions) => actOn(item, 'continue', { decisions }),
     reason,
   );
   const allowed = item.allowed_actions.includes('continue');
@@ -91,7 +89,7 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
   const { search } = useUrlState<ReturnType<typeof workItemSearch>>();
   const tab = search.tab ?? 'conversation';
   useKeptFocus(item.status);
-  const curl = curlOf(useBaseUrl(), 'GET', publicPath(item.id));
+  const curl = curlOf(useBaseUrl(), 'GET', addressOf('getWorkItem', { work_item_id: item.id }));
   const mayDelete = permissionReason(usePermission('deleteWorkItem'));
   const { agent } = item;
   const waits = item.pending_approvals.some(({ kind }) => kind !== 'question');
@@ -102,7 +100,9 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
       titlePrefix={item.status}
       crumbs={[
         { label: pages.workItems, href: trailOf(item.id).list },
-        ...(agent.exists ? [{ label: agent.name ?? '', href: to.agent(agent.id) }] : []),
+        ...(agent.exists
+          ? [{ label: agent.name ?? '', href: to('/agents/$agentId', { agentId: agent.id }) }]
+          : []),
       ]}
       lead={<Lead item={item} />}
       actions={
@@ -111,12 +111,12 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
           <CopyButton value={curl} label={words.copyCurl} kind="quiet" />
           {finished.includes(item.status) && (
             <DeleteButton
-              path={publicPath(item.id)}
+              operation="deleteWorkItem"
+              params={{ work_item_id: item.id }}
               title={words.deleteTitle}
               name={nameOf(item)}
               deleted={words.deleted}
-              opens={to.workItems()}
-              invalidates={[workItemsPath]}
+              opens={to('/work-items')}
               disabledReason={mayDelete}
             >
               <p>{words.deleteMore}</p>
@@ -133,10 +133,14 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
         tabs={workItemTabs.map((value) => ({
           value,
           label: words.tabs[value],
-          href: to.workItem(item.id, {
-            ...(value === 'conversation' ? {} : { tab: value }),
-            conversation: search.conversation,
-          }),
+          href: to(
+            '/work-items/$workItemId',
+            { workItemId: item.id },
+            {
+              ...(value === 'conversation' ? {} : { tab: value }),
+              conversation: search.conversation,
+            },
+          ),
         }))}
       >
         <Content item={item} tab={tab} every={every} />
@@ -147,13 +151,14 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
 
 /** A Work Item: how it is and why, what was said, when each step was, and what can be done. */
 export const WorkItemPage = () => {
-  const { workItemId = '' } = useParams({ strict: false });
-  const got = useGet<WorkItemDetail>(detailPath(workItemId));
+  const { workItemId } = useParams({ from: '/shell/work-items/$workItemId' });
+  const params = { work_item_id: workItemId };
+  const got = useOperation('getWorkItemDetail', params);
   const every = useLive(workItemId, got.data);
   // The same data: it only makes them be read again while the stream does not work.
-  useGet<WorkItemDetail>(detailPath(workItemId), { every, enabled: every !== undefined });
-  const list = { label: pages.workItems, href: to.workItems() };
-  const audit = to.audit({ target_id: workItemId });
+  useOperation('getWorkItemDetail', params, { every, enabled: every !== undefined });
+  const list = { label: pages.workItems, href: to('/work-items') };
+  const audit = to('/audit', {}, { target_id: workItemId });
   if (!got.data) {
     return (
       <Page title={pages.workItem} crumbs={[list]}>

@@ -1,9 +1,9 @@
 import { useDeferredValue, useEffect, useEffectEvent, useState } from 'react';
 import { usePermission } from '../../api/index.ts';
-import { to } from '../../app/addresses.ts';
-import { stringifySearch } from '../../app/search.ts';
-import { useCursor, useUrlState } from '../../app/url-state.ts';
 import { useAgentExample } from '../../resource/index.ts';
+import { stringifySearch } from '../../routing/search.ts';
+import { to } from '../../routing/to.ts';
+import { useCursor, useUrlState } from '../../routing/url-state.ts';
 import { pages } from '../../text/en/pages.ts';
 import { ui } from '../../text/en/ui.ts';
 import { workItemList as words } from '../../text/en/work-item-list.ts';
@@ -87,12 +87,12 @@ export const WorkItemsPage = () => {
         disabledReason: bulkReason,
         onSelect: () => setAsking({ action, item }),
       })),
-    { label: workItems.duplicate, href: to.newWorkItem({ copy: item.id }), group: true },
+    { label: workItems.duplicate, href: to('/work-items/new', {}, { copy: item.id }), group: true },
     { label: workItems.copyId, onSelect: () => void copyText(item.id) },
   ];
 
   const create = (
-    <ButtonLink kind="primary" href={to.newWorkItem()} disabledReason={createReason}>
+    <ButtonLink kind="primary" href={to('/work-items/new')} disabledReason={createReason}>
       {workItems.newWorkItem}
     </ButtonLink>
   );
@@ -127,7 +127,7 @@ export const WorkItemsPage = () => {
                 columns={columns}
                 rows={rows}
                 rowKey={({ id }) => id}
-                href={({ id }) => to.workItem(id)}
+                href={({ id }) => to('/work-items/$workItemId', { workItemId: id })}
                 name={nameOf}
                 actions={entriesOf}
                 selection={selection}

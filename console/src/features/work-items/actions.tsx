@@ -1,12 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import {
-  type Action,
-  request,
-  useAction,
-  useInvalidate,
-  usePermission,
-  useUnsaved,
-} from '../../api/index.ts';
+import { type Action, type Body, perform, useAction, usePermission, useUnsaved } from '../../api/index.ts';
 import { decidable, type PendingApproval } from '../../messages/index.ts';
 import { workItems as words } from '../../text/en/work-items.ts';
 import {
@@ -18,7 +11,6 @@ import {
   permissionReason,
   Textarea,
 } from '../../ui/index.ts';
-import { actionPath, eventsPath, workItemsPath } from './paths.ts';
 import type { ActionName, Status, WorkItemDetail } from './types.ts';
 
 /** What an action needs to know of a Work Item. */
@@ -28,30 +20,30 @@ export interface Acted {
   pending_approvals?: readonly PendingApproval[];
 }
 
-/** What continuing takes. */
-export interface ContinueBody {
-  message?: string;
-  decisions?: readonly object[];
-}
+const operations = {
+  submit: 'submitWorkItem',
+  continue: 'continueWorkItem',
+  restart: 'restartWorkItem',
+  cancel: 'cancelWorkItem',
+  complete: 'completeWorkItem',
+} as const satisfies Record<ActionName, string>;
 
-/** Performs actions on a Work Item, and gets again what shows it. */
-export const useActOn = (): ((item: Acted, action: ActionName, body?: ContinueBody) => Promise<void>) => {
-  const invalidate = useInvalidate();
-  return async (item, action, body) => {
-    try {
-      await request('POST', actionPath(item.id, action), body ? { body } : {});
-    } finally {
-      // Also after a refusal: its status has changed in the meantime.
-      void invalidate(workItemsPath, eventsPath(item.id), '/app/api/me');
-    }
-    const asked = action === 'cancel' && item.status === 'EXECUTING';
-    notify(asked ? words.cancelRequested : words.done[action]);
-  };
+/** Performs an action on a Work Item. Only continuing takes a body. */
+export const actOn = async (
+  item: Acted,
+  action: ActionName,
+  body: Body<'continueWorkItem'> = {},
+): Promise<void> => {
+  const params = { work_item_id: item.id };
+  if (action === 'continue') await perform(operations.continue, params, { body });
+  else await perform(operations[action], params);
+  const asked = action === 'cancel' && item.status === 'EXECUTING';
+  notify(asked ? words.cancelRequested : words.done[action]);
 };
 
 /** Why this person may not do it; null if they may. */
 export const useActionReason = (action: ActionName): string | null =>
-  permissionReason(usePermission(`${action}WorkItem`));
+  permissionReason(usePermission(operations[action]));
 
 /** Why this person may not decide on the calls that wait; null if they may. */
 export const useDecisionReason = ({ approval_role }: Pick<WorkItemDetail, 'approval_role'>): string | null =>
@@ -109,9 +101,8 @@ export const ActionQuestion = ({
   action: ActionName;
   onClose: () => void;
 }) => {
-  const perform = useActOn();
   const act = useAction(async (message: string) => {
-    await perform(item, action, action === 'continue' && message !== '' ? { message } : undefined);
+    await actOn(item, action, message === '' ? {} : { message });
     return true as const;
   });
   return <AskDialog item={item} action={action} act={act} onClose={onClose} />;
@@ -133,9 +124,8 @@ export const ActionButton = ({
 }) => {
   const [open, setOpen] = useState(false);
   const disabledReason = useActionReason(action);
-  const perform = useActOn();
   const act = useAction(async (message: string) => {
-    await perform(item, action, action === 'continue' && message !== '' ? { message } : undefined);
+    await actOn(item, action, message === '' ? {} : { message });
     onDone?.();
     return true as const;
   });

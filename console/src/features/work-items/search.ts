@@ -1,5 +1,5 @@
-import { flag, moment, oneOf, searchSchema, text, texts } from '../../app/search.ts';
 import { filesReaders } from '../../files/search.ts';
+import { flag, moment, oneOf, searchSchema, text, texts } from '../../routing/search.ts';
 import { type Status, statuses } from './types.ts';
 
 export const workItemsSearch = searchSchema({

@@ -1,4 +1,4 @@
-import { to } from '../../app/addresses.ts';
+import { to } from '../../routing/to.ts';
 
 /** The list from which a Work Item was opened: its address and its rows. */
 interface Trail {
@@ -29,7 +29,8 @@ const readTrail = (): Trail | null => {
 export const trailOf = (id: string): { list: string; previous: string | null; next: string | null } => {
   const trail = readTrail();
   const at = trail?.ids.indexOf(id) ?? -1;
-  if (!trail || at < 0) return { list: to.workItems(), previous: null, next: null };
-  const href = (other: string | undefined) => (other === undefined ? null : to.workItem(other));
+  if (!trail || at < 0) return { list: to('/work-items'), previous: null, next: null };
+  const href = (other: string | undefined) =>
+    other === undefined ? null : to('/work-items/$workItemId', { workItemId: other });
   return { list: trail.href, previous: href(trail.ids[at - 1]), next: href(trail.ids[at + 1]) };
 };

@@ -4,7 +4,6 @@ export type {
   BulkAction,
   ListedWorkItem,
   ListedWorkItemPage,
-  NewerWorkItems,
   ShownMessage as StoredMessage,
   WorkItemAttempt as Attempt,
   WorkItemDetail,

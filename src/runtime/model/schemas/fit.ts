@@ -1,6 +1,6 @@
 import type { ResolvedLlm } from '../../../llm-configurations/index.ts';
 import { modernSchema, type Schema } from './modern.ts';
-import { withoutLostReferences, withoutReferences } from './references.ts';
+import { withoutLostNames, withoutLostReferences, withoutReferences } from './references.ts';
 import { plainObject } from './top.ts';
 
 /** The kinds whose endpoints judge the schemas of tools. */
@@ -10,7 +10,7 @@ export type EndpointKind = Exclude<ResolvedLlm['kind'], 'mock'>;
 interface Rules {
   /** The names that a property at the top can have. */
   propertyNames?: RegExp;
-  /** References are replaced by what they mean. */
+  /** References are replaced by what they mean, and only listed properties are required. */
   noReferences?: true;
   /** The most tools of a request. */
   mostTools?: number;
@@ -46,7 +46,9 @@ const madeFit = (plain: Schema | null, { propertyNames, noReferences }: Rules): 
   }
   if (!noReferences) return { schema: withoutLostReferences(plain) };
   const whole = withoutReferences(plain);
-  return whole ? { schema: whole } : { fault: 'its schema is too large once its references are replaced' };
+  return whole
+    ? { schema: withoutLostNames(whole) }
+    : { fault: 'its schema is too large once its references are replaced' };
 };
 
 /** By the object of the schema: the tools of an attempt are the same in each of its steps. */

@@ -25,6 +25,8 @@ const isType = (value: unknown) =>
   (isTexts(value) &&
     (value as string[]).length > 0 &&
     (value as string[]).every((one) => typeNames.has(one)));
+/** A type may be named once in a list of types. */
+const withoutRepeats = (type: unknown): unknown => (Array.isArray(type) ? [...new Set(type)] : type);
 
 /** What the values of keywords must be in 2020-12. A keyword of an earlier draft with another value is removed. */
 const valid: Record<string, (value: unknown) => boolean> = {
@@ -132,6 +134,7 @@ const mapOf = (key: string, map: Schema, depth: number): Schema =>
 
 const modernNode = (given: Schema, depth: number): Schema => {
   const node = withBounds(given);
+  if ('type' in node) node.type = withoutRepeats(node.type);
   const modern: Schema = {};
   const set = (key: string, value: unknown): void => {
     // Also a property that is called `__proto__` is an own one.

@@ -39,6 +39,16 @@ export const withoutLostReferences = (root: Schema): Schema =>
     return rest;
   }) as Schema;
 
+/** `root` without names in `required` whose property the same object does not list. */
+export const withoutLostNames = (root: Schema): Schema =>
+  mapObjects(root, (node) => {
+    const { required, ...rest } = node;
+    if (!Array.isArray(required)) return node;
+    const listed = isObject(node.properties) ? node.properties : {};
+    const names = required.filter((name) => Object.hasOwn(listed, name));
+    return names.length > 0 ? { ...rest, required: names } : rest;
+  }) as Schema;
+
 /**
  * `root` with what each reference means in its place, and without definitions. What refers to itself is open (`{}`) from
  * there on. Null if that would be too large.

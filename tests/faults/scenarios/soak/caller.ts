@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pick, type Random } from '../../../harness/cron-oracles.ts';
+import { pick, type Random } from '../../../../packages/cron/tests/random.ts';
 import type { Client, ClientResponse } from '../../../harness/http.ts';
 import type { PlatformProcess } from '../../../harness/process.ts';
 import type { Fixture } from '../fixture.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { int } from '../../../harness/cron-oracles.ts';
+import { int } from '../../../../packages/cron/tests/random.ts';
 import { until } from '../../../harness/wait.ts';
 import type { Caller } from './caller.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pick } from '../../../../packages/cron/tests/random.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../../../harness/callback-receiver.ts';
-import { pick } from '../../../harness/cron-oracles.ts';
 import type { Client } from '../../../harness/http.ts';
 import { startToolServer, type TestToolServer } from '../../../harness/tool-server.ts';
 import { externalAgent, work } from '../external.ts';

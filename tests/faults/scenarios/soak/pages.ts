@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pick } from '../../../harness/cron-oracles.ts';
+import { pick } from '../../../../packages/cron/tests/random.ts';
 import { textPdf } from '../../../harness/documents.ts';
 import { type EventStream, openEventStream } from '../../../harness/event-stream.ts';
 import { type ForgingProvider, startForgingProvider } from '../../../harness/forging-provider.ts';

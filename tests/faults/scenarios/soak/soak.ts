@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seeded } from '../../../harness/cron-oracles.ts';
+import { seeded } from '../../../../packages/cron/tests/random.ts';
 import { until } from '../../../harness/wait.ts';
 import { Fixture, must } from '../fixture.ts';
 import { verifyWithProduct } from '../product-verifier.ts';

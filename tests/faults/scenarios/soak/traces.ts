@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { pick } from '../../../harness/cron-oracles.ts';
-import { spansNamed } from '../../../harness/otlp-encode.ts';
+import { pick } from '../../../../packages/cron/tests/random.ts';
+import { spansNamed } from '../../../../packages/otlp/tests/encode.ts';
 import { type Behaviour, type OtlpReceiver, startOtlpReceiver } from '../../../harness/otlp-receiver.ts';
 import { must } from '../fixture.ts';
 import type { Health } from '../shared-log.ts';

@@ -1,5 +1,5 @@
 import type { CSSProperties } from 'react';
-import { to } from '../../../app/addresses.ts';
+import { to } from '../../../routing/to.ts';
 import { scheduleTimeline as words } from '../../../text/en/schedule-timeline.ts';
 import { number } from '../../../text/index.ts';
 import { dayOf, shortDay, useClock } from '../../../time/index.ts';
@@ -51,7 +51,7 @@ const Hour = ({
     >
       {total > 0 && (
         <Link
-          href={to.schedules({ view: 'timeline', agent_id: agentId, ...paramsOf(from, until) })}
+          href={to('/schedules', {}, { view: 'timeline', agent_id: agentId, ...paramsOf(from, until) })}
           aria-label={label}
         >
           {number(total)}

@@ -1,6 +1,6 @@
-import { listPolling, useGet } from '../../../api/index.ts';
+import { listPolling, useOperation } from '../../../api/index.ts';
 import type { Timeline } from '../../../api/types.gen.ts';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useUrlState } from '../../../routing/url-state.ts';
 import { common } from '../../../text/en/common.ts';
 import { scheduleTimeline as words } from '../../../text/en/schedule-timeline.ts';
 import { schedules } from '../../../text/en/schedules.ts';
@@ -21,7 +21,6 @@ import {
 import { AgentFilter } from '../list/AgentFilter.tsx';
 import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
-import { schedulesPath } from '../search.ts';
 import { paramsOf } from '../timeline/span.ts';
 import css from './Calendar.module.css';
 import { Calendar } from './Calendar.tsx';
@@ -41,18 +40,22 @@ const Load = ({
   agentId: string | undefined;
 }) => {
   const { busiest, quiet } = extremesOf(timeline);
-  const got = useGet<Timeline>(`${schedulesPath}/timeline`, {
-    query: {
-      ...paramsOf(busiest.at, busiest.at + hour),
-      buckets: 60,
-      rows: 'agents',
-      limit: mostAgents,
-      agent_id: agentId,
+  const got = useOperation(
+    'getScheduleTimeline',
+    {},
+    {
+      query: {
+        ...paramsOf(busiest.at, busiest.at + hour),
+        buckets: 60,
+        rows: 'agents',
+        limit: mostAgents,
+        agent_id: agentId,
+      },
+      enabled: busiest.total > 1,
+      keepPrevious: true,
+      staleTime: 60_000,
     },
-    enabled: busiest.total > 1,
-    keepPrevious: true,
-    staleTime: 60_000,
-  });
+  );
   if (busiest.total === 0) return <p className={css.facts}>{words.noLoad}</p>;
   const collision = got.data && !got.previous ? collisionOf(got.data) : null;
   const time = (at: number) => <Time at={new Date(at)} form="date" zone={zone} fixedZone />;
@@ -123,17 +126,21 @@ export const CalendarView = () => {
   const asked = Date.parse(search.from ?? '');
   const week = weekOf(Number.isNaN(asked) ? today : asked, zone);
   const { agent_id } = search;
-  const got = useGet<Timeline>(`${schedulesPath}/timeline`, {
-    query: {
-      ...paramsOf(week.from, week.to),
-      buckets: Math.round((week.to - week.from) / hour),
-      rows: 'agents',
-      limit: mostAgents,
-      agent_id,
-      zone,
+  const got = useOperation(
+    'getScheduleTimeline',
+    {},
+    {
+      query: {
+        ...paramsOf(week.from, week.to),
+        buckets: Math.round((week.to - week.from) / hour),
+        rows: 'agents',
+        limit: mostAgents,
+        agent_id,
+        zone,
+      },
+      every: listPolling(false),
     },
-    every: listPolling(false),
-  });
+  );
   const nothing = got.data?.data.length === 0;
   const empty = nothing && agent_id === undefined;
   const title = words.week(shortDay(new Date(week.from), zone), shortDay(new Date(week.to - hour), zone));

@@ -1,6 +1,6 @@
 import { useBaseUrl } from '../../../api/index.ts';
 import type { ScheduleDetail } from '../../../api/types.gen.ts';
-import { to } from '../../../app/addresses.ts';
+import { to } from '../../../routing/to.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { scheduleForm as form } from '../../../text/en/schedule-form.ts';
 import { Time } from '../../../time/index.ts';
@@ -24,7 +24,7 @@ export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
           [words.overlap, form.whenRunning[overlap]],
           [
             words.agent,
-            <Link key="agent" href={to.agent(agent.id)}>
+            <Link key="agent" href={to('/agents/$agentId', { agentId: agent.id })}>
               {agent.name}
             </Link>,
           ],
@@ -32,7 +32,15 @@ export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
           entries > 0 && [words.payload, words.entries(entries)],
           [
             words.changed,
-            <Link key="changed" href={to.schedule(agent.id, schedule.id, { tab: 'history' })} keepScroll>
+            <Link
+              key="changed"
+              href={to(
+                '/agents/$agentId/schedules/$scheduleId',
+                { agentId: agent.id, scheduleId: schedule.id },
+                { tab: 'history' },
+              )}
+              keepScroll
+            >
               <Time at={schedule.updated_at} form="relative" />
             </Link>,
           ],

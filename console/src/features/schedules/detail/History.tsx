@@ -1,11 +1,11 @@
-import { useGet } from '../../../api/index.ts';
-import type { ScheduleDetail, ScheduleVersion, ScheduleVersionPage } from '../../../api/types.gen.ts';
-import { useCursor, useUrlState } from '../../../app/url-state.ts';
+import { useOperation } from '../../../api/index.ts';
+import type { ScheduleDetail, ScheduleVersion } from '../../../api/types.gen.ts';
+import { useCursor, useUrlState } from '../../../routing/url-state.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { Time, zoneLabel } from '../../../time/index.ts';
 import { Box, type Column, Loaded, Pager, Skeleton, Table, Tag, TwoLines } from '../../../ui/index.ts';
 import type { scheduleSearch } from '../search.ts';
-import { pathsOf } from './paths.ts';
+import { paramsOf } from '../shared/use-actions.ts';
 
 const columnsFor = (timezone: string): Column<ScheduleVersion>[] => [
   {
@@ -31,9 +31,9 @@ const columnsFor = (timezone: string): Column<ScheduleVersion>[] => [
 
 /** Who changed, paused and resumed the schedule, when and why. */
 export const History = ({ schedule }: { schedule: ScheduleDetail }) => {
-  const { agent_id, id, timezone } = schedule;
+  const { timezone } = schedule;
   const { next } = useUrlState<ReturnType<typeof scheduleSearch>>().search;
-  const got = useGet<ScheduleVersionPage>(`${pathsOf(agent_id, id).app}/history`, {
+  const got = useOperation('listScheduleVersions', paramsOf(schedule), {
     query: { next },
     keepPrevious: true,
   });

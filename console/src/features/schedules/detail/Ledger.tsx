@@ -1,7 +1,7 @@
-import { listPolling, useBaseUrl, useGet } from '../../../api/index.ts';
-import type { OccurrencePage, ScheduleDetail, ScheduleVersion } from '../../../api/types.gen.ts';
-import { to } from '../../../app/addresses.ts';
-import { useCursor, useUrlState } from '../../../app/url-state.ts';
+import { addressOf, listPolling, useBaseUrl, useOperation } from '../../../api/index.ts';
+import type { ScheduleDetail, ScheduleVersion } from '../../../api/types.gen.ts';
+import { to } from '../../../routing/to.ts';
+import { useCursor, useUrlState } from '../../../routing/url-state.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { duration } from '../../../text/format.ts';
 import { Time, useZone, zoneLabel } from '../../../time/index.ts';
@@ -23,14 +23,14 @@ import {
   TwoLines,
   Words,
 } from '../../../ui/index.ts';
-import { ledgerRequest, type scheduleSearch } from '../search.ts';
+import { ledgerQuery, type scheduleSearch } from '../search.ts';
 import { OccurrenceSentence } from '../shared/OccurrenceSentence.tsx';
 import { kindOf } from '../shared/outcomes.ts';
+import { paramsOf } from '../shared/use-actions.ts';
 import { WorkItemOutcome } from '../shared/WorkItemOutcome.tsx';
 import css from './detail.module.css';
 import { LedgerFilters, ledgerFilters } from './LedgerFilters.tsx';
 import { type LedgerRow, ledgerRows, rowKey } from './ledger-rows.ts';
-import { pathsOf } from './paths.ts';
 
 /** When it was due: in the zone of the schedule, and in that of the viewer where it is another one. */
 const Due = ({ at, timezone }: { at: string; timezone: string }) => {
@@ -59,7 +59,7 @@ const Item = ({ row: { work_item, work_item_id, running_work_item_id: running } 
   if (running) {
     return (
       <TwoLines below={words.stillRunning}>
-        <Link href={to.workItem(running)}>
+        <Link href={to('/work-items/$workItemId', { workItemId: running })}>
           <code title={running}>{shortId(running)}</code>
         </Link>
       </TwoLines>
@@ -68,7 +68,7 @@ const Item = ({ row: { work_item, work_item_id, running_work_item_id: running } 
   if (work_item_id === null) return <Quiet third>{words.noWorkItem}</Quiet>;
   return (
     <TwoLines below={words.workItemGone}>
-      <Link href={to.audit({ target_id: work_item_id })}>
+      <Link href={to('/audit', {}, { target_id: work_item_id })}>
         <code title={work_item_id}>{shortId(work_item_id)}</code>
       </Link>
     </TwoLines>
@@ -130,11 +130,18 @@ const NeverDue = ({ schedule }: { schedule: ScheduleDetail }) => {
     <EmptyState
       sentence={words.neverDue}
       action={
-        <ButtonLink href={to.schedule(agent_id, id, { tab: 'upcoming' })} keepScroll>
+        <ButtonLink
+          href={to(
+            '/agents/$agentId/schedules/$scheduleId',
+            { agentId: agent_id, scheduleId: id },
+            { tab: 'upcoming' },
+          )}
+          keepScroll
+        >
           {words.seeUpcoming}
         </ButtonLink>
       }
-      curl={curlOf(new URL(baseUrl).origin, 'POST', `${pathsOf(agent_id, id).app}/run`)}
+      curl={curlOf(new URL(baseUrl).origin, 'POST', addressOf('runSchedule', paramsOf(schedule)))}
     />
   );
 };
@@ -142,12 +149,11 @@ const NeverDue = ({ schedule }: { schedule: ScheduleDetail }) => {
 /** What became of each occurrence, the latest first, with the changes of the schedule between them. */
 export const Ledger = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { search, href, clear, count } = useUrlState<ReturnType<typeof scheduleSearch>>();
-  const { agent_id, id, timezone } = schedule;
+  const { timezone } = schedule;
   const { next } = search;
   const filters = count(ledgerFilters);
-  const { path, query } = ledgerRequest(agent_id, id, search);
-  const got = useGet<OccurrencePage>(path, {
-    query,
+  const got = useOperation('listOccurrences', paramsOf(schedule), {
+    query: ledgerQuery(search),
     every: next === undefined ? listPolling(false) : undefined,
     keepPrevious: true,
   });

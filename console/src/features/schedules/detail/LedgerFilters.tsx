@@ -1,5 +1,5 @@
 import type { ScheduleDetail } from '../../../api/types.gen.ts';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useUrlState } from '../../../routing/url-state.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { clockTime, shortDay, useClock } from '../../../time/index.ts';
 import { FilterBar, FilterChoice, Strip } from '../../../ui/index.ts';
@@ -49,7 +49,7 @@ export const LedgerFilters = ({ schedule }: { schedule: ScheduleDetail }) => {
         label={words.outcome}
         value={outcome === undefined ? [] : [outcome]}
         options={outcomeOptions}
-        onChange={([chosen]) => set({ outcome: chosen })}
+        onChange={([chosen]) => set({ outcome: chosen as typeof outcome })}
       />
     </FilterBar>
   );

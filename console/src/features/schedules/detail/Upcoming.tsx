@@ -1,5 +1,5 @@
 import { useAsk } from '../../../api/index.ts';
-import type { ScheduleDetail, SchedulePreview } from '../../../api/types.gen.ts';
+import type { ScheduleDetail } from '../../../api/types.gen.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { Box, Loaded, Quiet, Say, Skeleton } from '../../../ui/index.ts';
 import { clockNote } from '../shared/clock-note.ts';
@@ -11,11 +11,15 @@ const shown = 30;
 /** The next times at which it is due. */
 export const Upcoming = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { cron_expression, timezone, enabled } = schedule;
-  const got = useAsk<SchedulePreview>('/app/api/schedules/preview', {
-    cron_expression,
-    timezone,
-    count: shown,
-  });
+  const got = useAsk(
+    'previewSchedule',
+    {},
+    {
+      cron_expression,
+      timezone,
+      count: shown,
+    },
+  );
   return (
     <Loaded got={got} operation="previewSchedule" skeleton={<Skeleton rows={10} />}>
       {(preview) => {

@@ -1,12 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
-import { useGet } from '../../../api/index.ts';
-import type {
-  ScheduleDetail,
-  ScheduleExplanation,
-  ScheduleExplanationResponse,
-} from '../../../api/types.gen.ts';
-import { to } from '../../../app/addresses.ts';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useOperation } from '../../../api/index.ts';
+import type { ScheduleDetail, ScheduleExplanation } from '../../../api/types.gen.ts';
+import { to } from '../../../routing/to.ts';
+import { useUrlState } from '../../../routing/url-state.ts';
 import { common } from '../../../text/en/common.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { clockTime, dayOf, shortDay, zoneLabel } from '../../../time/index.ts';
@@ -22,8 +18,8 @@ import {
   TextField,
 } from '../../../ui/index.ts';
 import type { scheduleSearch } from '../search.ts';
+import { paramsOf } from '../shared/use-actions.ts';
 import css from './detail.module.css';
-import { pathsOf } from './paths.ts';
 
 const tones: Record<ScheduleExplanation['verdict'], 'plain' | 'good' | 'look' | 'bad'> = {
   fired: 'good',
@@ -90,7 +86,7 @@ const Answer = ({ explanation, zone }: { explanation: ScheduleExplanation; zone:
       </Bar>
       <Bar>
         {work_item && (
-          <ButtonLink small href={to.workItem(work_item.id)}>
+          <ButtonLink small href={to('/work-items/$workItemId', { workItemId: work_item.id })}>
             {words.openWorkItem}
           </ButtonLink>
         )}
@@ -103,7 +99,7 @@ const Answer = ({ explanation, zone }: { explanation: ScheduleExplanation; zone:
 /** Why it ran at some time, or did not: the time is in the address. */
 export const Why = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { search, replace } = useUrlState<ReturnType<typeof scheduleSearch>>();
-  const { agent_id, id, timezone } = schedule;
+  const { timezone } = schedule;
   const { at } = search;
   const [text, setText] = useState(toField(at, timezone));
   const [shownAt, setShownAt] = useState(at);
@@ -117,9 +113,8 @@ export const Why = ({ schedule }: { schedule: ScheduleDetail }) => {
   useEffect(() => {
     if (at !== undefined) box.current?.scrollIntoView({ block: 'nearest' });
   }, [at]);
-  const got = useGet<ScheduleExplanationResponse>(`${pathsOf(agent_id, id).app}/explain`, {
-    query: { at },
-    enabled: at !== undefined,
+  const got = useOperation('explainSchedule', at === undefined ? null : paramsOf(schedule), {
+    query: { at: at ?? '' },
     keepPrevious: true,
   });
   return (

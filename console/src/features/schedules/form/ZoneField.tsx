@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { type FieldProps, useGet } from '../../../api/index.ts';
-import type { TimeZones } from '../../../api/types.gen.ts';
+import { type FieldProps, useOperation } from '../../../api/index.ts';
 import { common } from '../../../text/en/common.ts';
 import { scheduleForm as words } from '../../../text/en/schedule-form.ts';
 import { Select } from '../../../ui/index.ts';
@@ -22,12 +21,16 @@ export const ZoneField = ({ field }: { field: FieldProps<string> }) => {
   const [typed, setTyped] = useState('');
   // The name of the chosen zone is what the field shows, and no search.
   const q = typed === field.value ? '' : typed;
-  const { data, loading } = useGet<TimeZones>('/app/api/time-zones', {
-    query: { q, limit: 100 },
-    enabled: used,
-    keepPrevious: true,
-    staleTime: 600_000,
-  });
+  const { data, loading } = useOperation(
+    'listTimeZones',
+    {},
+    {
+      query: { q, limit: 100 },
+      enabled: used,
+      keepPrevious: true,
+      staleTime: 600_000,
+    },
+  );
   const found = data?.data ?? [];
   const own = found.some(({ name }) => name === field.value)
     ? []

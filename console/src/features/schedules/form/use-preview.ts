@@ -1,8 +1,5 @@
 import { useEffect, useState } from 'react';
 import { useAsk } from '../../../api/index.ts';
-import type { SchedulePreview } from '../../../api/types.gen.ts';
-
-const previewPath = '/app/api/schedules/preview';
 
 /** Returns `value` as it was when it had not changed for `milliseconds`. */
 const useSettled = <T>(value: T, milliseconds: number): T => {
@@ -18,8 +15,9 @@ const useSettled = <T>(value: T, milliseconds: number): T => {
 export const usePreview = (expression: string | null, timezone: string, typed: boolean) => {
   const settled = useSettled(expression, 300);
   const asked = typed ? settled : expression;
-  return useAsk<SchedulePreview>(
-    previewPath,
+  return useAsk(
+    'previewSchedule',
+    {},
     asked === null ? null : { cron_expression: asked, timezone, count: 40 },
   );
 };

@@ -1,17 +1,15 @@
 import { useEffect, useEffectEvent, useState } from 'react';
-import { type Query, request, useAction, usePermission, useUnsaved } from '../../../api/index.ts';
-import type { ActOnSchedulesBody, ActOnSchedulesResult } from '../../../api/types.gen.ts';
+import { type Body, call, perform, useAction, usePermission, useUnsaved } from '../../../api/index.ts';
+import type { ActOnSchedulesResult } from '../../../api/types.gen.ts';
 import { common } from '../../../text/en/common.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
 import { ActionDialog, notify, permissionReason, Skeleton, Textarea } from '../../../ui/index.ts';
-import { schedulesPath } from '../search.ts';
 import css from './list.module.css';
-import { useSchedulesChanged } from './use-row-actions.ts';
 
-export type ActionName = ActOnSchedulesBody['action'];
+export type ActionName = Body<'actOnSchedules'>['action'];
 
 /** Which schedules: some, or all that match. */
-export type Target = { ids: readonly string[] } | { filter: Query };
+export type Target = { ids: readonly string[] } | { filter: Body<'actOnSchedules'>['filter'] };
 
 /** What stays as it is, by reason. */
 const Refused = ({ refused }: { refused: ActOnSchedulesResult['refused'] }) => {
@@ -39,22 +37,21 @@ export const ActDialog = ({
   onDone: () => void;
 }) => {
   const [reason, setReason] = useState('');
-  useUnsaved(() => reason.trim() !== '' && !perform.busy);
+  useUnsaved(() => reason.trim() !== '' && !act.busy);
   const [counted, setCounted] = useState<ActOnSchedulesResult | null>(null);
   const [recounted, setRecounted] = useState(false);
-  const changed = useSchedulesChanged();
   const disabledReason = permissionReason(usePermission('actOnSchedules'));
-  const send = (more: object) =>
-    request<ActOnSchedulesResult>('POST', `${schedulesPath}/actions`, {
-      body: { action, ...target, ...more },
-    });
-  const count = useAction(async () => setCounted((await send({ dry_run: true })).body));
+  const count = useAction(async () => {
+    const body = { action, ...target, dry_run: true };
+    setCounted((await call('actOnSchedules', {}, { body })).body);
+  });
   const start = useEffectEvent(() => void count.run());
   useEffect(() => start(), []);
-  const perform = useAction(async () => {
+  const act = useAction(async () => {
     const why = reason.trim() === '' ? {} : { reason: reason.trim() };
     try {
-      const { body } = await send({ expected_count: counted!.matched, ...why });
+      const sent = { action, ...target, expected_count: counted!.matched, ...why };
+      const { body } = await perform('actOnSchedules', {}, { body: sent });
       notify(words.done[action](body.changed));
       onDone();
     } catch (problem) {
@@ -62,8 +59,6 @@ export const ActDialog = ({
       // Others match in the meantime: count again, and let the person decide again.
       setRecounted(true);
       await count.run();
-    } finally {
-      void changed();
     }
   });
   const change = counted?.would_change ?? 0;
@@ -77,9 +72,9 @@ export const ActDialog = ({
       onClose={onClose}
       title={title}
       kind={action === 'delete' ? 'danger' : 'primary'}
-      onConfirm={() => counted && void perform.run()}
-      busy={perform.busy || count.busy}
-      error={perform.error ?? count.error}
+      onConfirm={() => counted && void act.run()}
+      busy={act.busy || count.busy}
+      error={act.error ?? count.error}
       disabledReason={disabledReason ?? (none ? words.nothingWouldChange : null)}
     >
       {recounted && (

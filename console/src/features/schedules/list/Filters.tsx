@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { useGet } from '../../../api/index.ts';
-import type { ListedSchedule, TimeZones } from '../../../api/types.gen.ts';
-import { useUrlState } from '../../../app/url-state.ts';
+import { useOperation } from '../../../api/index.ts';
+import type { ListedSchedule } from '../../../api/types.gen.ts';
+import { useUrlState } from '../../../routing/url-state.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
 import { FilterBar, FilterChoice, FilterText, type Option } from '../../../ui/index.ts';
 import { filterNames, type SchedulesSearch } from '../search.ts';
@@ -17,12 +17,16 @@ const sorts = (['next', 'last', 'name'] as const).map((value) => ({ value, label
 /** The zones of the rows, or those that the server finds. */
 const useZoneOptions = (rows: readonly ListedSchedule[], chosen: string | undefined) => {
   const [typed, setTyped] = useState('');
-  const { data } = useGet<TimeZones>('/app/api/time-zones', {
-    query: { q: typed, limit: 50 },
-    enabled: typed !== '',
-    keepPrevious: true,
-    staleTime: 600_000,
-  });
+  const { data } = useOperation(
+    'listTimeZones',
+    {},
+    {
+      query: { q: typed, limit: 50 },
+      enabled: typed !== '',
+      keepPrevious: true,
+      staleTime: 600_000,
+    },
+  );
   const shown = [...new Set([...(chosen ? [chosen] : []), ...rows.map(({ timezone }) => timezone)])].sort();
   const options: Option[] =
     typed !== '' && data

@@ -1,9 +1,9 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { usePermission } from '../../../api/index.ts';
 import type { ListedSchedule } from '../../../api/types.gen.ts';
-import { to } from '../../../app/addresses.ts';
-import { stringifySearch } from '../../../app/search.ts';
-import { useCursor, useUrlState } from '../../../app/url-state.ts';
+import { stringifySearch } from '../../../routing/search.ts';
+import { to } from '../../../routing/to.ts';
+import { useCursor, useUrlState } from '../../../routing/url-state.ts';
 import { common } from '../../../text/en/common.ts';
 import { pages } from '../../../text/en/pages.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
@@ -26,15 +26,20 @@ import {
 import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import { filterNames, filterOf, type SchedulesSearch } from '../search.ts';
 import { nameOf } from '../shared/name.ts';
+import { useScheduleActions } from '../shared/use-actions.ts';
 import { ActDialog, type ActionName, type Target } from './ActDialog.tsx';
 import { columns } from './columns.tsx';
 import { Filters } from './Filters.tsx';
 import { useListing } from './use-listing.ts';
-import { useRowActions } from './use-row-actions.ts';
 
 const mostCounted = 10_000;
 const bulkActions = ['pause', 'resume', 'delete'] as const;
 const labels = { pause: words.pause, resume: words.resume, delete: common.delete };
+
+const said = {
+  run: (schedule: ListedSchedule) => words.started(nameOf(schedule)),
+  resume: () => words.done.resume(1),
+};
 
 /** How many schedules there are, and when the next one fires. */
 const Lead = ({
@@ -64,7 +69,7 @@ export const ListView = () => {
   const { search, clear, count } = useUrlState<SchedulesSearch>();
   const { list, rows } = useListing(search);
   const selection = useSelection();
-  const { run, resume } = useRowActions();
+  const { run, resume } = useScheduleActions(said);
   const [asking, setAsking] = useState<{ action: ActionName; target: Target } | null>(null);
   const pager = useCursor(list.data?.next);
   const mayRun = permissionReason(usePermission('runSchedule'));
@@ -89,8 +94,13 @@ export const ListView = () => {
       enabled
         ? { label: words.pause, onSelect: () => ask('pause', { ids: [id] }), disabledReason: mayAct }
         : { label: words.resume, onSelect: () => void resume.run(schedule), disabledReason: mayResume },
-      { label: common.edit, href: to.editSchedule(agent.id, id), disabledReason: mayEdit, group: true },
-      { label: words.duplicate, href: to.newSchedule({ copy: id }), disabledReason: mayCreate },
+      {
+        label: common.edit,
+        href: to('/agents/$agentId/schedules/$scheduleId/edit', { agentId: agent.id, scheduleId: id }),
+        disabledReason: mayEdit,
+        group: true,
+      },
+      { label: words.duplicate, href: to('/schedules/new', {}, { copy: id }), disabledReason: mayCreate },
       {
         label: common.delete,
         onSelect: () => ask('delete', { ids: [id] }),
@@ -130,7 +140,9 @@ export const ListView = () => {
                 columns={columns}
                 rows={rows}
                 rowKey={({ id }) => id}
-                href={({ id, agent }) => to.schedule(agent.id, id)}
+                href={({ id, agent }) =>
+                  to('/agents/$agentId/schedules/$scheduleId', { agentId: agent.id, scheduleId: id })
+                }
                 name={nameOf}
                 actions={entriesOf}
                 selection={selection}

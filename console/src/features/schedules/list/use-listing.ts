@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { listPolling, useGet, withRefresh } from '../../../api/index.ts';
-import type { ListedSchedule, ListedSchedulePage } from '../../../api/types.gen.ts';
+import { listPolling, useOperation, withRefresh } from '../../../api/index.ts';
+import type { ListedSchedule } from '../../../api/types.gen.ts';
 import { useClock } from '../../../time/index.ts';
-import { listRequest, pageSize, type SchedulesSearch, schedulesPath } from '../search.ts';
+import { listQuery, pageSize, type SchedulesSearch } from '../search.ts';
 
 const isRunning = ({ last }: ListedSchedule): boolean =>
   last?.work_item?.status === 'EXECUTING' || last?.work_item?.status === 'PENDING';
@@ -15,20 +15,28 @@ export const useListing = (search: SchedulesSearch) => {
   const [calm, setCalm] = useState(true);
   const [empty, setEmpty] = useState(false);
   const every = listPolling(!calm);
-  const list = useGet<ListedSchedulePage>(schedulesPath, {
-    query: listRequest(search).query,
-    keepPrevious: true,
-    every: empty ? every : undefined,
-  });
+  const list = useOperation(
+    'listAllSchedules',
+    {},
+    {
+      query: listQuery(search),
+      keepPrevious: true,
+      every: empty ? every : undefined,
+    },
+  );
   const rows = list.data?.data ?? [];
   const ids = rows.map(({ id }) => id).join(',');
   // Until then the list itself is fresh.
   const later = useClock((now) => now - list.updatedAt >= every);
-  const refreshed = useGet<ListedSchedulePage>(schedulesPath, {
-    query: { ids, limit: pageSize },
-    every,
-    enabled: later && rows.length > 0,
-  });
+  const refreshed = useOperation(
+    'listAllSchedules',
+    {},
+    {
+      query: { ids, limit: pageSize },
+      every,
+      enabled: later && rows.length > 0,
+    },
+  );
   const fresh = new Map(refreshed.data?.data.map((row) => [row.id, row]));
   const isNewer = refreshed.data !== undefined && refreshed.updatedAt > list.updatedAt;
   const shown = isNewer ? rows.flatMap((row) => fresh.get(row.id) ?? []) : rows;

@@ -1,4 +1,4 @@
-import { to } from '../../../app/addresses.ts';
+import { to } from '../../../routing/to.ts';
 import { occurrences as words } from '../../../text/en/occurrences.ts';
 import { Link, shortId } from '../../../ui/index.ts';
 import css from './shared.module.css';
@@ -24,7 +24,7 @@ export const WorkItemOutcome = ({ item }: { item: EmbeddedWorkItem }) => (
   <>
     {/* The name contains what is shown: people say what they see. */}
     <Link
-      href={to.workItem(item.id)}
+      href={to('/work-items/$workItemId', { workItemId: item.id })}
       className={css.item}
       title={item.id}
       aria-label={words.workItemOf(shortId(item.id))}

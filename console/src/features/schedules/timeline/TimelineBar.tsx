@@ -1,4 +1,4 @@
-import { useUrlState } from '../../../app/url-state.ts';
+import { useUrlState } from '../../../routing/url-state.ts';
 import { common } from '../../../text/en/common.ts';
 import { scheduleTimeline as words } from '../../../text/en/schedule-timeline.ts';
 import { Bar, Button, CopyButton, FilterBar, FilterChoice, Segmented } from '../../../ui/index.ts';

@@ -1,7 +1,7 @@
-import { listPolling, useGet } from '../../../api/index.ts';
+import { listPolling, useOperation } from '../../../api/index.ts';
 import type { Timeline } from '../../../api/types.gen.ts';
-import { to } from '../../../app/addresses.ts';
-import { useCursor, useUrlState } from '../../../app/url-state.ts';
+import { to } from '../../../routing/to.ts';
+import { useCursor, useUrlState } from '../../../routing/url-state.ts';
 import { scheduleTimeline as words } from '../../../text/en/schedule-timeline.ts';
 import { schedules } from '../../../text/en/schedules.ts';
 import { Time, useClock, useZone } from '../../../time/index.ts';
@@ -20,7 +20,6 @@ import {
 } from '../../../ui/index.ts';
 import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
-import { schedulesPath } from '../search.ts';
 import { kindOf, occurrenceStatuses } from '../shared/outcomes.ts';
 import { toBandRow } from './rows.ts';
 import { bucketCount, paramsOf, type Span, useSpan } from './span.ts';
@@ -54,7 +53,16 @@ const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
                 <li key={`${at} ${schedule_id}`}>
                   <Time at={at} form="date" zone={zone} fixedZone />
                   <span>
-                    {row && <Link href={to.schedule(row.agent.id, row.id)}>{row.name}</Link>}{' '}
+                    {row && (
+                      <Link
+                        href={to('/agents/$agentId/schedules/$scheduleId', {
+                          agentId: row.agent.id,
+                          scheduleId: row.id,
+                        })}
+                      >
+                        {row.name}
+                      </Link>
+                    )}{' '}
                     <Quiet>{text}</Quiet>
                   </span>
                 </li>
@@ -118,19 +126,23 @@ export const TimelineView = () => {
   const span = useSpan(search);
   const { agent_id, schedule_id, next } = search;
   const own = useZone();
-  const got = useGet<Timeline>(`${schedulesPath}/timeline`, {
-    query: {
-      ...paramsOf(span.from, span.to),
-      buckets: bucketCount,
-      agent_id,
-      schedule_id,
-      zone: own,
-      limit: 50,
-      next,
+  const got = useOperation(
+    'getScheduleTimeline',
+    {},
+    {
+      query: {
+        ...paramsOf(span.from, span.to),
+        buckets: bucketCount,
+        agent_id,
+        schedule_id,
+        zone: own,
+        limit: 50,
+        next,
+      },
+      every: listPolling(false),
+      keepPrevious: true,
     },
-    every: listPolling(false),
-    keepPrevious: true,
-  });
+  );
   const zone = useTimelineZone(got.data?.data);
   const pager = useCursor(got.data?.next);
   const filters = count(timelineFilters);

@@ -1,5 +1,5 @@
 import type { Timeline, TimelineBucket, TimelineRow } from '../../../api/types.gen.ts';
-import { to } from '../../../app/addresses.ts';
+import { to } from '../../../routing/to.ts';
 import type { BandBucket, BandRow } from '../../../ui/index.ts';
 
 const iso = (at: number) => new Date(at).toISOString();
@@ -18,7 +18,7 @@ const countsOf = (bucket: TimelineBucket): BandBucket['counts'] => ({
 export const toBandRow = (row: TimelineRow, { bucket_ms, now }: Timeline): BandRow => ({
   id: row.id,
   name: row.name,
-  href: to.schedule(row.agent.id, row.id),
+  href: to('/agents/$agentId/schedules/$scheduleId', { agentId: row.agent.id, scheduleId: row.id }),
   buckets: row.buckets.map((bucket) => {
     const from = Date.parse(bucket.t);
     const past = from < Date.parse(now);
@@ -27,7 +27,12 @@ export const toBandRow = (row: TimelineRow, { bucket_ms, now }: Timeline): BandR
       to: from + bucket_ms,
       counts: countsOf(bucket),
       href: past
-        ? (begin, end) => to.schedule(row.agent.id, row.id, { from: iso(begin - 1), to: iso(end) })
+        ? (begin, end) =>
+            to(
+              '/agents/$agentId/schedules/$scheduleId',
+              { agentId: row.agent.id, scheduleId: row.id },
+              { from: iso(begin - 1), to: iso(end) },
+            )
         : undefined,
     };
   }),

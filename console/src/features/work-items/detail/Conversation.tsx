@@ -1,5 +1,4 @@
 import { useEffect } from 'react';
-import { useUrlState } from '../../../app/url-state.ts';
 import {
   anchorOf,
   type Deciding,
@@ -7,9 +6,9 @@ import {
   SendDecisions,
   useMessagePages,
 } from '../../../messages/index.ts';
+import { useUrlState } from '../../../routing/url-state.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { Box, Button, Problem, Quiet, Segmented, useHash, useHashTarget } from '../../../ui/index.ts';
-import { messagesPath } from '../paths.ts';
 import type { workItemSearch } from '../search.ts';
 import type { WorkItemDetail } from '../types.ts';
 import css from './detail.module.css';
@@ -35,7 +34,11 @@ const Choice = ({ item, shown }: { item: WorkItemDetail; shown: string }) => {
 /** What was said, the last page of it, and more if someone asks. */
 export const Conversation = ({ item, deciding }: { item: WorkItemDetail; deciding: Deciding | null }) => {
   const { search } = useUrlState<ReturnType<typeof workItemSearch>>();
-  const { messages, hasMore, load } = useMessagePages(messagesPath(item.id), item.messages);
+  const { messages, hasMore, load } = useMessagePages(
+    'listShownMessages',
+    { work_item_id: item.id },
+    item.messages,
+  );
   const hash = useHash();
   const asked = messages.find(({ id }) => anchorOf(id) === hash);
   const wanted = search.conversation ?? asked?.conversation_id;

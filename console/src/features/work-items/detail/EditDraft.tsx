@@ -1,12 +1,11 @@
 import { useState } from 'react';
-import { ApiProblem, request, useAction, useGet, useInvalidate, usePermission } from '../../../api/index.ts';
+import { ApiProblem, perform, useAction, useOperation, usePermission } from '../../../api/index.ts';
 import type { PublicWorkItem } from '../../../api/types.gen.ts';
 import { readObject } from '../../../messages/index.ts';
 import { newWorkItem } from '../../../text/en/new-work-item.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { fieldOfTime, timeOfField } from '../../../time/index.ts';
 import { ActionDialog, Button, notify, permissionReason, Textarea, TextField } from '../../../ui/index.ts';
-import { publicPath, workItemsPath } from '../paths.ts';
 
 const shownPayload = (payload: PublicWorkItem['payload']): string =>
   Object.keys(payload).length === 0 ? '' : JSON.stringify(payload, null, 2);
@@ -31,21 +30,23 @@ const Fields = ({
   const [message, setMessage] = useState(item.message);
   const [payload, setPayload] = useState(() => shownPayload(item.payload));
   const [start, setStart] = useState(fieldOfTime(item.start_at));
-  const invalidate = useInvalidate();
   const save = useAction(async () => {
     const sameStart = start === fieldOfTime(item.start_at);
-    await request('PATCH', publicPath(item.id), {
-      ifMatch: etag,
-      body: {
-        work_item_name: name.trim() || null,
-        message,
-        payload: typedPayload(payload),
-        // The field has no seconds: a start that was not touched keeps them.
-        ...(sameStart ? {} : { start_at: start === '' ? null : timeOfField(start) }),
+    await perform(
+      'updateWorkItem',
+      { work_item_id: item.id },
+      {
+        ifMatch: etag,
+        body: {
+          work_item_name: name.trim() || null,
+          message,
+          payload: typedPayload(payload),
+          // The field has no seconds: a start that was not touched keeps them.
+          ...(sameStart ? {} : { start_at: start === '' ? null : timeOfField(start) }),
+        },
       },
-    });
+    );
     notify(words.draftSaved);
-    await invalidate(workItemsPath, publicPath(item.id));
     onClose();
   });
   return (
@@ -88,7 +89,7 @@ const Fields = ({
 
 const Loading = ({ id, onClose }: { id: string; onClose: () => void }) => {
   // As everybody's client gets it, with the version that a change must not overwrite.
-  const { data, etag } = useGet<PublicWorkItem>(publicPath(id));
+  const { data, etag } = useOperation('getWorkItem', { work_item_id: id });
   return data ? <Fields key={etag} item={data} etag={etag} onClose={onClose} /> : null;
 };
 

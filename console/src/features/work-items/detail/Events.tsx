@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { request, useAction, useGet } from '../../../api/index.ts';
+import { call, useAction, useOperation } from '../../../api/index.ts';
 import type { WorkItemEvent, WorkItemEventPage } from '../../../api/types.gen.ts';
 import { summaryOf } from '../../../messages/index.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
@@ -16,7 +16,6 @@ import {
   TwoLines,
   useHashTarget,
 } from '../../../ui/index.ts';
-import { eventsPath } from '../paths.ts';
 import css from './detail.module.css';
 
 const wordOf = ({ action, to }: WorkItemEvent): string =>
@@ -74,9 +73,8 @@ const columns: readonly Column<WorkItemEvent>[] = [
 const List = ({ id, first }: { id: string; first: WorkItemEventPage }) => {
   const [older, setOlder] = useState<WorkItemEventPage | null>(null);
   const load = useAction(async () => {
-    const { body } = await request<WorkItemEventPage>('GET', eventsPath(id), {
-      query: { next: older ? older.next : first.next, limit: 50 },
-    });
+    const query = { next: older ? older.next : first.next, limit: 50 };
+    const { body } = await call('listWorkItemEvents', { work_item_id: id }, { query });
     setOlder({ ...body, data: [...(older?.data ?? []), ...body.data] });
   });
   const shown = new Map([...first.data, ...(older?.data ?? [])].map((event) => [event.id, event]));
@@ -107,7 +105,7 @@ const List = ({ id, first }: { id: string; first: WorkItemEventPage }) => {
 
 /** All that happened to it, the last first. Each event has an address. */
 export const Events = ({ id, every }: { id: string; every: number | undefined }) => {
-  const got = useGet<WorkItemEventPage>(eventsPath(id), { query: { limit: 50 }, every });
+  const got = useOperation('listWorkItemEvents', { work_item_id: id }, { query: { limit: 50 }, every });
   return (
     <Loaded got={got} operation="listWorkItemEvents" skeleton={<Skeleton rows={5} height={54} />}>
       {(page) => <List id={id} first={page} />}

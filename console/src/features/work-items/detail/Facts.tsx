@@ -1,4 +1,4 @@
-import { to } from '../../../app/addresses.ts';
+import { to } from '../../../routing/to.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { Time } from '../../../time/index.ts';
 import { Box, CopyValue, Facts, Link, TwoLines } from '../../../ui/index.ts';
@@ -26,7 +26,7 @@ export const WorkItemFacts = ({ item }: { item: WorkItemDetail }) => {
           [
             f.agent,
             agent.exists ? (
-              <Link key="agent" href={to.agent(agent.id)}>
+              <Link key="agent" href={to('/agents/$agentId', { agentId: agent.id })}>
                 {agent.name}
               </Link>
             ) : (

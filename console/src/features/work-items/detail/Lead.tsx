@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { to } from '../../../app/addresses.ts';
 import { toolOfReason } from '../../../messages/index.ts';
+import { to } from '../../../routing/to.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { duration } from '../../../text/index.ts';
 import { Duration, Time } from '../../../time/index.ts';
@@ -17,7 +17,9 @@ const scheduleOf = ({ schedule, agent }: Item): ReactNode => {
   if (!schedule) return null;
   const name = schedule.name ?? words.deletedSchedule;
   return schedule.exists && agent.exists ? (
-    <Link href={to.schedule(agent.id, schedule.id)}>{name}</Link>
+    <Link href={to('/agents/$agentId/schedules/$scheduleId', { agentId: agent.id, scheduleId: schedule.id })}>
+      {name}
+    </Link>
   ) : (
     name
   );

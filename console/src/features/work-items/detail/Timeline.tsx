@@ -1,8 +1,7 @@
-import { useGet } from '../../../api/index.ts';
+import { useOperation } from '../../../api/index.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { useClock } from '../../../time/index.ts';
 import { Box, Loaded, Quiet, Skeleton, Waterfall } from '../../../ui/index.ts';
-import { stepsPath } from '../paths.ts';
 import type { Step, WorkItemDetail } from '../types.ts';
 import css from './detail.module.css';
 import { toDrawn } from './steps.ts';
@@ -24,7 +23,7 @@ const Notes = ({ steps }: { steps: readonly Step[] }) => {
 
 /** Attempts, model calls, tools and waits on one axis. */
 export const Timeline = ({ item, every }: { item: WorkItemDetail; every: number | undefined }) => {
-  const got = useGet<{ data: Step[] }>(stepsPath(item.id), { every });
+  const got = useOperation('listWorkItemSteps', { work_item_id: item.id }, { every });
   return (
     <div className={css.timeline}>
       <Loaded got={got} operation="listWorkItemSteps" skeleton={<Skeleton rows={6} height={28} />}>

@@ -1,3 +1,4 @@
+import { addressOf } from '../../../api/index.ts';
 import {
   FormatButton,
   LongText,
@@ -9,9 +10,11 @@ import { common } from '../../../text/en/common.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { bytes } from '../../../text/index.ts';
 import { Bar, Box, JsonView, Link, Quiet, Section } from '../../../ui/index.ts';
-import { valuePath } from '../paths.ts';
 import type { WorkItemDetail } from '../types.ts';
 import css from './detail.module.css';
+
+const hrefOf = (work_item_id: string, part: 'payload' | 'result'): string =>
+  addressOf(part === 'payload' ? 'downloadWorkItemPayload' : 'downloadWorkItemResult', { work_item_id });
 
 const isEmpty = (value: unknown): boolean =>
   value === null ||
@@ -26,7 +29,7 @@ const Value = ({ item, part, none }: { item: WorkItemDetail; part: 'payload' | '
   const cut = item[`${part}_cut`];
   const title = part === 'payload' ? words.payloadTitle : words.resultTitle;
   const fileName = `${part}-${item.id}`;
-  const whole = cut && { bytes: cut.bytes, href: valuePath(item.id, part) };
+  const whole = cut && { bytes: cut.bytes, href: hrefOf(item.id, part) };
   return (
     <Section
       title={title}
@@ -36,7 +39,7 @@ const Value = ({ item, part, none }: { item: WorkItemDetail; part: 'payload' | '
         !isEmpty(value) && (
           <Bar>
             {typeof value === 'string' && looksFormatted(value) && <FormatButton />}
-            <Link href={valuePath(item.id, part)} download className={css.download}>
+            <Link href={hrefOf(item.id, part)} download className={css.download}>
               {common.download}
             </Link>
           </Bar>

@@ -1,6 +1,6 @@
+import { addressOf } from '../../../api/index.ts';
 import type { ShownMessage } from '../../../messages/index.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
-import { contentPath } from '../paths.ts';
 import type { StoredMessage, WorkItemDetail } from '../types.ts';
 
 type Naming = Pick<
@@ -36,7 +36,9 @@ export const toShown = (
   const first = complete ? oldestFirst.find(({ role }) => role === 'user') : undefined;
   return oldestFirst.map((message) => {
     const { id, role, content, created_at, cut, bytes } = message;
-    const whole = cut ? { bytes, href: contentPath(item.id, id) } : undefined;
+    const whole = cut
+      ? { bytes, href: addressOf('downloadMessage', { work_item_id: item.id, message_id: id }) }
+      : undefined;
     return { id, role, content, created_at, whole, ...authorOf(item, message, message === first) };
   });
 };

@@ -1,5 +1,5 @@
-import { to } from '../../../app/addresses.ts';
 import { anchorOf } from '../../../messages/index.ts';
+import { to } from '../../../routing/to.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import type { Step as Drawn } from '../../../ui/index.ts';
 import type { Step } from '../types.ts';
@@ -41,7 +41,9 @@ export const toDrawn = (workItemId: string, steps: readonly Step[], now = Date.n
       failed: status === 'error' && kind !== 'attempt',
       note: noteOf(step, now),
       depth: parent !== null || waits ? 1 : 0,
-      ...(message_id ? { href: to.workItem(workItemId, { tab: 'timeline' }, anchorOf(message_id)) } : {}),
+      ...(message_id
+        ? { href: to('/work-items/$workItemId', { workItemId }, { tab: 'timeline' }, anchorOf(message_id)) }
+        : {}),
     };
   });
 };

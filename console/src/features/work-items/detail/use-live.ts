@@ -1,6 +1,5 @@
 import { useEffect, useEffectEvent, useRef } from 'react';
-import { polling, useEventStream, useInvalidate } from '../../../api/index.ts';
-import { detailPath, eventsPath, streamPath } from '../paths.ts';
+import { polling, refresh as readAgain, useEventStream } from '../../../api/index.ts';
 import type { WorkItemDetail } from '../types.ts';
 
 const finished: readonly WorkItemDetail['status'][] = ['COMPLETED', 'ERROR', 'CANCELLED'];
@@ -13,18 +12,21 @@ const gatherMs = 150;
  * often to ask instead while the stream does not work.
  */
 export const useLive = (id: string, item: WorkItemDetail | undefined): number | undefined => {
-  const invalidate = useInvalidate();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const refresh = useEffectEvent(() => void invalidate(detailPath(id), eventsPath(id)));
+  const refresh = useEffectEvent(() => void readAgain('getWorkItemDetail', 'listWorkItemEvents'));
   useEffect(() => () => clearTimeout(timer.current), []);
   const open = item !== undefined && !finished.includes(item.status);
-  const state = useEventStream(streamPath(id), {
-    enabled: open,
-    after: item ? String(item.last_event_id) : '0',
-    onEvent: () => {
-      clearTimeout(timer.current);
-      timer.current = setTimeout(refresh, gatherMs);
+  const state = useEventStream(
+    'followWorkItemForPage',
+    { work_item_id: id },
+    {
+      enabled: open,
+      after: item ? String(item.last_event_id) : '0',
+      onEvent: () => {
+        clearTimeout(timer.current);
+        timer.current = setTimeout(refresh, gatherMs);
+      },
     },
-  });
+  );
   return open && state === 'failed' ? polling.withoutStream : undefined;
 };

@@ -1,12 +1,11 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import {
-  path,
-  type Query,
-  request,
+  type Body,
+  call,
+  perform,
+  refreshAfter,
   useAction,
-  useCreate,
-  useGet,
-  useInvalidate,
+  useOperation,
   useUnsaved,
 } from '../../../api/index.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
@@ -22,14 +21,11 @@ import {
   Skeleton,
   Textarea,
 } from '../../../ui/index.ts';
-import { workItemsPath } from '../paths.ts';
 import type { ActionName, BulkAction } from '../types.ts';
 import css from './list.module.css';
 
-const actionsPath = `${workItemsPath}/actions`;
-
 /** On which Work Items: some, or all that match. */
-export type Target = { ids: readonly string[] } | { filter: Query };
+export type Target = { ids: readonly string[] } | { filter: Body<'startBulkAction'>['filter'] };
 
 export interface BulkProps {
   action: ActionName;
@@ -53,15 +49,14 @@ const Refused = ({ refused }: { refused: BulkAction['refused'] }) => (
 
 /** An action that goes on after its request: how far it is. */
 const Progress = ({ id, onDone, ...props }: { id: string } & BulkProps) => {
-  const bulkPath = path`/app/api/work-items/actions/${id}`;
+  const params = { bulk_id: id };
   const [every, setEvery] = useState<number | undefined>(500);
-  const got = useGet<BulkAction>(bulkPath, { every });
-  const stop = useAction(() => request('POST', `${bulkPath}/cancel`));
+  const got = useOperation('getBulkAction', params, { every });
+  const stop = useAction(() => perform('cancelBulkAction', params));
   const ended = got.data?.finished_at ?? null;
-  const invalidate = useInvalidate();
   const end = useEffectEvent(() => {
     setEvery(undefined);
-    void invalidate(workItemsPath, '/app/api/me');
+    void refreshAfter('startBulkAction');
   });
   useEffect(() => {
     if (ended !== null) end();
@@ -98,22 +93,20 @@ const Progress = ({ id, onDone, ...props }: { id: string } & BulkProps) => {
 /** What would change, exactly, before it is changed. */
 const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: (id: string) => void }) => {
   const [message, setMessage] = useState('');
-  useUnsaved(() => message.trim() !== '' && !perform.busy);
+  useUnsaved(() => message.trim() !== '' && !act.busy);
   const [dryRun, setDryRun] = useState<BulkAction | null>(null);
   const [recounted, setRecounted] = useState(false);
-  const invalidate = useInvalidate();
-  const create = useCreate();
   const count = useAction(async () => {
     const body = { action, ...target, dry_run: true };
-    setDryRun((await request<BulkAction>('POST', actionsPath, { body })).body);
+    setDryRun((await call('startBulkAction', {}, { body })).body);
   });
   const start = useEffectEvent(() => void count.run());
   useEffect(() => start(), []);
-  const perform = useAction(async () => {
+  const act = useAction(async () => {
     const more = action === 'continue' && message.trim() !== '' ? { message: message.trim() } : {};
     const body = { action, ...target, expected_count: dryRun!.matched, ...more };
     try {
-      const reply = await create<BulkAction>(actionsPath, body);
+      const reply = await perform('startBulkAction', {}, { body });
       const { bulk_id, finished_at, done } = reply.body;
       if (finished_at === null) return onBulk(bulk_id!);
       notify(words.bulkDone(done));
@@ -125,8 +118,6 @@ const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: 
         await count.run();
       }
       throw problem;
-    } finally {
-      void invalidate(workItemsPath, '/app/api/me');
     }
   });
   const change = dryRun?.would_change ?? 0;
@@ -138,9 +129,9 @@ const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: 
       title={workItems[action]}
       action={dryRun ? words.bulk[action](change) : workItems[action]}
       kind={action === 'cancel' ? 'danger' : 'primary'}
-      onConfirm={() => void perform.run()}
-      busy={perform.busy || count.busy}
-      error={recounted ? null : (perform.error ?? count.error)}
+      onConfirm={() => void act.run()}
+      busy={act.busy || count.busy}
+      error={recounted ? null : (act.error ?? count.error)}
       disabledReason={none ? words.nothingWouldChange : null}
     >
       {recounted && (

@@ -1,5 +1,5 @@
-import { useUrlState } from '../../../app/url-state.ts';
 import { useAgentOptions } from '../../../resource/index.ts';
+import { useUrlState } from '../../../routing/url-state.ts';
 import { ui } from '../../../text/en/ui.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { Button, FilterBar, FilterChoice, FilterText } from '../../../ui/index.ts';

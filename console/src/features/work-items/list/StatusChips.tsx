@@ -1,7 +1,8 @@
-import { useUrlState } from '../../../app/url-state.ts';
+import { useRef } from 'react';
+import { useUrlState } from '../../../routing/url-state.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { workItems } from '../../../text/en/work-items.ts';
-import { cx, Link, Mark } from '../../../ui/index.ts';
+import { cx, Link, Mark, useChosenInView } from '../../../ui/index.ts';
 import { kindOf } from '../StatusTag.tsx';
 import { type ListedWorkItemPage, type Status, statuses } from '../types.ts';
 import { countCap, type Search, totalOf } from './filters.ts';
@@ -11,6 +12,9 @@ import css from './list.module.css';
 export const StatusChips = ({ counts }: { counts: ListedWorkItemPage['counts'] }) => {
   const { search, href } = useUrlState<Search>();
   const chosen = (search.status ?? []) as Status[];
+  const row = useRef<HTMLElement>(null);
+  // Their counts make them wider.
+  useChosenInView(row, `${chosen.join()} ${counts !== undefined && counts !== null}`);
   const { total, more } = counts ? totalOf(counts) : { total: null, more: false };
   const chip = (status: Status | null, label: string, count: number | null, capped: boolean) => {
     const on = status === null ? chosen.length === 0 : chosen.includes(status);
@@ -31,7 +35,7 @@ export const StatusChips = ({ counts }: { counts: ListedWorkItemPage['counts'] }
     );
   };
   return (
-    <nav className={css.chips} aria-label={words.byStatus}>
+    <nav ref={row} className={css.chips} aria-label={words.byStatus}>
       {chip(null, words.all, total, more)}
       {statuses.map((status) => {
         const count = counts?.[status] ?? null;

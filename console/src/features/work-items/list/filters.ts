@@ -1,5 +1,4 @@
-import type { Query } from '../../../api/request.ts';
-import { workItemsPath } from '../paths.ts';
+import type { QueryOf } from '../../../api/index.ts';
 import type { workItemsSearch } from '../search.ts';
 import { type ListedWorkItemPage, type Status, statuses } from '../types.ts';
 
@@ -20,13 +19,15 @@ export const filterNames = [
 ] as const satisfies readonly (keyof Search)[];
 
 /** The filters of an address as the API takes them. */
-export const filterOf = (search: Search): Query =>
+export const filterOf = (search: Search): Pick<Search, (typeof filterNames)[number]> =>
   Object.fromEntries(filterNames.map((name) => [name, search[name]]));
 
 /** What the list asks for. */
-export const listRequest = (search: Search) => ({
-  path: workItemsPath,
-  query: { ...filterOf(search), sort: search.sort, next: search.next, counts: 1 } as Query,
+export const listQuery = (search: Search): QueryOf<'searchWorkItems'> => ({
+  ...filterOf(search),
+  sort: search.sort,
+  next: search.next,
+  counts: '1',
 });
 
 /** How many of one status the API counts at most. */

@@ -1,8 +1,7 @@
 import { useEffect, useState } from 'react';
-import { listPolling, useGet, withRefresh } from '../../../api/index.ts';
-import { workItemsPath } from '../paths.ts';
-import type { ListedWorkItem, ListedWorkItemPage, NewerWorkItems } from '../types.ts';
-import { filterOf, listRequest, type Search } from './filters.ts';
+import { listPolling, useOperation, withRefresh } from '../../../api/index.ts';
+import type { ListedWorkItem } from '../types.ts';
+import { filterOf, listQuery, type Search } from './filters.ts';
 
 /** Whether `milliseconds` have passed since `key` changed: what is on the page is fresh until then. */
 const useElapsed = (milliseconds: number, key: string): boolean => {
@@ -26,25 +25,37 @@ export const useListing = (search: Search) => {
   const [moving, setMoving] = useState(false);
   const every = listPolling(moving || live);
   const [empty, setEmpty] = useState(false);
-  const list = useGet<ListedWorkItemPage>(workItemsPath, {
-    query: listRequest(search).query,
-    keepPrevious: true,
-    every: live || empty ? every : undefined,
-    onFocus: live,
-  });
+  const list = useOperation(
+    'searchWorkItems',
+    {},
+    {
+      query: listQuery(search),
+      keepPrevious: true,
+      every: live || empty ? every : undefined,
+      onFocus: live,
+    },
+  );
   const rows = list.data?.data ?? [];
   const later = useElapsed(every, `${list.updatedAt}`) && !live && rows.length > 0;
-  const refreshed = useGet<ListedWorkItemPage>(workItemsPath, {
-    query: { ids: rows.map(({ id }) => id), counts: undefined },
-    every,
-    enabled: later,
-  });
+  const refreshed = useOperation(
+    'searchWorkItems',
+    {},
+    {
+      query: { ids: rows.map(({ id }) => id), counts: undefined },
+      every,
+      enabled: later,
+    },
+  );
   const newestFirst = search.next === undefined && (search.sort ?? 'created') === 'created';
-  const newer = useGet<NewerWorkItems>(`${workItemsPath}/newer`, {
-    query: { ...filter, than: rows[0]?.id },
-    every,
-    enabled: later && newestFirst,
-  });
+  const newer = useOperation(
+    'countNewerWorkItems',
+    {},
+    {
+      query: { ...filter, than: rows[0]?.id ?? '' },
+      every,
+      enabled: later && newestFirst,
+    },
+  );
   const isNewer = refreshed.updatedAt > list.updatedAt;
   const fresh = new Map(isNewer ? refreshed.data?.data.map((row) => [row.id, row]) : []);
   const shown = rows.map((row) => fresh.get(row.id) ?? row);

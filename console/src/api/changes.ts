@@ -1,0 +1,146 @@
+import type { OperationId, ReadId } from './operations.ts';
+
+const agents = ['listAgentSummaries', 'getAgentOverview', 'getAgent'] as const;
+const conversation = ['getConversationDetail', 'listConversations'] as const;
+const schedules = [
+  ...['findSchedule', 'getSchedule', 'listAllSchedules', 'getScheduleTimeline', 'listOccurrences'],
+  ...['explainSchedule', 'listScheduleVersions'],
+] as const;
+const workItems = [
+  ...['searchWorkItems', 'countNewerWorkItems', 'getWorkItem', 'getWorkItemDetail', 'listShownMessages'],
+  ...['listWorkItemSteps', 'listWorkItemEvents', 'listWorkItems', 'getBulkAction'],
+] as const;
+/** What shows the schedules, and the Work Items that they make. */
+const aroundSchedules = [...schedules, ...agents, ...workItems, 'getOverview'] as const;
+/** What shows Work Items, and the count of Review. */
+const aroundWorkItems = [...workItems, 'getMe'] as const;
+const integrations = ['listIntegrations', 'getIntegration', 'listIntegrationHistory'] as const;
+const llms = ['listUsedLlmConfigurations', 'getUsedLlmConfiguration', 'listLlmConfigurations'] as const;
+const toolServers = ['listUsedToolServers', 'getUsedToolServer', 'listTools'] as const;
+const connections = [
+  ...['listDataConnections', 'getDataConnection', 'listDataConnectionTables', 'previewDataConnectionTable'],
+] as const;
+const models = ['listSemanticDataModels', 'getSemanticDataModel'] as const;
+const extractions = ['listExtractions', 'getExtraction'] as const;
+const keys = ['listNamedApiKeys'] as const;
+const mappings = ['listRoleMappings', 'listUsers'] as const;
+const branding = ['getBranding', 'getMe'] as const;
+const conversationFiles = ['listConversationFiles'] as const;
+const workItemFiles = ['listWorkItemFiles'] as const;
+const conversationFrames = ['listConversationDataFrames', 'getConversationDataFrame'] as const;
+const workItemFrames = ['listWorkItemDataFrames', 'getWorkItemDataFrame'] as const;
+/** A test, a preview or a question changes nothing. */
+const nothing = [] as const;
+
+/**
+ * What the pages read again after each change that the application makes. An operation that is not here cannot be given
+ * to `perform`.
+ */
+export const changes = {
+  createAgent: agents,
+  updateAgent: agents,
+  deleteAgent: 'everything',
+
+  createConversation: [...conversation, ...agents],
+  updateConversation: conversation,
+  deleteConversation: [...conversation, ...agents],
+  sendMessage: conversation,
+  cancelRun: conversation,
+
+  createSchedule: aroundSchedules,
+  replaceSchedule: aroundSchedules,
+  deleteSchedule: aroundSchedules,
+  pauseSchedule: aroundSchedules,
+  resumeSchedule: aroundSchedules,
+  runSchedule: aroundSchedules,
+  actOnSchedules: aroundSchedules,
+
+  createWorkItem: aroundWorkItems,
+  updateWorkItem: aroundWorkItems,
+  deleteWorkItem: aroundWorkItems,
+  submitWorkItem: aroundWorkItems,
+  continueWorkItem: aroundWorkItems,
+  restartWorkItem: aroundWorkItems,
+  cancelWorkItem: aroundWorkItems,
+  completeWorkItem: aroundWorkItems,
+  startBulkAction: aroundWorkItems,
+  cancelBulkAction: aroundWorkItems,
+
+  createIntegration: integrations,
+  updateIntegration: integrations,
+  switchIntegration: integrations,
+  testIntegration: integrations,
+  testObservabilitySettings: nothing,
+  deleteObservabilityIntegration: integrations,
+  createObservabilityScope: integrations,
+  deleteObservabilityScope: integrations,
+  retryDeadLetters: [...integrations, 'listDeadLetters'],
+  purgeDeadLetters: [...integrations, 'listDeadLetters'],
+
+  createLlmConfiguration: llms,
+  updateLlmConfiguration: llms,
+  deleteLlmConfiguration: llms,
+  testLlmConfiguration: nothing,
+  setLlmDefaults: 'everything',
+
+  createToolServer: toolServers,
+  updateToolServer: toolServers,
+  deleteToolServer: toolServers,
+  testToolServer: toolServers,
+  updateTool: toolServers,
+  acceptTool: toolServers,
+
+  createDataConnection: connections,
+  updateDataConnection: connections,
+  deleteDataConnection: [...connections, ...models],
+  testDataConnection: connections,
+  testDataConnectionSettings: nothing,
+  previewDataConnectionTable: nothing,
+
+  createSemanticDataModel: models,
+  importSemanticDataModel: models,
+  replaceSemanticDataModel: models,
+  deleteSemanticDataModel: models,
+  scaffoldSemanticDataModel: nothing,
+  validateSemanticDataModel: models,
+  validateSemanticDataModelBody: nothing,
+  querySemanticDataModel: nothing,
+
+  createConversationFile: conversationFiles,
+  deleteConversationFile: conversationFiles,
+  createWorkItemFile: workItemFiles,
+  deleteWorkItemFile: workItemFiles,
+  createConversationDataFrame: conversationFrames,
+  queryConversationDataFrames: conversationFrames,
+  deleteConversationDataFrame: conversationFrames,
+  createWorkItemDataFrame: workItemFrames,
+  queryWorkItemDataFrames: workItemFrames,
+  deleteWorkItemDataFrame: workItemFrames,
+
+  putDocumentIntelligence: ['getDocumentIntelligence'],
+  deleteDocumentIntelligence: ['getDocumentIntelligence'],
+  testDocumentIntelligence: nothing,
+  createExtraction: extractions,
+  deleteExtraction: extractions,
+
+  inviteUser: ['listUsers'],
+  updateUser: ['listUsers', ...keys, 'getMe'],
+  deleteUser: ['listUsers', ...keys, 'getMe'],
+  createRoleMapping: mappings,
+  updateRoleMapping: mappings,
+  deleteRoleMapping: mappings,
+  previewRoleMappings: nothing,
+  createApiKey: keys,
+  rotateApiKey: keys,
+  deleteApiKey: [...keys, 'getMe'],
+
+  updateAdvancedSettings: ['getAdvancedSettings', 'getMe'],
+  updateBranding: branding,
+  createSession: nothing,
+  signOut: nothing,
+} as const satisfies {
+  [O in OperationId]?: readonly (ReadId | 'previewDataConnectionTable')[] | 'everything';
+};
+
+/** An operation that the application changes something with. */
+export type ChangeId = keyof typeof changes;

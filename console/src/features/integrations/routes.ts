@@ -1,0 +1,27 @@
+import { readEarly } from '../../api/query.ts';
+import { page } from '../../routing/page.ts';
+import { noSearch } from '../../routing/search.ts';
+import { integrationSearch, integrationsSearch } from './search.ts';
+
+export const integrationsPages = [
+  page({
+    path: '/integrations',
+    search: integrationsSearch,
+    operation: 'listObservabilityIntegrations',
+    first: () => readEarly('listIntegrations', {}),
+    component: [() => import('./IntegrationsPage.tsx'), 'IntegrationsPage'],
+  }),
+  page({
+    path: '/integrations/new',
+    search: noSearch,
+    operation: 'createObservabilityIntegration',
+    component: [() => import('./NewIntegrationPage.tsx'), 'NewIntegrationPage'],
+  }),
+  page({
+    path: '/integrations/$integrationId',
+    search: integrationSearch,
+    operation: 'getObservabilityIntegration',
+    first: ({ params }) => readEarly('getIntegration', { integration_id: params.integrationId }),
+    component: [() => import('./IntegrationPage.tsx'), 'IntegrationPage'],
+  }),
+] as const;

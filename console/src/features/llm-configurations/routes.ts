@@ -1,0 +1,26 @@
+import { readList } from '../../api/query.ts';
+import { page } from '../../routing/page.ts';
+import { noSearch } from '../../routing/search.ts';
+import { llmConfigurationsSearch } from './search.ts';
+
+export const llmConfigurationsPages = [
+  page({
+    path: '/llm-configurations',
+    search: llmConfigurationsSearch,
+    operation: 'listLlmConfigurations',
+    first: readList('listUsedLlmConfigurations'),
+    component: [() => import('./LlmConfigurationsPage.tsx'), 'LlmConfigurationsPage'],
+  }),
+  page({
+    path: '/llm-configurations/new',
+    search: noSearch,
+    operation: 'createLlmConfiguration',
+    component: [() => import('./NewLlmConfigurationPage.tsx'), 'NewLlmConfigurationPage'],
+  }),
+  page({
+    path: '/llm-configurations/$llmId',
+    search: noSearch,
+    operation: 'getLlmConfiguration',
+    component: [() => import('./LlmConfigurationPage.tsx'), 'LlmConfigurationPage'],
+  }),
+] as const;

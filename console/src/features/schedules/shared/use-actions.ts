@@ -1,0 +1,33 @@
+import { perform, useAction } from '../../../api/index.ts';
+import { to } from '../../../routing/to.ts';
+import { schedules as words } from '../../../text/en/schedules.ts';
+import { notify } from '../../../ui/index.ts';
+
+/** The schedule that something is done to. */
+interface Scheduled {
+  id: string;
+  agent: { id: string };
+}
+
+/** The parameters of its operations. */
+export const paramsOf = ({ id, agent }: Scheduled) => ({ agent_id: agent.id, schedule_id: id });
+
+/**
+ * What is done to a schedule at once, without a question: `run` makes a Work Item, `resume` goes on with the next
+ * occurrence. `said` is what is said then.
+ */
+export const useScheduleActions = <S extends Scheduled>(
+  said: Record<'run' | 'resume', (schedule: S) => string>,
+) => ({
+  run: useAction(async (schedule: S) => {
+    const { body } = await perform('runSchedule', paramsOf(schedule));
+    notify(said.run(schedule), {
+      label: words.openWorkItem,
+      href: to('/work-items/$workItemId', { workItemId: body.id }),
+    });
+  }),
+  resume: useAction(async (schedule: S) => {
+    await perform('resumeSchedule', paramsOf(schedule), { ifMatch: null });
+    notify(said.resume(schedule));
+  }),
+});

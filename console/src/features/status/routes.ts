@@ -1,0 +1,13 @@
+import { readEarly } from '../../api/query.ts';
+import { page } from '../../routing/page.ts';
+import { statusSearch } from './search.ts';
+
+export const statusPages = [
+  page({
+    path: '/status',
+    search: statusSearch,
+    operation: 'getStatus',
+    first: () => readEarly('getStatus', {}),
+    component: [() => import('./StatusPage.tsx'), 'StatusPage'],
+  }),
+] as const;

@@ -1,0 +1,27 @@
+import { readEarly } from '../../api/query.ts';
+import { page } from '../../routing/page.ts';
+import { listQuery } from './list/filters.ts';
+import { newWorkItemSearch, workItemSearch, workItemsSearch } from './search.ts';
+
+export const workItemsPages = [
+  page({
+    path: '/work-items',
+    search: workItemsSearch,
+    operation: 'listWorkItems',
+    first: ({ search }) => readEarly('searchWorkItems', {}, listQuery(search)),
+    component: [() => import('./WorkItemsPage.tsx'), 'WorkItemsPage'],
+  }),
+  page({
+    path: '/work-items/new',
+    search: newWorkItemSearch,
+    operation: 'createWorkItem',
+    component: [() => import('./NewWorkItemPage.tsx'), 'NewWorkItemPage'],
+  }),
+  page({
+    path: '/work-items/$workItemId',
+    search: workItemSearch,
+    operation: 'getWorkItem',
+    first: ({ params }) => readEarly('getWorkItemDetail', { work_item_id: params.workItemId }),
+    component: [() => import('./WorkItemPage.tsx'), 'WorkItemPage'],
+  }),
+] as const;

@@ -1,0 +1,63 @@
+import { createRootRoute, createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { getMe } from '../api/me.ts';
+import type { OperationId } from '../api/operations.ts';
+
+/** The parameters in the path of a page. */
+export type PathParams<P extends string> = P extends `${string}$${infer Rest}`
+  ? Rest extends `${infer Name}/${infer More}`
+    ? { [K in Name]: string } & PathParams<More>
+    : { [K in Rest]: string }
+  : Record<never, never>;
+
+interface Page<P extends string, S extends object> {
+  path: P;
+  /** Reads what the address says after `?` (`searchSchema`). */
+  search: (raw: Record<string, unknown>) => S;
+  /** The operation without which the page shows nothing: who may not call it is told which role may. */
+  operation: OperationId;
+  /** Asks for what the page shows first (`readEarly`), in the words of the page, while its code is on its way. */
+  first?: (address: { params: PathParams<P>; search: S }) => void;
+  /** The module of the component, and its name there. It is loaded when someone goes to it or points at a link to it. */
+  component: readonly [load: () => Promise<object>, name: string];
+}
+
+declare module '@tanstack/react-router' {
+  interface StaticDataRouteOption {
+    operation?: OperationId;
+    first?: (address: { params: object; search: object }) => void;
+  }
+}
+
+/** Everything. `app/router.tsx` gives it and the frame their components. */
+export const root = createRootRoute();
+/** The frame: all pages but sign-in are inside it. */
+export const shell = createRoute({ getParentRoute: () => root, id: 'shell' });
+
+/** Asks for what a page shows first. Only if they may see it: a refusal would be in the audit log. */
+export const askFirst = (
+  { operation, first }: { operation?: OperationId; first?: (address: never) => void },
+  address: { params: object; search: object },
+): void => {
+  if (operation && getMe()?.operations.includes(operation)) first?.(address as never);
+};
+
+/** A page inside the frame. Its folder exports it in `routes.ts`, and `app/router.tsx` lists the folders. */
+export const page = <const P extends string, S extends object>({
+  path,
+  search,
+  operation,
+  first,
+  component: [load, name],
+}: Page<P, S>) =>
+  createRoute({
+    getParentRoute: () => shell,
+    path,
+    validateSearch: search,
+    component: lazyRouteComponent(load as () => Promise<Record<string, () => null>>, name),
+    staticData: { operation, first: first as never },
+    loader: ({ params, location, preload }) => {
+      // Who only points at a link asks for nothing.
+      if (!preload)
+        askFirst({ operation, first }, { params: params as object, search: search(location.search) });
+    },
+  });

@@ -1,0 +1,16 @@
+export { Compressor } from './wire/compress.ts';
+export { gunzip, gzip, type Inflated, unzstd } from './wire/gzip.ts';
+export { fromJson } from './wire/json.ts';
+export { JsonThread } from './wire/json-thread.ts';
+export {
+  type Encoding,
+  encodingOf,
+  exportResponse,
+  mediaType,
+  partialSuccess,
+  statusBody,
+} from './wire/messages.ts';
+export { WireReader } from './wire/protobuf.ts';
+export { type Reserve, readBody, release } from './wire/request-body.ts';
+export { withResourceAttributes } from './wire/resource.ts';
+export { mostSpans, type Scan, scan, selectSpans, takeSpans } from './wire/wire.ts';

@@ -1,0 +1,13 @@
+/** A line of the log: details and a message, or the message alone. */
+interface Line {
+  (details: object, message: string): void;
+  (message: string): void;
+}
+
+/** What the log on JetStream reports of itself; a logger of pino is one. */
+export interface Logger {
+  debug: Line;
+  info: Line;
+  warn: Line;
+  error: Line;
+}

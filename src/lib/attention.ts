@@ -1,0 +1,69 @@
+/** What needs attention, in the order in which it is shown. */
+export const attentionKinds = [
+  'no_scheduler',
+  'no_worker',
+  'no_delivery',
+  'schedule_overdue',
+  'schedule_blocked',
+  'occurrences_skipped',
+  'work_items_error',
+  'work_items_indeterminate',
+  'work_items_pending',
+  'reviews_waiting',
+  'integration_paused',
+  'integration_retrying',
+  'integration_behind',
+  'dead_letters',
+  'spans_expired',
+  'audit_broken',
+  'key_expiring',
+] as const;
+type AttentionKind = (typeof attentionKinds)[number];
+
+export const severities = ['error', 'warning', 'info'] as const;
+type Severity = (typeof severities)[number];
+
+export const subjectTypes = ['schedule', 'agent', 'work_item', 'integration', 'api_key'] as const;
+
+/** One line of what needs attention. */
+export interface Attention {
+  kind: AttentionKind;
+  severity: Severity;
+  /** How many things the line stands for. */
+  count: number;
+  since: Date | null;
+  /** What it is about, if that is one thing. */
+  subject: { type: (typeof subjectTypes)[number]; id: string; name: string } | null;
+  /** What is wrong, in one sentence without a full stop. */
+  title: string;
+  /** Why, and what that means, in sentences. */
+  detail: string;
+  /** What the page that its link opens is filtered by. */
+  filter: Record<string, string>;
+}
+
+/** More things of one kind than this share one line. */
+export const mostLines = 5;
+
+/** By severity, then in the order of the kinds, the oldest first. */
+export const sorted = (lines: readonly Attention[]): Attention[] =>
+  [...lines].sort(
+    (a, b) =>
+      severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+      attentionKinds.indexOf(a.kind) - attentionKinds.indexOf(b.kind) ||
+      (a.since?.getTime() ?? 0) - (b.since?.getTime() ?? 0),
+  );
+
+/**
+ * One line for each of `rows`. If they are more than `mostLines`, one line for all: that of the first, which is an
+ * example, with what `together` says of all of them.
+ */
+export const linesOf = <R>(
+  rows: readonly R[],
+  lineOf: (row: R) => Attention,
+  together: (first: R, example: Attention) => Partial<Attention>,
+): Attention[] => {
+  if (rows.length <= mostLines) return rows.map(lineOf);
+  const example = lineOf(rows[0]!);
+  return [{ ...example, subject: null, ...together(rows[0]!, example) }];
+};

@@ -1,0 +1,98 @@
+import { isObject } from '../lib/objects.ts';
+import { Field } from './field.ts';
+import type { Shape } from './group.ts';
+import { type Reference, type Referred, referencesIn } from './references.ts';
+
+/** The form of a resource in a workspace document, in which names stand in the place of ids. */
+
+type Item = Record<string, unknown>;
+
+/** What is called for each id, or each name, of what is referred to. Returns what stands in its place. */
+type Change = (to: Referred, text: string) => unknown;
+
+/** The fields with their names in a body and in a document, and what they refer to. */
+const named = (fields: Shape) =>
+  Object.entries(fields).map(([name, field]) => {
+    const { as = name, reference } = field instanceof Field ? field : {};
+    return { name, as, reference, field };
+  });
+
+const compare = (a: unknown, b: unknown): number => {
+  const [one, other] = [String(a), String(b)];
+  return one < other ? -1 : one > other ? 1 : 0;
+};
+
+/** A list whose order does not count, in one order: by the names, and then by the other values. */
+const sorted = (list: readonly unknown[], isOfObjects: boolean): unknown[] => {
+  if (!isOfObjects) return [...new Set(list)].sort(compare);
+  const values = (one: unknown) => Object.values(one as Item);
+  return [...list].sort((a, b) =>
+    values(a).reduce((order: number, value, i) => order || compare(value, values(b)[i]), 0),
+  );
+};
+
+/** `value` with what `change` returns in place of each id (`from` is `id`) or name. */
+const replaced = (
+  { to, inside }: Reference,
+  value: unknown,
+  change: Change,
+  from: 'id' | 'name',
+  into: 'id' | 'name',
+): unknown => {
+  const one = (text: unknown) => (typeof text === 'string' ? change(to, text) : text);
+  if (!Array.isArray(value)) return one(value);
+  if (!inside) return value.map(one);
+  return value.map((object: unknown) => {
+    if (!isObject(object)) return object;
+    const { [inside[from]]: text, ...rest } = object;
+    return { [inside[into]]: one(text), ...rest };
+  });
+};
+
+/** The item of a document that says what `values` are. `nameOf` returns the name of what an id refers to. */
+export const itemOf = (fields: Shape, values: object, nameOf: Change): Item =>
+  Object.fromEntries(
+    named(fields).map(({ name, as, reference }): [string, unknown] => {
+      const value = (values as Item)[name];
+      if (!reference) return [as, value];
+      const list = replaced(reference, value, nameOf, 'id', 'name');
+      return [as, reference.isSet && Array.isArray(list) ? sorted(list, !!reference.inside) : list];
+    }),
+  );
+
+/** The body that an item of a document is. What is no field stays as it is. */
+export const bodyOf = (fields: Shape, item: Item, idOf: Change): Item => {
+  const byAs = new Map(named(fields).map((one) => [one.as, one]));
+  return Object.fromEntries(
+    Object.entries(item).map(([key, value]) => {
+      const { name = key, reference } = byAs.get(key) ?? {};
+      return [name, reference ? replaced(reference, value, idOf, 'name', 'id') : value];
+    }),
+  );
+};
+
+/** What an item refers to by name, with the path of each name. */
+export const namesIn = (fields: Shape, item: Item) =>
+  named(fields).flatMap(({ as, reference }) =>
+    reference ? referencesIn(reference, as, item[as], 'name') : [],
+  );
+
+/** What an item has if a document leaves its fields out. */
+export const defaultsOf = (fields: Shape): Item =>
+  Object.fromEntries(
+    named(fields).flatMap(({ as, field }) => (field.fallback === undefined ? [] : [[as, field.fallback]])),
+  );
+
+/** The fields of a body that a document calls otherwise, with their names in the document. */
+export const renamedIn = (fields: Shape): Map<string, string> =>
+  new Map(named(fields).flatMap(({ name, as }) => (as === name ? [] : [[name, as]])));
+
+/** The path in an item of what a body has at `path`. */
+export const pathIn = (fields: Shape, path: string): string => {
+  const [first = ''] = path.split(/[.[]/);
+  const field = named(fields).find(({ name }) => name === first);
+  if (!field) return path;
+  const rest = path.slice(first.length);
+  const { inside } = field.reference ?? {};
+  return field.as + (inside ? rest.replace(inside.id, inside.name) : rest);
+};

@@ -1,0 +1,60 @@
+import type { Principal } from '../lib/principal.ts';
+
+/** The vocabulary of runs: what Work Items and runs of conversations have in common. */
+
+export interface RunError {
+  code: string;
+  message: string;
+}
+
+/** What a person is asked to decide before a run continues. */
+export interface PendingApproval {
+  approval_id: string;
+  kind: 'tool_call' | 'question' | 'unknown_outcome';
+  tool_name: string | null;
+  tool_server_id: string | null;
+  arguments: Record<string, unknown> | null;
+  input_schema: Record<string, unknown> | null;
+  reason: string | null;
+  /** RFC 3339. */
+  requested_at: string;
+  expires_at: null;
+  /** The call that it is about, and the definition of its tool at that time; not shown. Absent for external workers. */
+  tool_call_id?: string;
+  definition_hash?: string | null;
+}
+
+/** A pending approval before it is stored: the database adds the rest. */
+export type NewApproval = Omit<PendingApproval, 'requested_at' | 'expires_at'>;
+
+/** What a person decided about one of them. */
+export interface Decision {
+  approval_id: string;
+  decision: 'approve' | 'deny';
+  /** Instead of those that were asked about. */
+  arguments?: Record<string, unknown> | undefined;
+  reason?: string | undefined;
+}
+
+/** The same as it is stored for the next attempt. */
+export interface StoredDecision extends Decision {
+  /** Absent for external workers, like the two below. */
+  tool_call_id?: string;
+  definition_hash?: string | null;
+  /** Whether `arguments` are other ones than the model's. */
+  edited?: boolean;
+}
+
+/** Who did something, for the history. */
+export type Who = Pick<Principal, 'kind' | 'id' | 'name'>;
+
+/** The name in the history for what the platform does by itself. */
+export const worker: Who = { kind: 'system', id: 'worker', name: 'worker' };
+
+/** A claimed run and the fencing token of the claim: only its holder may write. */
+export interface Lease {
+  id: string;
+  fencing: number;
+  /** Default: the worker of the platform. */
+  by?: Who;
+}

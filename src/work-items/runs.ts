@@ -1,0 +1,76 @@
+import { hasCallbacks, recordDeliveries } from '../callbacks/index.ts';
+import { sql, type Tx } from '../database/index.ts';
+import { createRuns, type Lease, type Moved, type MoveReason, worker } from '../runs/index.ts';
+import { eventInsertion, hasEvent, recordEvents } from './history-store.ts';
+import type { Status } from './states.ts';
+import { stepChanges, stepTrace } from './step-store.ts';
+import { columns, type WorkItem, wakeWorkers } from './store.ts';
+
+/** A Work Item whose status changed. */
+type MovedItem = Moved<
+  WorkItem & {
+    /** Whether callbacks may have to be notified. */
+    notifies: boolean;
+  }
+>;
+
+/**
+ * What belongs to every change of a status, in its transaction: the history, the waterfall, and what callbacks are to
+ * be notified of. Since the end of an execution makes room for another Work Item of the agent, workers are notified.
+ * The creation of a Work Item does the same inside its own statement (`insertion` in store.ts).
+ */
+const recordMoved = async (
+  tx: Tx,
+  rows: readonly MovedItem[],
+  { action, principal, details }: MoveReason<MovedItem>,
+): Promise<void> => {
+  if (rows.length === 0) return;
+  const detailed = rows.map((row) => ({
+    ...row,
+    details: typeof details === 'function' ? details(row) : (details ?? {}),
+  }));
+  const moved = detailed.map(({ id, from_status: from, status: to, details }) => ({ id, from, to, details }));
+  await sql`with ${stepChanges(action, detailed)} ${eventInsertion({ action, principal, moved })}`.execute(
+    tx,
+  );
+  const notifying = rows.filter((row) => row.notifies && row.status !== row.from_status);
+  await recordDeliveries(
+    tx,
+    notifying.map(({ from_status, ...row }) => ({ ...row, previous_status: from_status })),
+  );
+  const claimable = rows.some(
+    ({ from_status: from, status: to }) => to === 'PENDING' || (from === 'EXECUTING' && to !== from),
+  );
+  if (claimable) await wakeWorkers(tx);
+};
+
+/** Records a result that came after the lease was lost, once however often it comes. Nothing else changes. */
+export const recordLateResult = async (
+  tx: Tx,
+  { id, fencing, by = worker }: Lease,
+  details: Record<string, unknown>,
+): Promise<void> => {
+  const { rows } = await sql<{ status: Status }>`
+    select status from work_items where id = ${id} for update`.execute(tx);
+  const late = { ...details, fencing };
+  for (const { status } of rows) {
+    if (await hasEvent(tx, id, 'late_result', late)) continue;
+    const moved = [{ id, from: status, to: status, details: late }];
+    await recordEvents(tx, { action: 'late_result', principal: by, moved });
+  }
+};
+
+/** Work Items as runs. Their claims are in claims.ts. */
+export const workItemRuns = createRuns<MovedItem>({
+  table: 'work_items',
+  columns: sql`${columns}, ${hasCallbacks} as notifies`,
+  cancelColumn: 'cancel_requested_at',
+  unsafeColumn: 'unsafe_tool_in_flight',
+  onClaim: [sql`started_at = platform_now()`, sql`updated_at = platform_now()`],
+  onMove: [sql`updated_at = platform_now()`],
+  onEnd: (result, reason) => [sql`result = ${result}`, sql`review_reason = ${reason}`],
+  contextCut: { read: sql`w.context_cut`, save: (cut) => ({ set: sql`context_cut = ${cut}` }) },
+  onTrace: stepTrace,
+  onMoved: recordMoved,
+  onLate: recordLateResult,
+});
