@@ -1,16 +1,20 @@
 import { audit } from '../audit/index.ts';
 import { type CallbackStore, checkChangedCallbacks } from '../callbacks/index.ts';
-import type { Executor, Tx } from '../database/index.ts';
+import { type Executor, json, type Tx } from '../database/index.ts';
 import { ApiError, badRequest, notFound, unprocessable } from '../lib/errors.ts';
 import { isId, newId } from '../lib/ids.ts';
 import type { Actor } from '../lib/principal.ts';
 import { lockLlmForShare } from '../llm-configurations/index.ts';
-import type { ChangesOf, Referred } from '../resource/index.ts';
+import type { Referred } from '../resource/index.ts';
 import { lockSemanticDataModelsForShare } from '../semantic-data-models/index.ts';
 import { lockToolServersForShare } from '../tool-servers/index.ts';
 import { checkMayLoosen } from './loosening.ts';
+import { releaseOf } from './versions/release.ts';
+import { withDraft } from './versions/content.ts';
+import { setFirstAuthor } from './versions/store.ts';
 import {
   type Agent,
+  type AgentChanges,
   type AgentFields,
   type AgentLock,
   type AgentMode,
@@ -109,8 +113,8 @@ const notOne: Partial<Record<Referred, string>> = {
   semantic_data_model: 'is not a semantic data model',
 };
 
-/** Throws 422 that names each field with an unknown id. What is referred to is locked for share. */
-const checkReferences = async (tx: Tx, fields: Omit<AgentChanges, 'callbacks'>): Promise<void> => {
+/** Returns the references to what does not exist. What exists is locked for share. */
+export const lockReferences = async (tx: Tx, fields: object) => {
   const given = agents.references(fields);
   const idsOf = (to: Referred) => given.filter((one) => one.to === to).map(({ text }) => text.toLowerCase());
   const known = new Set<string>();
@@ -118,7 +122,12 @@ const checkReferences = async (tx: Tx, fields: Omit<AgentChanges, 'callbacks'>):
   const toolServers = await lockToolServersForShare(tx, idsOf('tool_server').filter(isId));
   const models = await lockSemanticDataModelsForShare(tx, idsOf('semantic_data_model').filter(isId));
   const all = known.union(toolServers).union(models);
-  const unknown = given.filter(({ text }) => !all.has(text.toLowerCase()));
+  return given.filter(({ text }) => !all.has(text.toLowerCase()));
+};
+
+/** Throws 422 that names each field with an unknown id. What is referred to is locked for share. */
+const checkReferences = async (tx: Tx, fields: Omit<AgentChanges, 'callbacks'>): Promise<void> => {
+  const unknown = await lockReferences(tx, fields);
   if (unknown.length === 0) return;
   const faults = unknown.map(({ path, to }) => ({ path, message: notOne[to]! }));
   const isLlm = unknown.some(({ path }) => path === 'llm_id');
@@ -136,11 +145,10 @@ export const createAgent = async (
   const id = newId();
   const { stored, shown } = await callbacks.add(tx, { agentId: id }, fields.callbacks, actor);
   const agent = await insertAgent(tx, id, stored, fields);
+  await setFirstAuthor(tx, id, actor.principal);
   await audit(tx, actor, 'agent.create', agent.id, { name: agent.name, mode: agent.mode });
   return { ...agent, callbacks: shown };
 };
-
-export type AgentChanges = ChangesOf<typeof agents>;
 
 /** Throws 400 or 422 if the locked agent cannot have these changes. */
 const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promise<void> => {
@@ -153,8 +161,9 @@ const checkChanges = async (tx: Tx, before: Agent, changes: AgentChanges): Promi
 };
 
 /**
- * Changes the fields that `changes` has. Throws 400 or 422 for what the agent cannot have. `ifMatch` is called for the
- * locked row, after these checks. Returns the agent as the response shows it.
+ * Changes the fields that `changes` has. Content of an agent with `release: manual` is a draft from then on; otherwise it is
+ * published. Throws 400 or 422 for what the agent cannot have. `ifMatch` is called for the locked row, after these
+ * checks. Returns the agent as the response shows it.
  */
 export const updateAgent = async (
   tx: Tx,
@@ -164,7 +173,8 @@ export const updateAgent = async (
   changes: AgentChanges,
   ifMatch: (revision: number) => void = () => {},
 ): Promise<Agent> => {
-  const before = await lockAgent(tx, id);
+  const published = await lockAgent(tx, id);
+  const before = withDraft(published);
   await checkChanges(tx, before, changes);
   const merged = agents.merge(before, changes);
   await checkMayLoosen(tx, actor, before, {
@@ -175,10 +185,17 @@ export const updateAgent = async (
   const replaced =
     changes.callbacks &&
     (await hooks.callbacks.replace(tx, { agentId: before.id }, before.callbacks, changes.callbacks, actor));
-  const after = await updateAgentRow(tx, before.id, changes, replaced?.stored);
-  if (changes.settings || changes.execution) await hooks.onSettings(tx);
-  const changed = agents.changed(changes);
-  await audit(tx, actor, 'agent.update', after.id, { name: after.name, changed });
+  const release = await releaseOf(tx, actor, published, changes);
+  const after = await updateAgentRow(tx, before.id, release.changes, {
+    ...release.columns,
+    ...(replaced && { callbacks: json(replaced.stored) }),
+  });
+  if (changes.settings || release.isPublished) await hooks.onSettings(tx);
+  await audit(tx, actor, 'agent.update', after.id, {
+    name: after.name,
+    changed: agents.changed(changes),
+    ...(release.isPublished ? { version: after.version } : {}),
+  });
   return replaced ? { ...after, callbacks: replaced.shown } : after;
 };
 

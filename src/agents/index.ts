@@ -2,10 +2,12 @@ import { type Executor, everything, type Tx } from '../database/index.ts';
 import type { Feature, Services } from '../feature.ts';
 import type { Route } from '../http/index.ts';
 import type { Actor } from '../lib/principal.ts';
-import { type AgentChanges, type AgentHooks, createAgent, deleteAgent, updateAgent } from './agents.ts';
+import { type AgentHooks, createAgent, deleteAgent, updateAgent } from './agents.ts';
 import { agentPageRoutes } from './page-routes.ts';
 import { agentRoutes } from './routes.ts';
-import { type Agent, listAgents } from './store.ts';
+import { canaryLoop } from './versions/canary.ts';
+import { withDraft } from './versions/content.ts';
+import { type Agent, type AgentChanges, listAgents } from './store.ts';
 
 export {
   checkUnused,
@@ -21,6 +23,9 @@ export { builtInToolNames, fields as agentFields } from './fields.ts';
 export { approvalGuard } from './loosening.ts';
 export { createBody as createAgentBody, updateBody as updateAgentBody } from './routes.ts';
 export { type Agent, defaultApprovalRole, findAgent } from './store.ts';
+export { findPinned, getPinned, type PinnedAgent, pinAssignment } from './versions/pins.ts';
+export { type NamedInRun, recordFirstRun } from './versions/store.ts';
+export { listMissing } from './versions/versions.ts';
 
 /** What the routes do, for other features that change agents. */
 interface AgentRules {
@@ -39,15 +44,16 @@ export interface Agents extends Feature {
 }
 
 /** Agents: Worker agents and conversational agents. */
-export const createAgents = ({ db }: Services, hooks: AgentHooks): Agents => ({
+export const createAgents = ({ db, log }: Services, hooks: AgentHooks): Agents => ({
   tag: {
     name: 'Agents',
     description: 'Worker agents execute Work Items; conversational agents talk.',
   },
   routes: agentRoutes(db, hooks),
+  loops: [canaryLoop({ db, log })],
   pageRoutes: agentPageRoutes(db),
   rules: {
-    list: (executor) => listAgents(executor, everything),
+    list: async (executor) => (await listAgents(executor, everything)).map(withDraft),
     create: (tx, actor, fields) => createAgent(tx, actor, hooks, fields),
     update: (tx, actor, id, changes) => updateAgent(tx, actor, hooks, id, changes),
     delete: (tx, actor, id) => deleteAgent(tx, actor, hooks, id),

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { Database } from '../database/index.ts';
-import { finder, id, listPage, pageOf, pageQuery, type Route, route, timestamp } from '../http/index.ts';
+import { finder, listPage, pageOf, pageQuery, type Route, route } from '../http/index.ts';
 import { type AgentHooks, checkWorkerFields, createAgent, deleteAgent, updateAgent } from './agents.ts';
+import { publicAgent, toResponse } from './responses.ts';
 import { agents, findAgent, listAgents } from './store.ts';
-
-const publicAgent = z
-  .object({ id, ...agents.shown, created_at: timestamp, updated_at: timestamp })
-  .meta({ id: 'PublicAgent' });
+import { versionRoutes } from './versions/routes.ts';
 
 export const createBody = z.object(agents.create).meta({ id: 'CreateAgentBody' });
 export const updateBody = z.object(agents.patch).meta({ id: 'UpdateAgentBody' });
@@ -23,7 +21,10 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       summary: 'List agents',
       query: pageQuery,
       response: pageOf('AgentPage', publicAgent),
-      handler: listPage(db, listAgents),
+      handler: listPage(db, async (executor, page) => {
+        const rows = await listAgents(executor, page);
+        return Promise.all(rows.map((agent) => toResponse(executor, agent)));
+      }),
     }),
     route({
       id: 'createAgent',
@@ -41,7 +42,7 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
         transaction(async (tx) => {
           const agent = await createAgent(tx, actor, hooks, body);
           etag(agent.revision);
-          return agent;
+          return toResponse(tx, agent);
         }),
     }),
     route({
@@ -56,7 +57,7 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       etag: true,
       handler: async ({ found, etag }) => {
         etag(found.revision);
-        return found;
+        return db.run((executor) => toResponse(executor, found));
       },
     }),
     route({
@@ -76,7 +77,7 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
         transaction(async (tx) => {
           const agent = await updateAgent(tx, actor, hooks, found.id, body, ifMatch);
           etag(agent.revision);
-          return agent;
+          return toResponse(tx, agent);
         }),
     }),
     route({
@@ -94,5 +95,6 @@ export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
       handler: ({ found, transaction, ifMatch, actor }) =>
         transaction((tx) => deleteAgent(tx, actor, hooks, found.id, ifMatch)),
     }),
+    ...versionRoutes(db, hooks),
   ];
 };

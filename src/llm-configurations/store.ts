@@ -104,10 +104,15 @@ export type LlmUse = 'default' | 'documents' | 'agents';
  * meantime, because that locks the row for share. The transaction may have failed in that case, so throw after it.
  */
 export const deleteLlmRow = async (tx: Tx, id: string): Promise<LlmUse | null> => {
-  // A list cannot have a foreign key; the default and `llm_id` have one.
-  const { rows } = await sql`select 1 from agents where ${id}::uuid = any(fallback_llm_ids) limit 1`.execute(
-    tx,
-  );
+  // Lists and stored versions cannot have a foreign key; the default and `llm_id` have one.
+  const { rows } = await sql`select 1 from agents a where ${id}::uuid = any(a.fallback_llm_ids) or exists (
+      select from (
+        select a.draft::jsonb as content where a.draft is not null
+        union all
+        select v.content::jsonb from agent_versions v
+        where a.canary is not null and v.agent_id = a.id and v.number = (a.canary ->> 'version')::integer
+      ) other where content ->> 'llm_id' = ${id} or content -> 'fallback_llm_ids' @> ${json([id])}::jsonb
+    ) limit 1`.execute(tx);
   if (rows.length > 0) return 'agents';
   try {
     await tx.deleteFrom('llm_configurations').where('id', '=', id).execute();

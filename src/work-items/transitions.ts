@@ -46,6 +46,7 @@ const setBy: Record<Action, (decisions: readonly StoredDecision[]) => RawBuilder
     sql`usage = null`,
     sql`started_at = null`,
     sql`trace_id = null`,
+    sql`agent_version = null`,
   ],
   complete: () => [sql`error = null`, sql`review_reason = null`, nothingAsked],
 };

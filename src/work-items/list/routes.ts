@@ -11,7 +11,8 @@ import {
 } from '../../http/index.ts';
 import { unprocessable } from '../../lib/errors.ts';
 import { isId } from '../../lib/ids.ts';
-import { searchQuery } from '../search/schemas.ts';
+import { versionNeedsAgent } from '../schemas.ts';
+import { hasOneAgent, searchQuery } from '../search/schemas.ts';
 import {
   countByStatus,
   countNewer,
@@ -49,7 +50,7 @@ const listQuery = searchQuery.extend({
     .describe('1: also count, for each status, what the other filters match.'),
   limit,
   next: z.string().optional().describe('The `next` of the page before, unchanged.'),
-});
+}).refine(hasOneAgent, versionNeedsAgent);
 
 const counts = z
   .object(
@@ -123,7 +124,9 @@ export const workItemListRoutes = (db: Database): Route[] => [
     path: '/work-items/newer',
     summary: 'Count newer Work Items',
     description: 'How many that match the filters were created after the first one of a list.',
-    query: searchQuery.extend({ than: z.string().describe('The id of the newest Work Item that is known.') }),
+    query: searchQuery
+      .extend({ than: z.string().describe('The id of the newest Work Item that is known.') })
+      .refine(hasOneAgent, versionNeedsAgent),
     otherStatuses: [400],
     conditional: true,
     response: z

@@ -9,7 +9,7 @@ import {
   type Referred,
   type Shape,
 } from '../../resource/index.ts';
-import { isSame } from '../diff.ts';
+import { isSame } from '../../lib/differences.ts';
 import { clean } from '../paths.ts';
 import type { Found, Item, Kind, NamesOf, Run } from './kind.ts';
 import { changesOf, itself, readBody } from './read.ts';
