@@ -105,6 +105,14 @@ create trigger agents_first_version after insert on agents for each row execute 
 select freeze_agent_version(a.id, agent_content(a)), record_agent_publication(a.publication_id, a.id, null, 1)
 from agents a;
 
+-- What agents may run next: drafts, and the versions of canaries. What these name is not deleted.
+create view agent_other_contents as
+  select id as agent_id, draft::jsonb as content from agents where draft is not null
+  union all
+  select v.agent_id, v.content::jsonb from agents a
+  join agent_versions v on v.agent_id = a.id and v.number = (a.canary ->> 'version')::integer
+  where a.canary is not null;
+
 -- The version that a claim pinned; null before the first, and for what was claimed before there were versions.
 alter table work_items add column agent_version integer;
 alter table conversation_runs add column agent_version integer;

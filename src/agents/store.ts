@@ -4,7 +4,6 @@ import {
   json,
   type Page,
   prepared,
-  type RawBuilder,
   selectPage,
   sql,
   type Tx,
@@ -183,15 +182,6 @@ export const updateAgentRow = async (
   also: Parameters<typeof agents.update>[3],
 ): Promise<Agent> => toAgent(await agents.update(tx, id, changes, also));
 
-/** Whether the draft of `agents a`, or the version of its canary, matches a condition of `content`. */
-export const namedElsewhere = (condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`exists (
-  select from (
-    select a.draft::jsonb as content where a.draft is not null
-    union all
-    select v.content::jsonb from agent_versions v
-    where a.canary is not null and v.agent_id = a.id and v.number = (a.canary ->> 'version')::integer
-  ) other where ${condition})`;
-
 /** The ids of at most `limit` agents that have `id` in the field, published, in a draft or in a canary. */
 export const listAgentsNaming = async (
   tx: Tx,
@@ -200,7 +190,9 @@ export const listAgentsNaming = async (
   limit: number,
 ): Promise<string[]> => {
   const { rows } = await sql<{ id: string }>`select a.id from agents a
-    where a.${sql.ref(field)} @> array[${id}::uuid] or ${namedElsewhere(sql`content -> ${field} @> ${json([id])}::jsonb`)}
+    where a.${sql.ref(field)} @> array[${id}::uuid] or exists (
+      select from agent_other_contents o
+      where o.agent_id = a.id and o.content -> ${field} @> ${json([id])}::jsonb)
     order by a.id limit ${limit}`.execute(tx);
   return rows.map((row) => row.id);
 };

@@ -1,4 +1,4 @@
-import { type Executor, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
+import { type Executor, json, type Page, selectPage, sql, type Table, type Tx } from '../database/index.ts';
 import { text } from '../http/index.ts';
 import {
   column,
@@ -106,12 +106,8 @@ export type LlmUse = 'default' | 'documents' | 'agents';
 export const deleteLlmRow = async (tx: Tx, id: string): Promise<LlmUse | null> => {
   // Lists and stored versions cannot have a foreign key; the default and `llm_id` have one.
   const { rows } = await sql`select 1 from agents a where ${id}::uuid = any(a.fallback_llm_ids) or exists (
-      select from (
-        select a.draft::jsonb as content where a.draft is not null
-        union all
-        select v.content::jsonb from agent_versions v
-        where a.canary is not null and v.agent_id = a.id and v.number = (a.canary ->> 'version')::integer
-      ) other where content ->> 'llm_id' = ${id} or content -> 'fallback_llm_ids' @> ${json([id])}::jsonb
+      select from agent_other_contents o where o.agent_id = a.id
+        and (o.content ->> 'llm_id' = ${id} or o.content -> 'fallback_llm_ids' @> ${json([id])}::jsonb)
     ) limit 1`.execute(tx);
   if (rows.length > 0) return 'agents';
   try {

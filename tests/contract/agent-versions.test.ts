@@ -223,6 +223,9 @@ describe('versions of an agent', () => {
       await patch(agent, { fallback_llm_ids: [] });
       expect((await at().api.delete(`/llm-configurations/${llm.id}`)).status).toBe(412);
       await ok(act(agent, 'publish'));
+      await patch(agent, { llm_id: llm.id });
+      expect((await at().api.delete(`/llm-configurations/${llm.id}`)).status).toBe(412);
+      await at().api.delete(`${path(agent)}/draft`);
       expect((await at().api.delete(`/llm-configurations/${llm.id}`)).status).toBe(204);
       expectError(await act(agent, 'rollback', { version: 1 }), 412, /deleted/, {
         missing: [{ field: 'fallback_llm_ids', id: llm.id }],
