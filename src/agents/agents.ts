@@ -9,9 +9,6 @@ import type { Referred } from '../resource/index.ts';
 import { lockSemanticDataModelsForShare } from '../semantic-data-models/index.ts';
 import { lockToolServersForShare } from '../tool-servers/index.ts';
 import { checkMayLoosen } from './loosening.ts';
-import { releaseOf } from './versions/release.ts';
-import { withDraft } from './versions/content.ts';
-import { setFirstAuthor } from './versions/store.ts';
 import {
   type Agent,
   type AgentChanges,
@@ -29,6 +26,9 @@ import {
   lockMode,
   updateAgentRow,
 } from './store.ts';
+import { withDraft } from './versions/content.ts';
+import { releaseOf } from './versions/release.ts';
+import { setFirstAuthor } from './versions/store.ts';
 
 /** What other features do in the transaction that changes an agent. */
 export interface AgentHooks {

@@ -5,9 +5,9 @@ import type { Actor } from '../lib/principal.ts';
 import { type AgentHooks, createAgent, deleteAgent, updateAgent } from './agents.ts';
 import { agentPageRoutes } from './page-routes.ts';
 import { agentRoutes } from './routes.ts';
+import { type Agent, type AgentChanges, listAgents } from './store.ts';
 import { canaryLoop } from './versions/canary.ts';
 import { withDraft } from './versions/content.ts';
-import { type Agent, type AgentChanges, listAgents } from './store.ts';
 
 export {
   checkUnused,

@@ -1,13 +1,5 @@
 import type { Callback } from '../callbacks/index.ts';
-import {
-  type Executor,
-  json,
-  type Page,
-  prepared,
-  selectPage,
-  sql,
-  type Tx,
-} from '../database/index.ts';
+import { type Executor, json, type Page, prepared, selectPage, sql, type Tx } from '../database/index.ts';
 import type { Role } from '../lib/principal.ts';
 import {
   type ChangesOf,

@@ -17,10 +17,7 @@ export const conversationRuns = createRuns<ConversationRun>({
     CANCELLED: 'cancelled',
   },
   parent: { table: 'conversations', key: 'conversation_id' },
-  onClaim: [
-    sql`started_at = coalesce(started_at, platform_now())`,
-    pinAssignment(sql`w.conversation_id`),
-  ],
+  onClaim: [sql`started_at = coalesce(started_at, platform_now())`, pinAssignment(sql`w.conversation_id`)],
   onMove: [],
   onEnd: (result) => [sql`answer = ${result} #>> '{}'`],
   contextCut: {

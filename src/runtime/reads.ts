@@ -1,4 +1,10 @@
-import { findPinned, listMissing, type NamedInRun, type PinnedAgent, recordFirstRun } from '../agents/index.ts';
+import {
+  findPinned,
+  listMissing,
+  type NamedInRun,
+  type PinnedAgent,
+  recordFirstRun,
+} from '../agents/index.ts';
 import type { Database } from '../database/index.ts';
 import { Batch } from '../lib/batch.ts';
 import { notFound } from '../lib/errors.ts';
@@ -64,7 +70,11 @@ export const createReads = (db: Database, llms: Pick<LlmConfigurations, 'resolve
       if (!agent) throw notFound('agent');
       if (version !== null && agent.isRetired) {
         const missing = await db.tx((tx) => listMissing(tx, agent));
-        if (missing.length > 0) throw new VersionUnusable(version, missing.map(({ field }) => field));
+        if (missing.length > 0)
+          throw new VersionUnusable(
+            version,
+            missing.map(({ field }) => field),
+          );
       }
       return agent;
     },

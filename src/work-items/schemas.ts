@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { changedCallbacks, newCallbacks, publicCallback } from '../callbacks/index.ts';
-import {
-  id,
-  jsonObject,
-  jsonValue,
-  optional,
-  optionalQueryInteger,
-  text,
-  timestamp,
-} from '../http/index.ts';
+import { id, jsonObject, jsonValue, optional, optionalQueryInteger, text, timestamp } from '../http/index.ts';
 import { pendingApproval, runUsage, wholeUsage } from '../runs/index.ts';
 import { messageRoles } from './messages.ts';
 import { changedStartAt, startAt } from './start.ts';

@@ -1,5 +1,5 @@
-import { isObject } from '../lib/objects.ts';
 import { isSame } from '../lib/differences.ts';
+import { isObject } from '../lib/objects.ts';
 import { documentKeys, type WorkspaceDocument } from './document.ts';
 import type { Found, Item, Kind, KindName } from './kinds/kind.ts';
 import { mapStrings } from './paths.ts';

@@ -1,7 +1,7 @@
+import { isSame } from '../lib/differences.ts';
 import type { Fault } from '../lib/errors.ts';
 import { isObject } from '../lib/objects.ts';
 import { showPath } from '../lib/text.ts';
-import { isSame } from '../lib/differences.ts';
 import type { Found, Item, Kind } from './kinds/kind.ts';
 import { faultsOf, inside } from './kinds/read.ts';
 import { mapStrings, type Path, valueAt } from './paths.ts';

@@ -49,7 +49,9 @@ describe('versions of an agent', () => {
 
     test('automatic: a change of content is a version at once, others are not, and equal content is none', async () => {
       const agent = await newAgent(at());
-      expect(await patch(agent, { name: 'B', description: 'x', settings: { max_concurrency: 9 } })).toMatchObject({
+      expect(
+        await patch(agent, { name: 'B', description: 'x', settings: { max_concurrency: 9 } }),
+      ).toMatchObject({
         version: 1,
       });
       expect(await patch(agent, { instructions: '' })).toMatchObject({ version: 1 });
@@ -66,9 +68,7 @@ describe('versions of an agent', () => {
         { path: 'settings.max_steps', from: 20, to: 7 },
       ]);
       expect(changed.content).not.toHaveProperty('settings.max_concurrency');
-      expect(changed.content_hash).toBe(
-        createHash('sha256').update(rfc8785(changed.content)).digest('hex'),
-      );
+      expect(changed.content_hash).toBe(createHash('sha256').update(rfc8785(changed.content)).digest('hex'));
       expect((await versions(agent)).map((one: { state: string }) => one.state)).toEqual([
         'published',
         'retired',
@@ -122,8 +122,19 @@ describe('versions of an agent', () => {
         expectError(await at().api.get(`${path(agent)}/versions/${one}`), 404);
       }
       expect(faults(await at().api.get(`${path(agent)}/versions/1?compare_to=2`))).toEqual(['compare_to']);
-      expect((await at().as(undefined, '/api/v1').get(`${path(agent)}/versions`)).status).toBe(401);
-      expectError(await at().as(undefined, '/api/v2').get(`${path(agent)}/versions`), 401);
+      expect(
+        (
+          await at()
+            .as(undefined, '/api/v1')
+            .get(`${path(agent)}/versions`)
+        ).status,
+      ).toBe(401);
+      expectError(
+        await at()
+          .as(undefined, '/api/v2')
+          .get(`${path(agent)}/versions`),
+        401,
+      );
     });
 
     test('a Work Item keeps the version of its first claim until it is restarted', async () => {
@@ -142,7 +153,9 @@ describe('versions of an agent', () => {
       expect(await again('restart')).toMatchObject({ agent_version: 2 });
       const { data } = await ok(at().api.get(`/work-items/${item.id}/events`));
       const claims = data.filter(({ action }: { action: string }) => action === 'claim');
-      expect(claims.map((one: { details: { agent_version: number } }) => one.details.agent_version)).toContain(2);
+      expect(
+        claims.map((one: { details: { agent_version: number } }) => one.details.agent_version),
+      ).toContain(2);
       const found = await ok(at().api.get(`/work-items?agent_id=${agent.id}&agent_version=2`));
       expect(found.records.map(({ id }: { id: string }) => id)).toEqual([item.id]);
       expectError(await at().api.get('/work-items?agent_version=2'), 422);
@@ -165,7 +178,10 @@ describe('versions of an agent', () => {
 
     test('what a replica of the release before changes is a version too', async () => {
       const agent = await newAgent(at());
-      await query(at(), sql`update agents set instructions = 'old', revision = revision + 1 where id = ${agent.id}`);
+      await query(
+        at(),
+        sql`update agents set instructions = 'old', revision = revision + 1 where id = ${agent.id}`,
+      );
       expect(await get(agent)).toMatchObject({ version: 2, latest_version: 2, instructions: 'old' });
       expect((await versions(agent))[0]).toMatchObject({ number: 2, created_by: null });
       expect((await publications(agent))[0]).toMatchObject({ kind: 'automatic', version: 2, by: null });

@@ -48,8 +48,8 @@ export const updateCanary = async (
 
 /** The ids of the agents that have a canary. */
 export const listCanaries = async (executor: Executor): Promise<string[]> => {
-  const { rows } = await sql<{ id: string }>`select id from agents where canary is not null order by id`.execute(
-    executor,
-  );
+  const { rows } = await sql<{
+    id: string;
+  }>`select id from agents where canary is not null order by id`.execute(executor);
   return rows.map(({ id }) => id);
 };

@@ -45,7 +45,12 @@ const contentOfVersion = async (
 };
 
 /** Starts a canary. Throws 403 if it loosens what the agent may do, 412 if it cannot run, 422 for an unknown version. */
-export const startCanary = async (tx: Tx, actor: Actor, agentId: string, wanted: NewCanary): Promise<Agent> => {
+export const startCanary = async (
+  tx: Tx,
+  actor: Actor,
+  agentId: string,
+  wanted: NewCanary,
+): Promise<Agent> => {
   const agent = await lockAgent(tx, agentId);
   checkNoCanary(agent);
   const { version, content } = await contentOfVersion(tx, actor, agent, wanted.version);
@@ -156,5 +161,10 @@ export const canaryLoop = ({ db, log }: Pick<Services, 'db' | 'log'>): FeatureLo
       return everyMs;
     },
   });
-  return { role: 'scheduler', start: () => void loop.start(), stop: () => loop.stop(), pass: () => loop.pass() };
+  return {
+    role: 'scheduler',
+    start: () => void loop.start(),
+    stop: () => loop.stop(),
+    pass: () => loop.pass(),
+  };
 };

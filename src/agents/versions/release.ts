@@ -35,7 +35,8 @@ export const releaseOf = async (
     agent.id,
     changedContent(agent.draft ?? agent.content, changes),
   );
-  if (isPublished) return { changes: unversionedChanges(changes), columns: { draft: null }, isPublished: false };
+  if (isPublished)
+    return { changes: unversionedChanges(changes), columns: { draft: null }, isPublished: false };
   if (release === 'manual') {
     return {
       changes: unversionedChanges(changes),

@@ -5,8 +5,14 @@ import { agents } from '../store.ts';
 const number = z.int().min(1).max(2_000_000_000);
 
 /** Fields of an agent that no version has. */
-const { name: _name, description: _description, mode: _mode, callbacks: _callbacks, release: _release, ...fields } =
-  agents.shown;
+const {
+  name: _name,
+  description: _description,
+  mode: _mode,
+  callbacks: _callbacks,
+  release: _release,
+  ...fields
+} = agents.shown;
 
 const content = z
   .object({ ...fields, settings: fields.settings.omit({ max_concurrency: true }) })

@@ -1,4 +1,12 @@
-import { type Executor, json, type Page, type RawBuilder, selectPage, sql, type Tx } from '../../database/index.ts';
+import {
+  type Executor,
+  json,
+  type Page,
+  type RawBuilder,
+  selectPage,
+  sql,
+  type Tx,
+} from '../../database/index.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Principal } from '../../lib/principal.ts';
 import type { Content } from '../store.ts';
@@ -96,7 +104,11 @@ export const freeze = async (
 };
 
 /** Says who made the first version of a new agent. */
-export const setFirstAuthor = async (tx: Tx, agentId: string, { kind, id, name }: Principal): Promise<void> => {
+export const setFirstAuthor = async (
+  tx: Tx,
+  agentId: string,
+  { kind, id, name }: Principal,
+): Promise<void> => {
   await sql`with version as (
       update agent_versions set created_by = ${id} where agent_id = ${agentId}
     ) update agent_publications set published_by = ${json({ kind, id, name })}::jsonb
@@ -136,7 +148,9 @@ export const recordPublication = async (
   };
 };
 
-const contentSet = (columns: readonly string[]): RawBuilder<unknown> => sql`(${sql.join(columns.map(sql.ref))}) =
+const contentSet = (
+  columns: readonly string[],
+): RawBuilder<unknown> => sql`(${sql.join(columns.map(sql.ref))}) =
   (select ${sql.join(columns.map((name) => sql`p.${sql.ref(name)}`))} from frozen p)`;
 
 /** Writes content into the columns of the locked agent, with what `recordPublication` returned and its new draft. */

@@ -36,21 +36,23 @@ const ids = queryList(z.string(), mostIds)
   .optional()
   .describe('Only those of these that also match the other filters; all of them in one page.');
 
-const listQuery = searchQuery.extend({
-  ids,
-  sort: z
-    .enum(sorts)
-    .default('created')
-    .describe(
-      '`created`: newest first. `finished`: last finished first. `duration`: longest first. `waiting`: those that wait for a person, longest wait first. What has none of it follows at the end, newest first.',
-    ),
-  counts: z
-    .enum(['0', '1'])
-    .optional()
-    .describe('1: also count, for each status, what the other filters match.'),
-  limit,
-  next: z.string().optional().describe('The `next` of the page before, unchanged.'),
-}).refine(hasOneAgent, versionNeedsAgent);
+const listQuery = searchQuery
+  .extend({
+    ids,
+    sort: z
+      .enum(sorts)
+      .default('created')
+      .describe(
+        '`created`: newest first. `finished`: last finished first. `duration`: longest first. `waiting`: those that wait for a person, longest wait first. What has none of it follows at the end, newest first.',
+      ),
+    counts: z
+      .enum(['0', '1'])
+      .optional()
+      .describe('1: also count, for each status, what the other filters match.'),
+    limit,
+    next: z.string().optional().describe('The `next` of the page before, unchanged.'),
+  })
+  .refine(hasOneAgent, versionNeedsAgent);
 
 const counts = z
   .object(

@@ -23,8 +23,13 @@ const single = {
   q: text(200, 1).optional().describe('How the name or the id begins, in upper or lower case.'),
 };
 
-export const hasOneAgent = ({ agent_id, agent_version }: { agent_id?: unknown; agent_version?: unknown }): boolean =>
-  agent_version === undefined || (Array.isArray(agent_id) && agent_id.length === 1);
+export const hasOneAgent = ({
+  agent_id,
+  agent_version,
+}: {
+  agent_id?: unknown;
+  agent_version?: unknown;
+}): boolean => agent_version === undefined || (Array.isArray(agent_id) && agent_id.length === 1);
 
 const repeated = ', given several times or with commas';
 

@@ -7,10 +7,10 @@ import {
   updateDataConnectionBody,
 } from '../../data-connections/index.ts';
 import { jsonObject } from '../../http/index.ts';
+import { isSame } from '../../lib/differences.ts';
 import { unprocessable } from '../../lib/errors.ts';
 import { required, withDefault } from '../../resource/index.ts';
 import { type SemanticDataModels, semanticDataModelBody } from '../../semantic-data-models/index.ts';
-import { isSame } from '../../lib/differences.ts';
 import { clean } from '../paths.ts';
 import type { Item, Kind, Outlook } from './kind.ts';
 import { faultsIn, readBody } from './read.ts';

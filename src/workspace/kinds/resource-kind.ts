@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Executor } from '../../database/index.ts';
+import { isSame } from '../../lib/differences.ts';
 import {
   bodyOf,
   defaultsOf,
@@ -9,7 +10,6 @@ import {
   type Referred,
   type Shape,
 } from '../../resource/index.ts';
-import { isSame } from '../../lib/differences.ts';
 import { clean } from '../paths.ts';
 import type { Found, Item, Kind, NamesOf, Run } from './kind.ts';
 import { changesOf, itself, readBody } from './read.ts';

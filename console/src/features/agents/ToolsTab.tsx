@@ -6,6 +6,7 @@ import { common } from '../../text/en/common.ts';
 import { Checkbox, MultiSelect, notify, optionsOf, permissionReason, Select } from '../../ui/index.ts';
 import { LoadedAgent, useAgentForm } from './AgentForm.tsx';
 import { type BuiltInTool, BuiltInToolsField } from './BuiltInToolsField.tsx';
+import { DraftStatus } from './DraftStatus.tsx';
 import { PolicyFields } from './PolicyFields.tsx';
 
 const toValues = ({
@@ -103,5 +104,12 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<PublicAg
 
 /** Which tool servers and semantic data models the agent uses, and who may approve its calls. */
 export const ToolsTab = ({ agentId }: { agentId: string }) => (
-  <LoadedAgent agentId={agentId}>{(agent, got) => <ToolsForm agent={agent} got={got} />}</LoadedAgent>
+  <LoadedAgent agentId={agentId}>
+    {(agent, got) => (
+      <>
+        <DraftStatus agent={agent} />
+        <ToolsForm agent={agent} got={got} />
+      </>
+    )}
+  </LoadedAgent>
 );

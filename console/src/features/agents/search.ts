@@ -11,6 +11,7 @@ export const agentTabs = [
   'conversations',
   'instructions',
   'tools',
+  'versions',
   'connect',
 ] as const;
-export const agentSearch = searchSchema({ tab: oneOf(agentTabs), next: text });
+export const agentSearch = searchSchema({ tab: oneOf(agentTabs), next: text, from: text, to: text });
