@@ -7,7 +7,6 @@ import { Box, Page } from '../ui/Page.tsx';
 import { isOldVersion, reloadOnce } from './reload.ts';
 import css from './Shell.module.css';
 
-/** No page has this address. */
 export const NotFound = () => (
   <Page title={pages.notFound} lead={`${shell.notFound} ${shell.notFoundMore}`}>
     <Bar>
@@ -40,7 +39,6 @@ const Outdated = () => {
   );
 };
 
-/** A page threw. The others go on. */
 export const Crashed = ({ error }: { error: unknown }) =>
   isOldVersion(error) ? (
     <Outdated />
@@ -57,7 +55,6 @@ export const Crashed = ({ error }: { error: unknown }) =>
     </Page>
   );
 
-/** The frame itself threw. */
 export const CrashedAlone = ({ error }: { error: unknown }) => (
   <main className={css.alone}>
     <Crashed error={error} />

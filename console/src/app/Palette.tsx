@@ -12,7 +12,7 @@ import css from './Palette.module.css';
 import { recentVisits } from './recent.ts';
 import { useFound } from './search-results.ts';
 
-/** What the palette offers: a link, or a choice of this browser. */
+/** An entry of the palette: a link, or a choice of this browser. */
 interface Entry {
   id: string;
   group: string;
@@ -22,7 +22,7 @@ interface Entry {
   run?: () => void;
 }
 
-/** Whether each word of the query begins a word of the label. */
+/** Matches if each word of the query begins a word of the label. */
 const matches = (label: string, query: string): boolean => {
   const words = label.toLowerCase().split(/[\s:/]+/);
   return query

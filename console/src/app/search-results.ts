@@ -33,7 +33,6 @@ const hrefOf = ({ kind, id, detail, agent_id }: SearchHit): string => {
   }
 };
 
-/** Returns `value` once it has not changed for 150 ms. */
 const useSettled = (value: string): string => {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -43,7 +42,7 @@ const useSettled = (value: string): string => {
   return settled;
 };
 
-/** Returns what the platform finds for a query, if it has a search. */
+/** Returns the platform's search results, if it has a search. */
 export const useFound = (query: string): { label: string; note: string; href: string }[] => {
   const settled = useSettled(query);
   const enabled = useMe().operations.includes('search') && settled.length > 0;

@@ -79,7 +79,6 @@ const DeleteFileDialog = ({
   </DeleteDialog>
 );
 
-/** Starts the download of what the platform sends as a file. */
 export const download = (address: string) => {
   const link = Object.assign(document.createElement('a'), { href: address, download: '' });
   link.click();

@@ -33,7 +33,7 @@ const perPage = 50;
 /** A list of columns is divided by commas, and `-` is descending. */
 const canSort = (name: string): boolean => !/^-|,/.test(name);
 
-/** Why values were read in another way than their column looks. */
+/** Warnings about values that were read in another way than their column looks. */
 const Remarks = ({ frame }: { frame: PublicDataFrame }) =>
   frame.truncated || frame.warnings.length > 0 ? (
     <Callout tone="look" title={frame.truncated ? words.truncated : words.warnings(frame.warnings.length)}>

@@ -49,7 +49,6 @@ const columnsOf = (owner: FileOwner): readonly Column<PublicDataFrame>[] => [
   },
 ];
 
-/** Asks before a data frame is deleted. */
 export const DeleteFrameDialog = ({
   owner,
   name,

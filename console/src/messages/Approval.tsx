@@ -14,7 +14,6 @@ interface OneProps {
   deciding: Deciding;
 }
 
-/** Other arguments for a call, which is then approved. */
 const EditArguments = ({
   approval,
   deciding,
@@ -57,7 +56,6 @@ const EditArguments = ({
   );
 };
 
-/** Says no to a call, with a reason for the agent. */
 const Deny = ({ approval, deciding, open, onClose }: OneProps & { open: boolean; onClose: () => void }) => {
   const [reason, setReason] = useState('');
   useUnsaved(() => open && reason !== '' && !deciding.busy);
@@ -187,7 +185,7 @@ export const ApprovalCall = ({
   </WaitingCall>
 );
 
-/** What stands below several waiting calls: how many are decided, and the button that sends the decisions. */
+/** The line below several waiting calls: how many are decided, and the button that sends the decisions. */
 export const SendDecisions = ({ deciding }: { deciding: Deciding }) => {
   const { waiting, decided, busy, error, disabledReason } = deciding;
   const missing = waiting.filter(({ approval_id }) => !decided.has(approval_id)).length;

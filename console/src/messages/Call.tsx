@@ -21,7 +21,7 @@ const Value = ({ label, value, whole }: { label: string; value: unknown; whole?:
   );
 };
 
-/** What became of a call, if it is not simply done. */
+/** The outcome of a call that is not simply done. */
 const State = ({ shown, running }: { shown: ShownCall; running: boolean }) => {
   if (shown.result)
     return shown.result.is_error ? <OutcomeTag kind="missing">{words.failed}</OutcomeTag> : null;
@@ -114,9 +114,7 @@ export const WaitingCall = ({
 }: {
   toolName: string | null;
   tag: ReactNode;
-  /** Why a person is asked. */
   note?: string | null;
-  /** What the buttons mean. */
   more?: string | null;
   args: unknown;
   children?: ReactNode;

@@ -108,11 +108,9 @@ const One = ({ message, context }: { message: ShownMessage; context: Context }) 
 };
 
 export interface MessagesProps {
-  /** What they are, for screen readers. */
   label: string;
   /** Oldest first. Those of one conversation. */
   messages: readonly ShownMessage[];
-  /** What a person is asked about the calls. */
   pending?: readonly PendingApproval[];
   /** How they decide (`useDecisions`); null: not here. */
   deciding?: Deciding | null;
@@ -127,9 +125,9 @@ export interface MessagesProps {
 }
 
 /**
- * What was said, one below the other. Calls of tools are folded to a line, with their results; those that wait for a
- * person are open, with their buttons. All text is hostile: it becomes text nodes, and addresses become links that say
- * nothing of this page.
+ * Messages below each other. Calls of tools are folded to a line, with their results; those that wait for a person are
+ * open, with their buttons. All text is hostile: it becomes text nodes, and addresses become links that say nothing of
+ * this page.
  */
 export const Messages = ({
   label,
@@ -142,7 +140,7 @@ export const Messages = ({
   after,
 }: MessagesProps) => {
   const paired = pairCalls(messages, pending);
-  // Of an attempt that was lost, calls have no result either: only those of the last message go on.
+  // Calls of a lost attempt have no result; only those of the last message go on.
   const last = paired.messages.at(-1);
   const contextOf = (message: ShownMessage): Context => ({
     paired,

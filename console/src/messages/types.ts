@@ -26,7 +26,6 @@ export interface ShownMessage {
   whole?: Whole | undefined;
 }
 
-/** A content of which only the beginning is shown. */
 export interface Whole {
   bytes: number;
   href: string;
@@ -41,11 +40,9 @@ export interface ShownCall {
   /** Where the whole arguments and the whole result are, if they are cut. */
   wholeCall: Whole | null;
   wholeResult: Whole | null;
-  /** Set if a person has to decide about it. */
   approval: PendingApproval | null;
 }
 
-/** What a person decides about a waiting call. */
 export interface Decision {
   approval_id: string;
   decision: 'approve' | 'deny';

@@ -18,30 +18,25 @@ import { common } from '../text/en/common.ts';
 import { Button, Loaded, Page, Problem, permissionReason, Tabs } from '../ui/index.ts';
 import { DeleteButton, type DeleteId } from './DeleteDialog.tsx';
 
-/** How a page deletes its thing. */
 interface Removal<T, D extends DeleteId> {
   operation: D;
   params: Params<D>;
   /** The role that this thing needs, if it is higher than that of the operation. */
   atLeast?: Role;
-  /** The name of the action, and what is said when it is gone. */
   words: { deleteTitle: string; deleted: string };
-  /** The thing has no name of its own. */
   nameless?: boolean;
-  /** What goes with it, and what keeps it. */
+  /** Consequences and obstacles. */
   text: (thing: T, refusal: ApiProblem | null) => ReactNode;
 }
 
-/** How a page tests its thing. */
 interface Test<T, C extends ChangeId> {
   operation: C;
   params: Params<C>;
-  /** The text of the button, if it is not "Test". */
   label?: string;
   show: (result: Output<C>, thing: T) => ReactNode;
 }
 
-/** A page of one thing: its name, how it is, what can be done with it, and what it consists of. */
+/** The page of one thing: name, state, actions and content. */
 export const DetailPage = <T extends { id: string }, D extends DeleteId, C extends ChangeId>({
   got,
   operation,
@@ -63,18 +58,14 @@ export const DetailPage = <T extends { id: string }, D extends DeleteId, C exten
   /** The title until the thing is there: "Tool server". */
   kind: string;
   name: (thing: T) => string;
-  /** The list that it is in. */
   list: { label: string; href: string };
   /** The id in the address: the audit log says who deleted it. */
   id: string;
   lead: (thing: T) => ReactNode;
   removal?: Removal<T, D>;
   test?: Test<T, C>;
-  /** The buttons between "Delete" and "Test". */
   actions?: (thing: T) => ReactNode;
-  /** Why one of `actions` failed. */
   problem?: ApiProblem | null;
-  /** Above the content: what an action found. */
   above?: ReactNode;
   children: (thing: T) => ReactNode;
 }) => {
@@ -143,7 +134,7 @@ export const PageTabs = <V extends string>({
   label: string;
   words: Readonly<Record<V, string>>;
   counts?: { [K in V]?: number | undefined };
-  /** What each tab shows; null for a tab that this thing does not have. */
+  /** The content of each tab; null for a tab that this thing does not have. */
   tabs: Readonly<Record<V, (() => ReactNode) | null>>;
 }) => {
   const { search, href } = useUrlState<{ tab?: V }>();

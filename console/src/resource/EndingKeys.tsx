@@ -4,7 +4,7 @@ import { common } from '../text/en/common.ts';
 import { endingKeys as words } from '../text/en/ending-keys.ts';
 import { Checkbox, Problem } from '../ui/index.ts';
 
-/** How many keys a question names; of more it says how many there are at least. */
+/** The number of keys that a question names; of more it says how many there are at least. */
 const shown = 200;
 
 interface NamedKeys {
@@ -43,13 +43,11 @@ const Names = ({ lead, found }: { lead: string; found: NamedKeys }) =>
     </>
   );
 
-/** What a question needs to say which keys end, and to ask whether those that were made end as well. */
+/** The parts of a question about keys that end. */
 interface EndingKeys {
-  /** Says it, by name. */
   part: ReactNode;
   /** For the request; undefined if there is nothing to decide. */
   endMadeKeys: boolean | undefined;
-  /** Why the answer cannot be given yet; null if it can. */
   disabledReason: string | null;
 }
 

@@ -45,10 +45,8 @@ interface ListFilter {
   placeholder?: string;
 }
 
-/** What the address of a list has. */
 type ListSearch = Readonly<Record<string, string | undefined>>;
 
-/** The operations that return a list. */
 type ListId = {
   [O in ReadId]: Output<O> extends { data: readonly { id: string }[] } ? O : never;
 }[ReadId];
@@ -59,9 +57,7 @@ interface ListPageProps<O extends ListId, R> {
   title: string;
   /** `lead` is below the title, `what` are the things in "No … match", `empty` says that there is none yet. */
   words: { lead: string; what?: string; empty: string };
-  /** The operation that lists them. */
   operation: O;
-  /** Milliseconds between two requests; null for none. */
   every?: number | null;
   filters?: readonly ListFilter[];
   /** For the few lists that come as a whole: whether a row matches the filters, which are not sent then. */
@@ -69,17 +65,14 @@ interface ListPageProps<O extends ListId, R> {
   columns: readonly Column<R>[];
   name: (row: R) => string;
   href?: (row: R) => string;
-  /** What can be done with a row. */
   menu?: (row: R) => readonly MenuEntry[];
-  /** The button that creates one: in the header, or in the empty list. */
   create?: { label: string; operation: OperationId; href?: string; onClick?: () => void };
-  /** The path and body of a POST that creates one: the command of the empty list. */
+  /** The body of the request that creates one: the command of the empty list. */
   example?: readonly [string, object];
   /** The whole command of the empty list, if it is more than a POST of JSON. */
   command?: (baseUrl: string) => string;
   /** The command of the empty list, if something must be read for it. */
   readCommand?: ReactNode;
-  /** Other buttons of the header. */
   actions?: ReactNode;
   /** Above the filters; and dialogs. */
   children?: ReactNode;
@@ -87,7 +80,6 @@ interface ListPageProps<O extends ListId, R> {
 
 const noFilters: readonly ListFilter[] = [];
 
-/** A page that lists what an operation of the API has: filters in the address, a table, and the pages of the list. */
 export const ListPage = <O extends ListId, R extends { id: string } = RowOf<O> & { id: string }>(
   props: ListPageProps<O, R>,
 ) => {

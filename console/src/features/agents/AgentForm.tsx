@@ -12,7 +12,6 @@ import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
 import { Loaded, permissionReason } from '../../ui/index.ts';
 
-/** Loads an agent for a form that changes it. */
 export const LoadedAgent = ({
   agentId,
   children,
@@ -28,13 +27,12 @@ export const LoadedAgent = ({
   );
 };
 
-/** The state of a form that changes a part of an agent. */
 export const useAgentForm = <V extends object>(
   agent: PublicAgent,
   got: LoadState<PublicAgent>,
   toValues: (agent: PublicAgent) => V,
   toBody: (values: V) => Body<'updateAgent'>,
-  /** Returns what is kept of the response, which may show a secret once. */
+  /** Selects what is kept of the response, which may show a secret once. */
   keep: (agent: PublicAgent) => PublicAgent = (saved) => saved,
 ): Edit<PublicAgent, V> =>
   useEditForm({

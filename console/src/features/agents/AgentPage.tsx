@@ -24,7 +24,6 @@ const ToolsTab = lazy(() => import('./ToolsTab.tsx').then(({ ToolsTab }) => ({ d
 
 const later = (tab: ReactNode) => <Suspense fallback={<Skeleton rows={8} height={60} />}>{tab}</Suspense>;
 
-/** One agent. */
 export const AgentPage = () => {
   const { agentId } = useParams({ from: '/shell/agents/$agentId' });
   const { search } = useUrlState<ReturnType<typeof agentSearch>>();

@@ -9,7 +9,6 @@ import { type MenuEntry, optionsOf, permissionReason } from '../../ui/index.ts';
 import { columns } from './columns.tsx';
 import { DeleteAgentDialog } from './DeleteAgentDialog.tsx';
 
-/** All agents, with what they have to do. */
 export const AgentsPage = () => {
   const mayCreate = permissionReason(usePermission('createAgent'));
   const mayDelete = permissionReason(usePermission('deleteAgent'));

@@ -7,7 +7,6 @@ export type BuiltInTool = PublicAgent['settings']['builtin_tools'][number];
 
 const options = optionsOf<BuiltInTool>(words.builtInTools);
 
-/** Which tools of the platform the agent has. */
 export const BuiltInToolsField = (
   field: Omit<ComponentProps<typeof MultiSelect>, 'label' | 'hint' | 'options' | 'nothing'>,
 ) => (

@@ -46,7 +46,6 @@ const columns: readonly Column<PublicConversation>[] = [
   },
 ];
 
-/** The conversations with an agent that the person may see. */
 export const ConversationsTab = ({ agentId }: { agentId: string }) => {
   const navigate = useNavigate();
   const { search } = useUrlState<{ next?: string }>();

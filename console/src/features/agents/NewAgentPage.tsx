@@ -22,13 +22,12 @@ import type { newAgentSearch } from './search.ts';
 
 const modes = optionsOf(words.modes);
 
-/** What a copy takes over that the form does not show. */
+/** The fields that a copy takes over and the form does not show. */
 const copied = (agent: PublicAgent, mode: PublicAgent['mode']) => ({
   fallback_llm_ids: agent.fallback_llm_ids,
   tool_server_ids: agent.tool_server_ids,
   tool_policies: agent.tool_policies,
   semantic_data_model_ids: agent.semantic_data_model_ids,
-  // Only workers have these.
   ...(mode === 'worker' && { result_schema: agent.result_schema, execution: agent.execution }),
   approval_role: agent.approval_role,
   callbacks: copiedCallbacks(agent),
@@ -80,7 +79,6 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
   );
 };
 
-/** Creates an agent, or a copy of one. */
 export const NewAgentPage = () => {
   const { copy } = useUrlState<ReturnType<typeof newAgentSearch>>().search;
   const got = useOperation('getAgent', copy === undefined ? null : { agent_id: copy });

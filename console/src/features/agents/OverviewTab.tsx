@@ -63,7 +63,7 @@ const Limits = ({ agentId }: { agentId: string }) => {
   );
 };
 
-/** What the agent has to do now, its model, its limits, and where its traces go. */
+/** The work of the agent at present, its model, its limits, and the target of its traces. */
 export const OverviewTab = ({ agent }: { agent: AgentOverview }) => {
   const { llm, integrations, schedules } = agent;
   return (

@@ -20,7 +20,7 @@ import {
   TwoLines,
 } from '../../ui/index.ts';
 
-/** By what it is known: its name, or when it runs. */
+/** The name of a schedule, or the times at which it runs. */
 const nameOf = ({ work_item_name, description }: ListedSchedule): string =>
   work_item_name?.trim() || description;
 
@@ -55,7 +55,6 @@ const columns: readonly Column<ListedSchedule>[] = [
   },
 ];
 
-/** The schedules of one agent. */
 export const SchedulesTab = ({ agentId }: { agentId: string }) => {
   const { search } = useUrlState<{ next?: string }>();
   const got = useOperation(

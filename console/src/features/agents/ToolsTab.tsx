@@ -101,7 +101,7 @@ const ToolsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<PublicAg
   );
 };
 
-/** Which tool servers and semantic data models the agent uses, and who may approve its calls. */
+/** The form of tool servers, semantic data models, and approvals. */
 export const ToolsTab = ({ agentId }: { agentId: string }) => (
   <LoadedAgent agentId={agentId}>{(agent, got) => <ToolsForm agent={agent} got={got} />}</LoadedAgent>
 );

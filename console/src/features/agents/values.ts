@@ -2,7 +2,6 @@ import { ApiProblem } from '../../api/index.ts';
 import type { CreateAgentBody, PublicAgent } from '../../api/types.gen.ts';
 import { agents as words } from '../../text/en/agents.ts';
 
-/** The values of the forms of an agent. */
 export interface AgentValues {
   name: string;
   description: string;
@@ -35,14 +34,12 @@ export const settingNames = [
 
 type SettingName = (typeof settingNames)[number];
 
-/** The settings that an agent has none of when they are empty. */
 const mayBeEmpty: readonly string[] = ['max_tokens', 'max_output_tokens'];
 
-/** What it means that an agent has none of a setting. */
+/** The meaning of an empty setting. */
 export const emptyMeans = (name: SettingName): string =>
   (words.emptyMeans as Partial<Record<SettingName, string>>)[name] ?? '';
 
-/** What a setting is, and what it means to leave it empty. */
 export const hintOf = (name: SettingName): string =>
   mayBeEmpty.includes(name) ? words.hintWithEmpty(words.hints[name], emptyMeans(name)) : words.hints[name];
 
@@ -73,7 +70,6 @@ const readSchema = (text: string): Record<string, unknown> | null => {
   throw new ApiProblem(422, { details: [{ path: 'result_schema', message: words.schemaNotObject }] });
 };
 
-/** What only agents with Work Items have. */
 const workerFields = ({ mode, execution, result_schema }: AgentValues) =>
   mode === 'worker' ? { execution, result_schema: readSchema(result_schema) } : {};
 

@@ -52,7 +52,6 @@ const Result = ({ result: { ok, checked, broken_at, hash } }: { result: Verifica
 
 const options = (values: readonly string[] = []) => values.map((value) => ({ value, label: value }));
 
-/** The audit log, its filters, and the proof that nothing in it was changed. */
 export const AuditPage = () => {
   const { search } = useUrlState<ReturnType<typeof auditSearch>>();
   const facets = useOperation('getAuditFacets', {}, { staleTime: 60_000 }).data;

@@ -5,7 +5,7 @@ import { audit as words } from '../../text/en/audit.ts';
 import { Time } from '../../time/index.ts';
 import { type Column, JsonView, Link, Muted, Tag, TwoLines } from '../../ui/index.ts';
 
-/** The page of what an entry is about; null if there is none. */
+/** The page of an entry's target; null if there is none. */
 const addressOf = ({ target_type, target_id, target }: AuditEntry): string | null => {
   if (!target_id || !target) return null;
   switch (target_type) {
@@ -61,7 +61,6 @@ const Breakable = ({ text }: { text: string }) =>
 const hasReason = (details: unknown): boolean =>
   typeof details === 'object' && details !== null && 'reason' in details;
 
-/** The columns of the audit log. */
 export const columns: readonly Column<AuditEntry>[] = [
   { key: 'at', title: words.at, width: '150px', cell: ({ at }) => <Time at={at} form="both" /> },
   {

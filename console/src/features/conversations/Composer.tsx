@@ -15,7 +15,6 @@ export const Composer = ({
 }: {
   of: Of;
   conversation: ConversationDetail;
-  /** How many calls wait for a decision. */
   calls: number;
   send: (content: string) => Promise<void>;
 }) => {
@@ -25,7 +24,7 @@ export const Composer = ({
   const field = useRef<HTMLTextAreaElement>(null);
   const submit = useAction(async (content: string) => {
     await send(content);
-    // What was written in the meantime stays.
+    // Text that was written in the meantime stays.
     setText((now) => (now === content ? '' : now));
   });
   const cancel = useAction(async () => {

@@ -28,7 +28,6 @@ import type { Of } from './of.ts';
 import type { conversationSearch } from './search.ts';
 import { Thread } from './Thread.tsx';
 
-/** What can be done with the whole conversation. */
 const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetail }) => {
   const navigate = useNavigate();
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
@@ -164,7 +163,6 @@ const One = ({ of }: { of: Of }) => {
   );
 };
 
-/** A conversation with an agent: what was said, what is being said, and the next message. */
 export const ConversationPage = () => {
   const { agentId, conversationId } = useParams({
     from: '/shell/agents/$agentId/conversations/$conversationId',

@@ -9,7 +9,7 @@ import type { Of } from './of.ts';
 
 type Run = NonNullable<ConversationDetail['run']>;
 
-/** A run that failed, in words, and a way to say the same again. */
+/** A failed run, and the button that sends the same again. */
 const Failed = ({
   of,
   run,
@@ -47,7 +47,7 @@ const Failed = ({
   );
 };
 
-/** What screen readers are told when the state changes. */
+/** Text for screen readers when the state changes. */
 const spoken = ({ status, run, agent }: ConversationDetail, writing: boolean): string => {
   if (status === 'running') {
     return run?.status === 'queued' && !writing ? words.queued(agent.name) : words.replying(agent.name);
@@ -60,7 +60,6 @@ const spoken = ({ status, run, agent }: ConversationDetail, writing: boolean): s
   return run?.status === 'completed' ? words.replied(agent.name) : '';
 };
 
-/** How the last run is doing, below the messages. */
 export const RunState = ({
   of,
   conversation,
@@ -69,7 +68,6 @@ export const RunState = ({
 }: {
   of: Of;
   conversation: ConversationDetail;
-  /** Text of its reply has come. */
   writing: boolean;
   send: (body: object) => Promise<void>;
 }) => {
@@ -79,7 +77,6 @@ export const RunState = ({
   const quiet = status === 'idle' && run?.status === 'completed';
   return (
     <div className={css.state}>
-      {/* That the reply is complete can be seen. */}
       <p role="status" className={quiet ? css.spoken : undefined}>
         <Muted>{spoken(conversation, writing)}</Muted>
       </p>

@@ -15,7 +15,6 @@ import { RunState } from './RunState.tsx';
 /** A message, or decisions about calls that wait. */
 export type Said = Body<'sendMessage'>;
 
-/** What was said, how the run is doing, and the field for the next message, in one column. */
 export const Thread = ({
   of,
   conversation,

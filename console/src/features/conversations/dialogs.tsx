@@ -14,7 +14,6 @@ interface DialogProps {
   onClose: () => void;
 }
 
-/** Gives a conversation another name. */
 export const RenameDialog = ({ of, conversation, onClose }: DialogProps) => {
   const form = useForm({ name: conversation.name ?? '' }, async ({ name }) => {
     await perform('updateConversation', of, { body: { name: name.trim() || null }, ifMatch: null });
@@ -36,7 +35,6 @@ export const RenameDialog = ({ of, conversation, onClose }: DialogProps) => {
   );
 };
 
-/** Asks before a conversation is deleted. */
 export const DeleteConversationDialog = ({ of, conversation, onClose }: DialogProps) => (
   <DeleteDialog
     operation="deleteConversation"

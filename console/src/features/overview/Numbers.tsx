@@ -68,7 +68,7 @@ const figuresOf = ({ work_items, spans }: Overview): Figure[] => [
     : []),
 ];
 
-/** What happens now, and hour by hour since yesterday. */
+/** Figures of now, and by hour since yesterday. */
 export const Numbers = ({ overview }: { overview: Overview }) => (
   <Section title={words.numbers}>
     <Box>

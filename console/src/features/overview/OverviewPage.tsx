@@ -11,7 +11,6 @@ import { Start } from './Start.tsx';
 import { overviewQuery } from './search.ts';
 import { TimeBand } from './TimeBand.tsx';
 
-/** Nothing was ever made here. */
 const isEmpty = ({ setup }: Overview): boolean => !setup.agent && !setup.first_run;
 
 const leadOf = (overview: Overview): string => {
@@ -44,7 +43,6 @@ const Content = ({ overview }: { overview: Overview }) => {
   );
 };
 
-/** The first screen: what needs attention, what ran and what will, and what is left to set up. */
 export const OverviewPage = () => {
   const got = useOperation('getOverview', {}, { query: overviewQuery, every: polling.overview });
   const mayRun = permissionReason(usePermission('createWorkItem'));

@@ -5,7 +5,6 @@ import { overview as words } from '../../text/en/overview.ts';
 import { Box, ButtonLink, permissionReason, Section } from '../../ui/index.ts';
 import css from './SetUp.module.css';
 
-/** What is set up, from the data themselves. */
 export type SetUpState = Overview['setup'];
 
 const steps = [
@@ -53,7 +52,6 @@ const steps = [
   },
 ] as const;
 
-/** Whether a step is left. */
 export const isOpen = (state: SetUpState): boolean => steps.some(({ key }) => !state[key]);
 
 const Step = ({ step, done }: { step: (typeof steps)[number]; done: boolean }) => {
@@ -75,7 +73,7 @@ const Step = ({ step, done }: { step: (typeof steps)[number]; done: boolean }) =
   );
 };
 
-/** What is left to set up. It goes when all is done. */
+/** The steps that are left. It goes when all is done. */
 export const SetUp = ({ state }: { state: SetUpState }) => {
   const done = steps.filter(({ key }) => state[key]).length;
   return (

@@ -28,7 +28,7 @@ const boxes = [
   [words.boxTrace, words.boxTraceNote],
 ] as const;
 
-/** Makes the example agent with its schedule, runs it, and goes to its Work Item. */
+/** Makes the example agent with its schedule, runs it, and opens its Work Item. */
 const useExample = (mayReadLlms: boolean) => {
   const navigate = useNavigate();
   // One for each step: a second attempt goes on where the first one failed, and makes nothing twice.
@@ -58,7 +58,7 @@ const useExample = (mayReadLlms: boolean) => {
   });
 };
 
-/** What an empty installation shows: one click to a first completed Work Item. */
+/** The offer of an empty installation: one click to a first completed Work Item. */
 export const Start = () => {
   const base = useBaseUrl();
   const mayCreate = permissionReason(usePermission('createAgent'));

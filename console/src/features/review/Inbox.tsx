@@ -6,7 +6,7 @@ import { nameOf, questionOf } from '../work-items/StatusTag.tsx';
 import type { ListedWorkItem } from '../work-items/types.ts';
 import css from './review.module.css';
 
-/** How long it waits, in minutes if it is more than one. */
+/** The time that it waits, in minutes if it is more than one. */
 const Age = ({ since }: { since: string }) =>
   useClock((now) => {
     const waited = Math.max(0, now - Date.parse(since));
@@ -14,7 +14,6 @@ const Age = ({ since }: { since: string }) =>
     return duration(Math.floor(waited / unit) * unit);
   });
 
-/** What waits, with what is asked and for how long. */
 export const Inbox = ({
   rows,
   shownId,

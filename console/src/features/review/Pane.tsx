@@ -14,7 +14,6 @@ import type { WorkItemDetail } from '../work-items/types.ts';
 import { Decide } from './Decide.tsx';
 import css from './review.module.css';
 
-/** The messages that are shown at first: the last ones. */
 const shownAtFirst = 4;
 
 const needsOf = ({ pending_approvals, status }: WorkItemDetail): string => {
@@ -118,7 +117,6 @@ const Shown = ({ item, focus, onDone }: { item: WorkItemDetail; focus: boolean; 
   );
 };
 
-/** The Work Item that is decided about: what is asked, what was said last, and the decision. */
 export const Pane = ({ id, asked, onDone }: { id: string; asked: boolean; onDone: () => void }) => {
   const got = useOperation('getWorkItemDetail', { work_item_id: id });
   const every = useLive(id, got.data);

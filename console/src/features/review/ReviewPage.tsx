@@ -68,7 +68,7 @@ const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
   );
 };
 
-/** What waits for a person: the list, and next to it the one to decide about. */
+/** The inbox, and next to it the one to decide about. */
 export const ReviewPage = () => {
   const { workItemId } = useParams({ strict: false });
   const { search, clear } = useUrlState<Search>();

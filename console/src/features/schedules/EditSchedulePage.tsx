@@ -64,7 +64,6 @@ const ScheduleEditor = ({ schedule, got }: { schedule: PublicSchedule; got: Load
   );
 };
 
-/** Changes a schedule. */
 export const EditSchedulePage = () => {
   const { agentId, scheduleId } = useParams({ from: '/shell/agents/$agentId/schedules/$scheduleId/edit' });
   const got = useOperation('getSchedule', { agent_id: agentId, schedule_id: scheduleId });

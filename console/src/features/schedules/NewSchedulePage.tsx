@@ -35,7 +35,7 @@ import { newValues, toCopy, toDefinition, type Values, withField } from './form/
 import type { newScheduleSearch } from './search.ts';
 import { nameOf } from './shared/name.ts';
 
-/** A schedule that is there, although what should follow failed. */
+/** A schedule that was created although its first run failed. */
 interface NotRun {
   schedule: PublicSchedule;
   error: ApiProblem;
@@ -134,7 +134,6 @@ const NewScheduleForm = ({ first, back }: { first: Values; back: string }) => {
   );
 };
 
-/** There is no agent that could run. */
 const NoAgents = () => {
   const baseUrl = useBaseUrl();
   return (
@@ -158,7 +157,6 @@ const NoAgents = () => {
 
 const skeleton = <Skeleton rows={7} height={64} />;
 
-/** Begins with the schedule that is copied. */
 const CopyForm = ({ id }: { id: string }) => {
   const got = useOperation('findSchedule', { schedule_id: id });
   return (
@@ -181,7 +179,7 @@ const CopyForm = ({ id }: { id: string }) => {
   );
 };
 
-/** Makes a schedule: empty, for an agent (`?agent=`), or like another one (`?copy=`). */
+/** The form of a new schedule: empty, for an agent (`?agent=`), or like another one (`?copy=`). */
 export const NewSchedulePage = () => {
   const { agent, copy } = useUrlState<ReturnType<typeof newScheduleSearch>>().search;
   const got = useAgents({ mode: 'worker' });
@@ -204,6 +202,5 @@ export const NewSchedulePage = () => {
   );
 };
 
-/** The agent that needs no choosing. */
 const onlyOne = (workers: readonly { id: string }[]): string | undefined =>
   workers.length === 1 ? workers[0]!.id : undefined;

@@ -24,7 +24,6 @@ const stateOf = ({ paused, blocked_reason, overdue }: ScheduleDetail): string | 
   return overdue ? words.stateOverdue : undefined;
 };
 
-/** The open tab, and at its side why it ran or did not, and the definition. */
 const Content = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { search, href } = useUrlState<ReturnType<typeof scheduleSearch>>();
   const tab = search.tab ?? 'occurrences';
@@ -87,7 +86,7 @@ const Shown = ({ schedule, got }: { schedule: ScheduleDetail; got: LoadState<Sch
   );
 };
 
-/** One schedule: what became of each of its occurrences and why, what comes, and how it came to be what it is. */
+/** The page of one schedule: the outcome of each occurrence and its reason, the next times, and the changes. */
 export const SchedulePage = () => {
   const { agentId, scheduleId } = useParams({ from: '/shell/agents/$agentId/schedules/$scheduleId' });
   const got = useOperation('findSchedule', { schedule_id: scheduleId }, { every: listPolling(false) });

@@ -10,7 +10,6 @@ import { type SchedulesSearch, scheduleViews } from './search.ts';
 
 const views = scheduleViews.map((value) => ({ value, label: words.views[value] }));
 
-/** The one button that makes a schedule: in the header, or where there is none yet. */
 const NewSchedule = () => (
   <ButtonLink
     kind="primary"
@@ -21,7 +20,6 @@ const NewSchedule = () => (
   </ButtonLink>
 );
 
-/** There is no schedule at all. */
 export const NoSchedules = () => (
   <EmptyState
     sentence={words.empty}
@@ -38,7 +36,6 @@ export const NoSchedules = () => (
   />
 );
 
-/** The header that the list, the timeline and the calendar share. */
 export const SchedulesFrame = ({
   lead,
   empty = false,

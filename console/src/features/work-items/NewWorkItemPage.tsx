@@ -38,7 +38,6 @@ interface Values {
   start_at: string;
 }
 
-/** The body as far as it is filled in, also for the command that people copy. */
 const toBody = ({ agent_id, work_item_name, message, payload, start_at }: Values, draft: boolean) => ({
   agent_id,
   ...(work_item_name.trim() === '' ? {} : { work_item_name: work_item_name.trim() }),
@@ -48,7 +47,7 @@ const toBody = ({ agent_id, work_item_name, message, payload, start_at }: Values
   ...(draft ? { draft } : {}),
 });
 
-/** What the form itself knows to be wrong: the rest is for the API. */
+/** Refuses faults that the form itself can see. */
 const check = ({ agent_id, payload }: Values): void => {
   const details = [
     ...(agent_id === null ? [{ path: 'agent_id', message: words.chooseAgent }] : []),
@@ -62,7 +61,6 @@ const check = ({ agent_id, payload }: Values): void => {
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 const NewForm = ({ first }: { first: Values }) => {
-  /** Whether the button for a draft was pressed. */
   const draft = useRef(false);
   const most = (useMe().limits?.max_work_item_payload_size_in_kb ?? 100) * 1024;
   const form = useCreateForm({
@@ -71,7 +69,6 @@ const NewForm = ({ first }: { first: Values }) => {
     first,
     toBody: (values) => {
       check(values);
-      // Checked above.
       return { ...toBody(values, draft.current), agent_id: values.agent_id! };
     },
     disabledReason: permissionReason(usePermission('createWorkItem')),

@@ -3,7 +3,6 @@ import { workItems as words } from '../../text/en/work-items.ts';
 import { type Outcome, OutcomeTag } from '../../ui/index.ts';
 import type { Status } from './types.ts';
 
-/** The color and the shape of a status. */
 export const kindOf: Record<Status, Outcome> = {
   DRAFT: 'due',
   PENDING: 'due',
@@ -15,16 +14,15 @@ export const kindOf: Record<Status, Outcome> = {
   CANCELLED: 'skipped',
 };
 
-/** The status of a Work Item: color, shape and word. */
 export const StatusTag = ({ status }: { status: Status }) => (
   <OutcomeTag kind={kindOf[status]}>{words.status[status]}</OutcomeTag>
 );
 
-/** The name of a Work Item; without one its id in short. */
+/** The name of a Work Item, or its short id. */
 export const nameOf = ({ id, work_item_name }: { id: string; work_item_name: string | null }): string =>
   work_item_name || words.unnamed(id);
 
-/** What a person is asked, in short. */
+/** The question to a person, in short. */
 export const questionOf = (reason: string | null | undefined): string => {
   const tool = toolOfReason(reason);
   return tool === null ? (reason ?? words.noQuestion) : words.mayBeCalled(tool);

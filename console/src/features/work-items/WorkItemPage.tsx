@@ -38,10 +38,8 @@ import type { WorkItemDetail } from './types.ts';
 
 type Tab = (typeof workItemTabs)[number];
 
-/** What can be deleted. */
 const finished: readonly WorkItemDetail['status'][] = ['COMPLETED', 'ERROR', 'CANCELLED'];
 
-/** What a tab shows. The facts are next to the messages. */
 const Content = ({
   item,
   tab,
@@ -149,7 +147,6 @@ const Shown = ({ item, every }: { item: WorkItemDetail; every: number | undefine
   );
 };
 
-/** A Work Item: how it is and why, what was said, when each step was, and what can be done. */
 export const WorkItemPage = () => {
   const { workItemId } = useParams({ from: '/shell/work-items/$workItemId' });
   const params = { work_item_id: workItemId };

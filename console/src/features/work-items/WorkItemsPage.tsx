@@ -39,7 +39,6 @@ import type { ActionName, ListedWorkItem, ListedWorkItemPage, Status } from './t
 
 const order: readonly ActionName[] = ['submit', 'continue', 'restart', 'complete', 'cancel'];
 
-/** How many there are, and what the ones that need attention do. */
 const leadOf = (counts: ListedWorkItemPage['counts'], chosen: readonly Status[] | undefined): string => {
   if (!counts) return '';
   const { total, more } = totalOf(counts, chosen);
@@ -53,7 +52,6 @@ const leadOf = (counts: ListedWorkItemPage['counts'], chosen: readonly Status[] 
   return words.lead(total, more, chosen ? [] : parts);
 };
 
-/** All Work Items: which there are, how each is and why, and what can be done with one or many. */
 export const WorkItemsPage = () => {
   const { search, clear, count } = useUrlState<Search>();
   const { list, rows, counts, newer, showNewer } = useListing(search);

@@ -13,7 +13,6 @@ import {
 } from '../../ui/index.ts';
 import type { ActionName, Status, WorkItemDetail } from './types.ts';
 
-/** What an action needs to know of a Work Item. */
 export interface Acted {
   id: string;
   status: Status;
@@ -28,7 +27,7 @@ const operations = {
   complete: 'completeWorkItem',
 } as const satisfies Record<ActionName, string>;
 
-/** Performs an action on a Work Item. Only continuing takes a body. */
+/** Performs an action. Only continuing takes a body. */
 export const actOn = async (
   item: Acted,
   action: ActionName,
@@ -41,11 +40,9 @@ export const actOn = async (
   notify(asked ? words.cancelRequested : words.done[action]);
 };
 
-/** Why this person may not do it; null if they may. */
 export const useActionReason = (action: ActionName): string | null =>
   permissionReason(usePermission(operations[action]));
 
-/** Why this person may not decide on the calls that wait; null if they may. */
 export const useDecisionReason = ({ approval_role }: Pick<WorkItemDetail, 'approval_role'>): string | null =>
   permissionReason(usePermission('continueWorkItem', approval_role ?? 'member'));
 
@@ -91,7 +88,6 @@ const AskDialog = ({ item, action, act, onClose }: DialogProps) => {
   );
 };
 
-/** Asks before an action that was chosen in a menu. */
 export const ActionQuestion = ({
   item,
   action,
@@ -150,7 +146,7 @@ export const ActionButton = ({
   );
 };
 
-/** In which order the buttons stand: the one that helps most is the last. */
+/** The order of the buttons: the most helpful is the last. */
 const order: readonly ActionName[] = ['cancel', 'complete', 'restart', 'continue', 'submit'];
 
 /**

@@ -29,7 +29,6 @@ import { cellsOf, collisionOf, extremesOf, type Week, weekOf } from './load.ts';
 const hour = 3_600_000;
 const mostAgents = 100;
 
-/** The busiest hour, what falls into one minute of it, and the longest time without anything. */
 const Load = ({
   timeline,
   zone,
@@ -118,7 +117,7 @@ const CalendarBar = ({ week, shown }: { week: Week; shown: boolean }) => {
   );
 };
 
-/** A week of all schedules: how many occurrences fall into each hour, where they collide, and where it is quiet. */
+/** The week of all schedules: the number of occurrences in each hour, collisions, and quiet hours. */
 export const CalendarView = () => {
   const { search, clear } = useUrlState<SchedulesSearch>();
   const zone = useZone();

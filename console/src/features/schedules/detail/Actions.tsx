@@ -11,7 +11,6 @@ import { paramsOf } from '../shared/use-actions.ts';
 import css from './detail.module.css';
 import { RunAt } from './RunAt.tsx';
 
-/** Asks for a reason, and pauses. */
 const Pause = ({ schedule }: { schedule: ScheduleDetail }) => {
   const [open, setOpen] = useState(false);
   const [reason, setReason] = useState('');
@@ -52,7 +51,6 @@ const Pause = ({ schedule }: { schedule: ScheduleDetail }) => {
   );
 };
 
-/** What can be done with the schedule. */
 export const Actions = ({
   schedule,
   etag,

@@ -7,7 +7,6 @@ import { Time } from '../../../time/index.ts';
 import { Box, CodeBlock, curlOf, Facts, JsonView, Link, Muted, Section } from '../../../ui/index.ts';
 import css from './detail.module.css';
 
-/** The definition at the side: what it is now, in short. */
 export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { agent, cron_expression, description, timezone, catch_up, overlap, message, payload } = schedule;
   const entries = Object.keys(payload).length;
@@ -82,7 +81,6 @@ const storedOf = ({
   };
 };
 
-/** Everything, as it is stored. */
 export const DefinitionTab = ({ schedule }: { schedule: ScheduleDetail }) => {
   const baseUrl = useBaseUrl();
   const { message, payload, agent_id, id } = schedule;

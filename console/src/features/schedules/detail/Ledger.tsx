@@ -32,7 +32,7 @@ import css from './detail.module.css';
 import { LedgerFilters, ledgerFilters } from './LedgerFilters.tsx';
 import { type LedgerRow, ledgerRows, rowKey } from './ledger-rows.ts';
 
-/** When it was due: in the zone of the schedule, and in that of the viewer where it is another one. */
+/** The time at which it was due: in the zone of the schedule, and in that of the viewer where it is another one. */
 const Due = ({ at, timezone }: { at: string; timezone: string }) => {
   const own = useZone(timezone);
   return (
@@ -106,7 +106,6 @@ const columnsFor = (timezone: string): Column<LedgerRow>[] => [
   { key: 'item', title: words.workItem, width: '166px', phone: 'below', cell: (row) => <Item row={row} /> },
 ];
 
-/** Who changed, paused or resumed the schedule between two occurrences. */
 const Changes = ({ changes, timezone }: { changes: readonly ScheduleVersion[]; timezone: string }) =>
   changes.length === 0 ? null : (
     <div className={css.changes}>
@@ -122,7 +121,6 @@ const Changes = ({ changes, timezone }: { changes: readonly ScheduleVersion[]; t
     </div>
   );
 
-/** Nothing was due yet. */
 const NeverDue = ({ schedule }: { schedule: ScheduleDetail }) => {
   const baseUrl = useBaseUrl();
   const { agent_id, id } = schedule;
@@ -146,7 +144,7 @@ const NeverDue = ({ schedule }: { schedule: ScheduleDetail }) => {
   );
 };
 
-/** What became of each occurrence, the latest first, with the changes of the schedule between them. */
+/** The occurrences with their outcomes, the latest first, with the changes of the schedule between them. */
 export const Ledger = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { search, href, clear, count } = useUrlState<ReturnType<typeof scheduleSearch>>();
   const { timezone } = schedule;

@@ -7,7 +7,6 @@ import { timeOfField } from '../../../time/index.ts';
 import { ActionDialog, Button, notify, permissionReason, TextField } from '../../../ui/index.ts';
 import { paramsOf } from '../shared/use-actions.ts';
 
-/** Asks for a time, and makes a Work Item that waits for it. */
 export const RunAt = ({ schedule }: { schedule: ScheduleDetail }) => {
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState('');

@@ -8,7 +8,6 @@ import css from './detail.module.css';
 
 const shown = 30;
 
-/** The next times at which it is due. */
 export const Upcoming = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { cron_expression, timezone, enabled } = schedule;
   const got = usePostQuery(

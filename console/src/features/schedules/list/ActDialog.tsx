@@ -8,10 +8,9 @@ import css from './list.module.css';
 
 export type ActionName = Body<'actOnSchedules'>['action'];
 
-/** Which schedules: some, or all that match. */
 export type Target = { ids: readonly string[] } | { filter: Body<'actOnSchedules'>['filter'] };
 
-/** What stays as it is, by reason. */
+/** The schedules that stay as they are, by reason. */
 const Refused = ({ refused }: { refused: ActOnSchedulesResult['refused'] }) => {
   const counts = new Map<string, number>();
   for (const { reason } of refused) counts.set(reason, (counts.get(reason) ?? 0) + 1);

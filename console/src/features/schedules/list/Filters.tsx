@@ -35,7 +35,6 @@ const useZoneOptions = (rows: readonly ListedSchedule[], chosen: string | undefi
   return { options, setTyped };
 };
 
-/** The filters of the list, and its order. */
 export const Filters = ({ rows }: { rows: readonly ListedSchedule[] }) => {
   const { search, set, replace, clear, count } = useUrlState<SchedulesSearch>();
   const { options: zones, setTyped } = useZoneOptions(rows, search.zone);

@@ -41,7 +41,6 @@ const said = {
   resume: () => words.done.resume(1),
 };
 
-/** How many schedules there are, and when the next one fires. */
 const Lead = ({
   total,
   filtered,
@@ -64,7 +63,6 @@ const Lead = ({
   );
 };
 
-/** All schedules: when each runs next, what became of it last and why, and what can be done with one or many. */
 export const ListView = () => {
   const { search, clear, count } = useUrlState<SchedulesSearch>();
   const { list, rows } = useListing(search);

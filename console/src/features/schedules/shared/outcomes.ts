@@ -2,10 +2,9 @@ import type { AccountedOccurrence, Occurrence } from '../../../api/types.gen.ts'
 import { occurrences as words } from '../../../text/en/occurrences.ts';
 import { type Outcome, wordOf } from '../../../ui/index.ts';
 
-/** What the API says became of an occurrence: on time and late are both `fired` in the ledger. */
+/** The outcome of an occurrence in the API: on time and late are both `fired` in the ledger. */
 export type OccurrenceStatus = AccountedOccurrence['status'] | 'manual';
 
-/** In the order of a legend. */
 export const occurrenceStatuses = [
   'on_time',
   'late',
@@ -26,10 +25,8 @@ const kinds: Record<OccurrenceStatus, Outcome> = {
   manual: 'manual',
 };
 
-/** What the mark of an occurrence depends on. */
 export interface Marked {
   status: OccurrenceStatus;
-  /** Why it was skipped. */
   cause?: Occurrence['cause'];
 }
 

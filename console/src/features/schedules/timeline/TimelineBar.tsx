@@ -14,15 +14,8 @@ export const timelineFilters = [
 
 const options = spanNames.map((value) => ({ value, label: words.spans[value] }));
 
-/** What is shown: of which agent, how much time, and where it begins. */
-export const TimelineBar = ({
-  span,
-  scheduleName,
-}: {
-  span: Span;
-  /** The name of the one schedule that is shown. */
-  scheduleName: string | undefined;
-}) => {
+/** The controls of the timeline: agent, length and beginning. */
+export const TimelineBar = ({ span, scheduleName }: { span: Span; scheduleName: string | undefined }) => {
   const { search, set, href, clear, count } = useUrlState<SchedulesSearch>();
   const { from, to, follows } = span;
   const { agent_id, schedule_id } = search;

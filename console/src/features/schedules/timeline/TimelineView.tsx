@@ -29,13 +29,12 @@ import css from './timeline.module.css';
 const legend = occurrenceStatuses.map((status) => kindOf({ status }));
 const mostChanges = 8;
 
-/** One zone for all times: the viewer's, or that of the schedules if the viewer wants theirs and they have one. */
+/** The zone of all times: the viewer's, or that of the schedules if the viewer wants theirs and they have one. */
 const useTimelineZone = (rows: Timeline['data'] | undefined): string => {
   const zones = new Set(rows?.map(({ zone }) => zone));
   return useZone(zones.size === 1 ? [...zones][0] : null);
 };
 
-/** What happened to the definitions in that time. */
 const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
   const rows = new Map(timeline.data.map((row) => [row.id, row]));
   const { changes } = timeline;
@@ -77,7 +76,7 @@ const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
 
 const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zone: string }) => {
   const clock = useClock((at) => Math.floor(at / 10_000) * 10_000);
-  // What the answer counted has happened, also when the clock of this page is behind.
+  // Counted occurrences have happened, also when the clock of this page is behind.
   const now = Math.max(clock, Date.parse(timeline.now));
   const from = Date.parse(timeline.from);
   const until = Date.parse(timeline.to);
@@ -120,7 +119,6 @@ const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zon
   );
 };
 
-/** All schedules over time: what became of each occurrence, and what is to come. */
 export const TimelineView = () => {
   const { search, clear, count } = useUrlState<SchedulesSearch>();
   const span = useSpan(search);

@@ -93,7 +93,6 @@ const Loading = ({ id, onClose }: { id: string; onClose: () => void }) => {
   return data ? <Fields key={etag} item={data} etag={etag} onClose={onClose} /> : null;
 };
 
-/** The button that changes a draft. */
 export const EditDraft = ({ id }: { id: string }) => {
   const [open, setOpen] = useState(false);
   return (

@@ -24,7 +24,6 @@ import {
 import type { ActionName, BulkAction } from '../types.ts';
 import css from './list.module.css';
 
-/** On which Work Items: some, or all that match. */
 export type Target = { ids: readonly string[] } | { filter: Body<'startBulkAction'>['filter'] };
 
 export interface BulkProps {
@@ -34,7 +33,6 @@ export interface BulkProps {
   onDone: () => void;
 }
 
-/** What stays as it is, and why. */
 const Refused = ({ refused }: { refused: BulkAction['refused'] }) => (
   <ul className={css.refused}>
     {refused.map(({ status, count }) => (
@@ -47,7 +45,7 @@ const Refused = ({ refused }: { refused: BulkAction['refused'] }) => (
   </ul>
 );
 
-/** An action that goes on after its request: how far it is. */
+/** The progress of an action that goes on after its request. */
 const Progress = ({ id, onDone, ...props }: { id: string } & BulkProps) => {
   const params = { bulk_id: id };
   const [every, setEvery] = useState<number | undefined>(500);
@@ -90,7 +88,6 @@ const Progress = ({ id, onDone, ...props }: { id: string } & BulkProps) => {
   );
 };
 
-/** What would change, exactly, before it is changed. */
 const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: (id: string) => void }) => {
   const [message, setMessage] = useState('');
   useUnsaved(() => message.trim() !== '' && !act.busy);
@@ -176,7 +173,7 @@ const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: 
   );
 };
 
-/** Does the same to many Work Items: first it says what would change, then how far it is. */
+/** The dialog of an action on many Work Items: the exact change, then the progress. */
 export const BulkDialog = (props: BulkProps) => {
   const [bulk, setBulk] = useState<string | null>(null);
   return bulk === null ? <Ask {...props} onBulk={setBulk} /> : <Progress {...props} id={bulk} />;
@@ -184,7 +181,6 @@ export const BulkDialog = (props: BulkProps) => {
 
 const actions: readonly ActionName[] = ['continue', 'restart', 'complete', 'cancel'];
 
-/** The buttons for what is selected. */
 export const BulkButtons = ({
   reasonOf,
   onChoose,

@@ -41,7 +41,6 @@ const namesOf = (rows: readonly ListedWorkItem[]) => ({
   ),
 });
 
-/** The filters of the list, its order, and whether it is live. */
 export const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
   const { search, set, replace, clear, count } = useUrlState<Search>();
   const names = namesOf(rows);

@@ -8,7 +8,7 @@ import { type ListedWorkItemPage, type Status, statuses } from '../types.ts';
 import { countCap, type Search, totalOf } from './filters.ts';
 import css from './list.module.css';
 
-/** How many there are in each status; each is a link to them. Those with none are quieter. */
+/** The number of each status, as links. Those with none are quieter. */
 export const StatusChips = ({ counts }: { counts: ListedWorkItemPage['counts'] }) => {
   const { search, href } = useUrlState<Search>();
   const chosen = (search.status ?? []) as Status[];

@@ -9,7 +9,7 @@ import css from './list.module.css';
 
 type Row = ListedWorkItem;
 
-/** Why it is as it is: the error, what it waits for. */
+/** The error, or the reason of the wait. */
 const Reason = ({ row }: { row: Row }) => {
   const { error, waiting, status, cancel_requested_at } = row;
   if (status === 'ERROR' && error) {
@@ -47,7 +47,7 @@ const Source = ({ row }: { row: Row }) => {
   );
 };
 
-/** The time that matters: since when it waits or executes, or when it ended. */
+/** Returns the time that matters: the beginning of the wait or the execution, or the end. */
 const whenOf = ({ finished_at, waiting, status, started_at, updated_at, created_at }: Row): string =>
   finished_at ?? waiting?.since ?? (status === 'EXECUTING' ? started_at : null) ?? updated_at ?? created_at;
 
@@ -61,7 +61,6 @@ const Took = ({ row }: { row: Row }) => {
   );
 };
 
-/** The columns of the list. */
 export const columns: readonly Column<Row>[] = [
   {
     key: 'name',

@@ -3,7 +3,7 @@ import { listPolling, useOperation, withRefresh } from '../../../api/index.ts';
 import type { ListedWorkItem } from '../types.ts';
 import { filterOf, listQuery, type Search } from './filters.ts';
 
-/** Whether `milliseconds` have passed since `key` changed: what is on the page is fresh until then. */
+/** Tells if `milliseconds` have passed since `key` changed: the page is fresh until then. */
 const useElapsed = (milliseconds: number, key: string): boolean => {
   const [elapsed, setElapsed] = useState<string | null>(null);
   useEffect(() => {
