@@ -85,3 +85,15 @@ export const addressOf = <O extends OperationId>(
     ),
     query as Query,
   );
+
+/** The whole address of an operation, for commands. `baseUrl` is that of the API: `https://host/api/v2`. */
+export const urlOf = <O extends OperationId>(
+  baseUrl: string,
+  operation: O,
+  params: Params<O>,
+  query?: QueryOf<O>,
+): string => {
+  const address = addressOf(operation, params, query);
+  const inApi = /^\/api\/v2(?=\/)/;
+  return inApi.test(address) ? address.replace(inApi, baseUrl) : `${new URL(baseUrl).origin}${address}`;
+};

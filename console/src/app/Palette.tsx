@@ -10,7 +10,7 @@ import { schemes, useScheme } from '../ui/Theme.tsx';
 import { groupsFor, otherPlaces } from './navigation.tsx';
 import css from './Palette.module.css';
 import { recentVisits } from './recent.ts';
-import { useFound } from './search-results.ts';
+import { useSearchResults } from './search-results.ts';
 
 /** An entry of the palette: a link, or a choice of this browser. */
 interface Entry {
@@ -34,7 +34,7 @@ const matches = (label: string, query: string): boolean => {
 const useEntries = (me: Me, query: string): Entry[] => {
   const [, setScheme] = useScheme();
   const [, setZone] = useZoneChoice();
-  const found = useFound(query);
+  const found = useSearchResults(query);
   const places = groupsFor(me.operations).flatMap((group) => group.places);
   const others = otherPlaces.filter(({ operation }) => !operation || me.operations.includes(operation));
   const recent = recentVisits().map(({ href, label }) => ({ group: shell.groupRecent, label, href }));

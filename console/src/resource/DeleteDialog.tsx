@@ -73,9 +73,7 @@ export const DeleteDialog = <O extends DeleteId>({
       title={title}
       {...(button !== undefined && { action: button })}
       kind="danger"
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
+      act={action}
     >
       {name && (
         <p>

@@ -10,12 +10,11 @@ import {
   perform,
   type Role,
   useAction,
-  usePermission,
 } from '../api/index.ts';
 import { to } from '../routing/to.ts';
 import { useUrlState } from '../routing/url-state.ts';
 import { common } from '../text/en/common.ts';
-import { Button, Loaded, Page, Problem, permissionReason, Tabs } from '../ui/index.ts';
+import { Button, Loaded, Page, Problem, Tabs, useDisabledReason } from '../ui/index.ts';
 import { DeleteButton, type DeleteId } from './DeleteDialog.tsx';
 
 interface Removal<T, D extends DeleteId> {
@@ -70,8 +69,8 @@ export const DetailPage = <T extends { id: string }, D extends DeleteId, C exten
   children: (thing: T) => ReactNode;
 }) => {
   const { data, etag } = got;
-  const mayDelete = permissionReason(usePermission(removal?.operation ?? operation, removal?.atLeast));
-  const mayTest = permissionReason(usePermission(test?.operation ?? operation));
+  const mayDelete = useDisabledReason(removal?.operation ?? operation, removal?.atLeast);
+  const mayTest = useDisabledReason(test?.operation ?? operation);
   const testing = useAction(
     async ({ operation, params }: Test<T, C>) =>
       (await perform(operation, params, ...([] as unknown as InputOf<C>))).body,
@@ -129,11 +128,14 @@ export const PageTabs = <V extends string>({
   label,
   words,
   counts = {},
+  keeps = [],
   tabs,
 }: {
   label: string;
-  words: Readonly<Record<V, string>>;
+  words: Readonly<Record<NoInfer<V>, string>>;
   counts?: { [K in V]?: number | undefined };
+  /** The parameters of the address that stay when another tab is opened. */
+  keeps?: readonly string[];
   /** The content of each tab; null for a tab that this thing does not have. */
   tabs: Readonly<Record<V, (() => ReactNode) | null>>;
 }) => {
@@ -141,7 +143,8 @@ export const PageTabs = <V extends string>({
   const shown = (Object.keys(tabs) as V[]).filter((value) => tabs[value] !== null);
   const [first] = shown;
   const open = search.tab && tabs[search.tab] ? search.tab : first!;
-  const others = Object.fromEntries(Object.keys(search).map((name) => [name, undefined]));
+  const dropped = Object.keys(search).filter((name) => !keeps.includes(name));
+  const others = Object.fromEntries(dropped.map((name) => [name, undefined]));
   return (
     <Tabs
       label={label}

@@ -15,14 +15,11 @@ interface NamedKeys {
 }
 
 const useNamedKeys = (filter: { owner: string } | { made_by: string } | null): NamedKeys => {
+  const query = { ...filter, limit: shown };
   const { data, error } = useOperation(
     'listNamedApiKeys',
     {},
-    {
-      query: { ...filter, limit: shown },
-      enabled: filter !== null,
-      staleTime: 0,
-    },
+    { query, enabled: filter !== null, staleTime: 0 },
   );
   const loading = filter !== null && !data && !error;
   return { keys: (filter && data?.data) || [], more: data?.has_more ?? false, loading, error: error ?? null };

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import {
+  type Body,
   type LoadState,
   listPolling,
   type OperationId,
@@ -9,7 +10,6 @@ import {
   type ReadId,
   useBaseUrl,
   useOperation,
-  usePermission,
 } from '../api/index.ts';
 import { useCursor, useUrlState } from '../routing/url-state.ts';
 import {
@@ -28,8 +28,8 @@ import {
   type Option,
   Page,
   Pager,
-  permissionReason,
   Table,
+  useDisabledReason,
 } from '../ui/index.ts';
 
 /**
@@ -53,7 +53,7 @@ type ListId = {
 
 type RowOf<O extends ListId> = Output<O> extends { data: readonly (infer R)[] } ? R : never;
 
-interface ListPageProps<O extends ListId, R> {
+interface ListPageProps<O extends ListId, R, E extends OperationId> {
   title: string;
   /** `lead` is below the title, `what` are the things in "No … match", `empty` says that there is none yet. */
   words: { lead: string; what?: string; empty: string };
@@ -67,8 +67,8 @@ interface ListPageProps<O extends ListId, R> {
   href?: (row: R) => string;
   menu?: (row: R) => readonly MenuEntry[];
   create?: { label: string; operation: OperationId; href?: string; onClick?: () => void };
-  /** The body of the request that creates one: the command of the empty list. */
-  example?: readonly [string, object];
+  /** The request that creates one: the command of the empty list. */
+  example?: readonly [operation: E, body: Body<E>];
   /** The whole command of the empty list, if it is more than a POST of JSON. */
   command?: (baseUrl: string) => string;
   /** The command of the empty list, if something must be read for it. */
@@ -80,8 +80,12 @@ interface ListPageProps<O extends ListId, R> {
 
 const noFilters: readonly ListFilter[] = [];
 
-export const ListPage = <O extends ListId, R extends { id: string } = RowOf<O> & { id: string }>(
-  props: ListPageProps<O, R>,
+export const ListPage = <
+  O extends ListId,
+  E extends OperationId,
+  R extends { id: string } = RowOf<O> & { id: string },
+>(
+  props: ListPageProps<O, R, E>,
 ) => {
   const { title, words, operation, filters = noFilters, matches, create, example } = props;
   const every = props.every === null ? undefined : (props.every ?? listPolling(false));
@@ -95,7 +99,7 @@ export const ListPage = <O extends ListId, R extends { id: string } = RowOf<O> &
   }) as unknown as LoadState<{ data: R[]; next?: string | null }>;
   const pager = useCursor(got.data?.next);
   const base = useBaseUrl();
-  const mayCreate = permissionReason(usePermission(create?.operation ?? operation));
+  const mayCreate = useDisabledReason(create?.operation ?? operation);
   const button = create?.href ? (
     <ButtonLink kind="primary" href={create.href} disabledReason={mayCreate}>
       {create.label}
@@ -163,7 +167,10 @@ export const ListPage = <O extends ListId, R extends { id: string } = RowOf<O> &
                   <EmptyState
                     sentence={words.empty}
                     action={button}
-                    curl={props.command?.(base) ?? (example && curlOf(base, 'POST', ...example))}
+                    curl={
+                      props.command?.(base) ??
+                      (example && curlOf(base, example[0], {} as Params<E>, { body: example[1] }))
+                    }
                   >
                     {props.readCommand}
                   </EmptyState>

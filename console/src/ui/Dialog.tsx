@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react';
+import type { Action } from '../api/mutation.ts';
 import type { ApiProblem } from '../api/request.ts';
 import { Button, type ButtonKind } from './Button.tsx';
 import css from './Dialog.module.css';
@@ -43,7 +44,9 @@ export interface ActionDialogProps extends Omit<DialogProps, 'actions'> {
   /** The text of the button, if it is not the title. */
   action?: string;
   kind?: ButtonKind;
-  onConfirm: () => void;
+  /** The change that it asks about: the other three follow from it. */
+  act?: Action<[], unknown>;
+  onConfirm?: () => void;
   busy?: boolean;
   /** Why the change failed. */
   error?: ApiProblem | null;
@@ -54,9 +57,10 @@ export interface ActionDialogProps extends Omit<DialogProps, 'actions'> {
 export const ActionDialog = ({
   action,
   kind = 'primary',
-  onConfirm,
-  busy,
-  error,
+  act,
+  onConfirm = () => void act?.run(),
+  busy = act?.busy,
+  error = act?.error,
   disabledReason,
   children,
   ...dialog

@@ -43,7 +43,7 @@ export {
   TwoLines,
 } from './Page.tsx';
 export { Pager } from './Pager.tsx';
-export { permissionReason } from './permission.ts';
+export { permissionReason, useDisabledReason } from './permission.ts';
 export { RowsBar } from './RowsBar.tsx';
 export { type RowsColumn, RowsGrid, type RowValue } from './RowsGrid.tsx';
 export { RowsTable } from './RowsTable.tsx';

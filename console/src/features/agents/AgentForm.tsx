@@ -1,16 +1,9 @@
 import type { ReactNode } from 'react';
-import {
-  type Body,
-  type Edit,
-  type LoadState,
-  useEditForm,
-  useOperation,
-  usePermission,
-} from '../../api/index.ts';
+import { type Body, type Edit, type LoadState, useEditForm, useOperation } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Loaded, permissionReason } from '../../ui/index.ts';
+import { Loaded, useDisabledReason } from '../../ui/index.ts';
 
 export const LoadedAgent = ({
   agentId,
@@ -43,5 +36,5 @@ export const useAgentForm = <V extends object>(
     toValues,
     toBody,
     keep,
-    disabledReason: permissionReason(usePermission('updateAgent')),
+    disabledReason: useDisabledReason('updateAgent'),
   });

@@ -1,4 +1,4 @@
-import { useOperation, usePermission } from '../../api/index.ts';
+import { useOperation } from '../../api/index.ts';
 import type { PublicAgent } from '../../api/types.gen.ts';
 import { SubmitForm, useCreateForm } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
@@ -11,10 +11,10 @@ import {
   Loaded,
   optionsOf,
   Page,
-  permissionReason,
   Segmented,
   Textarea,
   TextField,
+  useDisabledReason,
 } from '../../ui/index.ts';
 import { copiedCallbacks, leftOut } from './callbacks.ts';
 import { LlmSelect } from './LlmSelect.tsx';
@@ -53,7 +53,7 @@ const NewAgentForm = ({ copy }: { copy: PublicAgent | null }) => {
       ...values,
       description: description || null,
     }),
-    disabledReason: permissionReason(usePermission('createAgent')),
+    disabledReason: useDisabledReason('createAgent'),
     created: words.created,
     opens: ({ id }) => to('/agents/$agentId', { agentId: id }),
   });

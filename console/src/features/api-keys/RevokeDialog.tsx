@@ -25,9 +25,7 @@ export const RevokeDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose
       onClose={onClose}
       title={words.revoke}
       kind="danger"
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
+      act={action}
       disabledReason={disabledReason}
     >
       <p>

@@ -15,14 +15,7 @@ export const RotateDialog = ({ apiKey, onClose }: { apiKey: NamedApiKey; onClose
   });
   if (created) return <KeyValue title={words.rotate} created={created} onClose={onClose} />;
   return (
-    <ActionDialog
-      open
-      onClose={onClose}
-      title={words.rotate}
-      onConfirm={() => void action.run()}
-      busy={action.busy}
-      error={action.error}
-    >
+    <ActionDialog open onClose={onClose} title={words.rotate} act={action}>
       <p>
         <b>{apiKey.name}</b> <code>{`${apiKey.prefix}…`}</code>
       </p>

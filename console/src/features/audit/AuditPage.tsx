@@ -1,18 +1,10 @@
 import { useState } from 'react';
-import {
-  addressOf,
-  call,
-  type Output,
-  type QueryOf,
-  useAction,
-  useOperation,
-  usePermission,
-} from '../../api/index.ts';
+import { addressOf, call, type Output, type QueryOf, useAction, useOperation } from '../../api/index.ts';
 import { ListPage } from '../../resource/index.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { audit as words } from '../../text/en/audit.ts';
 import { pages } from '../../text/en/pages.ts';
-import { Button, ButtonLink, Callout, optionsOf, Problem, permissionReason } from '../../ui/index.ts';
+import { Button, ButtonLink, Callout, optionsOf, Problem, useDisabledReason } from '../../ui/index.ts';
 import { columns } from './columns.tsx';
 import type { auditSearch } from './search.ts';
 
@@ -56,8 +48,8 @@ export const AuditPage = () => {
   const { search } = useUrlState<ReturnType<typeof auditSearch>>();
   const facets = useOperation('getAuditFacets', {}, { staleTime: 60_000 }).data;
   const { action, checked, result } = useVerification();
-  const mayVerify = permissionReason(usePermission('verifyAuditPart'));
-  const mayExport = permissionReason(usePermission('exportAuditEntries'));
+  const mayVerify = useDisabledReason('verifyAuditPart');
+  const mayExport = useDisabledReason('exportAuditEntries');
   const { next: _, ...filter } = search;
   const principals = facets?.principals.map(({ id, name }) => ({ value: id, label: name })) ?? [];
   return (

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
-import { perform, useAction, usePermission, useUnsaved } from '../../api/index.ts';
+import { perform, useAction, useUnsaved } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
-import { Bar, Button, Problem, permissionReason, Textarea } from '../../ui/index.ts';
+import { Bar, Button, Problem, Textarea, useDisabledReason } from '../../ui/index.ts';
 import css from './conversations.module.css';
 import type { Of } from './of.ts';
 
@@ -31,8 +31,8 @@ export const Composer = ({
     await perform('cancelRun', of);
     field.current?.focus({ preventScroll: true });
   });
-  const notAllowed = permissionReason(usePermission('sendMessage'));
-  const mayCancel = permissionReason(usePermission('cancelRun'));
+  const notAllowed = useDisabledReason('sendMessage');
+  const mayCancel = useDisabledReason('cancelRun');
   const running = status === 'running';
   const isEmpty = text.trim() === '';
   const reason = notAllowed ?? (running ? words.busy : isEmpty ? words.nothingWritten : null);

@@ -1,10 +1,10 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Suspense, useState } from 'react';
-import { perform, useAction, useOperation, usePermission } from '../../api/index.ts';
+import { perform, useAction, useOperation } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { conversationOwner, FilesTab } from '../../files/index.ts';
+import { PageTabs } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
-import { useUrlState } from '../../routing/url-state.ts';
 import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { files } from '../../text/en/files.ts';
@@ -16,40 +16,34 @@ import {
   Loaded,
   Page,
   Problem,
-  permissionReason,
   Skeleton,
-  Tabs,
+  useDisabledReason,
   Words,
 } from '../../ui/index.ts';
 import { DeleteConversationDialog, RenameDialog } from './dialogs.tsx';
 import type { Draft } from './drafts.ts';
 import { useLive } from './live.ts';
 import type { Of } from './of.ts';
-import type { conversationSearch } from './search.ts';
 import { Thread } from './Thread.tsx';
+
+const hrefOf = ({ agent_id, conversation_id }: Of): string =>
+  to('/agents/$agentId/conversations/$conversationId', {
+    agentId: agent_id,
+    conversationId: conversation_id,
+  });
 
 const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetail }) => {
   const navigate = useNavigate();
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
   const close = () => setOpen(null);
-  const mayDelete = permissionReason(usePermission('deleteConversation'));
-  const mayRename = permissionReason(usePermission('updateConversation'));
-  const mayCreate = permissionReason(usePermission('createConversation'));
+  const mayDelete = useDisabledReason('deleteConversation');
+  const mayRename = useDisabledReason('updateConversation');
+  const mayCreate = useDisabledReason('createConversation');
   const create = useAction(async () => {
     const { body } = await perform('createConversation', { agent_id: of.agent_id }, { body: {} });
-    await navigate({
-      href: to('/agents/$agentId/conversations/$conversationId', {
-        agentId: of.agent_id,
-        conversationId: body.id,
-      }),
-    });
+    await navigate({ href: hrefOf({ ...of, conversation_id: body.id }) });
   });
-  const address =
-    location.origin +
-    to('/agents/$agentId/conversations/$conversationId', {
-      agentId: of.agent_id,
-      conversationId: of.conversation_id,
-    });
+  const address = `${location.origin}${hrefOf(of)}`;
   return (
     <>
       <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setOpen('delete')}>
@@ -85,7 +79,6 @@ const Shown = ({
   drafts: readonly Draft[];
 }) => {
   const { name, agent, status, created_at, created_by_name, run } = conversation;
-  const tab = useUrlState<ReturnType<typeof conversationSearch>>().search.tab ?? 'conversation';
   return (
     <Page
       title={name || words.untitled}
@@ -99,37 +92,18 @@ const Shown = ({
       }
       actions={<Actions of={of} conversation={conversation} />}
     >
-      <Tabs
+      <PageTabs
         label={files.tabsOf}
-        value={tab}
-        tabs={[
-          {
-            value: 'conversation',
-            label: files.conversationTab,
-            href: to('/agents/$agentId/conversations/$conversationId', {
-              agentId: of.agent_id,
-              conversationId: of.conversation_id,
-            }),
-          },
-          {
-            value: 'files',
-            label: files.tab,
-            href: to(
-              '/agents/$agentId/conversations/$conversationId',
-              { agentId: of.agent_id, conversationId: of.conversation_id },
-              { tab: 'files' },
-            ),
-          },
-        ]}
-      >
-        {tab === 'files' ? (
-          <Suspense fallback={<Skeleton />}>
-            <FilesTab owner={conversationOwner(of)} />
-          </Suspense>
-        ) : (
-          <Thread of={of} conversation={conversation} drafts={drafts} />
-        )}
-      </Tabs>
+        words={{ conversation: files.conversationTab, files: files.tab }}
+        tabs={{
+          conversation: () => <Thread of={of} conversation={conversation} drafts={drafts} />,
+          files: () => (
+            <Suspense fallback={<Skeleton />}>
+              <FilesTab owner={conversationOwner(of)} />
+            </Suspense>
+          ),
+        }}
+      />
     </Page>
   );
 };

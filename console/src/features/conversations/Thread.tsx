@@ -1,9 +1,9 @@
 import { useEffect } from 'react';
-import { type Body, perform, usePermission } from '../../api/index.ts';
+import { type Body, perform } from '../../api/index.ts';
 import type { ConversationDetail } from '../../api/types.gen.ts';
 import { anchorOf, Messages, SendDecisions, useDecisions, useMessagePages } from '../../messages/index.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
-import { Button, Problem, permissionReason, useHash, useHashTarget } from '../../ui/index.ts';
+import { Button, Problem, useDisabledReason, useHash, useHashTarget } from '../../ui/index.ts';
 import { Composer } from './Composer.tsx';
 import css from './conversations.module.css';
 import type { Draft } from './drafts.ts';
@@ -34,7 +34,7 @@ export const Thread = ({
     of,
     conversation.messages,
   );
-  const reason = permissionReason(usePermission('sendMessage', agent.approval_role));
+  const reason = useDisabledReason('sendMessage', agent.approval_role);
   const pending = status === 'needs_review' ? (run?.pending_approvals ?? []) : [];
   const deciding = useDecisions(pending, (decisions) => send({ decisions }), reason);
   const shown = toShown(of, agent.name, messages, drafts);

@@ -1,9 +1,9 @@
-import { polling, useOperation, usePermission } from '../../api/index.ts';
+import { polling, useOperation } from '../../api/index.ts';
 import type { Overview } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
 import { pages } from '../../text/en/pages.ts';
-import { ButtonLink, Columns, Loaded, Page, permissionReason, Skeleton, Updated } from '../../ui/index.ts';
+import { ButtonLink, Columns, Loaded, Page, Skeleton, Updated, useDisabledReason } from '../../ui/index.ts';
 import { AttentionList } from './AttentionList.tsx';
 import { Numbers } from './Numbers.tsx';
 import { isOpen, SetUp } from './SetUp.tsx';
@@ -45,8 +45,8 @@ const Content = ({ overview }: { overview: Overview }) => {
 
 export const OverviewPage = () => {
   const got = useOperation('getOverview', {}, { query: overviewQuery, every: polling.overview });
-  const mayRun = permissionReason(usePermission('createWorkItem'));
-  const mayCreate = permissionReason(usePermission('createSchedule'));
+  const mayRun = useDisabledReason('createWorkItem');
+  const mayCreate = useDisabledReason('createSchedule');
   const { data } = got;
   return (
     <Page

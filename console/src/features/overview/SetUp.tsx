@@ -1,8 +1,7 @@
-import { usePermission } from '../../api/index.ts';
 import type { Overview } from '../../api/types.gen.ts';
 import { to } from '../../routing/to.ts';
 import { overview as words } from '../../text/en/overview.ts';
-import { Box, ButtonLink, permissionReason, Section } from '../../ui/index.ts';
+import { Box, ButtonLink, Section, useDisabledReason } from '../../ui/index.ts';
 import css from './SetUp.module.css';
 
 export type SetUpState = Overview['setup'];
@@ -56,7 +55,7 @@ export const isOpen = (state: SetUpState): boolean => steps.some(({ key }) => !s
 
 const Step = ({ step, done }: { step: (typeof steps)[number]; done: boolean }) => {
   const { title, note, href, operation } = step;
-  const reason = permissionReason(usePermission(operation));
+  const reason = useDisabledReason(operation);
   return (
     <li data-done={done || undefined}>
       <span className={css.mark} aria-hidden="true" />

@@ -17,8 +17,8 @@ import {
   CodeBlock,
   curlOf,
   Problem,
-  permissionReason,
   Section,
+  useDisabledReason,
 } from '../../ui/index.ts';
 import css from './Start.module.css';
 
@@ -61,7 +61,7 @@ const useExample = (mayReadLlms: boolean) => {
 /** The offer of an empty installation: one click to a first completed Work Item. */
 export const Start = () => {
   const base = useBaseUrl();
-  const mayCreate = permissionReason(usePermission('createAgent'));
+  const mayCreate = useDisabledReason('createAgent');
   const example = useExample(usePermission('listLlmConfigurations').allowed);
   return (
     <>
@@ -96,7 +96,7 @@ export const Start = () => {
       <Section title={words.terminal}>
         <CodeBlock
           label={words.terminal}
-          code={curlOf(base, 'POST', '/agents', { name: 'Reporter', mode: 'worker' })}
+          code={curlOf(base, 'createAgent', {}, { body: { name: 'Reporter', mode: 'worker' } })}
         />
       </Section>
     </>

@@ -1,8 +1,9 @@
+import { workItemName } from '../../resource/index.ts';
 import { review as words } from '../../text/en/review.ts';
 import { duration } from '../../text/index.ts';
 import { useClock } from '../../time/index.ts';
 import { cx, Link } from '../../ui/index.ts';
-import { nameOf, questionOf } from '../work-items/StatusTag.tsx';
+import { questionOf } from '../work-items/question.ts';
 import type { ListedWorkItem } from '../work-items/types.ts';
 import css from './review.module.css';
 
@@ -34,7 +35,7 @@ export const Inbox = ({
             aria-current={row.id === shownId || undefined}
           >
             <span className={css.line}>
-              <b>{nameOf(row)}</b>
+              <b>{workItemName(row)}</b>
               <span className={css.age}>
                 <Age since={row.waiting?.since ?? row.updated_at} />
               </span>

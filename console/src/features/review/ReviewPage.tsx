@@ -1,6 +1,6 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useEffect, useEffectEvent } from 'react';
-import { addressOf, listPolling, useBaseUrl, useOperation, useReportReviewCount } from '../../api/index.ts';
+import { listPolling, useBaseUrl, useOperation, useReportReviewCount } from '../../api/index.ts';
 import { useAgentOptions } from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { useCursor, useUrlState } from '../../routing/url-state.ts';
@@ -122,7 +122,7 @@ export const ReviewPage = () => {
                 <EmptyState
                   sentence={words.empty}
                   action={<ButtonLink href={to('/work-items')}>{words.all}</ButtonLink>}
-                  curl={curlOf(baseUrl, 'GET', addressOf('listWorkItems', {}, { needs_decision: 'true' }))}
+                  curl={curlOf(baseUrl, 'listWorkItems', {}, { query: { needs_decision: 'true' } })}
                 />
               )}
             </Box>

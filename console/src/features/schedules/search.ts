@@ -42,9 +42,8 @@ export const listQuery = (search: SchedulesSearch): QueryOf<'listAllSchedules'> 
 
 export const newScheduleSearch = searchSchema({ agent: text, copy: text });
 
-export const scheduleTabs = ['occurrences', 'upcoming', 'history', 'definition'] as const;
 export const scheduleSearch = searchSchema({
-  tab: oneOf(scheduleTabs),
+  tab: oneOf(['occurrences', 'upcoming', 'history', 'definition']),
   outcome: oneOf(['fired', 'on_time', 'late', 'caught_up', 'skipped', 'manual']),
   from: moment,
   to: moment,

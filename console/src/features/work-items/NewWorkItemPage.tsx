@@ -1,7 +1,14 @@
 import { type ReactNode, useRef } from 'react';
-import { ApiProblem, addressOf, useBaseUrl, useMe, useOperation, usePermission } from '../../api/index.ts';
+import { ApiProblem, type Body, useBaseUrl, useMe, useOperation } from '../../api/index.ts';
 import { readObject } from '../../messages/index.ts';
-import { AgentSelect, SubmitForm, useAgents, useCreateForm } from '../../resource/index.ts';
+import {
+  AgentSelect,
+  NoAgents,
+  SubmitForm,
+  useAgents,
+  useCreateForm,
+  workItemName,
+} from '../../resource/index.ts';
 import { to } from '../../routing/to.ts';
 import { useUrlState } from '../../routing/url-state.ts';
 import { common } from '../../text/en/common.ts';
@@ -10,21 +17,17 @@ import { pages } from '../../text/en/pages.ts';
 import { workItems } from '../../text/en/work-items.ts';
 import { timeOfField } from '../../time/index.ts';
 import {
-  Box,
   Button,
-  ButtonLink,
   CopyButton,
   curlOf,
-  EmptyState,
   Loaded,
   Page,
-  permissionReason,
   Skeleton,
   Textarea,
   TextField,
+  useDisabledReason,
   Words,
 } from '../../ui/index.ts';
-import { nameOf } from './StatusTag.tsx';
 import type { newWorkItemSearch } from './search.ts';
 import type { WorkItemDetail } from './types.ts';
 
@@ -71,13 +74,15 @@ const NewForm = ({ first }: { first: Values }) => {
       check(values);
       return { ...toBody(values, draft.current), agent_id: values.agent_id! };
     },
-    disabledReason: permissionReason(usePermission('createWorkItem')),
+    disabledReason: useDisabledReason('createWorkItem'),
     created: words.created,
     opens: ({ id }) => to('/work-items/$workItemId', { workItemId: id }),
   });
   const size = bytesOf(form.values.payload.trim());
   const payload = form.field('payload');
-  const curl = curlOf(useBaseUrl(), 'POST', addressOf('createWorkItem', {}), toBody(form.values, false));
+  // A command without an agent is refused as the form is.
+  const body = toBody(form.values, false) as Body<'createWorkItem'>;
+  const curl = curlOf(useBaseUrl(), 'createWorkItem', {}, { body });
   return (
     <SubmitForm
       form={form}
@@ -144,28 +149,12 @@ const copyOf = ({ agent, work_item_name, message, payload }: WorkItemDetail): Va
 export const NewWorkItemPage = () => {
   const { search } = useUrlState<ReturnType<typeof newWorkItemSearch>>();
   const agents = useAgents({ mode: 'worker' });
-  const mayCreateAgent = permissionReason(usePermission('createAgent'));
-  const baseUrl = useBaseUrl();
   const { copy } = search;
   const original = useOperation('getWorkItemDetail', copy === undefined ? null : { work_item_id: copy });
   const got = copy === undefined || !agents.data ? agents : original;
   const content = (): ReactNode => {
     const workers = agents.data!.data;
-    if (workers.length === 0) {
-      return (
-        <Box>
-          <EmptyState
-            sentence={words.noAgents}
-            action={
-              <ButtonLink kind="primary" href={to('/agents/new')} disabledReason={mayCreateAgent}>
-                {words.newAgent}
-              </ButtonLink>
-            }
-            curl={curlOf(baseUrl, 'POST', '/agents', { name: common.exampleAgent, mode: 'worker' })}
-          />
-        </Box>
-      );
-    }
+    if (workers.length === 0) return <NoAgents sentence={words.noAgents} example={common.exampleAgent} />;
     const only = workers.length === 1 ? workers[0]!.id : null;
     const first = original.data ? copyOf(original.data) : { ...empty, agent_id: search.agent ?? only };
     return <NewForm key={copy ?? ''} first={first} />;
@@ -176,7 +165,11 @@ export const NewWorkItemPage = () => {
       title={pages.newWorkItem}
       crumbs={[list]}
       lead={
-        original.data ? <Words text={words.leadCopy} name={<q>{nameOf(original.data)}</q>} /> : words.lead
+        original.data ? (
+          <Words text={words.leadCopy} name={<q>{workItemName(original.data)}</q>} />
+        ) : (
+          words.lead
+        )
       }
     >
       <Loaded<unknown> got={got} list={list} skeleton={<Skeleton rows={6} height={72} />}>

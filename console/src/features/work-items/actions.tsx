@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { type Action, type Body, perform, useAction, usePermission, useUnsaved } from '../../api/index.ts';
+import { type Action, type Body, perform, useAction, useUnsaved } from '../../api/index.ts';
 import { decidable, type PendingApproval } from '../../messages/index.ts';
 import { workItems as words } from '../../text/en/work-items.ts';
 import {
@@ -8,8 +8,8 @@ import {
   type ButtonProps,
   notify,
   Problem,
-  permissionReason,
   Textarea,
+  useDisabledReason,
 } from '../../ui/index.ts';
 import type { ActionName, Status, WorkItemDetail } from './types.ts';
 
@@ -40,18 +40,25 @@ export const actOn = async (
   notify(asked ? words.cancelRequested : words.done[action]);
 };
 
-export const useActionReason = (action: ActionName): string | null =>
-  permissionReason(usePermission(operations[action]));
+export const useActionReason = (action: ActionName): string | null => useDisabledReason(operations[action]);
 
 export const useDecisionReason = ({ approval_role }: Pick<WorkItemDetail, 'approval_role'>): string | null =>
-  permissionReason(usePermission('continueWorkItem', approval_role ?? 'member'));
+  useDisabledReason('continueWorkItem', approval_role ?? 'member');
 
-const explanation = (action: ActionName, { status }: Acted): string => {
+/** Says what an action does, before it is done. */
+export const explanationOf = (action: ActionName, status?: Status): string => {
   if (action === 'cancel') return status === 'EXECUTING' ? words.cancelRunningMore : words.cancelMore;
   if (action === 'restart') return words.restartMore;
   if (action === 'submit') return words.submitMore;
   return action === 'complete' ? words.completeMore : words.continueMore;
 };
+
+const useAct = (item: Acted, action: ActionName, onDone?: () => void) =>
+  useAction(async (message: string) => {
+    await actOn(item, action, message === '' ? {} : { message });
+    onDone?.();
+    return true as const;
+  });
 
 interface DialogProps {
   item: Acted;
@@ -74,7 +81,7 @@ const AskDialog = ({ item, action, act, onClose }: DialogProps) => {
       busy={act.busy}
       error={act.error}
     >
-      <p>{explanation(action, item)}</p>
+      <p>{explanationOf(action, item.status)}</p>
       {action === 'continue' && (
         <Textarea
           label={words.message}
@@ -97,10 +104,7 @@ export const ActionQuestion = ({
   action: ActionName;
   onClose: () => void;
 }) => {
-  const act = useAction(async (message: string) => {
-    await actOn(item, action, message === '' ? {} : { message });
-    return true as const;
-  });
+  const act = useAct(item, action);
   return <AskDialog item={item} action={action} act={act} onClose={onClose} />;
 };
 
@@ -120,11 +124,7 @@ export const ActionButton = ({
 }) => {
   const [open, setOpen] = useState(false);
   const disabledReason = useActionReason(action);
-  const act = useAction(async (message: string) => {
-    await actOn(item, action, message === '' ? {} : { message });
-    onDone?.();
-    return true as const;
-  });
+  const act = useAct(item, action, onDone);
   const direct = action === 'submit';
   return (
     <>

@@ -5,6 +5,8 @@ import { schedule as words } from '../../../text/en/schedule.ts';
 import { scheduleForm as form } from '../../../text/en/schedule-form.ts';
 import { Time } from '../../../time/index.ts';
 import { Box, CodeBlock, curlOf, Facts, JsonView, Link, Muted, Section } from '../../../ui/index.ts';
+import { scheduleHref } from '../shared/address.ts';
+import { paramsOf } from '../shared/use-actions.ts';
 import css from './detail.module.css';
 
 export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
@@ -31,15 +33,7 @@ export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
           entries > 0 && [words.payload, words.entries(entries)],
           [
             words.changed,
-            <Link
-              key="changed"
-              href={to(
-                '/agents/$agentId/schedules/$scheduleId',
-                { agentId: agent.id, scheduleId: schedule.id },
-                { tab: 'history' },
-              )}
-              keepScroll
-            >
+            <Link key="changed" href={scheduleHref(agent.id, schedule.id, { tab: 'history' })} keepScroll>
               <Time at={schedule.updated_at} form="relative" />
             </Link>,
           ],
@@ -83,7 +77,7 @@ const storedOf = ({
 
 export const DefinitionTab = ({ schedule }: { schedule: ScheduleDetail }) => {
   const baseUrl = useBaseUrl();
-  const { message, payload, agent_id, id } = schedule;
+  const { message, payload, id } = schedule;
   return (
     <>
       <Section title={words.message}>
@@ -104,7 +98,7 @@ export const DefinitionTab = ({ schedule }: { schedule: ScheduleDetail }) => {
         </Box>
       </Section>
       <Section title={words.curl}>
-        <CodeBlock label={words.curl} code={curlOf(baseUrl, 'GET', `/agents/${agent_id}/schedules/${id}`)} />
+        <CodeBlock label={words.curl} code={curlOf(baseUrl, 'getSchedule', paramsOf(schedule))} />
       </Section>
     </>
   );

@@ -1,4 +1,4 @@
-import { addressOf, listPolling, useBaseUrl, useOperation } from '../../../api/index.ts';
+import { listPolling, useBaseUrl, useOperation } from '../../../api/index.ts';
 import type { ScheduleDetail, ScheduleVersion } from '../../../api/types.gen.ts';
 import { to } from '../../../routing/to.ts';
 import { useCursor, useUrlState } from '../../../routing/url-state.ts';
@@ -24,6 +24,7 @@ import {
   Words,
 } from '../../../ui/index.ts';
 import { ledgerQuery, type scheduleSearch } from '../search.ts';
+import { scheduleHref } from '../shared/address.ts';
 import { OccurrenceSentence } from '../shared/OccurrenceSentence.tsx';
 import { kindOf } from '../shared/outcomes.ts';
 import { paramsOf } from '../shared/use-actions.ts';
@@ -128,18 +129,11 @@ const NeverDue = ({ schedule }: { schedule: ScheduleDetail }) => {
     <EmptyState
       sentence={words.neverDue}
       action={
-        <ButtonLink
-          href={to(
-            '/agents/$agentId/schedules/$scheduleId',
-            { agentId: agent_id, scheduleId: id },
-            { tab: 'upcoming' },
-          )}
-          keepScroll
-        >
+        <ButtonLink href={scheduleHref(agent_id, id, { tab: 'upcoming' })} keepScroll>
           {words.seeUpcoming}
         </ButtonLink>
       }
-      curl={curlOf(new URL(baseUrl).origin, 'POST', addressOf('runSchedule', paramsOf(schedule)))}
+      curl={curlOf(baseUrl, 'runSchedule', paramsOf(schedule))}
     />
   );
 };

@@ -10,15 +10,7 @@ const shown = 30;
 
 export const Upcoming = ({ schedule }: { schedule: ScheduleDetail }) => {
   const { cron_expression, timezone, enabled } = schedule;
-  const got = usePostQuery(
-    'previewSchedule',
-    {},
-    {
-      cron_expression,
-      timezone,
-      count: shown,
-    },
-  );
+  const got = usePostQuery('previewSchedule', {}, { cron_expression, timezone, count: shown });
   return (
     <Loaded got={got} operation="previewSchedule" skeleton={<Skeleton rows={10} />}>
       {(preview) => {

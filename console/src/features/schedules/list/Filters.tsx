@@ -17,15 +17,11 @@ const sorts = (['next', 'last', 'name'] as const).map((value) => ({ value, label
 /** The zones of the rows, or those that the server finds. */
 const useZoneOptions = (rows: readonly ListedSchedule[], chosen: string | undefined) => {
   const [typed, setTyped] = useState('');
+  const query = { q: typed, limit: 50 };
   const { data } = useOperation(
     'listTimeZones',
     {},
-    {
-      query: { q: typed, limit: 50 },
-      enabled: typed !== '',
-      keepPrevious: true,
-      staleTime: 600_000,
-    },
+    { query, enabled: typed !== '', keepPrevious: true, staleTime: 600_000 },
   );
   const shown = [...new Set([...(chosen ? [chosen] : []), ...rows.map(({ timezone }) => timezone)])].sort();
   const options: Option[] =

@@ -1,6 +1,5 @@
 import { listPolling, useOperation } from '../../../api/index.ts';
 import type { Timeline } from '../../../api/types.gen.ts';
-import { to } from '../../../routing/to.ts';
 import { useCursor, useUrlState } from '../../../routing/url-state.ts';
 import { scheduleTimeline as words } from '../../../text/en/schedule-timeline.ts';
 import { schedules } from '../../../text/en/schedules.ts';
@@ -20,6 +19,7 @@ import {
 } from '../../../ui/index.ts';
 import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
+import { scheduleHref } from '../shared/address.ts';
 import { kindOf, occurrenceStatuses } from '../shared/outcomes.ts';
 import { toBandRow } from './rows.ts';
 import { bucketCount, paramsOf, type Span, useSpan } from './span.ts';
@@ -52,16 +52,7 @@ const Changes = ({ timeline, zone }: { timeline: Timeline; zone: string }) => {
                 <li key={`${at} ${schedule_id}`}>
                   <Time at={at} form="date" zone={zone} fixedZone />
                   <span>
-                    {row && (
-                      <Link
-                        href={to('/agents/$agentId/schedules/$scheduleId', {
-                          agentId: row.agent.id,
-                          scheduleId: row.id,
-                        })}
-                      >
-                        {row.name}
-                      </Link>
-                    )}{' '}
+                    {row && <Link href={scheduleHref(row.agent.id, row.id)}>{row.name}</Link>}{' '}
                     <Muted>{text}</Muted>
                   </span>
                 </li>
@@ -124,22 +115,19 @@ export const TimelineView = () => {
   const span = useSpan(search);
   const { agent_id, schedule_id, next } = search;
   const own = useZone();
+  const query = {
+    ...paramsOf(span.from, span.to),
+    buckets: bucketCount,
+    agent_id,
+    schedule_id,
+    zone: own,
+    limit: 50,
+    next,
+  };
   const got = useOperation(
     'getScheduleTimeline',
     {},
-    {
-      query: {
-        ...paramsOf(span.from, span.to),
-        buckets: bucketCount,
-        agent_id,
-        schedule_id,
-        zone: own,
-        limit: 50,
-        next,
-      },
-      every: listPolling(false),
-      keepPrevious: true,
-    },
+    { query, every: listPolling(false), keepPrevious: true },
   );
   const zone = useTimelineZone(got.data?.data);
   const pager = useCursor(got.data?.next);

@@ -1,11 +1,11 @@
 import { useState } from 'react';
-import { ApiProblem, perform, useAction, useOperation, usePermission } from '../../../api/index.ts';
+import { ApiProblem, perform, useAction, useOperation } from '../../../api/index.ts';
 import type { PublicWorkItem } from '../../../api/types.gen.ts';
 import { readObject } from '../../../messages/index.ts';
 import { newWorkItem } from '../../../text/en/new-work-item.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { fieldOfTime, timeOfField } from '../../../time/index.ts';
-import { ActionDialog, Button, notify, permissionReason, Textarea, TextField } from '../../../ui/index.ts';
+import { ActionDialog, Button, notify, Textarea, TextField, useDisabledReason } from '../../../ui/index.ts';
 
 const shownPayload = (payload: PublicWorkItem['payload']): string =>
   Object.keys(payload).length === 0 ? '' : JSON.stringify(payload, null, 2);
@@ -50,15 +50,7 @@ const Fields = ({
     onClose();
   });
   return (
-    <ActionDialog
-      open
-      wide
-      onClose={onClose}
-      title={words.editDraft}
-      onConfirm={() => void save.run()}
-      busy={save.busy}
-      error={save.error}
-    >
+    <ActionDialog open wide onClose={onClose} title={words.editDraft} act={save}>
       <TextField label={words.draftName} value={name} onChange={setName} />
       <Textarea
         label={words.message}
@@ -97,10 +89,7 @@ export const EditDraft = ({ id }: { id: string }) => {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <Button
-        disabledReason={permissionReason(usePermission('updateWorkItem'))}
-        onClick={() => setOpen(true)}
-      >
+      <Button disabledReason={useDisabledReason('updateWorkItem')} onClick={() => setOpen(true)}>
         {words.editDraft}
       </Button>
       {open && <Loading id={id} onClose={() => setOpen(false)} />}

@@ -8,19 +8,11 @@ import {
   useOperation,
   useUnsaved,
 } from '../../../api/index.ts';
+import { CountedChange, useCountedAction } from '../../../resource/index.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { workItems } from '../../../text/en/work-items.ts';
-import {
-  ActionDialog,
-  Bar,
-  Button,
-  Dialog,
-  Muted,
-  notify,
-  Problem,
-  Skeleton,
-  Textarea,
-} from '../../../ui/index.ts';
+import { ActionDialog, Bar, Button, Dialog, Muted, notify, Problem, Textarea } from '../../../ui/index.ts';
+import { explanationOf } from '../actions.tsx';
 import type { ActionName, BulkAction } from '../types.ts';
 import css from './list.module.css';
 
@@ -91,74 +83,32 @@ const Progress = ({ id, onDone, ...props }: { id: string } & BulkProps) => {
 const Ask = ({ action, target, onClose, onDone, onBulk }: BulkProps & { onBulk: (id: string) => void }) => {
   const [message, setMessage] = useState('');
   useUnsaved(() => message.trim() !== '' && !act.busy);
-  const [dryRun, setDryRun] = useState<BulkAction | null>(null);
-  const [recounted, setRecounted] = useState(false);
-  const count = useAction(async () => {
-    const body = { action, ...target, dry_run: true };
-    setDryRun((await call('startBulkAction', {}, { body })).body);
-  });
-  const start = useEffectEvent(() => void count.run());
-  useEffect(() => start(), []);
-  const act = useAction(async () => {
-    const more = action === 'continue' && message.trim() !== '' ? { message: message.trim() } : {};
-    const body = { action, ...target, expected_count: dryRun!.matched, ...more };
-    try {
-      const reply = await perform('startBulkAction', {}, { body });
-      const { bulk_id, finished_at, done } = reply.body;
+  const { counted, recounted, act } = useCountedAction(
+    async () => (await call('startBulkAction', {}, { body: { action, ...target, dry_run: true } })).body,
+    async ({ matched }) => {
+      const more = action === 'continue' && message.trim() !== '' ? { message: message.trim() } : {};
+      const body = { action, ...target, expected_count: matched, ...more };
+      const { bulk_id, finished_at, done } = (await perform('startBulkAction', {}, { body })).body;
       if (finished_at === null) return onBulk(bulk_id!);
       notify(words.bulkDone(done));
       onDone();
-    } catch (problem) {
-      // Someone else was faster: count again, and let the person decide again.
-      if ((problem as { status?: number }).status === 412) {
-        setRecounted(true);
-        await count.run();
-      }
-      throw problem;
-    }
-  });
-  const change = dryRun?.would_change ?? 0;
-  const none = dryRun !== null && change === 0;
+    },
+  );
   return (
     <ActionDialog
       open
       onClose={onClose}
       title={workItems[action]}
-      action={dryRun ? words.bulk[action](change) : workItems[action]}
+      action={counted ? words.bulk[action](counted.would_change ?? 0) : workItems[action]}
       kind={action === 'cancel' ? 'danger' : 'primary'}
-      onConfirm={() => void act.run()}
-      busy={act.busy || count.busy}
-      error={recounted ? null : (act.error ?? count.error)}
-      disabledReason={none ? words.nothingWouldChange : null}
+      act={act}
+      disabledReason={counted && !counted.would_change ? words.nothingWouldChange : null}
     >
-      {recounted && (
-        <p role="alert" className={css.recounted}>
-          {words.countChanged}
-        </p>
-      )}
-      {dryRun ? (
-        <div>
-          <p>{none ? words.nothingWouldChange : words.wouldChange(change, dryRun.matched)}</p>
-          <Refused refused={dryRun.refused} />
-        </div>
-      ) : (
-        <>
-          <p>{words.counting}</p>
-          <Skeleton rows={1} height={24} />
-        </>
-      )}
+      <CountedChange counted={counted} recounted={recounted} words={words}>
+        {counted && <Refused refused={counted.refused} />}
+      </CountedChange>
       <p>
-        <Muted small>
-          {action === 'restart'
-            ? workItems.restartMore
-            : action === 'cancel'
-              ? workItems.cancelMore
-              : action === 'complete'
-                ? workItems.completeMore
-                : action === 'continue'
-                  ? workItems.continueMore
-                  : ''}
-        </Muted>
+        <Muted small>{explanationOf(action)}</Muted>
       </p>
       {action === 'continue' && (
         <Textarea

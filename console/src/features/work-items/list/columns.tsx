@@ -1,9 +1,10 @@
+import { StatusTag, workItemName } from '../../../resource/index.ts';
 import { workItemList as words } from '../../../text/en/work-item-list.ts';
 import { workItems } from '../../../text/en/work-items.ts';
 import { duration, number } from '../../../text/index.ts';
 import { Duration, Time } from '../../../time/index.ts';
 import { type Column, Muted, TwoLines, Words } from '../../../ui/index.ts';
-import { nameOf, questionOf, StatusTag } from '../StatusTag.tsx';
+import { questionOf } from '../question.ts';
 import type { ListedWorkItem } from '../types.ts';
 import css from './list.module.css';
 
@@ -65,7 +66,7 @@ export const columns: readonly Column<Row>[] = [
   {
     key: 'name',
     title: words.columns.name,
-    cell: (row) => <TwoLines below={row.agent.name ?? words.noAgent}>{nameOf(row)}</TwoLines>,
+    cell: (row) => <TwoLines below={row.agent.name ?? words.noAgent}>{workItemName(row)}</TwoLines>,
     width: '26%',
   },
   {
