@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useUnsaved } from '../api/index.ts';
+import { readObject } from '../resource/json.ts';
 import { common } from '../text/en/common.ts';
 import { messages as words } from '../text/en/messages.ts';
 import { ActionDialog, Bar, Button, OutcomeTag, Problem, Textarea } from '../ui/index.ts';
@@ -7,7 +8,7 @@ import { WaitingCall } from './Call.tsx';
 import type { Deciding } from './decisions.ts';
 import css from './Messages.module.css';
 import type { Decision, PendingApproval } from './types.ts';
-import { readObject, toolOfReason } from './values.ts';
+import { toolOfReason } from './values.ts';
 
 interface OneProps {
   approval: PendingApproval;

@@ -1,4 +1,5 @@
 import { Fragment, type ReactNode } from 'react';
+import { readObject } from '../resource/json.ts';
 import { messages as words } from '../text/en/messages.ts';
 import { Time } from '../time/index.ts';
 import { cx } from '../ui/index.ts';
@@ -10,7 +11,7 @@ import { LongText } from './LongText.tsx';
 import css from './Messages.module.css';
 import { newCall, type Paired, pairCalls } from './pair.ts';
 import type { MessagePart, PendingApproval, ShownMessage, ToolCallPart } from './types.ts';
-import { prettyJson, readObject, splitPayload, summaryOf } from './values.ts';
+import { prettyJson, splitPayload, summaryOf } from './values.ts';
 
 /** The id of the element of a message, which is its address in the page. */
 export const anchorOf = (messageId: string): string => `message-${messageId}`;
@@ -112,7 +113,7 @@ export interface MessagesProps {
   /** Oldest first. Those of one conversation. */
   messages: readonly ShownMessage[];
   pending?: readonly PendingApproval[];
-  /** How they decide (`useDecisions`); null: not here. */
+  /** The decisions (`useDecisions`); null: not here. */
   deciding?: Deciding | null;
   /** The buttons of a waiting call are elsewhere on the page. */
   quiet?: boolean;

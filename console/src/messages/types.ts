@@ -16,7 +16,7 @@ export interface ShownMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
   content: readonly MessagePart[];
   created_at: string;
-  /** Who wrote it: a person, a schedule, the agent. */
+  /** The name of a person, a schedule or the agent. */
   author: string;
   /** Next to the author: the model, "schedule". */
   note?: string | undefined;
@@ -37,7 +37,7 @@ export interface ShownCall {
   result: ToolResultPart | null;
   /** From the message with the call to the one with the result, in milliseconds. */
   took: number | null;
-  /** Where the whole arguments and the whole result are, if they are cut. */
+  /** The address of the whole arguments or result, if they are cut. */
   wholeCall: Whole | null;
   wholeResult: Whole | null;
   approval: PendingApproval | null;

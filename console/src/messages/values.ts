@@ -27,16 +27,6 @@ export const prettyJson = (value: unknown): string => {
   }
 };
 
-/** Reads a JSON object that a person wrote; null if it is something else. */
-export const readObject = (text: string): Record<string, unknown> | null => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-};
-
 /** The tool that needs approval, if the platform's own sentence says nothing more; null for any other reason. */
 export const toolOfReason = (reason: string | null | undefined): string | null =>
   /^A person must approve each call of (\S+)\.$/.exec(reason ?? '')?.[1] ?? null;

@@ -10,6 +10,8 @@ export { DiscardButton } from './DiscardButton.tsx';
 export { dataConnectionExample } from './data-example.ts';
 export { EditConflict, EditForm } from './EditForm.tsx';
 export { useEndingKeys } from './EndingKeys.tsx';
+export { type Figure, Figures } from './Figures.tsx';
+export { jsonText, readObject } from './json.ts';
 export { useKeptRows } from './kept-rows.ts';
 export { ListPage } from './ListPage.tsx';
 export { NoAgents } from './NoAgents.tsx';

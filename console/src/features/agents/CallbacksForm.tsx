@@ -123,7 +123,7 @@ export const CallbacksForm = ({ agent, got }: { agent: PublicAgent; got: LoadSta
     setGenerated(
       saved.callbacks.flatMap(({ id, url, secret }) => (secret === undefined ? [] : [{ id, url, secret }])),
     );
-    // What is cached of the agent has no secret.
+    // The cached agent has no secret.
     return { ...saved, callbacks: saved.callbacks.map(({ secret: _, ...callback }) => callback) };
   });
   const { form } = edit;

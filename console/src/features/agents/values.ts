@@ -1,5 +1,6 @@
 import { ApiProblem } from '../../api/index.ts';
 import type { CreateAgentBody, PublicAgent } from '../../api/types.gen.ts';
+import { readObject } from '../../resource/index.ts';
 import { agents as words } from '../../text/en/agents.ts';
 
 export interface AgentValues {
@@ -59,14 +60,8 @@ export const toValues = ({ settings, ...agent }: PublicAgent): AgentValues => ({
 /** Reads the schema of the form. Throws the fault of its field if it is no JSON object. */
 const readSchema = (text: string): Record<string, unknown> | null => {
   if (text.trim() === '') return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Record<string, unknown>;
-    }
-  } catch {
-    // As what is no object.
-  }
+  const schema = readObject(text);
+  if (schema) return schema;
   throw new ApiProblem(422, { details: [{ path: 'result_schema', message: words.schemaNotObject }] });
 };
 

@@ -4,16 +4,16 @@ import type { ConversationDetail } from '../../api/types.gen.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { Bar, Button, Problem, Textarea, useDisabledReason } from '../../ui/index.ts';
 import css from './conversations.module.css';
-import type { Of } from './of.ts';
+import type { ConversationParams } from './params.ts';
 
 /** The field for the next message, and the button that stops what goes on. */
 export const Composer = ({
-  of,
+  params,
   conversation,
   calls,
   send,
 }: {
-  of: Of;
+  params: ConversationParams;
   conversation: ConversationDetail;
   calls: number;
   send: (content: string) => Promise<void>;
@@ -28,7 +28,7 @@ export const Composer = ({
     setText((now) => (now === content ? '' : now));
   });
   const cancel = useAction(async () => {
-    await perform('cancelRun', of);
+    await perform('cancelRun', params);
     field.current?.focus({ preventScroll: true });
   });
   const notAllowed = useDisabledReason('sendMessage');

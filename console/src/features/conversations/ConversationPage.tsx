@@ -23,16 +23,22 @@ import {
 import { DeleteConversationDialog, RenameDialog } from './dialogs.tsx';
 import type { Draft } from './drafts.ts';
 import { useLive } from './live.ts';
-import type { Of } from './of.ts';
+import type { ConversationParams } from './params.ts';
 import { Thread } from './Thread.tsx';
 
-const hrefOf = ({ agent_id, conversation_id }: Of): string =>
+const hrefOf = ({ agent_id, conversation_id }: ConversationParams): string =>
   to('/agents/$agentId/conversations/$conversationId', {
     agentId: agent_id,
     conversationId: conversation_id,
   });
 
-const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetail }) => {
+const Actions = ({
+  params,
+  conversation,
+}: {
+  params: ConversationParams;
+  conversation: ConversationDetail;
+}) => {
   const navigate = useNavigate();
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
   const close = () => setOpen(null);
@@ -40,10 +46,10 @@ const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetai
   const mayRename = useDisabledReason('updateConversation');
   const mayCreate = useDisabledReason('createConversation');
   const create = useAction(async () => {
-    const { body } = await perform('createConversation', { agent_id: of.agent_id }, { body: {} });
-    await navigate({ href: hrefOf({ ...of, conversation_id: body.id }) });
+    const { body } = await perform('createConversation', { agent_id: params.agent_id }, { body: {} });
+    await navigate({ href: hrefOf({ ...params, conversation_id: body.id }) });
   });
-  const address = `${location.origin}${hrefOf(of)}`;
+  const address = `${location.origin}${hrefOf(params)}`;
   return (
     <>
       <Button kind="quiet-danger" disabledReason={mayDelete} onClick={() => setOpen('delete')}>
@@ -57,8 +63,10 @@ const Actions = ({ of, conversation }: { of: Of; conversation: ConversationDetai
         {words.newConversation}
       </Button>
       {create.error && <Problem error={create.error} />}
-      {open === 'rename' && <RenameDialog of={of} conversation={conversation} onClose={close} />}
-      {open === 'delete' && <DeleteConversationDialog of={of} conversation={conversation} onClose={close} />}
+      {open === 'rename' && <RenameDialog params={params} conversation={conversation} onClose={close} />}
+      {open === 'delete' && (
+        <DeleteConversationDialog params={params} conversation={conversation} onClose={close} />
+      )}
     </>
   );
 };
@@ -70,11 +78,11 @@ const agentCrumbs = (agentId: string, name: string) => [
 ];
 
 const Shown = ({
-  of,
+  params,
   conversation,
   drafts,
 }: {
-  of: Of;
+  params: ConversationParams;
   conversation: ConversationDetail;
   drafts: readonly Draft[];
 }) => {
@@ -83,23 +91,23 @@ const Shown = ({
     <Page
       title={name || words.untitled}
       titlePrefix={words.states[status] || undefined}
-      crumbs={agentCrumbs(of.agent_id, agent.name)}
+      crumbs={agentCrumbs(params.agent_id, agent.name)}
       lead={
         <>
           <Words text={words.started} at={<Time at={created_at} />} by={created_by_name ?? words.someone} />{' '}
           {run?.model && words.model(run.model)}
         </>
       }
-      actions={<Actions of={of} conversation={conversation} />}
+      actions={<Actions params={params} conversation={conversation} />}
     >
       <PageTabs
         label={files.tabsOf}
         words={{ conversation: files.conversationTab, files: files.tab }}
         tabs={{
-          conversation: () => <Thread of={of} conversation={conversation} drafts={drafts} />,
+          conversation: () => <Thread params={params} conversation={conversation} drafts={drafts} />,
           files: () => (
             <Suspense fallback={<Skeleton />}>
-              <FilesTab owner={conversationOwner(of)} />
+              <FilesTab owner={conversationOwner(params)} />
             </Suspense>
           ),
         }}
@@ -108,24 +116,24 @@ const Shown = ({
   );
 };
 
-const One = ({ of }: { of: Of }) => {
-  const got = useOperation('getConversationDetail', of);
-  const { drafts, every } = useLive(of, got.data);
+const One = ({ params }: { params: ConversationParams }) => {
+  const got = useOperation('getConversationDetail', params);
+  const { drafts, every } = useLive(params, got.data);
   // The same data: it only makes them be read again from time to time.
-  useOperation('getConversationDetail', of, { every, enabled: every !== undefined });
+  useOperation('getConversationDetail', params, { every, enabled: every !== undefined });
   const list = {
     label: words.list,
-    href: to('/agents/$agentId', { agentId: of.agent_id }, { tab: 'conversations' }),
+    href: to('/agents/$agentId', { agentId: params.agent_id }, { tab: 'conversations' }),
   };
   const loaded = (
     <Loaded
       got={got}
       operation="getConversation"
       list={list}
-      audit={to('/audit', {}, { target_id: of.conversation_id })}
+      audit={to('/audit', {}, { target_id: params.conversation_id })}
       skeleton={<Skeleton rows={8} height={56} />}
     >
-      {(conversation) => <Shown of={of} conversation={conversation} drafts={drafts} />}
+      {(conversation) => <Shown params={params} conversation={conversation} drafts={drafts} />}
     </Loaded>
   );
   const gone = got.error?.status === 404 || got.error?.status === 403;
@@ -142,5 +150,5 @@ export const ConversationPage = () => {
     from: '/shell/agents/$agentId/conversations/$conversationId',
   });
   // Another conversation begins with nothing of this one: no text that is being written, no decision.
-  return <One key={conversationId} of={{ agent_id: agentId, conversation_id: conversationId }} />;
+  return <One key={conversationId} params={{ agent_id: agentId, conversation_id: conversationId }} />;
 };

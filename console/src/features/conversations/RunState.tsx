@@ -5,24 +5,24 @@ import { common } from '../../text/en/common.ts';
 import { conversations as words } from '../../text/en/conversations.ts';
 import { Bar, Button, Callout, Muted, Problem } from '../../ui/index.ts';
 import css from './conversations.module.css';
-import type { Of } from './of.ts';
+import type { ConversationParams } from './params.ts';
 
 type Run = NonNullable<ConversationDetail['run']>;
 
 /** A failed run, and the button that sends the same again. */
 const Failed = ({
-  of,
+  params,
   run,
   agentName,
   send,
 }: {
-  of: Of;
+  params: ConversationParams;
   run: Run;
   agentName: string;
   send: (body: object) => Promise<void>;
 }) => {
   const again = useAction(async () => {
-    const address = addressOf('downloadConversationMessage', { ...of, message_id: run.message_id });
+    const address = addressOf('downloadConversationMessage', { ...params, message_id: run.message_id });
     const response = await fetchFrom('GET', address, { headers: { accept: '*/*' } });
     const text = await response.text();
     const isText = response.headers.get('content-type')?.startsWith('text/plain');
@@ -61,12 +61,12 @@ const spoken = ({ status, run, agent }: ConversationDetail, writing: boolean): s
 };
 
 export const RunState = ({
-  of,
+  params,
   conversation,
   writing,
   send,
 }: {
-  of: Of;
+  params: ConversationParams;
   conversation: ConversationDetail;
   writing: boolean;
   send: (body: object) => Promise<void>;
@@ -87,7 +87,7 @@ export const RunState = ({
       ))}
       {status === 'idle' && run?.status === 'error' && (
         <div role="alert">
-          <Failed key={run.id} of={of} run={run} agentName={agent.name} send={send} />
+          <Failed key={run.id} params={params} run={run} agentName={agent.name} send={send} />
         </div>
       )}
     </div>

@@ -9,35 +9,35 @@ import css from './conversations.module.css';
 import type { Draft } from './drafts.ts';
 import { useFollow, useKeptPlace } from './follow.ts';
 import { toShown } from './messages.ts';
-import type { Of } from './of.ts';
+import type { ConversationParams } from './params.ts';
 import { RunState } from './RunState.tsx';
 
 /** A message, or decisions about calls that wait. */
 export type Said = Body<'sendMessage'>;
 
 export const Thread = ({
-  of,
+  params,
   conversation,
   drafts,
 }: {
-  of: Of;
+  params: ConversationParams;
   conversation: ConversationDetail;
   drafts: readonly Draft[];
 }) => {
   const { agent, status, run } = conversation;
   /** Sends it. The reply comes by the stream. */
   const send = async (body: Said) => {
-    await perform('sendMessage', of, { body: { ...body, wait_seconds: 0 } });
+    await perform('sendMessage', params, { body: { ...body, wait_seconds: 0 } });
   };
   const { messages, hasMore, load } = useMessagePages(
     'listShownConversationMessages',
-    of,
+    params,
     conversation.messages,
   );
   const reason = useDisabledReason('sendMessage', agent.approval_role);
   const pending = status === 'needs_review' ? (run?.pending_approvals ?? []) : [];
   const deciding = useDecisions(pending, (decisions) => send({ decisions }), reason);
-  const shown = toShown(of, agent.name, messages, drafts);
+  const shown = toShown(params, agent.name, messages, drafts);
   const hash = useHash();
   const startsAtEnd = !hash.startsWith(anchorOf(''));
   const ids = shown.filter(({ role }) => role !== 'tool').map(({ id }) => id);
@@ -74,7 +74,7 @@ export const Thread = ({
           after={deciding.waiting.length > 1 || deciding.error ? <SendDecisions deciding={deciding} /> : null}
         />
       )}
-      <RunState of={of} conversation={conversation} writing={drafts.length > 0} send={send} />
+      <RunState params={params} conversation={conversation} writing={drafts.length > 0} send={send} />
       {newCount > 0 && (
         <div className={css.newer}>
           <Button
@@ -88,7 +88,7 @@ export const Thread = ({
         </div>
       )}
       <Composer
-        of={of}
+        params={params}
         conversation={conversation}
         calls={deciding.waiting.length}
         send={async (content) => {

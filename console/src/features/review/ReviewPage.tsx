@@ -13,6 +13,7 @@ import {
   curlOf,
   EmptyState,
   FilterChoice,
+  FilterSelect,
   Loaded,
   NothingMatches,
   Page,
@@ -52,10 +53,10 @@ const Filters = ({ rows }: { rows: readonly ListedWorkItem[] }) => {
         multiple
         onChange={(agent_id) => set({ agent_id: agent_id.length === 0 ? undefined : agent_id })}
       />
-      <FilterChoice
+      <FilterSelect
         label={words.order}
-        value={[search.sort ?? 'waiting']}
-        onChange={([sort]) => set({ sort: sort === 'created' ? 'created' : undefined })}
+        value={search.sort ?? 'waiting'}
+        onChange={(sort) => set({ sort: sort === 'created' ? sort : undefined })}
         options={reviewOrders.map((value) => ({ value, label: words.orders[value] }))}
       />
       <ButtonLink

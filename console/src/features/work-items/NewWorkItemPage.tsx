@@ -1,9 +1,10 @@
 import { type ReactNode, useRef } from 'react';
 import { ApiProblem, type Body, useBaseUrl, useMe, useOperation } from '../../api/index.ts';
-import { readObject } from '../../messages/index.ts';
 import {
   AgentSelect,
+  jsonText,
   NoAgents,
+  readObject,
   SubmitForm,
   useAgents,
   useCreateForm,
@@ -141,7 +142,7 @@ const copyOf = ({ agent, work_item_name, message, payload }: WorkItemDetail): Va
   agent_id: agent.exists ? agent.id : null,
   work_item_name: work_item_name ?? '',
   message,
-  payload: payload && Object.keys(payload).length > 0 ? JSON.stringify(payload, null, 2) : '',
+  payload: jsonText(payload),
   start_at: '',
 });
 

@@ -1,10 +1,10 @@
-import { useBaseUrl } from '../../../api/index.ts';
+import { useBaseUrl, useOperation } from '../../../api/index.ts';
 import type { ScheduleDetail } from '../../../api/types.gen.ts';
 import { to } from '../../../routing/to.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { scheduleForm as form } from '../../../text/en/schedule-form.ts';
 import { Time } from '../../../time/index.ts';
-import { Box, CodeBlock, curlOf, Facts, JsonView, Link, Muted, Section } from '../../../ui/index.ts';
+import { Box, CodeBlock, curlOf, Facts, JsonView, Link, Loaded, Muted, Section } from '../../../ui/index.ts';
 import { scheduleHref } from '../shared/address.ts';
 import { paramsOf } from '../shared/use-actions.ts';
 import css from './detail.module.css';
@@ -43,41 +43,11 @@ export const DefinitionBox = ({ schedule }: { schedule: ScheduleDetail }) => {
   );
 };
 
-/** The schedule as everybody's client gets it. */
-const storedOf = ({
-  id,
-  agent_id,
-  cron_expression,
-  timezone,
-  enabled,
-  catch_up,
-  overlap,
-  ...more
-}: ScheduleDetail) => {
-  const { work_item_name, message, payload, metadata, last_run_at, next_run_at, created_at, updated_at } =
-    more;
-  return {
-    id,
-    agent_id,
-    cron_expression,
-    timezone,
-    enabled,
-    catch_up,
-    overlap,
-    work_item_name,
-    message,
-    payload,
-    metadata,
-    last_run_at,
-    next_run_at,
-    created_at,
-    updated_at,
-  };
-};
-
 export const DefinitionTab = ({ schedule }: { schedule: ScheduleDetail }) => {
   const baseUrl = useBaseUrl();
   const { message, payload, id } = schedule;
+  // The schedule as every client gets it.
+  const stored = useOperation('getSchedule', paramsOf(schedule));
   return (
     <>
       <Section title={words.message}>
@@ -94,7 +64,9 @@ export const DefinitionTab = ({ schedule }: { schedule: ScheduleDetail }) => {
       )}
       <Section title={words.raw}>
         <Box padded>
-          <JsonView value={storedOf(schedule)} label={words.raw} fileName={`${id}.json`} />
+          <Loaded got={stored} operation="getSchedule">
+            {(value) => <JsonView value={value} label={words.raw} fileName={`${id}.json`} />}
+          </Loaded>
         </Box>
       </Section>
       <Section title={words.curl}>

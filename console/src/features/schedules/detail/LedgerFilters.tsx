@@ -2,7 +2,7 @@ import type { ScheduleDetail } from '../../../api/types.gen.ts';
 import { useUrlState } from '../../../routing/url-state.ts';
 import { schedule as words } from '../../../text/en/schedule.ts';
 import { clockTime, shortDay, useClock } from '../../../time/index.ts';
-import { FilterBar, FilterChoice, Strip } from '../../../ui/index.ts';
+import { FilterBar, FilterChoice, FilterSelect, Strip } from '../../../ui/index.ts';
 import type { scheduleSearch } from '../search.ts';
 import { outcomeOptions, stripOf } from '../shared/outcomes.ts';
 
@@ -44,11 +44,11 @@ export const LedgerFilters = ({ schedule }: { schedule: ScheduleDetail }) => {
           set({ from: begin?.toISOString(), to: undefined });
         }}
       />
-      <FilterChoice
+      <FilterSelect<NonNullable<typeof outcome>>
         label={words.outcome}
-        value={outcome === undefined ? [] : [outcome]}
+        value={outcome}
         options={outcomeOptions}
-        onChange={([chosen]) => set({ outcome: chosen as typeof outcome })}
+        onChange={(outcome) => set({ outcome })}
       />
     </FilterBar>
   );

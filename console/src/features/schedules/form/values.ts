@@ -1,5 +1,6 @@
 import { ApiProblem, type Fault } from '../../../api/index.ts';
 import type { PublicSchedule, ScheduleDefinition } from '../../../api/types.gen.ts';
+import { jsonText } from '../../../resource/index.ts';
 import { copyName } from '../../../text/en/common.ts';
 import { scheduleForm as words } from '../../../text/en/schedule-form.ts';
 import { localZone } from '../../../time/index.ts';
@@ -23,9 +24,6 @@ export interface Values extends Times {
 }
 
 type JsonObject = Record<string, unknown>;
-
-const shownJson = (value: JsonObject): string =>
-  Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2);
 
 export const newValues = (agentId: string | undefined): Values => ({
   ...defaultTimes,
@@ -63,8 +61,8 @@ export const toValues = (schedule: StoredSchedule): Values => {
     message: schedule.message,
     catch_up: schedule.catch_up,
     overlap: schedule.overlap,
-    payload: shownJson(schedule.payload),
-    metadata: shownJson(metadata),
+    payload: jsonText(schedule.payload),
+    metadata: jsonText(metadata),
   };
 };
 

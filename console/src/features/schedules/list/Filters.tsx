@@ -3,7 +3,7 @@ import { useOperation } from '../../../api/index.ts';
 import type { ListedSchedule } from '../../../api/types.gen.ts';
 import { useUrlState } from '../../../routing/url-state.ts';
 import { schedules as words } from '../../../text/en/schedules.ts';
-import { FilterBar, FilterChoice, FilterText, type Option } from '../../../ui/index.ts';
+import { FilterBar, FilterSelect, FilterText, type Option } from '../../../ui/index.ts';
 import { filterNames, type SchedulesSearch } from '../search.ts';
 import { outcomeOptions } from '../shared/outcomes.ts';
 import { AgentFilter } from './AgentFilter.tsx';
@@ -40,36 +40,29 @@ export const Filters = ({ rows }: { rows: readonly ListedSchedule[] }) => {
       set={count(filterNames)}
       onClear={() => clear(filterNames)}
       aside={
-        <FilterChoice
+        <FilterSelect
           label={words.order}
-          value={[sort ?? 'next']}
+          value={sort ?? 'next'}
           options={sorts}
-          onChange={([next]) =>
-            set({ sort: next === 'next' ? undefined : (next as SchedulesSearch['sort']) })
-          }
+          onChange={(next) => set({ sort: next === 'next' ? undefined : next })}
         />
       }
     >
       <FilterText value={q ?? ''} placeholder={words.filterText} onChange={(q) => replace({ q })} />
       <AgentFilter value={agent_id} onChange={(agent_id) => set({ agent_id })} />
-      <FilterChoice
-        label={words.state}
-        value={state ? [state] : []}
-        options={states}
-        onChange={([state]) => set({ state: state as SchedulesSearch['state'] })}
-      />
-      <FilterChoice
+      <FilterSelect label={words.state} value={state} options={states} onChange={(state) => set({ state })} />
+      <FilterSelect
         label={words.outcome}
-        value={outcome ? [outcome] : []}
+        value={outcome}
         options={outcomeOptions}
-        onChange={([outcome]) => set({ outcome: outcome as SchedulesSearch['outcome'] })}
+        onChange={(outcome) => set({ outcome })}
       />
-      <FilterChoice
+      <FilterSelect
         label={words.zone}
-        value={zone ? [zone] : []}
+        value={zone}
         options={zones}
         onSearch={setTyped}
-        onChange={([zone]) => set({ zone })}
+        onChange={(zone) => set({ zone })}
       />
     </FilterBar>
   );

@@ -1,7 +1,7 @@
 import { useUrlState } from '../../../routing/url-state.ts';
 import { common } from '../../../text/en/common.ts';
 import { scheduleTimeline as words } from '../../../text/en/schedule-timeline.ts';
-import { Bar, Button, CopyButton, FilterBar, FilterChoice, Segmented } from '../../../ui/index.ts';
+import { Bar, Button, CopyButton, FilterBar, FilterSelect, Segmented } from '../../../ui/index.ts';
 import { AgentFilter } from '../list/AgentFilter.tsx';
 import type { SchedulesSearch } from '../search.ts';
 import { paramsOf, type Span, type SpanName, spanNameOf, spanNames, spans } from './span.ts';
@@ -41,11 +41,11 @@ export const TimelineBar = ({ span, scheduleName }: { span: Span; scheduleName: 
     >
       <AgentFilter value={agent_id} onChange={(agent_id) => set({ agent_id })} />
       {schedule_id && (
-        <FilterChoice
+        <FilterSelect
           label={words.schedule}
-          value={[schedule_id]}
+          value={schedule_id}
           options={[{ value: schedule_id, label: scheduleName ?? schedule_id.slice(0, 8) }]}
-          onChange={([schedule_id]) => set({ schedule_id })}
+          onChange={(schedule_id) => set({ schedule_id })}
         />
       )}
       <span className={css.zoom}>

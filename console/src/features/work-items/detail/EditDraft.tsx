@@ -1,19 +1,16 @@
 import { useState } from 'react';
 import { ApiProblem, perform, useAction, useOperation } from '../../../api/index.ts';
 import type { PublicWorkItem } from '../../../api/types.gen.ts';
-import { readObject } from '../../../messages/index.ts';
+import { jsonText, readObject } from '../../../resource/index.ts';
 import { newWorkItem } from '../../../text/en/new-work-item.ts';
 import { workItems as words } from '../../../text/en/work-items.ts';
 import { fieldOfTime, timeOfField } from '../../../time/index.ts';
 import { ActionDialog, Button, notify, Textarea, TextField, useDisabledReason } from '../../../ui/index.ts';
 
-const shownPayload = (payload: PublicWorkItem['payload']): string =>
-  Object.keys(payload).length === 0 ? '' : JSON.stringify(payload, null, 2);
-
 /** The payload as it was typed. Throws what is wrong with it like a refusal of the API. */
 const typedPayload = (text: string): Record<string, unknown> => {
   const payload = text.trim() === '' ? {} : readObject(text);
-  if (payload !== null) return payload as Record<string, unknown>;
+  if (payload !== null) return payload;
   throw new ApiProblem(422, { message: newWorkItem.notObject });
 };
 
@@ -28,7 +25,7 @@ const Fields = ({
 }) => {
   const [name, setName] = useState(item.work_item_name ?? '');
   const [message, setMessage] = useState(item.message);
-  const [payload, setPayload] = useState(() => shownPayload(item.payload));
+  const [payload, setPayload] = useState(() => jsonText(item.payload));
   const [start, setStart] = useState(fieldOfTime(item.start_at));
   const save = useAction(async () => {
     const sameStart = start === fieldOfTime(item.start_at);

@@ -1,3 +1,0 @@
-import type { Params } from '../../api/index.ts';
-
-export type Of = Params<'getConversation'>;
