@@ -1,10 +1,10 @@
 import { useMe } from '../api/me.ts';
 import { useOperation } from '../api/query.ts';
 import type { SearchHit } from '../api/types.gen.ts';
-import { hrefOfThing } from '../routing/thing.ts';
+import { useSettled } from '../resource/settled.ts';
+import { hrefOfThing } from '../resource/thing.ts';
 import { to } from '../routing/to.ts';
 import { shell } from '../text/en/shell.ts';
-import { useSettled } from '../time/settled.ts';
 
 /** The address of a result. A thing without a page of its own is found in its list. */
 const hrefOf = ({ kind, id, detail, agent_id }: SearchHit): string => {

@@ -1,6 +1,6 @@
 import { Fragment } from 'react';
 import type { AuditEntry } from '../../api/types.gen.ts';
-import { hrefOfThing } from '../../routing/thing.ts';
+import { hrefOfThing } from '../../resource/thing.ts';
 import { audit as words } from '../../text/en/audit.ts';
 import { Time } from '../../time/index.ts';
 import { type Column, JsonView, Link, Muted, Tag, TwoLines } from '../../ui/index.ts';

@@ -1,5 +1,5 @@
 import { usePostQuery } from '../../../api/index.ts';
-import { useSettled } from '../../../time/index.ts';
+import { useSettled } from '../../../resource/settled.ts';
 
 /** The next times of an expression; what is typed is sent when the person pauses. */
 export const usePreview = (expression: string | null, timezone: string, typed: boolean) => {

@@ -5,16 +5,6 @@ import { type Outcome, wordOf } from '../../../ui/index.ts';
 /** The outcome of an occurrence in the API: on time and late are both `fired` in the ledger. */
 export type OccurrenceStatus = AccountedOccurrence['status'] | 'manual';
 
-export const occurrenceStatuses = [
-  'on_time',
-  'late',
-  'caught_up',
-  'skipped',
-  'missing',
-  'due',
-  'manual',
-] as const satisfies readonly OccurrenceStatus[];
-
 const kinds: Record<OccurrenceStatus, Outcome> = {
   on_time: 'on-time',
   late: 'late',
@@ -24,6 +14,9 @@ const kinds: Record<OccurrenceStatus, Outcome> = {
   due: 'due',
   manual: 'manual',
 };
+
+/** The marks in the order of a legend. */
+export const legendKinds = Object.values(kinds);
 
 export interface Marked {
   status: OccurrenceStatus;

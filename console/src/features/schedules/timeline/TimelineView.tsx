@@ -20,13 +20,12 @@ import {
 import { NoSchedules, SchedulesFrame } from '../SchedulesFrame.tsx';
 import type { SchedulesSearch } from '../search.ts';
 import { scheduleHref } from '../shared/address.ts';
-import { kindOf, occurrenceStatuses } from '../shared/outcomes.ts';
+import { legendKinds } from '../shared/outcomes.ts';
 import { toBandRow } from './rows.ts';
 import { bucketCount, paramsOf, type Span, useSpan } from './span.ts';
 import { TimelineBar, timelineFilters } from './TimelineBar.tsx';
 import css from './timeline.module.css';
 
-const legend = occurrenceStatuses.map((status) => kindOf({ status }));
 const mostChanges = 8;
 
 /** The zone of all times: the viewer's, or that of the schedules if the viewer wants theirs and they have one. */
@@ -83,7 +82,7 @@ const Drawing = ({ timeline, span, zone }: { timeline: Timeline; span: Span; zon
           to={<Time at={new Date(span.to)} form="date" zone={zone} fixedZone />}
         />
       }
-      aside={<Legend kinds={legend} />}
+      aside={<Legend kinds={legendKinds} />}
     >
       <Box padded>
         <Band

@@ -1,4 +1,4 @@
-import { to } from './to.ts';
+import { to } from '../routing/to.ts';
 
 /** The address of a thing's page, by the type that the search and the audit log give; null if it has none. */
 export const hrefOfThing = (type: string, id: string, agentId?: string | null): string | null => {
