@@ -53,7 +53,7 @@ export const listRequesters = async (tx: Tx, workItemId: string): Promise<string
   return rows.map(({ id }) => id);
 };
 
-/** Whether the history of a Work Item has this already. */
+/** Returns whether the history of a Work Item has this already. */
 export const hasEvent = async (
   tx: Tx,
   workItemId: string,
