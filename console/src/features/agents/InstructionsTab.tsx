@@ -59,7 +59,7 @@ const InstructionsForm = ({ agent, got }: { agent: PublicAgent; got: LoadState<P
   );
 };
 
-/** Changes what the model is told, the model, and the limits. */
+/** The form of instructions, model and limits. */
 export const InstructionsTab = ({ agentId }: { agentId: string }) => (
   <LoadedAgent agentId={agentId}>
     {(agent, got) => (
