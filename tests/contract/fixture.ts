@@ -228,6 +228,15 @@ export const onEachDatabase = (tests: DatabaseTests, env: Record<string, string>
 export const onPostgres = (tests: DatabaseTests, env: Record<string, string> = {}): void =>
   onEachOf(usualDatabases, tests, env);
 
+/** A named block of `onPostgres`. */
+export const describeOnPostgres = (
+  name: string,
+  tests: DatabaseTests,
+  env: Record<string, string> = {},
+): void => {
+  describe(name, () => onPostgres(tests, env));
+};
+
 const codes: Record<number, string> = {
   400: 'bad_request',
   401: 'unauthorized',

@@ -374,10 +374,7 @@ describe('a document of the workspace', () =>
             sql`select id, metadata, next_run_at from schedules where agent_id = ${id} order by id`,
           );
         const before = await rows();
-        const rest = {
-          version: 1,
-          agents: [{ ...agent, schedules: [agent.schedules[3]] }],
-        };
+        const rest = { version: 1, agents: [{ ...agent, schedules: [agent.schedules[3]] }] };
         rest.agents[0]!.schedules[0].enabled = true;
         const done = await ok(apply(at(), rest, { prune: false }));
         expect(changed(done)).toEqual([]);
