@@ -1,17 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { clearOfNext } from '../harness/wait.ts';
-import {
-  describeOnPostgres,
-  expectError,
-  newAgent,
-  newKey,
-  newSchedule,
-  ok,
-  query,
-  time,
-} from './fixture.ts';
+import { describeOnPostgres, expectError, newAgent, newKey, newSchedule, ok, time } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -37,11 +27,11 @@ describeOnPostgres(
       return found[0];
     };
     const clear = async () => {
-      await query(at(), sql`delete from agents`);
-      await query(at(), sql`delete from work_items`);
-      await query(at(), sql`delete from observability_integrations`);
-      await query(at(), sql`delete from telemetry_accounts`);
-      await query(at(), sql`delete from scheduling_outages`);
+      await at().sql`delete from agents`;
+      await at().sql`delete from work_items`;
+      await at().sql`delete from observability_integrations`;
+      await at().sql`delete from telemetry_accounts`;
+      await at().sql`delete from scheduling_outages`;
     };
     beforeEach(async () => {
       await clearOfNext(hour);
@@ -64,11 +54,8 @@ describeOnPostgres(
       outcome: string,
       { late = 100, count = 1, reason = null as string | null } = {},
     ) =>
-      query(
-        at(),
-        sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, at, count, reason)
-            values (${newId()}, ${schedule.id}, ${iso(due)}, ${outcome}, ${iso(due + late)}, ${count}, ${reason})`,
-      );
+      at().sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, at, count, reason)
+            values (${newId()}, ${schedule.id}, ${iso(due)}, ${outcome}, ${iso(due + late)}, ${count}, ${reason})`;
     /** Makes Work Items in a status, as if they had come to it `ago` milliseconds ago. */
     const items = async (agentId: string, count: number, status: string, ago: number, fields: Json = {}) => {
       const { error = null, usage = null, reason = null, notBefore = null } = fields;
@@ -76,14 +63,12 @@ describeOnPostgres(
       const when = iso(Date.now() - ago);
       for (let n = 0; n < count; n++) {
         const id = newId();
-        await query(
-          at(),
-          sql`insert into work_items (id, conversation_id, agent_id, message, payload, status, created_by, created_at,
+        await at()
+          .sql`insert into work_items (id, conversation_id, agent_id, message, payload, status, created_by, created_at,
                 updated_at, finished_at, error, usage, review_reason, not_before, lease_expires_at, work_item_name)
               values (${id}, ${id}, ${agentId}, '', '{}', ${status}, 'x', ${when}, ${when}, ${ended ? when : null},
                 ${error && JSON.stringify(error)}::jsonb, ${usage && JSON.stringify(usage)}::jsonb, ${reason}, ${notBefore},
-                ${status === 'EXECUTING' ? iso(Date.now() + hour) : null}, ${`Item ${n}`})`,
-        );
+                ${status === 'EXECUTING' ? iso(Date.now() + hour) : null}, ${`Item ${n}`})`;
       }
     };
 
@@ -120,7 +105,7 @@ describeOnPostgres(
     test('schedules that are due and have not fired: each, or of many the first and their number', async () => {
       const made = await schedules(6);
       const due = iso(Date.now() - 2 * minute);
-      await query(at(), sql`update schedules set next_run_at = ${due} where id = ${made[0].id}`);
+      await at().sql`update schedules set next_run_at = ${due} where id = ${made[0].id}`;
       expect(await only('schedule_overdue')).toMatchObject({
         severity: 'error',
         count: 1,
@@ -131,7 +116,7 @@ describeOnPostgres(
           /^It has been due since .*\d\d:\d\d.* \(Europe\/Berlin\)\. No replica is scheduling/,
         ),
       });
-      await query(at(), sql`update schedules set next_run_at = ${due}`);
+      await at().sql`update schedules set next_run_at = ${due}`;
       expect(await only('schedule_overdue')).toMatchObject({
         count: 6,
         subject: null,
@@ -142,10 +127,10 @@ describeOnPostgres(
 
     test('schedules that cannot fire, until they have fired again', async () => {
       const [stuck, poison, healed] = await schedules(3);
-      await query(at(), sql`update schedules set next_run_at = null where id = ${stuck.id}`);
+      await at().sql`update schedules set next_run_at = null where id = ${stuck.id}`;
       const reason = 'the Work Item could not be made (error 22021)';
-      await query(at(), sql`update schedules set last_outcome = 'blocked' where id = ${poison.id}`);
-      await query(at(), sql`update schedules set last_outcome = 'on_time' where id = ${healed.id}`);
+      await at().sql`update schedules set last_outcome = 'blocked' where id = ${poison.id}`;
+      await at().sql`update schedules set last_outcome = 'on_time' where id = ${healed.id}`;
       const past = Date.now() - hour;
       await record(poison, past, 'skipped', { reason });
       await record(healed, past, 'skipped', { reason });
@@ -159,19 +144,15 @@ describeOnPostgres(
         /^The Work Item could not be made \(error 22021\)\. Its last occurrence was skipped at /,
       );
       const more = await schedules(5);
-      for (const { id } of more)
-        await query(at(), sql`update schedules set next_run_at = null where id = ${id}`);
+      for (const { id } of more) await at().sql`update schedules set next_run_at = null where id = ${id}`;
       expect(await only('schedule_blocked')).toMatchObject({ count: 7, filter: { state: 'blocked' } });
     });
 
     test('occurrences that were missed, with what was missing; not those that someone paused', async () => {
       const [one, two] = await schedules(2);
       const due = Math.floor(Date.now() / hour) * hour - 3 * hour;
-      await query(
-        at(),
-        sql`insert into scheduling_outages (from_at, to_at, cause)
-            values (${iso(due - 10 * minute)}, ${iso(due + 130 * minute)}, 'lost')`,
-      );
+      await at().sql`insert into scheduling_outages (from_at, to_at, cause)
+            values (${iso(due - 10 * minute)}, ${iso(due + 130 * minute)}, 'lost')`;
       await record(one, due, 'skipped', { reason: 'missed', count: 2, late: 130 * minute });
       await record(one, due + 2 * hour, 'fired', { late: 10 * minute });
       await record(two, due, 'skipped', { reason: 'paused' });
@@ -301,17 +282,15 @@ describeOnPostgres(
           }),
           201,
         );
-        const [row] = await query(at(), sql`select number from observability_integrations where id = ${id}`);
+        const [row] = await at().sql`select number from observability_integrations where id = ${id}`;
         return { id, number: row.number };
       };
       const report = ({ number: n }: Json, state: string, fields: Json = {}) => {
         const { queued = 0, dead = 0, expired = 0, oldest = null, error = null } = fields;
-        return query(
-          at(),
-          sql`insert into telemetry_accounts (replica_id, number, delivered, rejected, dead_lettered, expired, discarded,
+        return at()
+          .sql`insert into telemetry_accounts (replica_id, number, delivered, rejected, dead_lettered, expired, discarded,
                 queued, backlog_bytes, oldest_at, state, last_error)
-              values (gen_random_uuid(), ${n}, 5, 0, ${dead}, ${expired}, 0, ${queued}, 0, ${oldest}, ${state}, ${error})`,
-        );
+              values (gen_random_uuid(), ${n}, 5, 0, ${dead}, ${expired}, 0, ${queued}, 0, ${oldest}, ${state}, ${error})`;
       };
       const [paused, retrying, behind, lost, fine] = [
         await number('paused'),
@@ -350,17 +329,15 @@ describeOnPostgres(
     });
 
     test('a broken audit log, and keys that expire within a week', async () => {
-      await query(
-        at(),
-        sql`insert into audit_faults (position, fault) values (12, 'the entry at position 12 was changed')`,
-      );
+      await at()
+        .sql`insert into audit_faults (position, fault) values (12, 'the entry at position 12 was changed')`;
       expect(await only('audit_broken')).toMatchObject({
         severity: 'error',
         title: 'The chain of the audit log is broken',
         detail: expect.stringMatching(/^The entry at position 12 was changed\. It was found at /),
         filter: { position: '12' },
       });
-      await query(at(), sql`delete from audit_faults`);
+      await at().sql`delete from audit_faults`;
       const soon = await newKey(at(), 'member', {
         name: 'soon',
         expires_at: iso(Date.now() + 3 * 24 * hour + minute),
@@ -417,7 +394,7 @@ describeOnPostgres(
       });
       expect(found.work_items.oldest_pending_at).toMatch(time);
       expect(found.setup).toMatchObject({ agent: true, first_run: true, schedule: true });
-      await query(at(), sql`update schedules set next_run_at = ${iso(present - hour)} where id = ${one.id}`);
+      await at().sql`update schedules set next_run_at = ${iso(present - hour)} where id = ${one.id}`;
       const late = (await overview()).schedules.per_hour;
       expect(late.find(({ t }: Json) => t === iso(present - hour)).missing).toBe(1);
     });

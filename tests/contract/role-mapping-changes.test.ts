@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { admitted, arrive, newSession } from '../harness/people.ts';
-import { describeOnPostgres, expectError, type Fixture, ok, query, setSettings } from './fixture.ts';
+import { describeOnPostgres, expectError, type Fixture, ok, setSettings } from './fixture.ts';
 import { newPerson } from './people-fixture.ts';
 
 const map = (at: Fixture, claim: string, value: string, role = 'member', priority?: number) =>
@@ -37,14 +36,14 @@ describeOnPostgres('a change of mappings', (at) => {
     });
     await ok(at().api.patch(`/role-mappings/${mapping.id}`, { priority: 7 }));
     expect(await person(at(), id)).toMatchObject({ role: 'member' });
-    expect(await query(at(), sql`select 1 as one from sessions where user_id = ${id}`)).toEqual([{ one: 1 }]);
+    expect(await at().sql`select 1 as one from sessions where user_id = ${id}`).toEqual([{ one: 1 }]);
 
     await ok(at().api.delete(`/role-mappings/${stronger.id}`), 204);
     await ok(at().api.delete(`/role-mappings/${mapping.id}`), 204);
     expect(await person(at(), id)).toMatchObject({ role: null, role_source: 'default', status: 'active' });
     expect(await person(at(), other)).toMatchObject({ role: null, status: 'suspended' });
     expect(await person(at(), byHand)).toMatchObject({ role: 'member', role_source: 'manual' });
-    expect(await query(at(), sql`select 1 as one from sessions where user_id = ${id}`)).toEqual([]);
+    expect(await at().sql`select 1 as one from sessions where user_id = ${id}`).toEqual([]);
     expect((await entriesOf(at(), id)).length).toBe(3);
     expect((await entriesOf(at(), byHand)).length).toBe(1);
     const [end] = (await ok(at().api.get('/audits?action=session.end'))).data;
@@ -53,10 +52,7 @@ describeOnPostgres('a change of mappings', (at) => {
 
   test('reaches the keys of a person at once', async () => {
     const { id, value } = await newPerson(at(), 'member');
-    await query(
-      at(),
-      sql`update users set role_source = 'mapping', claims = '{"team": "keys"}' where id = ${id}`,
-    );
+    await at().sql`update users set role_source = 'mapping', claims = '{"team": "keys"}' where id = ${id}`;
     const mapping = await map(at(), 'team', 'keys', 'builder');
     await ok(at().as(value).post('/agents', { name: 'x', mode: 'worker' }));
     await ok(at().api.delete(`/role-mappings/${mapping.id}`), 204);

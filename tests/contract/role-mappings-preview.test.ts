@@ -80,9 +80,9 @@ describeOnPostgres('the preview', (at) => {
       would_change_count: 1,
       leaves_no_admin: false,
     });
-    await query(at(), sql`update users set status = 'suspended' where id = ${b}`);
+    await at().sql`update users set status = 'suspended' where id = ${b}`;
     expect((await preview({ mappings: [] })).leaves_no_admin).toBe(true);
-    await query(at(), sql`delete from users where id = ${b}`);
+    await at().sql`delete from users where id = ${b}`;
     expect(await query(at(), tables)).toEqual(before);
   });
 
@@ -138,15 +138,12 @@ describeOnPostgres('the preview', (at) => {
     });
     expect(ignored.map(({ found }: { found: string[] }) => found.length)).toEqual([20, 1]);
     expect(ignored[1].found[0].length).toBe(500);
-    await query(
-      at(),
-      sql`insert into users (id, issuer, subject, name, role, role_source, claims)
-          select gen_random_uuid(), 'i', 'many ' || n, 'x', 'member', 'mapping', '{"crowd": 1}' from generate_series(1, 1200) n`,
-    );
+    await at().sql`insert into users (id, issuer, subject, name, role, role_source, claims)
+          select gen_random_uuid(), 'i', 'many ' || n, 'x', 'member', 'mapping', '{"crowd": 1}' from generate_series(1, 1200) n`;
     const got = await preview({ mappings: [rule('crowd', '1', 'builder')] });
     expect(got.would_change_users.length).toBe(100);
     expect(got.would_change_count).toBeGreaterThanOrEqual(1_200);
-    await query(at(), sql`delete from users where issuer = 'i'`);
+    await at().sql`delete from users where issuer = 'i'`;
   });
 
   test('a fault is 400, 404 or 422', async () => {

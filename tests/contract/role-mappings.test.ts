@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
-import { describeOnPostgres, expectError, type Fixture, faults, ok, query, time, uuid } from './fixture.ts';
+import { describeOnPostgres, expectError, type Fixture, faults, ok, time, uuid } from './fixture.ts';
 
 const map = (at: Fixture, claim: string, value: string, role = 'member', priority?: number) =>
   ok(at.api.post('/role-mappings', { claim, value, role, priority }));
@@ -69,12 +68,9 @@ describeOnPostgres('role mappings', (at) => {
   });
 
   test('there are at most 500', async () => {
-    const { n } = (await query(at(), sql`select count(*)::int as n from role_mappings`))[0];
-    await query(
-      at(),
-      sql`insert into role_mappings (id, claim, value, role)
-          select gen_random_uuid(), 'filler', i::text, 'member' from generate_series(1, ${499 - n}::int) i`,
-    );
+    const { n } = (await at().sql`select count(*)::int as n from role_mappings`)[0];
+    await at().sql`insert into role_mappings (id, claim, value, role)
+          select gen_random_uuid(), 'filler', i::text, 'member' from generate_series(1, ${499 - n}::int) i`;
     const { id } = await map(at(), 'filler', 'the 500th');
     expectError(
       await at().api.post('/role-mappings', { claim: 'a', value: 'b', role: 'member' }),
@@ -84,6 +80,6 @@ describeOnPostgres('role mappings', (at) => {
     await ok(at().api.patch(`/role-mappings/${id}`, { priority: 1 }));
     await ok(at().api.delete(`/role-mappings/${id}`), 204);
     await map(at(), 'filler', 'the 500th');
-    await query(at(), sql`delete from role_mappings where claim = 'filler'`);
+    await at().sql`delete from role_mappings where claim = 'filler'`;
   });
 });

@@ -1,5 +1,4 @@
 import { afterEach, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import {
   describeOnPostgres,
   expectError,
@@ -8,7 +7,6 @@ import {
   newKey,
   newSchedule,
   ok,
-  query,
   unknownId,
 } from './fixture.ts';
 
@@ -19,7 +17,7 @@ describeOnPostgres(
   'actions on many schedules',
   (at) => {
     afterEach(async () => {
-      await query(at(), sql`delete from agents`);
+      await at().sql`delete from agents`;
     });
     const make = async (count: number, name = 'A'): Promise<Json[]> => {
       const agent = await newAgent(at(), { name });
@@ -30,7 +28,7 @@ describeOnPostgres(
     const idsOf = (schedules: Json[]) => schedules.map(({ id }) => id);
     const act = (body: object) => at().app.post('/schedules/actions', body);
     const enabled = async () =>
-      (await query(at(), sql`select enabled from schedules order by id`)).map((row) => row.enabled);
+      (await at().sql`select enabled from schedules order by id`).map((row) => row.enabled);
     const audits = async (action: string) =>
       (await ok(at().api.get(`/audits?action=schedule.${action}`))).data.filter(
         ({ target_id }: Json) => target_id === null,
@@ -83,7 +81,7 @@ describeOnPostgres(
 
     test('a pause of what is due records it as skipped; a resume plans the next occurrence and wakes the loop', async () => {
       const schedules = await make(2);
-      await query(at(), sql`update schedules set next_run_at = platform_now() - interval '1 minute'`);
+      await at().sql`update schedules set next_run_at = platform_now() - interval '1 minute'`;
       await ok(act({ action: 'pause', ids: idsOf(schedules) }));
       for (const { agent_id, id } of schedules) {
         const { data } = await ok(at().app.get(`/agents/${agent_id}/schedules/${id}/occurrences`));
@@ -108,7 +106,7 @@ describeOnPostgres(
     test('a schedule whose zone is gone is not resumed, and keeps no other from it', async () => {
       const schedules = await make(2);
       await ok(act({ action: 'pause', ids: idsOf(schedules) }));
-      await query(at(), sql`update schedules set timezone = 'Nowhere/Land' where id = ${schedules[0].id}`);
+      await at().sql`update schedules set timezone = 'Nowhere/Land' where id = ${schedules[0].id}`;
       expect(await ok(act({ action: 'resume', ids: idsOf(schedules) }))).toMatchObject({
         changed: 1,
         refused: [{ id: schedules[0].id, reason: expect.stringMatching(/`Nowhere\/Land` is not known/) }],

@@ -1,17 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { clearOfNext } from '../harness/wait.ts';
-import {
-  describeOnPostgres,
-  expectError,
-  faults,
-  newAgent,
-  newKey,
-  newSchedule,
-  ok,
-  query,
-} from './fixture.ts';
+import { describeOnPostgres, expectError, faults, newAgent, newKey, newSchedule, ok } from './fixture.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -31,11 +21,11 @@ describeOnPostgres(
       const { id } = await newSchedule(at(), agent, { cron_expression: '0 * * * *', ...fields });
       const last = Math.floor(Date.now() / hour) * hour;
       const from = iso(last - (hoursAgo + 0.5) * hour);
-      await query(at(), sql`update schedule_definitions set from_at = ${from} where schedule_id = ${id}`);
+      await at().sql`update schedule_definitions set from_at = ${from} where schedule_id = ${id}`;
       return { id, last, path: `/agents/${agent}/schedules/${id}` };
     };
     const due = (id: string, next: number) =>
-      query(at(), sql`update schedules set next_run_at = ${iso(next)} where id = ${id}`);
+      at().sql`update schedules set next_run_at = ${iso(next)} where id = ${id}`;
     const auditOf = (path: string, window = '') => ok(at().app.get(`${path}/audit${window}`));
     const statuses = ({ data }: { data: { status: string }[] }) => data.map(({ status }) => status);
 
@@ -68,11 +58,8 @@ describeOnPostgres(
       [7_200_000, 'caught_up', 'caught_up'],
     ])('one that was handled %d ms late as %s is %s', async (late, outcome, status) => {
       const { id, last, path } = await hourly(0);
-      await query(
-        at(),
-        sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, at)
-            values (${id}, ${id}, ${iso(last)}, ${outcome}, ${iso(last + late)})`,
-      );
+      await at().sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, at)
+            values (${id}, ${id}, ${iso(last)}, ${outcome}, ${iso(last + late)})`;
       expect((await auditOf(path)).data).toMatchObject([{ status, lateness_ms: late }]);
     });
 
@@ -84,11 +71,8 @@ describeOnPostgres(
       ] as const) {
         for (const outcome of outcomes) {
           const item = outcome === 'fired' ? newId() : null;
-          await query(
-            at(),
-            sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at)
-                values (${newId()}, ${id}, ${iso(time)}, ${outcome}, ${item}, ${iso(time + 1_000)})`,
-          );
+          await at().sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at)
+                values (${newId()}, ${id}, ${iso(time)}, ${outcome}, ${item}, ${iso(time + 1_000)})`;
         }
       }
       expect(statuses(await auditOf(path))).toEqual(['on_time', 'on_time']);
@@ -99,14 +83,14 @@ describeOnPostgres(
       await due(id, last);
       expect(statuses(await auditOf(path))).toEqual(['missing', 'missing', 'missing', 'due']);
       await fire();
-      await query(at(), sql`delete from occurrences where schedule_id = ${id}`);
+      await at().sql`delete from occurrences where schedule_id = ${id}`;
       expect(statuses(await auditOf(path))).toEqual(['missing', 'missing', 'missing', 'missing']);
     });
 
     test('does not count a manual run as an occurrence', async () => {
       const { id, last, path } = await hourly(0);
       await ok(at().app.post(`${path}/run`));
-      await query(at(), sql`update occurrences set scheduled_for = ${iso(last)} where schedule_id = ${id}`);
+      await at().sql`update occurrences set scheduled_for = ${iso(last)} where schedule_id = ${id}`;
       expect(statuses(await auditOf(path))).toEqual(['missing']);
     });
 
@@ -117,11 +101,9 @@ describeOnPostgres(
       await ok(at().app.post(`${path}/resume`));
       await ok(at().api.put(path, { cron_expression: '30 * * * *' }));
       await ok(at().api.put(path, { cron_expression: '30 * * * *', message: 'another' }));
-      const rows = await query(
-        at(),
-        sql`select revision, enabled, cron_expression from schedule_definitions where schedule_id = ${id}
-            order by revision`,
-      );
+      const rows = await at()
+        .sql`select revision, enabled, cron_expression from schedule_definitions where schedule_id = ${id}
+            order by revision`;
       expect(rows).toEqual([
         { revision: 1, enabled: true, cron_expression: '0 * * * *' },
         { revision: 2, enabled: false, cron_expression: '0 * * * *' },
@@ -137,11 +119,8 @@ describeOnPostgres(
         [4, 1],
         [5, 0.75],
       ]) {
-        await query(
-          at(),
-          sql`update schedule_definitions set from_at = ${iso(last - ago! * hour)}
-              where schedule_id = ${id} and revision = ${revision}`,
-        );
+        await at().sql`update schedule_definitions set from_at = ${iso(last - ago! * hour)}
+              where schedule_id = ${id} and revision = ${revision}`;
       }
       const { data } = await auditOf(path, `?to=${iso(last)}`);
       expect(data.map((each: { scheduled_for: string }) => each.scheduled_for)).toEqual(
@@ -188,9 +167,7 @@ describeOnPostgres(
     test('keeps no definition of a deleted schedule', async () => {
       const { id, path } = await hourly(0);
       await ok(at().api.delete(path), 204);
-      expect(await query(at(), sql`select 1 from schedule_definitions where schedule_id = ${id}`)).toEqual(
-        [],
-      );
+      expect(await at().sql`select 1 from schedule_definitions where schedule_id = ${id}`).toEqual([]);
     });
   },
   { ROLES: 'api,delivery' },

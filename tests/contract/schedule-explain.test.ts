@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import {
   describeOnPostgres,
@@ -8,7 +7,6 @@ import {
   newKey,
   newSchedule,
   ok,
-  query,
   setSettings,
 } from './fixture.ts';
 
@@ -33,17 +31,12 @@ describeOnPostgres(
       const definition = { cron_expression, timezone: 'Europe/Berlin', ...fields };
       const { id } = await newSchedule(at(), agent, definition);
       const path = `/agents/${agent}/schedules/${id}`;
-      await query(
-        at(),
-        sql`update schedule_definitions set from_at = '2020-01-01' where schedule_id = ${id}`,
-      );
+      await at().sql`update schedule_definitions set from_at = '2020-01-01' where schedule_id = ${id}`;
       for (const [from, change] of changes) {
         await change(path);
-        await query(
-          at(),
-          sql`update schedule_definitions set from_at = ${from} where schedule_id = ${id} and revision =
-              (select max(revision) from schedule_definitions where schedule_id = ${id})`,
-        );
+        await at()
+          .sql`update schedule_definitions set from_at = ${from} where schedule_id = ${id} and revision =
+              (select max(revision) from schedule_definitions where schedule_id = ${id})`;
       }
       return { id, path };
     };
@@ -55,17 +48,12 @@ describeOnPostgres(
       outcome: string,
       { late = 100, count = 1, reason = null as string | null, item = null as string | null } = {},
     ) =>
-      query(
-        at(),
-        sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, count, reason)
+      at()
+        .sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, work_item_id, at, count, reason)
             values (${newId()}, ${id}, ${scheduledFor}, ${outcome}, ${item},
-              ${new Date(Date.parse(scheduledFor) + late)}, ${count}, ${reason})`,
-      );
+              ${new Date(Date.parse(scheduledFor) + late)}, ${count}, ${reason})`;
     const outage = (from: string, to: string, cause: string) =>
-      query(
-        at(),
-        sql`insert into scheduling_outages (from_at, to_at, cause) values (${from}, ${to}, ${cause})`,
-      );
+      at().sql`insert into scheduling_outages (from_at, to_at, cause) values (${from}, ${to}, ${cause})`;
 
     test('it was not due: the nearest two times, each with what became of it', async () => {
       const { id, path } = await made('30 2 * * 1-5');
@@ -137,10 +125,7 @@ describeOnPostgres(
         nearest: { after: { local: '2026-03-29T03:00:00+02:00' } },
       });
       const samoa = await made('0 12 * * *', { timezone: 'Pacific/Apia' });
-      await query(
-        at(),
-        sql`update schedule_definitions set from_at = '2011-01-01' where schedule_id = ${samoa.id}`,
-      );
+      await at().sql`update schedule_definitions set from_at = '2011-01-01' where schedule_id = ${samoa.id}`;
       expect((await explain(samoa.path, '2011-12-30T12:00')).text).toMatch(
         /12:00 did not exist .* went from Fri 30 Dec 2011 00:00 to Sat 31 Dec 2011 00:00\. The schedule leaves out the times of a jump of more than 3 hours\.$/,
       );
@@ -297,7 +282,7 @@ describeOnPostgres(
         ],
       ] as const) {
         const { id, path } = await made('* * * * *', { timezone: 'UTC' });
-        await query(at(), sql`update schedules set next_run_at = ${new Date(due)} where id = ${id}`);
+        await at().sql`update schedules set next_run_at = ${new Date(due)} where id = ${id}`;
         await change(path);
         const found = await explain(path, new Date(due).toISOString());
         expect(found.verdict).toBe('skipped');
@@ -308,7 +293,7 @@ describeOnPostgres(
     test('what is due, what is to come, and what was before the schedule existed', async () => {
       const { id, path } = await made('* * * * *', { timezone: 'UTC' });
       const due = Math.floor(Date.now() / minute) * minute - 5 * minute;
-      await query(at(), sql`update schedules set next_run_at = ${new Date(due)} where id = ${id}`);
+      await at().sql`update schedules set next_run_at = ${new Date(due)} where id = ${id}`;
       const overdue = await explain(path, new Date(due + minute).toISOString());
       expect(overdue).toMatchObject({ verdict: 'due', nominal: true, occurrence: null });
       expect(overdue.text).toMatch(/It has not fired yet\. No replica is scheduling, and there is no record/);
@@ -341,10 +326,8 @@ describeOnPostgres(
     test('a schedule that cannot fire: since when and from what', async () => {
       const { id, path } = await made('* * * * *');
       const due = Math.floor(Date.now() / minute) * minute - 5 * minute;
-      await query(
-        at(),
-        sql`update schedules set next_run_at = ${new Date(due)}, timezone = 'Nowhere/Land' where id = ${id}`,
-      );
+      await at()
+        .sql`update schedules set next_run_at = ${new Date(due)}, timezone = 'Nowhere/Land' where id = ${id}`;
       await at().test.platform.features.schedules.firing.fireDue();
       const now = new Date(due + 2 * minute).toISOString();
       const stuck = await explain(path, now);
@@ -355,10 +338,7 @@ describeOnPostgres(
       const first = await explain(path, new Date(due).toISOString());
       expect(first).toMatchObject({ verdict: 'skipped', occurrence: { cause: 'blocked' } });
       expectError(await at().app.get(`${path}/explain?at=2026-01-01T00:00`), 422, /must have an offset/);
-      await query(
-        at(),
-        sql`update schedule_definitions set timezone = 'Nowhere/Land' where schedule_id = ${id}`,
-      );
+      await at().sql`update schedule_definitions set timezone = 'Nowhere/Land' where schedule_id = ${id}`;
       expect(await explain(path, now)).toMatchObject({ verdict: 'blocked', nominal: false });
     });
 
@@ -373,14 +353,11 @@ describeOnPostgres(
     test('what the Work Item came to is told with it', async () => {
       const { id, path } = await made('0 5 * * *');
       const item = await ok(at().app.post(`${path}/run`));
-      await query(at(), sql`delete from occurrences where schedule_id = ${id}`);
+      await at().sql`delete from occurrences where schedule_id = ${id}`;
       await record(id, '2026-10-21T03:00:00Z', 'fired', { item: item.id });
       const end = (status: string, error: object | null) =>
-        query(
-          at(),
-          sql`update work_items set status = ${status}, error = ${error && JSON.stringify(error)}::jsonb,
-              started_at = '2026-10-21T03:00:00Z', finished_at = '2026-10-21T03:04:12Z' where id = ${item.id}`,
-        );
+        at().sql`update work_items set status = ${status}, error = ${error && JSON.stringify(error)}::jsonb,
+              started_at = '2026-10-21T03:00:00Z', finished_at = '2026-10-21T03:04:12Z' where id = ${item.id}`;
       await end('COMPLETED', null);
       const done = await explain(path, '2026-10-21T05:00');
       expect(done.work_item).toMatchObject({ id: item.id, status: 'COMPLETED', duration_ms: 252_000 });
@@ -389,7 +366,7 @@ describeOnPostgres(
       expect((await explain(path, '2026-10-21T05:00')).text).toMatch(
         /Its Work Item failed: The model did not reply within 120 s\.$/,
       );
-      await query(at(), sql`delete from work_items where id = ${item.id}`);
+      await at().sql`delete from work_items where id = ${item.id}`;
       expect((await explain(path, '2026-10-21T05:00')).text).toMatch(/is no longer kept\.$/);
     });
 

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { clearOfNext } from '../harness/wait.ts';
 import {
@@ -10,7 +9,6 @@ import {
   newKey,
   newSchedule,
   ok,
-  query,
   setSettings,
 } from './fixture.ts';
 
@@ -26,25 +24,20 @@ describeOnPostgres(
   (at) => {
     beforeEach(() => clearOfNext(hour));
     afterEach(async () => {
-      await query(at(), sql`delete from agents`);
+      await at().sql`delete from agents`;
     });
     /** Makes an hourly schedule that has existed for a week, and returns it with the last full hour. */
     const hourly = async (agentId: string, fields: object = {}): Promise<Json> => {
       const schedule = await newSchedule(at(), agentId, { cron_expression: '0 * * * *', ...fields });
-      await query(
-        at(),
-        sql`update schedule_definitions set from_at = now() - interval '7 days' where schedule_id = ${schedule.id}`,
-      );
+      await at()
+        .sql`update schedule_definitions set from_at = now() - interval '7 days' where schedule_id = ${schedule.id}`;
       return schedule;
     };
     const last = () => Math.floor(Date.now() / hour) * hour;
     const record = (schedule: Json, due: number, outcome: string, { late = 100, count = 1 } = {}) =>
-      query(
-        at(),
-        sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, at, count, reason)
+      at().sql`insert into occurrences (id, schedule_id, scheduled_for, outcome, at, count, reason)
             values (${newId()}, ${schedule.id}, ${iso(due)}, ${outcome}, ${iso(due + late)}, ${count},
-              ${outcome === 'skipped' ? 'missed' : null})`,
-      );
+              ${outcome === 'skipped' ? 'missed' : null})`;
     const get = (filter: string): Promise<Json> => ok(at().app.get(`/schedules/timeline?${filter}`));
     const span = (from: number, to: number, buckets: number) =>
       `from=${iso(from)}&to=${iso(to)}&buckets=${buckets}`;
@@ -67,7 +60,7 @@ describeOnPostgres(
       await record(schedule, now - 3 * hour, 'caught_up', { late: 10 * minute });
       await record(schedule, now - 2.5 * hour, 'manual');
       // Nothing is recorded of the hour before the last; the last one is due.
-      await query(at(), sql`update schedules set next_run_at = ${iso(now)} where id = ${schedule.id}`);
+      await at().sql`update schedules set next_run_at = ${iso(now)} where id = ${schedule.id}`;
       await record(schedule, now - 2 * hour, 'fired');
       const from = now - 8 * hour;
       const found = await get(span(from, now + 4 * hour, 12));
@@ -178,17 +171,11 @@ describeOnPostgres(
       const path = `/agents/${agent.id}/schedules/${schedule.id}`;
       const now = last();
       await ok(at().app.post(`${path}/pause`, { reason: 'quiet' }));
-      await query(
-        at(),
-        sql`update schedule_definitions set from_at = ${iso(now - 3.5 * hour)}
-            where schedule_id = ${schedule.id} and revision = 2`,
-      );
+      await at().sql`update schedule_definitions set from_at = ${iso(now - 3.5 * hour)}
+            where schedule_id = ${schedule.id} and revision = 2`;
       await ok(at().app.post(`${path}/resume`));
-      await query(
-        at(),
-        sql`update schedule_definitions set from_at = ${iso(now - 1.5 * hour)}
-            where schedule_id = ${schedule.id} and revision = 3`,
-      );
+      await at().sql`update schedule_definitions set from_at = ${iso(now - 1.5 * hour)}
+            where schedule_id = ${schedule.id} and revision = 3`;
       for (const ago of [4, 1, 0]) await record(schedule, now - ago * hour, 'fired');
       const found = await get(span(now - 4 * hour, now + hour, 5));
       expect(shown(found.data[0], now - 4 * hour)).toEqual({
@@ -236,7 +223,7 @@ describeOnPostgres(
       const schedule = await hourly(agent.id);
       const now = last();
       await setSettings(at(), { OCCURRENCE_RETENTION_DAYS: 1 });
-      await query(at(), sql`update schedules set next_run_at = null where id = ${schedule.id}`);
+      await at().sql`update schedules set next_run_at = null where id = ${schedule.id}`;
       const row = (await get(span(now - 48 * hour, now + 2 * hour, 50))).data[0];
       await setSettings(at(), { OCCURRENCE_RETENTION_DAYS: 90 });
       const found = shown(row, now - 48 * hour);

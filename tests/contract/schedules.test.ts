@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import {
   describeOnPostgres,
   expectError,
@@ -7,7 +6,6 @@ import {
   newAgent,
   newSchedule,
   ok,
-  query,
   setSettings,
   time,
   unknownId,
@@ -172,8 +170,8 @@ describeOnPostgres('schedules', (at) => {
     const made = await newSchedule(at(), agent.id);
     await ok(at().api.delete(`/agents/${agent.id}`), 204);
     expectError(await at().api.get(`/agents/${agent.id}/schedules/${made.id}`), 404, /agent/);
-    expect(await query(at(), sql`select 1 from schedules where id = ${made.id}`)).toEqual([]);
-    expect(await query(at(), sql`select 1 from occurrences where schedule_id = ${made.id}`)).toEqual([]);
+    expect(await at().sql`select 1 from schedules where id = ${made.id}`).toEqual([]);
+    expect(await at().sql`select 1 from occurrences where schedule_id = ${made.id}`).toEqual([]);
   });
 
   test('of 30 creates at once exactly 20 succeed, and a deletion makes room for one more', async () => {

@@ -119,7 +119,7 @@ describeOnPostgres('signing in with a key', (at) => {
     const value = one.cookie.split('=')[1]!;
     expect(Buffer.from(value, 'base64url').length).toBe(32);
     expect(two.cookie).not.toBe(one.cookie);
-    const rows = await query(at(), sql`select * from sessions where id = ${one.me.session.id}`);
+    const rows = await at().sql`select * from sessions where id = ${one.me.session.id}`;
     expect(rows[0].value_hash).toBe(sha256(value));
     expect(JSON.stringify(rows)).not.toContain(value);
     const logged = await entriesOf(at(), 'session.create', one.me.session.id);
@@ -173,12 +173,12 @@ describeOnPostgres('a session ends', (at) => {
     const expiring = await newKey(at(), 'member');
     const two = await signIn(at(), expiring.value);
     await ok(two.page.get('/me'));
-    await query(at(), sql`update api_keys set expires_at = platform_now() where id = ${expiring.id}`);
+    await at().sql`update api_keys set expires_at = platform_now() where id = ${expiring.id}`;
     await ended(two.page);
     // What has ended stays ended.
-    await query(at(), sql`update api_keys set expires_at = null where id = ${expiring.id}`);
+    await at().sql`update api_keys set expires_at = null where id = ${expiring.id}`;
     await until(
-      async () => (await query(at(), sql`select 1 from sessions where key_id = ${expiring.id}`)).length === 0,
+      async () => (await at().sql`select 1 from sessions where key_id = ${expiring.id}`).length === 0,
     );
   });
 
@@ -213,7 +213,7 @@ describeOnPostgres('a session ends', (at) => {
       key_id: key.id,
       session: { user_id: user, key_id: key.id, method: 'api_key' },
     });
-    await query(at(), sql`update users set status = 'suspended' where id = ${user}`);
+    await at().sql`update users set status = 'suspended' where id = ${user}`;
     await ended(byKey.page);
     await ended(page);
   });
@@ -226,9 +226,9 @@ describeOnPostgres('a session ends', (at) => {
       key_id: null,
       session: { id, user_id: user, key_id: null, method: 'oidc', current: true },
     });
-    await query(at(), sql`update users set role = 'member' where id = ${user}`);
+    await at().sql`update users set role = 'member' where id = ${user}`;
     await until(async () => (await page.get('/me')).body.principal.role === 'member', 1_500);
-    await query(at(), sql`update users set role = null where id = ${user}`);
+    await at().sql`update users set role = null where id = ${user}`;
     await ended(page);
   });
 
@@ -258,7 +258,7 @@ describeOnPostgres('a session ends', (at) => {
     expectError(await page.get('/me'), 401);
     await setSettings(at(), defaults);
     await until(
-      async () => (await query(at(), sql`select 1 from sessions where id = ${me.session.id}`)).length === 0,
+      async () => (await at().sql`select 1 from sessions where id = ${me.session.id}`).length === 0,
     );
     expectError(await page.get('/me'), 401);
 
@@ -273,7 +273,7 @@ describeOnPostgres('a session ends', (at) => {
     const { page, me } = await signIn(at(), adminKey);
     const { id } = me.session;
     const seen = async () =>
-      (await query(at(), sql`select last_seen_at from sessions where id = ${id}`))[0].last_seen_at.getTime();
+      (await at().sql`select last_seen_at from sessions where id = ${id}`)[0].last_seen_at.getTime();
     await age(at(), id, 'last_seen_at', 40);
     const before = await seen();
     for (let i = 0; i < 3; i++) await ok(page.get('/me'));

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { until } from '../harness/wait.ts';
 import {
   expectError,
@@ -8,7 +7,6 @@ import {
   newSchedule,
   ok,
   onPostgres,
-  query,
   setSettings,
   time,
   uuid,
@@ -170,16 +168,14 @@ onPostgres((at) => {
     expect(good).toMatchObject({ ok: true, broken_at: null });
     expect(good.checked).toBeGreaterThanOrEqual(done.length);
     expect(good.last_hash).toMatch(/^[0-9a-f]{64}$/);
-    await expect(query(at(), sql`update audits set action = 'x' where position = 2`)).rejects.toThrow(
-      'append-only',
-    );
-    await expect(query(at(), sql`delete from audits where position = 2`)).rejects.toThrow('append-only');
-    await query(at(), sql`alter table audits disable trigger audits_append_only`);
-    const [{ principal_name }] = await query(at(), sql`select principal_name from audits where position = 2`);
-    await query(at(), sql`update audits set principal_name = 'someone else' where position = 2`);
+    await expect(at().sql`update audits set action = 'x' where position = 2`).rejects.toThrow('append-only');
+    await expect(at().sql`delete from audits where position = 2`).rejects.toThrow('append-only');
+    await at().sql`alter table audits disable trigger audits_append_only`;
+    const [{ principal_name }] = await at().sql`select principal_name from audits where position = 2`;
+    await at().sql`update audits set principal_name = 'someone else' where position = 2`;
     expect(await ok(at().api.get('/audits/verify'))).toMatchObject({ ok: false, broken_at: 2, checked: 1 });
-    await query(at(), sql`update audits set principal_name = ${principal_name} where position = 2`);
-    await query(at(), sql`alter table audits enable trigger audits_append_only`);
+    await at().sql`update audits set principal_name = ${principal_name} where position = 2`;
+    await at().sql`alter table audits enable trigger audits_append_only`;
     expect(await ok(at().api.get('/audits/verify'))).toMatchObject({ ok: true });
   });
 });

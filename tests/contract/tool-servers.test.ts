@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { listen } from '../harness/listen.ts';
 import {
@@ -9,18 +8,7 @@ import {
   type TestToolServer,
   type TestToolServerOptions,
 } from '../harness/tool-server.ts';
-import {
-  expectError,
-  faults,
-  newAgent,
-  newKey,
-  ok,
-  onPostgres,
-  query,
-  time,
-  unknownId,
-  uuid,
-} from './fixture.ts';
+import { expectError, faults, newAgent, newKey, ok, onPostgres, time, unknownId, uuid } from './fixture.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: JSON, read field by field
 type Json = any;
@@ -92,8 +80,8 @@ onPostgres(
         expect((await ok(v1.get(path))).id).toBe(created.id);
         expect(server.requests.every(({ headers }) => headers['x-key'] === secret)).toBe(true);
 
-        const stored = await query(at(), sql`select settings from tool_servers where id = ${created.id}`);
-        const audits = await query(at(), sql`select details from audits where target_id = ${created.id}`);
+        const stored = await at().sql`select settings from tool_servers where id = ${created.id}`;
+        const audits = await at().sql`select details from audits where target_id = ${created.id}`;
         expect(audits[0].details.headers['X-Key']).toMatch(/^sha256:/);
         expect(JSON.stringify([stored, audits, list.body])).not.toContain(secret);
       });
@@ -347,10 +335,7 @@ onPostgres(
         expect(read.body.tool_policies).toEqual([policy(kept, 'a'), policy(kept, 'b')]);
         expect(read.headers.get('etag')).not.toBe(before);
         await ok(at().api.patch(path, read.body));
-        const [entry] = await query(
-          at(),
-          sql`select details from audits where target_id = ${gone} order by at desc`,
-        );
+        const [entry] = await at().sql`select details from audits where target_id = ${gone} order by at desc`;
         expect(entry.details.policies_removed_from).toEqual([agent.id]);
       });
 
@@ -531,7 +516,7 @@ onPostgres(
           effective_idempotent: true,
         });
         expectError(await at().api.patch(`/tool-servers/${id}/tools/a`, {}), 404);
-        const actions = await query(at(), sql`select action from audits where target_id = ${id} order by id`);
+        const actions = await at().sql`select action from audits where target_id = ${id} order by id`;
         expect(actions.map(({ action }) => action)).toContain('tool_server.update_tool');
       });
 
@@ -573,11 +558,9 @@ onPostgres(
         const before = server.requests.length;
         const slow = at().api.post(`/tool-servers/${id}/discover`);
         await expect.poll(() => server.requests.length).toBeGreaterThan(before);
-        await query(
-          at(),
-          sql`update tool_servers set discovery_began_at = platform_now() + interval '1 hour', last_error = 'newer'
-            where id = ${id}`,
-        );
+        await at()
+          .sql`update tool_servers set discovery_began_at = platform_now() + interval '1 hour', last_error = 'newer'
+            where id = ${id}`;
         server.tools = [];
         release();
         server.gate = null;

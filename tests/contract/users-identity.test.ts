@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { admitted, arrive, newSession, refresh, refusal } from '../harness/people.ts';
-import { describeOnPostgres, ok, query, setSettings } from './fixture.ts';
+import { describeOnPostgres, ok, setSettings } from './fixture.ts';
 
 const verified = (email: string, more: object = {}) => ({ email, email_verified: true, ...more });
 const overage = { _claim_names: { groups: 'src1' }, _claim_sources: { src1: { endpoint: 'https://x' } } };
@@ -13,7 +12,7 @@ describeOnPostgres('the identity of a person', (at) => {
     ok(at().api.post('/role-mappings', { claim: 'groups', value, role }));
   const get = (id: string) => ok(at().api.get(`/users/${id}`));
   const entries = async (id: string) => (await ok(at().api.get(`/audits?target_id=${id}`))).data;
-  const count = async () => (await query(at(), sql`select count(*)::int as n from users`))[0].n;
+  const count = async () => (await at().sql`select count(*)::int as n from users`)[0].n;
 
   test('the first sign-in with a verified e-mail binds an invitation for ever, with its role', async () => {
     const id = await invite('bind@example.com');
@@ -165,7 +164,7 @@ describeOnPostgres('the identity of a person', (at) => {
   test('who is no longer mapped loses role and sessions, though it is the last administrator', async () => {
     await map('bosses', 'admin');
     const { id } = await admitted(arrive(at().db, 'last', { groups: 'bosses' }));
-    await query(at(), sql`update users set role = 'builder' where role = 'admin' and id <> ${id}`);
+    await at().sql`update users set role = 'builder' where role = 'admin' and id <> ${id}`;
     await newSession(at().db, id);
     const gone = await arrive(at().db, 'last', { groups: [] });
     expect(gone).toMatchObject({
@@ -179,7 +178,7 @@ describeOnPostgres('the identity of a person', (at) => {
       status: 'active',
       claims: { groups: [] },
     });
-    expect(await query(at(), sql`select 1 from sessions where user_id = ${id}`)).toEqual([]);
+    expect(await at().sql`select 1 from sessions where user_id = ${id}`).toEqual([]);
     const back = await admitted(arrive(at().db, 'last', { groups: 'bosses' }));
     expect(back).toMatchObject({ id, role: 'admin', role_source: 'mapping' });
   });
@@ -237,10 +236,8 @@ describeOnPostgres('the identity of a person', (at) => {
   test('a refresh confirms, and ends what the provider or an administrator ended', async () => {
     await map('fresh');
     const { id } = await admitted(arrive(at().db, 'fresh', { groups: 'fresh' }));
-    await query(
-      at(),
-      sql`update users set last_sign_in_at = '2026-01-01Z', last_confirmed_at = '2026-01-01Z' where id = ${id}`,
-    );
+    await at()
+      .sql`update users set last_sign_in_at = '2026-01-01Z', last_confirmed_at = '2026-01-01Z' where id = ${id}`;
     expect(await refresh(at().db, id, 'fresh', { groups: 'fresh' })).toMatchObject({ user: { id } });
     const { last_sign_in_at, last_confirmed_at } = await get(id);
     expect(last_sign_in_at).toBe('2026-01-01T00:00:00.000Z');

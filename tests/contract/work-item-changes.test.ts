@@ -1,16 +1,7 @@
 import { expect, test } from 'vitest';
 import { sql } from '../../src/database/index.ts';
 import { until } from '../harness/wait.ts';
-import {
-  describeOnPostgres,
-  expectError,
-  newAgent,
-  newKey,
-  newSchedule,
-  ok,
-  query,
-  unknownId,
-} from './fixture.ts';
+import { describeOnPostgres, expectError, newAgent, newKey, newSchedule, ok, unknownId } from './fixture.ts';
 
 describeOnPostgres('changing a draft', (at) => {
   const draft = async (fields: object = {}) => {
@@ -71,7 +62,7 @@ describeOnPostgres('changing a draft', (at) => {
     ]);
     const none = await draft({ callbacks: [keep] });
     expect((await ok(at().api.patch(pathOf(none), { callbacks: [] }))).callbacks).toEqual([]);
-    expect(await query(at(), sql`select 1 from callbacks where work_item_id = ${none.id}`)).toEqual([]);
+    expect(await at().sql`select 1 from callbacks where work_item_id = ${none.id}`).toEqual([]);
   });
 
   test('a callback of a draft moves with its secrets only, and a member gives no private address', async () => {
@@ -139,7 +130,7 @@ describeOnPostgres('deleting a Work Item', (at) => {
     }
     const tables = ['messages', 'events', 'steps'].map((name) => `work_item_${name}`);
     for (const table of [...tables, 'callbacks', 'callback_deliveries', 'files', 'data_frames']) {
-      const rows = await query(at(), sql`select from ${sql.table(table)} where work_item_id = ${made.id}`);
+      const rows = await at().sql`select from ${sql.table(table)} where work_item_id = ${made.id}`;
       expect([table, rows.length]).toEqual([table, 0]);
     }
     const { data } = await ok(at().api.get(`/audits?target_id=${made.id}`));

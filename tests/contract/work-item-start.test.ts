@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { sql } from '../../src/database/index.ts';
 import { until } from '../harness/wait.ts';
-import { describeOnPostgres, expectError, newAgent, newSchedule, ok, query } from './fixture.ts';
+import { describeOnPostgres, expectError, newAgent, newSchedule, ok } from './fixture.ts';
 
 const day = 86_400_000;
 const ahead = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
@@ -82,7 +81,7 @@ describeOnPostgres('a Work Item with a start', (at) => {
     expect(row).toMatchObject({ outcome: 'manual', scheduled_for: start_at, lateness_ms: 0 });
     expectError(await at().app.post(`${path}/run`, { start_at: ahead(367 * day) }), 422);
     const due = new Date(Math.floor(Date.now() / 60_000) * 60_000).toISOString();
-    await query(at(), sql`update schedules set next_run_at = ${due} where id = ${schedule.id}`);
+    await at().sql`update schedules set next_run_at = ${due} where id = ${schedule.id}`;
     at().test.platform.features.schedules.firing.wake();
     await until(async () => {
       const { data } = await ok(at().app.get(`${path}/occurrences?outcome=fired`));
