@@ -71,7 +71,7 @@ const imports = {
   workspace:
     'branding llm-configurations tool-servers data-connections semantic-data-models agents callbacks schedules observability document-intelligence',
   'workspace/kinds':
-    'http resource access settings branding llm-configurations tool-servers data-connections semantic-data-models agents callbacks schedules observability document-intelligence ./diff.ts ./paths.ts ./strict.ts ./document.ts',
+    'http resource access settings branding llm-configurations tool-servers data-connections semantic-data-models agents callbacks schedules observability document-intelligence ./*',
   'command/load-test': './client.ts ./proxy.ts ./options.ts ./show.ts',
 };
 /** Folders that import nothing of other features. */

@@ -13,7 +13,7 @@ import {
 } from './data-connections.ts';
 import type { ConnectionSettings } from './engines/settings.ts';
 import { createBody, dataConnection, dataConnectionPage, listQuery, updateBody } from './schemas.ts';
-import { type ConnectionSettingsStore, shownConfiguration } from './settings.ts';
+import { type ConnectionSettingsStore, settingsOf, shownConfiguration } from './settings.ts';
 import {
   countDataConnections,
   type DataConnectionRow,
@@ -96,12 +96,10 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
       idempotent: true,
       etag: true,
       handler: async ({ body, actor, transaction, etag }) => {
-        const { engine, configuration, ...fields } = body;
         checkCount(await db.run(countDataConnections), settings.get().MAX_DATA_CONNECTIONS);
-        const given = { engine, ...configuration } as ConnectionSettings;
-        await check(given);
+        await check(settingsOf(body));
         return transaction(async (tx) => {
-          const row = await createDataConnection(tx, actor, store, fields, given);
+          const row = await createDataConnection(tx, actor, store, body);
           etag(row.revision);
           return toResponse(row);
         });

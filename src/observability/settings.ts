@@ -191,6 +191,11 @@ export const allSettings: Record<string, Setting> = Object.assign(
   shared,
 );
 
+/** The paths of the secrets in settings. */
+export const secretPaths = Object.entries(allSettings)
+  .filter(([, { seen }]) => seen === 'secret')
+  .map(([name, setting]) => (isMap(setting) ? `${name}.*` : name));
+
 /** The settings that the audit log has as they are. */
 export const plainSettings = [
   'provider',

@@ -52,8 +52,8 @@ const replaced = (
 /** The item of a document that says what `values` are. `nameOf` returns the name of what an id refers to. */
 export const itemOf = (fields: Shape, values: object, nameOf: Change): Item =>
   Object.fromEntries(
-    named(fields).map(({ name, as, reference }): [string, unknown] => {
-      const value = (values as Item)[name];
+    named(fields).map(({ name, as, reference, field }): [string, unknown] => {
+      const value = (values as Item)[name] ?? field.fallback;
       if (!reference) return [as, value];
       const list = replaced(reference, value, nameOf, 'id', 'name');
       return [as, reference.isSet && Array.isArray(list) ? sorted(list, !!reference.inside) : list];

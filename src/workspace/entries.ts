@@ -4,10 +4,10 @@ import { showPath } from '../lib/text.ts';
 import { differences, type FieldChange, isSame, newFields } from './diff.ts';
 import type { WorkspaceDocument } from './document.ts';
 import { withoutDefaults } from './export.ts';
-import type { Found, Item, Kind, KindName } from './kinds/kind.ts';
-import { inside } from './kinds/read.ts';
+import { at, inside } from './faults.ts';
+import type { Found, Item, Kind, KindName } from './kind.ts';
 import type { Path } from './paths.ts';
-import { at, type MissingSecret, readItem, type Secrets } from './read.ts';
+import { type MissingSecret, readItem, type Secrets } from './read.ts';
 import { mapSecrets, unescapeText } from './secrets.ts';
 import { ambiguities, keyOf, type State } from './state.ts';
 

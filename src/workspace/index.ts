@@ -1,6 +1,5 @@
 import type { RoleMappingRules } from '../access/index.ts';
 import type { Agents } from '../agents/index.ts';
-import type { CallbackStore } from '../callbacks/index.ts';
 import type { DataConnections } from '../data-connections/index.ts';
 import type { DocumentIntelligence } from '../document-intelligence/index.ts';
 import type { Feature, Services } from '../feature.ts';
@@ -29,7 +28,6 @@ interface Needs {
   dataConnections: DataConnections;
   semanticDataModels: SemanticDataModels;
   agents: Agents;
-  callbacks: CallbackStore;
   schedules: Schedules;
   observability: Observability;
   roleMappings: RoleMappingRules;
@@ -46,8 +44,8 @@ export const createWorkspace = ({ db }: Pick<Services, 'db'>, needs: Needs): Fea
     defaultLlmKind(needs.llms),
     toolServerKind(needs.toolServers),
     dataConnectionKind(needs.dataConnections),
-    semanticDataModelKind(needs.semanticDataModels, needs.dataConnections.rules),
-    agentKind(needs.agents, needs.callbacks),
+    semanticDataModelKind(needs.semanticDataModels),
+    agentKind(needs.agents),
     scheduleKind(needs.schedules),
     integrationKind(needs.observability),
     roleMappingKind(roleMappings),

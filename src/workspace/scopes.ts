@@ -3,7 +3,7 @@ import { ApiError } from '../lib/errors.ts';
 import { type Principal, type Scope, scopesAllow } from '../lib/principal.ts';
 import { type SettingName, settingScopes } from '../settings/index.ts';
 import type { Entry } from './entries.ts';
-import type { KindName } from './kinds/kind.ts';
+import type { KindName } from './kind.ts';
 import type { Plan } from './plan.ts';
 
 /** The scope that the operations of the API have that change things of a kind. */

@@ -67,6 +67,10 @@ export class SecretNames {
   }
 }
 
+/** Patterns of secrets, each with a text that stands for one that is not known yet. */
+export const secretsAt = (...patterns: string[]): Record<string, string> =>
+  Object.fromEntries(patterns.map((pattern) => [pattern, 'a-secret-that-is-not-known-yet']));
+
 /** Whether `path` is that of a secret, by the patterns of its kind. */
 export const isSecret = (patterns: Readonly<Record<string, string>>, path: Path): boolean =>
   Object.keys(patterns).some((pattern) => matchesPattern(pattern, path));

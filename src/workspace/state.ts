@@ -1,8 +1,8 @@
 import type { Executor } from '../database/index.ts';
 import { type Fault, unprocessable } from '../lib/errors.ts';
-import type { Found, Kind, KindName } from './kinds/kind.ts';
+import type { Found, Kind, KindName } from './kind.ts';
 
-/** What the workspace has, kind by kind, with secrets in clear: it never leaves this process. */
+/** All things of the workspace by kind, with secrets in clear: it never leaves this process. */
 export type State = ReadonlyMap<KindName, readonly Found[]>;
 
 /** Reads the workspace. `kinds` are in an order in which each refers only to those before it. */
@@ -15,7 +15,9 @@ export const readState = async (executor: Executor, kinds: readonly Kind[]): Pro
   return state;
 };
 
-export const keyOf = (kind: Kind, item: Found['item']): string => kind.keyOf?.(item) ?? kind.nameOf(item);
+/** Identifies an item in its kind. */
+export const keyOf = ({ namedBy = ['name'] }: Kind, item: Found['item']): string =>
+  JSON.stringify(namedBy.map((field) => item[field]));
 
 /** Faults of names that several things of a kind have: a document could not tell them apart. */
 export const ambiguities = (kind: Kind, found: readonly Found[]): Fault[] =>

@@ -10,8 +10,8 @@ import { mostFaults } from '../lib/text.ts';
 import { readDocument, type WorkspaceDocument } from './document.ts';
 import type { Entry } from './entries.ts';
 import { exportDocument } from './export.ts';
-import type { Item, Kind } from './kinds/kind.ts';
-import { faultsOf } from './kinds/read.ts';
+import { at, faultsOf } from './faults.ts';
+import type { Kind } from './kind.ts';
 import {
   type Change,
   fingerprintOf,
@@ -21,20 +21,14 @@ import {
   secretsNeeded,
   shownChanges,
 } from './plan.ts';
-import { at } from './read.ts';
 import { type Outcome, runPlan } from './run.ts';
 import { checkScopes, type MissingScope, missingScopes } from './scopes.ts';
 import { readState, requireUnique } from './state.ts';
 
-/** A kind, some of whose items are tried before the transaction, because that may speak to another system. */
-interface VerifiedKind extends Kind {
-  verify?(item: Item): Promise<void>;
-}
-
 export interface WorkspaceParts {
   db: Database;
   /** In an order in which each refers only to those before it. */
-  kinds: readonly VerifiedKind[];
+  kinds: readonly Kind[];
   roleMappings: RoleMappingRules;
 }
 
@@ -107,10 +101,10 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
     return { state, plan, fingerprint: fingerprintOf(secretless) };
   };
 
-  /** What is new or other of the things that are verified: `key` tells two of them apart. */
-  const toVerify = (plan: Plan): { entry: Entry; verify: () => Promise<void>; key: string }[] =>
+  /** The new and changed things that are verified; `key` identifies each. */
+  const toVerify = (plan: Plan): { entry: Entry; verify: () => Promise<unknown>; key: string }[] =>
     plan.entries.flatMap((entry) => {
-      const { verify } = entry.kind as VerifiedKind;
+      const { verify } = entry.kind;
       const { item, changed, action } = entry;
       const isOther = action === 'create' || changed.has('configuration') || changed.has('settings');
       if (!verify || !item || !isOther) return [];
@@ -124,7 +118,7 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
       await Promise.all(
         all.slice(i, i + verifiedAtOnce).map(async ({ entry, verify }) => {
           await verify().catch((error: unknown) => {
-            faults.push(...at(entry.path, faultsOf(error, '')));
+            faults.push(...at(entry.path, faultsOf(error)));
           });
         }),
       );
