@@ -26,7 +26,7 @@ const imports = {
     './jobs/fault.ts ./jobs/text-file.ts ./jobs/zip-check.ts ./jobs/frames/spreadsheet.ts',
   'sandbox/jobs/frames': './jobs/fault.ts ./jobs/text-file.ts ./jobs/zip-check.ts',
   'document-intelligence': 'sandbox llm-configurations files',
-  'document-intelligence/configuration': 'http audit llm-configurations sandbox ./readers/',
+  'document-intelligence/configuration': 'http resource audit llm-configurations sandbox ./readers/',
   'document-intelligence/extractions':
     'http audit files llm-configurations sandbox settings ./boxes.ts ./configuration/ ./readers/ ./schema/ ./grounding/',
   'document-intelligence/grounding': 'sandbox ./boxes.ts ./schema/',

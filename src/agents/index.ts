@@ -16,9 +16,9 @@ export {
   lockAgentMode,
   requireWorker,
 } from './agents.ts';
-export { builtInToolNames, fields as agentFields } from './fields.ts';
+export { builtInToolNames } from './fields.ts';
 export { approvalGuard } from './loosening.ts';
-export { createBody as createAgentBody, updateBody as updateAgentBody } from './routes.ts';
+export { form as agentForm } from './routes.ts';
 export { type Agent, defaultApprovalRole, findAgent } from './store.ts';
 
 /** What the routes do, for other features that change agents. */

@@ -35,8 +35,8 @@ import { verify } from './verify.ts';
 
 export type { TableInfo } from './engines/engine.ts';
 export type { Value, Warning } from './engines/values.ts';
-export { createBody as createDataConnectionBody, updateBody as updateDataConnectionBody } from './schemas.ts';
-export { dataConnections, lockDataConnectionForShare } from './store.ts';
+export { form as dataConnectionForm } from './schemas.ts';
+export { lockDataConnectionForShare } from './store.ts';
 
 /** A foreign query, without its time limit, which is DATA_QUERY_TIMEOUT_SECONDS. */
 type ForeignQuery = Omit<ReadQuery, 'timeoutMs'>;

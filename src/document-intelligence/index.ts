@@ -11,7 +11,7 @@ import { extractionRoutes } from './extractions/routes.ts';
 import { deleteOldExtractions } from './extractions/store.ts';
 
 export type { AgentDocuments } from './agents.ts';
-export { configurationBody as documentIntelligenceBody } from './configuration/settings.ts';
+export { form as documentReaderForm } from './configuration/settings.ts';
 
 interface Needs {
   sandbox: Sandbox;

@@ -21,9 +21,9 @@ export {
   type ObjectReply,
   type ObjectRequest,
 } from './asking.ts';
-export { defaults as llmDefaults, type ResolvedLlm, secretPaths as llmSecrets } from './kinds.ts';
+export type { ResolvedLlm } from './kinds.ts';
 export type { ProbeLlm } from './routes.ts';
-export { createBody as createLlmBody, updateBody as updateLlmBody } from './schemas.ts';
+export { form as llmForm } from './schemas.ts';
 export { lockLlmForShare } from './store.ts';
 export { addUsage, noUsage, type Usage } from './usage.ts';
 

@@ -117,9 +117,6 @@ export const secretFields = ['api_key', 'secret_access_key', 'session_token', 'h
 type SecretField = (typeof secretFields)[number];
 const isSecret = (name: string): name is SecretField => secretFields.some((field) => field === name);
 
-/** The paths of the secrets in a body. */
-export const secretPaths = secretFields.map((name) => (name === 'headers' ? 'headers.*' : name));
-
 /** The settings of all kinds, by their names. */
 export const settingSchemas = Object.assign(
   {},

@@ -21,9 +21,7 @@ import type { Settings } from './settings.ts';
 import { type IntegrationRow, listIntegrations, listNamedScopes, reserveNumbersAbove } from './store.ts';
 import { type TraceLink, traceLinks } from './trace-links.ts';
 
-export { createBody as createIntegrationBody, putBody as updateIntegrationBody } from './schemas.ts';
-export { secretPaths as integrationSecrets } from './settings.ts';
-export { integrations as integrationResource } from './store.ts';
+export { form as integrationForm } from './schemas.ts';
 export type { IntegrationDestinations };
 
 const requestsOf = ({ config }: Services) => ({

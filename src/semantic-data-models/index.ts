@@ -26,7 +26,7 @@ import { createModelTools, type ModelTools } from './tools.ts';
 export type { Answer, RunOptions } from './answer.ts';
 export { askedFields, requireAsked, requireOneAsked } from './asked.ts';
 export type { Asked } from './query.ts';
-export { body as semanticDataModelBody } from './schemas.ts';
+export { form as semanticDataModelForm } from './schemas.ts';
 export { lockSemanticDataModelsForShare } from './store.ts';
 export type { KeepAnswer, ModelTool, ModelTools } from './tools.ts';
 

@@ -41,8 +41,8 @@ export {
   type ServerPolicies,
   type ToolPolicy,
 } from './policies.ts';
-export { createBody as createToolServerBody, updateBody as updateToolServerBody } from './schemas.ts';
-export { lockToolServersForShare, policies, type ToolUse, toolServers } from './store.ts';
+export { form as toolServerForm } from './schemas.ts';
+export { lockToolServersForShare, policies, type ToolUse } from './store.ts';
 export type { ApprovalGuard } from './tool-servers.ts';
 
 /** What the routes do, for other features that change tool servers. */

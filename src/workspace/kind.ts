@@ -71,8 +71,8 @@ export interface Kind {
   key: DocumentKey;
   /** The document has one of it, not a list; `named`: only the fields that it names change. */
   single?: boolean;
-  /** Paths of secrets, with what stands for one that is not known yet. */
-  secrets: Readonly<Record<string, string>>;
+  /** Patterns of the paths of secrets: `*` stands for any key. */
+  secrets: readonly string[];
   /** An export leaves these fields out if they have these values. */
   defaults: Item;
   /** The fields that are unique together; default: `name`. */

@@ -52,7 +52,7 @@ const resolve = (
     const at = showPath(path, '');
     if (named.some(({ ok }) => !ok)) {
       faults.push({ path: at, message: 'a name of a secret has letters, digits and _ only' });
-      return placeholderFor(kind.secrets, path);
+      return placeholderFor(path);
     }
     references.set(at, named.map(({ name }) => `\${secret:${name}}`).join(' '));
     const absent = named.filter(({ name }) => !secrets.has(name));
@@ -63,7 +63,7 @@ const resolve = (
       (kind.storedSecret ? kind.storedSecret(found, given, path) : valueAt(found.item, path));
     if (typeof stored === 'string') return stored;
     for (const { name } of absent) missing.push({ path: at, name });
-    return placeholderFor(kind.secrets, path);
+    return placeholderFor(path);
   };
 
   const resolved = mapStrings(given, (text, path) => {

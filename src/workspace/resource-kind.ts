@@ -87,7 +87,7 @@ const checkFixed = (fields: Shape, item: Item, found: Found | undefined): void =
 export const resourceKind = <C extends z.ZodType, P extends z.ZodType = C>(spec: Spec<C, P>): Kind => {
   const { fields, body: schema, patch, list, prepare, complete, checkGiven, part, ...others } = spec;
   const { nameOf = ({ name }: Item) => String(name) } = spec;
-  const secretFields = Object.keys(others.secrets ?? {}).map((path) => path.split('.')[0]!);
+  const secretFields = (others.secrets ?? []).map((path) => path.split('.')[0]!);
   const ids = (run: Run) => (to: Referred, name: string) => run.idOf(to, name);
   /** The names in lists of objects are as the document has them: the schema writes ids in small letters. */
   const asGiven = (given: Item): Item =>
@@ -99,7 +99,7 @@ export const resourceKind = <C extends z.ZodType, P extends z.ZodType = C>(spec:
     );
   const normalized = (item: Item): Item => clean(withoutEmptyMaps(item)) as Item;
   return {
-    secrets: {},
+    secrets: [],
     defaults: defaultsOf(fields),
     nameOf,
     references: (item) => namesIn(fields, item).map(({ path, to, text }) => ({ path, kind: to, name: text })),

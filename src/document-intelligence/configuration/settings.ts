@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { headerMap, text } from '../../http/index.ts';
+import { headerMap, jsonObject, text } from '../../http/index.ts';
 import { maxUrlLength, urlFault } from '../../lib/http-url.ts';
 import { isObject } from '../../lib/objects.ts';
+import { nullable, required, withDefault } from '../../resource/index.ts';
 
 /** The settings of each provider, with their secrets. */
 export type ReaderSettings =
@@ -80,6 +81,23 @@ export const configurationBody = z
     z.object({ ...providerFields('http'), ...shared }).meta({ id: 'HttpReaderBody' }),
   ])
   .meta({ id: 'DocumentIntelligenceBody' });
+
+/** The configuration in a workspace document. */
+export const form = {
+  fields: {
+    provider: required(z.enum(providers)),
+    settings: withDefault(jsonObject, {}),
+    llm_id: nullable(z.string()).refersTo('llm_configuration', 'llm'),
+    ocr: withDefault(z.string(), 'auto'),
+    ocr_languages: withDefault(z.array(z.string()), ['eng']),
+  },
+  body: configurationBody,
+  secrets: ['settings.api_key', 'settings.headers.*'],
+  address: ({ provider, settings }: Record<string, unknown>) => {
+    const { url, endpoint } = settings as Record<string, unknown>;
+    return [provider, url, endpoint];
+  },
+};
 
 export type ConfigurationBody = z.output<typeof configurationBody>;
 

@@ -1,17 +1,10 @@
-import {
-  type Agents,
-  agentFields,
-  createAgentBody,
-  defaultApprovalRole,
-  updateAgentBody,
-} from '../../agents/index.ts';
+import { type Agents, agentForm, defaultApprovalRole } from '../../agents/index.ts';
 import { defaultEvents } from '../../callbacks/index.ts';
 import { isObject } from '../../lib/objects.ts';
 import { defaultsOf } from '../../resource/index.ts';
 import type { Found, Kind } from '../kind.ts';
 import { valueAt } from '../paths.ts';
 import { byRules, resourceKind } from '../resource-kind.ts';
-import { secretsAt } from '../secrets.ts';
 
 interface CallbackItem {
   url: string;
@@ -30,22 +23,16 @@ const storedCallback = (found: Found | undefined, given: unknown, i: number): Ca
 };
 
 /** An agent without a model of its own says so. */
-const { llm: _, ...defaults } = defaultsOf(agentFields);
+const { llm: _, ...defaults } = defaultsOf(agentForm.fields);
 
 /** Agents, without their schedules, which are a kind of their own. */
 export const agentKind = ({ rules }: Agents): Kind =>
   resourceKind({
     ...byRules(rules),
+    ...agentForm,
     kind: 'agent',
     key: 'agents',
-    fields: agentFields,
-    body: createAgentBody,
-    patch: updateAgentBody,
     defaults,
-    secrets: {
-      'callbacks.*.secret': `whsec_${Buffer.alloc(32).toString('base64')}`,
-      ...secretsAt('callbacks.*.headers.*'),
-    },
     toDocument: ({ approval_role, ...item }) =>
       approval_role === defaultApprovalRole[item.mode as 'worker'] ? item : { ...item, approval_role },
     complete: (item, body, found) => ({

@@ -1,18 +1,8 @@
-import { z } from 'zod';
-import { text } from '../../http/index.ts';
 import { unprocessable } from '../../lib/errors.ts';
 import { isObject } from '../../lib/objects.ts';
-import {
-  createIntegrationBody,
-  integrationResource,
-  integrationSecrets,
-  type Observability,
-  updateIntegrationBody,
-} from '../../observability/index.ts';
-import { required } from '../../resource/index.ts';
+import { integrationForm, type Observability } from '../../observability/index.ts';
 import type { Item, Kind } from '../kind.ts';
 import { byRules, resourceKind } from '../resource-kind.ts';
-import { secretsAt } from '../secrets.ts';
 
 interface Scopes {
   global: boolean;
@@ -46,24 +36,12 @@ const shownScopes = ({ global, agents }: Scopes): unknown => {
   return agents.length === 0 ? 'global' : { global, agents };
 };
 
-const { description, version, debug, is_system } = integrationResource.fields;
-/** Over the API a version can be cleared, but not left out. */
-const body = createIntegrationBody.extend({
-  version: createIntegrationBody.shape.version.nullable(),
-  description: text(10_000, 1),
-});
-
 export const integrationKind = ({ rules }: Pick<Observability, 'rules'>): Kind =>
   resourceKind({
     ...byRules(rules),
+    ...integrationForm,
     kind: 'integration',
     key: 'integrations',
-    // In the order of a document.
-    fields: { description, version, debug, is_system, settings: required(z.unknown()) },
-    body,
-    patch: updateIntegrationBody,
-    secrets: secretsAt(...integrationSecrets.map((path) => `settings.${path}`)),
-    defaults: { is_system: false, settings: { is_enabled: true } },
     toDocument: ({ scopes, ...item }) => ({ ...item, scopes: shownScopes(scopes as Scopes) }),
     complete: ({ name, ...item }, { settings: { provider, url, is_enabled = true, ...settings } }) => ({
       name: name || nameWithout({ provider, url }),
@@ -72,7 +50,7 @@ export const integrationKind = ({ rules }: Pick<Observability, 'rules'>): Kind =
     }),
     references: ({ scopes }) =>
       (scopes as Scopes).agents.map((name, i) => ({ path: `scopes[${i}]`, kind: 'agent', name, weak: true })),
-    verify: ({ settings }) => rules.checkAddress(body.shape.settings.parse(settings)),
+    verify: ({ settings }) => rules.checkAddress(integrationForm.body.shape.settings.parse(settings)),
     create: ({ tx, actor }, given, { name, settings }) => {
       const isDefault = name === nameWithout(settings as Item);
       return rules.create(tx, actor, isDefault ? { ...given, description: null } : given);

@@ -1,10 +1,9 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { brandingFields, changeBranding, findBranding, updateBrandingBody } from '../../branding/index.ts';
-import { type DocumentIntelligence, documentIntelligenceBody } from '../../document-intelligence/index.ts';
-import { jsonObject } from '../../http/index.ts';
+import { type DocumentIntelligence, documentReaderForm } from '../../document-intelligence/index.ts';
 import { withoutNull } from '../../lib/objects.ts';
 import type { LlmConfigurations } from '../../llm-configurations/index.ts';
-import { defaultsOf, itemOf, nullable, required, withDefault } from '../../resource/index.ts';
+import { defaultsOf, itemOf } from '../../resource/index.ts';
 import {
   checkSettings,
   defaultSettings,
@@ -16,14 +15,13 @@ import { changesOf, itself, readBody } from '../bodies.ts';
 import { requireAll } from '../faults.ts';
 import type { Found, Item, Kind, KindName, Run } from '../kind.ts';
 import { resourceKind } from '../resource-kind.ts';
-import { secretsAt } from '../secrets.ts';
 
 /** Parts of a document of which there is one each. */
 
 /** A part of a document that is always there. */
 const single = (kind: Pick<Kind, 'kind' | 'key' | 'list' | 'read' | 'update'> & Partial<Kind>): Kind => ({
   single: true,
-  secrets: {},
+  secrets: [],
   defaults: {},
   nameOf: () => kind.kind,
   references: () => [],
@@ -94,7 +92,7 @@ const id = 'document_intelligence';
 
 /** The reader of documents. A document names it as a whole, or not at all. */
 export const documentIntelligenceKind = ({ rules }: Pick<DocumentIntelligence, 'rules'>): Kind => {
-  const put = async ({ tx, actor }: Run, body: z.output<typeof documentIntelligenceBody>) => {
+  const put = async ({ tx, actor }: Run, body: z.output<typeof documentReaderForm.body>) => {
     await rules.put(tx, actor, body);
     return { id };
   };
@@ -102,15 +100,7 @@ export const documentIntelligenceKind = ({ rules }: Pick<DocumentIntelligence, '
     kind: id,
     key: id,
     single: true,
-    fields: {
-      provider: required(z.string()),
-      settings: withDefault(jsonObject, {}),
-      llm_id: nullable(z.string()).refersTo('llm_configuration', 'llm'),
-      ocr: withDefault(z.string(), 'auto'),
-      ocr_languages: withDefault(z.array(z.string()), ['eng']),
-    },
-    body: documentIntelligenceBody,
-    secrets: secretsAt('settings.api_key', 'settings.headers.*'),
+    ...documentReaderForm,
     defaults: {},
     nameOf: () => id,
     list: async (executor) => {
@@ -120,12 +110,8 @@ export const documentIntelligenceKind = ({ rules }: Pick<DocumentIntelligence, '
       return [{ id, values: { ...row, provider, settings: rest } }];
     },
     complete: (item) => ({ ...item, settings: withoutNull(item.settings as Item) }),
-    address: ({ provider, settings }) => {
-      const { url, endpoint } = settings as Item;
-      return [provider, url, endpoint];
-    },
     create: put,
     update: (run, _id, body) => put(run, body),
-    verify: (item) => rules.check(documentIntelligenceBody.parse({ ...item, llm_id: null }), null),
+    verify: (item) => rules.check(documentReaderForm.body.parse({ ...item, llm_id: null }), null),
   });
 };

@@ -1,18 +1,9 @@
 import { z } from 'zod';
 import { mapValues } from '../../lib/objects.ts';
-import { defaultsOf, required } from '../../resource/index.ts';
-import {
-  createToolServerBody,
-  policies,
-  type ToolServers,
-  type ToolUse,
-  toolServers,
-  updateToolServerBody,
-} from '../../tool-servers/index.ts';
+import { policies, type ToolServers, type ToolUse, toolServerForm } from '../../tool-servers/index.ts';
 import { asRead, readBody } from '../bodies.ts';
-import type { Item, Kind } from '../kind.ts';
+import type { Kind } from '../kind.ts';
 import { byRules, resourceKind } from '../resource-kind.ts';
-import { secretsAt } from '../secrets.ts';
 
 const policy = z.enum(policies);
 /** A policy, or with it whether a call without an answer is repeated. */
@@ -46,28 +37,19 @@ const shownUse = ({ policy, idempotent }: ToolUse) => {
 export const toolServerKind = ({ rules }: ToolServers): Kind =>
   resourceKind({
     ...byRules(rules),
+    ...toolServerForm,
     kind: 'tool_server',
     key: 'tool_servers',
-    fields: {
-      name: required(z.string()),
-      prefix: toolServers.fields.prefix,
-      transport: required(z.string()).fixed(),
-    },
-    body: createToolServerBody,
-    patch: updateToolServerBody,
-    secrets: secretsAt('headers.*', 'env.*', 'oauth.client_secret'),
-    defaults: { transport: 'http', ...defaultsOf(toolServers.fields), args: [], tools: {} },
     list: async (executor) =>
       (await rules.list(executor)).map(({ id, tools, ...stored }) => ({
         id,
-        values: { ...asRead(createToolServerBody, stored), tools },
+        values: { ...asRead(toolServerForm.body, stored), tools },
       })),
     toDocument: ({ tools, ...item }) =>
       tools === undefined ? item : { ...item, tools: mapValues(tools as Uses, shownUse) },
     // The default of a prefix depends on which are taken, so one that a document leaves out stays.
     prepare: (given, found) => ({ ...given, prefix: given.prefix ?? found?.item.prefix }),
     complete: (item, body) => ({ ...item, ...body }),
-    address: ({ url, command, oauth }) => [url, command, (oauth as Item | undefined)?.issuer],
     create: async (run, body) => {
       const { id } = await rules.create(run.tx, run.actor, body);
       run.afterwards(`discover ${id}`, () => rules.discover(id));
