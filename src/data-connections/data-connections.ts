@@ -105,7 +105,7 @@ export const updateDataConnection = async (
   return row;
 };
 
-/** How many models an error names that keep a connection from being deleted. */
+/** The most models that an error names. */
 const shownModels = 10;
 
 /**

@@ -46,7 +46,7 @@ interface TableName {
   name: string;
 }
 
-/** What the routes do, for other features that change connections. */
+/** The rules of the routes, for the workspace document. */
 interface DataConnectionRules {
   /** All connections with their secrets. */
   list(executor: Executor): Promise<(NewConnection & { id: string })[]>;
@@ -85,7 +85,7 @@ export interface DataConnections extends Feature {
   describeTables(id: string, tables: readonly TableName[]): Promise<(TableInfo | null)[]>;
   /** The first rows of a table that `describeTables` found. Throws like `run`. */
   sample(id: string, table: TableInfo, limit: number): Promise<Rows>;
-  /** What the database of a connection speaks; undefined for an unknown connection. Its database is not asked. */
+  /** Returns undefined for an unknown connection. Its database is not asked. */
   dialectOf(id: string): Promise<Dialect | undefined>;
   /**
    * A connection whose dialect decides what is run on it at once: `dialectOf` and `run` with one reading of its row.
@@ -104,7 +104,7 @@ export interface Dialect {
   engine: EngineName;
   /** The connection's database; null for a file. */
   database: string | null;
-  /** What a table without a schema is in. */
+  /** The schema of a table without one. */
   defaultSchema: string;
 }
 

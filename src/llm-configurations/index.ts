@@ -27,7 +27,7 @@ export { form as llmForm } from './schemas.ts';
 export { lockLlmForShare } from './store.ts';
 export { addUsage, noUsage, type Usage } from './usage.ts';
 
-/** What the routes do, for other features that change configurations. */
+/** The rules of the routes, for the workspace document. */
 interface LlmRules {
   /** All configurations with their secrets. */
   list(executor: Executor): Promise<(NewLlm & { id: string })[]>;

@@ -92,7 +92,6 @@ const shown = <S extends z.ZodType>(schema: S, what = '') =>
   schema.nullable().optional().describe(adminsOnly(what));
 const flag = (what: string) => z.boolean().optional().describe(adminsOnly(what));
 
-/** How a setting is shown that is no secret. */
 const shownSetting = (name: string) => {
   const schema = settingSchemas[name];
   const plain =

@@ -96,7 +96,7 @@ type NewRow = Pick<
 export const insertLlm = (tx: Tx, row: NewRow): Promise<LlmRow> =>
   tx.insertInto('llm_configurations').values(row).returning(columns).executeTakeFirstOrThrow();
 
-/** What keeps a configuration from being deleted. */
+/** A use that keeps a configuration from being deleted. */
 export type LlmUse = 'default' | 'documents' | 'agents';
 
 /**

@@ -123,7 +123,7 @@ export class IntegrationDestinations implements Destinations, Feature {
     return this.#ids.get(number) ?? String(number);
   }
 
-  /** Whether the database has an integration with this number. The state in memory may be older. */
+  /** Asks the database. The state in memory may be older. */
   exists(number: number): Promise<boolean> {
     return this.#parts.db.run((executor) => numberExists(executor, number));
   }

@@ -37,7 +37,6 @@ export const createDestinations = (services: Services): IntegrationDestinations 
   return new IntegrationDestinations({ db, log, integrations, requests: requestsOf(services) });
 };
 
-/** What the API of integrations needs of telemetry. */
 export interface ObservabilityTelemetry extends DeadLetterTelemetry {
   health(number: number): Promise<Health | undefined>;
   /** A test of the integration succeeded: a paused delivery resumes at once. */
@@ -52,7 +51,7 @@ interface ListedIntegration extends Omit<IntegrationRow, 'settings'> {
   scopes: readonly (string | null)[];
 }
 
-/** What the routes do, for other features that change integrations. Listing is no read of credentials. */
+/** The rules of the routes, for the workspace document. Listing is no read of credentials. */
 interface IntegrationRules extends Pick<Integrations, 'checkAddress' | 'create'> {
   list(executor: Executor): Promise<ListedIntegration[]>;
   update(tx: Tx, actor: Actor, id: string, body: UpdateBody): Promise<IntegrationRow>;
@@ -65,7 +64,6 @@ interface IntegrationRules extends Pick<Integrations, 'checkAddress' | 'create'>
 
 export interface Observability extends Feature {
   rules: IntegrationRules;
-  /** What the Overview shows of integrations. */
   overview: {
     read: typeof readIntegrations;
     attention: typeof integrationAttention;

@@ -7,7 +7,7 @@ import { type Reference, type Referred, referencesIn } from './references.ts';
 
 type Item = Record<string, unknown>;
 
-/** What is called for each id, or each name, of what is referred to. Returns what stands in its place. */
+/** Returns the replacement of an id or a name. */
 type Change = (to: Referred, text: string) => unknown;
 
 /** The fields with their names in a body and in a document, and what they refer to. */
@@ -71,13 +71,13 @@ export const bodyOf = (fields: Shape, item: Item, idOf: Change): Item => {
   );
 };
 
-/** What an item refers to by name, with the path of each name. */
+/** Returns the names in an item that refer to others, with the path of each. */
 export const namesIn = (fields: Shape, item: Item) =>
   named(fields).flatMap(({ as, reference }) =>
     reference ? referencesIn(reference, as, item[as], 'name') : [],
   );
 
-/** What an item has if a document leaves its fields out. */
+/** Returns the values of fields that a document leaves out. */
 export const defaultsOf = (fields: Shape): Item =>
   Object.fromEntries(
     named(fields).flatMap(({ as, field }) => (field.fallback === undefined ? [] : [[as, field.fallback]])),

@@ -28,7 +28,6 @@ export const generated = <T>(): Column<Generated<T>> => new Column();
 /** A column of JSON. */
 export const jsonColumn = <T>(): Column<Json<T>> => new Column();
 
-/** When a row was made and last changed. */
 export const times = { created_at: generated<Date>(), updated_at: generated<Date>() };
 /** The same, and the number of its changes, which is its ETag. */
 export const stamps = { revision: generated<number>(), ...times };
@@ -59,9 +58,9 @@ export type TableOf<R> =
 /** A row, as the database has it. */
 export type RowOf<R> = Selectable<TableOf<R>>;
 
-/** What clients set: the body that creates, with its defaults. */
+/** The body that creates, with its defaults. */
 export type ValuesOf<R> = R extends Resource<infer F, Columns> ? Values<F> : never;
-/** What a body changes; what is left out stays. */
+/** The body that changes; fields that are left out stay. */
 export type ChangesOf<R> = R extends Resource<infer F, Columns> ? Changes<F> : never;
 
 type Values<F extends Shape> = {
@@ -84,7 +83,7 @@ type StoredValues<F extends Shape> = {
 
 type Without<B, K extends PropertyKey> = B extends unknown ? Omit<B, K> : never;
 
-/** What a change writes into other columns than those of its fields. */
+/** Columns that a change writes besides those of its fields. */
 type Also<X extends Columns> = {
   [K in keyof X]?: UpdateType<X[K]['column']> | RawBuilder<unknown> | undefined;
 };
@@ -114,7 +113,6 @@ class Resource<F extends Shape, X extends Columns> {
   readonly columns: readonly (keyof RowOf<this> & string)[];
   /** The fields that have columns, by their names. */
   readonly #stored = new Map<string, { field: Field; group: string | null }>();
-  /** What every change writes. */
   readonly #touched: Record<string, RawBuilder<unknown>>;
 
   constructor(table: string, fields: F, columns: X) {

@@ -31,7 +31,7 @@ export const readBody = <S extends z.ZodType>(schema: S, given: Item, fields: Sh
   return clean(parsed) as z.output<S>;
 };
 
-/** What is stored, in the form of `readBody`; as it is if the schema has become stricter. */
+/** Returns a stored body in the form of `readBody`; as it is if the schema has become stricter. */
 export const asRead = (schema: z.ZodType, stored: Item): Item => {
   const parsed = schema.safeParse(stored);
   return clean(parsed.success ? parsed.data : stored) as Item;

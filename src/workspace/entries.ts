@@ -104,7 +104,7 @@ const merge = (reads: readonly Read[]): Read => ({
   missing: reads.flatMap(({ missing }) => missing),
 });
 
-/** What a thing is found by; undefined if the document has no name for it, which is a fault. */
+/** Returns the key of an item; undefined if the document has no name for it, which is a fault. */
 const keyIn = (kind: Kind, value: unknown): string | undefined => {
   if (!isObject(value)) return undefined;
   const names = (kind.namedBy ?? ['name']).map((field) => [field, value[field]] as const);

@@ -30,7 +30,7 @@ export interface Found {
   item: Item;
   /** It came with the installation: nothing deletes it. */
   builtIn?: boolean;
-  /** Of a schedule: its key is stored, and does not follow from what it is and from the others. */
+  /** The key of a schedule is stored, and does not follow from the others. */
   keyIsStored?: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface Run {
   actor: Actor;
   /** The id of a thing. Throws Unavailable if it could not be made. */
   idOf(kind: KindName, name: string): string;
-  /** How many of its kind are deleted. */
+  /** Returns the number of things of its kind that are deleted. */
   leaving(): number;
   /** Runs `check` at the end of the transaction. */
   atEnd(check: () => Promise<void>): void;
@@ -67,7 +67,6 @@ export type NamesOf = (kind: KindName) => ReadonlyMap<string, string>;
 /** One kind of things in a document, and the rules by which they are changed: those of the API. */
 export interface Kind {
   kind: KindName;
-  /** Where a document has it. */
   key: DocumentKey;
   /** The document has one of it, not a list; `named`: only the fields that it names change. */
   single?: boolean;

@@ -18,7 +18,6 @@ export interface Change {
   fields: FieldChange[];
 }
 
-/** What applying a document would do. */
 export interface Plan {
   entries: readonly Entry[];
   /** All faults of the document that are found without trying. */

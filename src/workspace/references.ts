@@ -30,7 +30,7 @@ class After {
     return this.entry(kind, name)?.action === 'delete';
   }
 
-  /** Why nothing can refer to the thing; null if it can. */
+  /** Returns the reason that nothing can refer to the thing; null if it can. */
   fault(kind: KindName, name: string): string | null {
     const entry = this.entry(kind, name);
     if (entry?.action === 'delete') return `"${name}" is not in the document, and prune deletes it`;
@@ -50,7 +50,7 @@ const referenceFaults = ({ kind, item, path }: Entry, after: After): Fault[] =>
     return message === null ? [] : [{ path: inside(path, reference.path), message }];
   });
 
-/** What the document does not name and prune does not delete still needs what it refers to. */
+/** Things that stay keep their references. */
 const deletionFaults = (kinds: readonly Kind[], state: State, after: After): Fault[] =>
   kinds.flatMap((kind) =>
     state.get(kind.kind)!.flatMap(({ name, item }) => {

@@ -8,7 +8,7 @@ import { type KindName, type Run, Unavailable } from './kind.ts';
 import type { Plan } from './plan.ts';
 import type { State } from './state.ts';
 
-/** What has been done, and what is left to do after the transaction. */
+/** The faults, and the work that is left after the transaction. */
 export interface Outcome {
   faults: Fault[];
   afterwards: ReadonlyMap<string, () => unknown>;
@@ -130,7 +130,7 @@ export const runPlan = async (
   for (const kind of written) {
     for (const entry of of(kind, 'create', 'update')) await attempt(entry.path, () => write(entry));
   }
-  // What has faults is not written, so what it no longer needs would seem to be used.
+  // A thing with faults is not written, so things that it no longer needs would seem to be used.
   if (known.length + faults.length === 0) {
     for (const kind of deletedLast) await remove(kind);
     for (const { entry, check } of ends) await attempt(entry.path, check);

@@ -22,13 +22,12 @@ const scopeOfKind: Readonly<Record<KindName, Scope>> = {
   document_intelligence: 'data',
 };
 
-/** What a key lacks to change things of a kind. `scope` null: no scope is enough, because people get roles by it. */
+/** A scope that a key lacks to change things of a kind. Null: no scope is enough, because people get roles by it. */
 export interface MissingScope {
   kind: KindName;
   scope: Scope | null;
 }
 
-/** Whether the change gives roles to people. */
 const givesRoles = ({ kind, changed, item }: Entry): boolean =>
   kind.kind === 'role_mapping' ||
   (kind.kind === 'settings' && changed.has('DEFAULT_ROLE') && item?.DEFAULT_ROLE !== 'none');

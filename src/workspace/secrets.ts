@@ -10,7 +10,7 @@ const nameRule = /^[A-Za-z0-9_]{1,200}$/;
 const escaped = /\$(\$+\{secret:)/g;
 const marks = /\$+\{secret:/g;
 
-/** How text that merely looks like a reference is written. */
+/** Escapes text that merely looks like a reference. */
 export const escapeText = (text: string): string => text.replaceAll(marks, (mark) => `$${mark}`);
 
 /** The text that `escapeText` wrote. */
@@ -18,7 +18,6 @@ export const unescapeText = (text: string): string => text.replaceAll(escaped, '
 
 const withoutEscaped = (text: string): string => text.replaceAll(/\$\$+\{secret:/g, '');
 
-/** Whether the text refers to a secret. */
 export const hasReference = (text: string): boolean => reference.test(withoutEscaped(text));
 
 /** The names that a text refers to, and whether each can be a name. */

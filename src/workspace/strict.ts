@@ -4,7 +4,7 @@ import { isObject } from '../lib/objects.ts';
 import { showPath } from '../lib/text.ts';
 import type { Path } from './paths.ts';
 
-/** What is read of a zod schema (https://zod.dev/packages/core): requests ignore unknown keys, documents refuse them. */
+/** The used part of a zod schema (https://zod.dev/packages/core): requests ignore unknown keys, documents refuse them. */
 interface Definition {
   type: string;
   shape?: Record<string, z.ZodType>;

@@ -39,7 +39,6 @@ export interface ShownPlan {
   missing_scopes: MissingScope[];
 }
 
-/** What a client sends. */
 export interface Request {
   document: unknown;
   prune: boolean;
@@ -47,9 +46,8 @@ export interface Request {
   fingerprint?: string | undefined;
 }
 
-/** How many connections are tried at the same time. */
 const verifiedAtOnce = 8;
-/** How often an application begins again because others changed the workspace while connections were tried. */
+/** Attempts of an application, when others change the workspace while connections are tried. */
 const mostAttempts = 3;
 
 /** Rolls a transaction back and hands over what was found in it. */
@@ -61,7 +59,7 @@ class RolledBack extends Error {
   }
 }
 
-/** What was verified is out of date. */
+/** Items changed after they were verified. */
 class OutOfDate extends Error {}
 
 const noSecrets = new Map<string, string>();
@@ -156,7 +154,7 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
           await advisoryLock(tx, 'workspace');
           const { state, plan, fingerprint } = await planIn(tx, question);
           shown = shownPlan(plan, fingerprint, actor.principal);
-          // What the key lacks is said in the plan, so what comes after it is tried as well.
+          // The plan names the scopes that the key lacks, so everything after that is tried as well.
           const trying = { ...actor, principal: { ...actor.principal, scopes: null } };
           const { faults: refused, afterwards } = await runPlan(tx, trying, plan, state, roleMappings);
           throw new RolledBack({ faults: [...plan.faults, ...refused], afterwards });

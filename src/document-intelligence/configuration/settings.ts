@@ -27,7 +27,7 @@ const secretOrNull = secret
   .nullish()
   .describe('Never returned. Left out it is kept if the address is the same; null removes it.');
 
-/** What a client sends as `settings`, for each provider. */
+/** `settings` in a body, for each provider. */
 const bodies = {
   embedded: z.object({}).meta({ id: 'EmbeddedReaderSettings' }),
   azure: z

@@ -10,14 +10,14 @@ import { Tokeniser } from './tokens.ts';
 
 export type Confidence = 'high' | 'medium' | 'low';
 
-/** Where a value stands. */
+/** The position of a value in the document. */
 export interface Citation {
   page: number;
   /** From 1. */
   line: number;
   /** The line, cut at 200 characters. */
   text: string;
-  /** Of its words if the reader gave words, else of the line. */
+  /** Around its words if the reader gave words, else around the line. */
   bbox: Box | null;
 }
 
@@ -37,7 +37,7 @@ const tokensAtOnce = 20_000;
 /** Gives other requests their turn. */
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** What is searched for one value. The places are filled in while the text is searched, as raw positions. */
+/** The search for one value. The places are filled in while the text is searched, as raw positions. */
 interface Search {
   verbatim: Span[][];
   /** Raw positions. */

@@ -1,6 +1,5 @@
 import type { DocumentType } from '../../sandbox/index.ts';
 
-/** How a document is read. */
 export type DocumentKind = DocumentType | 'picture';
 
 const office = 'application/vnd.openxmlformats-officedocument';
@@ -20,7 +19,7 @@ const kinds: Record<string, DocumentKind> = {
   'application/x-ndjson': 'text',
 };
 
-/** What a compound file is called that may be an Office file with a password, which the reader tells. */
+/** Extensions of compound files that may be Office files with a password, which the reader reports. */
 const compoundNames: Record<string, DocumentKind> = { docx: 'docx', xlsx: 'xlsx', doc: 'docx', xls: 'xlsx' };
 
 /**

@@ -10,7 +10,7 @@ const most = 200;
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** How datasets are joined: along relationships, always from the many to the one, so that no row is counted twice. */
+/** The joins of datasets: along relationships, always from the many to the one, so that no row is counted twice. */
 export class Graph {
   readonly #from = new Map<string, Relationship[]>();
   readonly #reach = new Map<string, ReadonlySet<string>>();

@@ -8,7 +8,7 @@ interface Scopes {
   global: boolean;
   agents: string[];
 }
-/** Of agents; null is the global scope. */
+/** Ids of agents; null is the global scope. */
 type Ids = readonly (string | null)[];
 
 /** The name of an integration without a description. A url may have placeholders, so it is not parsed. */

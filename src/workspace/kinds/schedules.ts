@@ -64,7 +64,7 @@ export const scheduleKind = ({ rules }: Schedules): Kind =>
             ...row,
             agent,
             key: keys[i],
-            // What is no key of ours is ordinary metadata.
+            // Another value is ordinary metadata.
             metadata: keyIsStored ? metadata : row.metadata,
           };
           return { id: row.id, values, keyIsStored };
