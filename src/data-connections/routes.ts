@@ -37,7 +37,7 @@ export interface DataConnectionRouteParts {
   closeSessions: (id: string) => void;
 }
 
-/** How often an update begins again because another one changed the configuration while it was verified. */
+/** Attempts of an update, when others change the configuration while it is verified. */
 const mostAttempts = 3;
 
 export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] => {
@@ -144,7 +144,7 @@ export const dataConnectionRoutes = (parts: DataConnectionRouteParts): Route[] =
           const row = await transaction(async (tx) => {
             const locked = await lockDataConnection(tx, found.id);
             ifMatch(locked.revision);
-            // What was merged and verified is out of date.
+            // The merged configuration is out of date.
             if (after && locked.settings !== before.settings) return null;
             return updateDataConnection(tx, actor, store, locked, { changes: body, settings: after });
           });

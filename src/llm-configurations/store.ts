@@ -29,7 +29,7 @@ export const llms = resource(
     api_key: column<string | null>(),
     /** A sealed JSON object. */
     headers: column<string | null>(),
-    /** When its test last passed with its present settings. */
+    /** The last time its test passed with its present settings. */
     test_passed_at: generated<Date | null>(),
     ...stamps,
   },

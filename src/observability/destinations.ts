@@ -12,7 +12,7 @@ import { type DeliveryRow, listDeleted, listForDelivery, numberExists } from './
 const channel = 'observability';
 
 /**
- * How often the integrations are read, in milliseconds: a notification may be lost unnoticed, as on a half-open
+ * Milliseconds between reads of the integrations: a notification may be lost unnoticed, as on a half-open
  * connection.
  */
 const rereadEveryMs = 5_000;

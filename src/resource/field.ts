@@ -92,7 +92,6 @@ export class Field<
     return new Field({ ...this, patch: this.schema.nullable().optional() });
   }
 
-  /** The column is JSON. */
   json(): Field<S, C, P, O, Json<z.output<C>>> {
     const write = (value: unknown) => (value === null ? null : json(value));
     return new Field({ ...this, codec: { write, read: (column) => column } });

@@ -25,7 +25,6 @@ export class Column<C = unknown> {
 export const column = <T>(): Column<T> => new Column();
 /** A column for which the database has a default. */
 export const generated = <T>(): Column<Generated<T>> => new Column();
-/** A column of JSON. */
 export const jsonColumn = <T>(): Column<Json<T>> => new Column();
 
 export const times = { created_at: generated<Date>(), updated_at: generated<Date>() };
@@ -55,7 +54,6 @@ export type TableOf<R> =
       }
     : never;
 
-/** A row, as the database has it. */
 export type RowOf<R> = Selectable<TableOf<R>>;
 
 /** The body that creates, with its defaults. */
@@ -111,7 +109,6 @@ class Resource<F extends Shape, X extends Columns> {
   readonly fields: F;
   /** Listed, because a named statement with `*` fails after a migration that adds a column. */
   readonly columns: readonly (keyof RowOf<this> & string)[];
-  /** The fields that have columns, by their names. */
   readonly #stored = new Map<string, { field: Field; group: string | null }>();
   readonly #touched: Record<string, RawBuilder<unknown>>;
 
@@ -134,7 +131,6 @@ class Resource<F extends Shape, X extends Columns> {
     ] as (typeof this.columns)[number][];
   }
 
-  /** The fields of the body that creates. */
   get create() {
     return mapValues(this.fields, ({ create }) => create) as { [K in keyof F]: Part<F[K], 'create'> };
   }
@@ -144,12 +140,10 @@ class Resource<F extends Shape, X extends Columns> {
     return mapValues(this.fields, ({ patch }) => patch) as { [K in keyof F]: Part<F[K], 'patch'> };
   }
 
-  /** The fields of a response. */
   get shown() {
     return mapValues(this.fields, ({ shown }) => shown) as { [K in keyof F]: Part<F[K], 'shown'> };
   }
 
-  /** Returns the record of a row. */
   read(row: RowOf<this>): RecordOf<this> {
     const record: Record<string, unknown> = {};
     const groups: Record<string, Record<string, unknown>> = {};
@@ -165,7 +159,6 @@ class Resource<F extends Shape, X extends Columns> {
     return record as RecordOf<this>;
   }
 
-  /** Returns the columns of a new row. */
   write(values: StoredValues<F>): Writable<F> {
     return this.#columnsOf(values) as Writable<F>;
   }

@@ -30,7 +30,7 @@ export { form as semanticDataModelForm } from './schemas.ts';
 export { lockSemanticDataModelsForShare } from './store.ts';
 export type { KeepAnswer, ModelTool, ModelTools } from './tools.ts';
 
-/** What the routes do, for other features that change models. */
+/** The rules of the routes, for the workspace document. */
 interface SemanticDataModelRules {
   /** The bodies that would create all models, with their ids. */
   list(executor: Executor): Promise<{ id: string }[]>;
@@ -54,7 +54,7 @@ export interface SemanticDataModels extends Feature {
    * get them in batches. Throws 404, and what a query by the API throws.
    */
   ask(id: string, asked: Asked, options: RunOptions): Promise<Answer>;
-  /** Whether the agent was given the model: members may ask what their agents may. */
+  /** The agent was given the model: members may query what their agents may. */
   isGivenTo(id: string, agentId: string): Promise<boolean>;
 }
 

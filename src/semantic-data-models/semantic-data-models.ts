@@ -77,7 +77,7 @@ export const requireConnection = <E>(engine: E | undefined, others?: () => Fault
   return engine;
 };
 
-/** What the audit log says of a model: its size, not its text. */
+/** A model in the audit log: its size, not its text. */
 const summary = ({ name, data_connection_id, semantic_model, verified_queries }: Fields) => ({
   name,
   data_connection_id,

@@ -7,7 +7,6 @@ import type { Item } from './kind.ts';
 import { clean } from './paths.ts';
 import { unknownKeys } from './strict.ts';
 
-/** Puts a name where an id would be. */
 export const itself = (_to: unknown, name: string): string => name;
 
 /**

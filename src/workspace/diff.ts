@@ -20,7 +20,6 @@ const areAlike = (a: unknown, b: unknown): a is unknown[] =>
 /** Returns the shown form of a value; secrets are hidden. */
 export type Show = (value: unknown, path: Path, side: 'from' | 'to') => unknown;
 
-/** The fields in which two values differ, by path. */
 export const differences = (from: unknown, to: unknown, show: Show, path: Path = []): FieldChange[] => {
   if (isSame(from, to)) return [];
   if (isObject(from) && isObject(to)) {
@@ -35,7 +34,6 @@ export const differences = (from: unknown, to: unknown, show: Show, path: Path =
   return [{ path: showPath(path), from: show(from, path, 'from'), to: show(to, path, 'to') }];
 };
 
-/** `value` with nothing in its objects. */
 const emptied = (value: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(value).flatMap(([key, field]) => (isObject(field) ? [[key, emptied(field)]] : [])),

@@ -24,7 +24,6 @@ export interface Entry {
   /** As it will be; undefined for what is deleted, and if the document has a fault there. */
   item: Item | undefined;
   fields: FieldChange[];
-  /** The fields of the item that differ. */
   changed: ReadonlySet<string>;
   /** It is deleted with what it belongs to. */
   cascades?: boolean;
@@ -113,7 +112,6 @@ const keyIn = (kind: Kind, value: unknown): string | undefined => {
   return keyOf(kind, Object.fromEntries(unescaped));
 };
 
-/** The items of a list, with the faults of a value that is none. */
 const itemsOf = (
   value: unknown,
   path: string,

@@ -10,7 +10,6 @@ export const faultsOf = (error: unknown): Fault[] => {
   return [field ? { path: field, message: message! } : { path: '', message: error.message }];
 };
 
-/** Runs `check` and returns the faults that it throws. */
 export const faultsIn = (check: () => unknown): Fault[] => {
   try {
     check();
@@ -26,13 +25,11 @@ export const requireAll = (...checks: (() => unknown)[]): void => {
   if (faults.length > 0) throw unprocessable(faults);
 };
 
-/** The path of `path` inside `outer`. */
 export const inside = (outer: string, path: string): string => {
   if (path === '' || path === 'body') return outer;
   if (outer === '') return path;
   return path.startsWith('[') ? outer + path : `${outer}.${path}`;
 };
 
-/** The faults with their paths inside `outer`. */
 export const at = (outer: string, faults: readonly Fault[]): Fault[] =>
   faults.map(({ path, message }) => ({ path: inside(outer, path), message }));

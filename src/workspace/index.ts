@@ -20,7 +20,6 @@ import { toolServerKind } from './kinds/tool-servers.ts';
 import { workspaceRoutes } from './routes.ts';
 import { createWorkspaceRules } from './workspace.ts';
 
-/** The features whose things a document can describe. */
 interface Needs {
   settings: SettingsFeature;
   llms: LlmConfigurations;

@@ -23,7 +23,6 @@ export const kindNames = [
 ] as const;
 export type KindName = (typeof kindNames)[number];
 
-/** A thing that the workspace has. */
 export interface Found {
   id: string;
   name: string;
@@ -50,7 +49,6 @@ export interface Run {
   actor: Actor;
   /** The id of a thing. Throws Unavailable if it could not be made. */
   idOf(kind: KindName, name: string): string;
-  /** Returns the number of things of its kind that are deleted. */
   leaving(): number;
   /** Runs `check` at the end of the transaction. */
   atEnd(check: () => Promise<void>): void;
@@ -95,7 +93,6 @@ export interface Kind {
   check?(item: Item, settings: Settings): Fault[];
   /** Tries an item, without a transaction, because that may speak to another system. Throws 422. */
   verify?(item: Item): Promise<unknown>;
-  /** Returns the id. */
   create(run: Run, item: Item): Promise<string>;
   /** `changed`: the fields of the item that differ. */
   update(run: Run, found: Found, item: Item, changed: ReadonlySet<string>): Promise<void>;

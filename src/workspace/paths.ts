@@ -29,7 +29,6 @@ export const clean = (value: unknown): unknown => {
   );
 };
 
-/** The value at `path`; undefined if there is none. */
 export const valueAt = (value: unknown, path: Path): unknown => {
   let at: unknown = value;
   for (const key of path) {

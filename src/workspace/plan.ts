@@ -10,7 +10,6 @@ import { faultsBetween } from './references.ts';
 import { storeKeys } from './schedule-keys.ts';
 import type { State } from './state.ts';
 
-/** A change as it is shown. */
 export interface Change {
   action: Action;
   kind: KindName;
@@ -56,6 +55,5 @@ export const shownChanges = ({ entries }: Plan): Change[] =>
 export const fingerprintOf = (plan: Plan): string =>
   sha256(canonicalJson(shownChanges(plan).filter(({ action }) => action !== 'unchanged')));
 
-/** The names of the secrets that must be given, in order. */
 export const secretsNeeded = ({ missing }: Plan): string[] =>
   [...new Set(missing.map(({ name }) => name))].sort();

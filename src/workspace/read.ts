@@ -15,7 +15,6 @@ export interface MissingSecret {
   name: string;
 }
 
-/** A thing as a document describes it. */
 export interface ReadItem {
   /** Undefined if the document has a fault here. */
   item: Item | undefined;

@@ -23,7 +23,7 @@ interface Listed extends Omit<Found, 'name' | 'item'> {
   values: Item;
 }
 
-/** The special of a kind, besides its fields. */
+/** A kind, besides what follows from its fields. */
 interface Spec<C extends z.ZodType, P extends z.ZodType>
   extends Pick<Kind, 'kind' | 'key'>,
     Partial<Omit<Kind, 'kind' | 'key' | 'list' | 'read' | 'create' | 'update'>> {
@@ -48,7 +48,6 @@ interface Spec<C extends z.ZodType, P extends z.ZodType>
     item: Item,
     changed: ReadonlySet<string>,
   ): Promise<unknown>;
-  /** Called after each change of a thing. */
   afterwards?(run: Run, id: string): void;
 }
 

@@ -18,8 +18,8 @@ export interface Outcome {
 const reason = 'workspace.apply';
 
 /**
- * What is deleted before anything is made: names and prefixes become free. The rest goes last, when nothing refers to it any
- * more.
+ * Kinds that are deleted before anything is made: names and prefixes become free. The rest goes last, when nothing refers
+ * to it any more.
  */
 const deletedFirst: readonly KindName[] = ['tool_server', 'agent', 'schedule', 'integration'];
 const deletedLast: readonly KindName[] = ['semantic_data_model', 'data_connection', 'llm_configuration'];

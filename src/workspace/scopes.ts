@@ -6,7 +6,6 @@ import type { Entry } from './entries.ts';
 import type { KindName } from './kind.ts';
 import type { Plan } from './plan.ts';
 
-/** The scope that the operations of the API have that change things of a kind. */
 const scopeOfKind: Readonly<Record<KindName, Scope>> = {
   settings: 'settings',
   branding: 'settings',
@@ -40,7 +39,6 @@ const neededBy = (entry: Entry): (Scope | null)[] => [
   ...(givesRoles(entry) ? [null] : []),
 ];
 
-/** Returns what the key of the principal lacks to make the changes of the plan. */
 export const missingScopes = ({ entries }: Plan, principal: Principal): MissingScope[] => {
   const missing = entries
     .filter(({ action, cascades }) => action !== 'unchanged' && !cascades)

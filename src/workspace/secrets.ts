@@ -13,7 +13,6 @@ const marks = /\$+\{secret:/g;
 /** Escapes text that merely looks like a reference. */
 export const escapeText = (text: string): string => text.replaceAll(marks, (mark) => `$${mark}`);
 
-/** The text that `escapeText` wrote. */
 export const unescapeText = (text: string): string => text.replaceAll(escaped, '$1');
 
 const withoutEscaped = (text: string): string => text.replaceAll(/\$\$+\{secret:/g, '');
@@ -66,7 +65,6 @@ export class SecretNames {
   }
 }
 
-/** `path` is that of a secret, by the patterns of its kind. */
 export const isSecret = (patterns: readonly string[], path: Path): boolean =>
   patterns.some((pattern) => matchesPattern(pattern, path));
 

@@ -15,7 +15,6 @@ export const readState = async (executor: Executor, kinds: readonly Kind[]): Pro
   return state;
 };
 
-/** Identifies an item in its kind. */
 export const keyOf = ({ namedBy = ['name'] }: Kind, item: Found['item']): string =>
   JSON.stringify(namedBy.map((field) => item[field]));
 
@@ -28,7 +27,6 @@ export const ambiguities = (kind: Kind, found: readonly Found[]): Fault[] =>
       message: `the workspace has ${same.length} of the kind ${kind.kind} with the name "${same[0]!.name}"; rename all but one`,
     }));
 
-/** Throws 422 that names what the workspace has several of under one name. */
 export const requireUnique = (kinds: readonly Kind[], state: State): void => {
   const faults = kinds.flatMap((kind) => ambiguities(kind, state.get(kind.kind)!));
   if (faults.length > 0) throw unprocessable(faults);

@@ -35,7 +35,6 @@ const branchOf = ({ options = [], discriminator }: Definition, value: Record<str
     return values?.includes(given) || (given === undefined && field?.safeParse(undefined).success);
   });
 
-/** The faults of keys in `value` that `schema` does not know, at every depth. */
 export const unknownKeys = (schema: z.ZodType, value: unknown, path: Path = []): Fault[] => {
   const inner = innermost(schema);
   const definition = definitionOf(inner);

@@ -50,7 +50,6 @@ const verifiedAtOnce = 8;
 /** Attempts of an application, when others change the workspace while connections are tried. */
 const mostAttempts = 3;
 
-/** Rolls a transaction back and hands over what was found in it. */
 class RolledBack extends Error {
   readonly outcome: Outcome;
   constructor(outcome: Outcome) {
@@ -143,7 +142,7 @@ export const createWorkspaceRules = ({ db, kinds, roleMappings }: WorkspaceParts
       }),
 
     /**
-     * What applying the document would do. It is tried in a transaction that is rolled back, so that every rule of the API
+     * Plans an application. It is tried in a transaction that is rolled back, so that every rule of the API
      * counts. Throws 422 with every fault.
      */
     plan: async (actor: Actor, request: Request): Promise<ShownPlan> => {

@@ -25,7 +25,7 @@ const meaningOf = (message: string): string => {
     : 'The database refuses the query.';
 };
 
-/** What a failed job means to the caller. A 503 of the sandbox stays one. */
+/** A 503 of the sandbox stays one. */
 const failureOf = (error: unknown): unknown => {
   if (error instanceof NotTaken) return error.cause;
   if (!(error instanceof SandboxFailure)) return error;

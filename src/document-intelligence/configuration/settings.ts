@@ -127,8 +127,8 @@ export const shownSettings = (settings: ReaderSettings): Record<string, unknown>
 const sameAddress = (a: string, b: string): boolean => a.replace(/\/+$/, '') === b.replace(/\/+$/, '');
 
 /**
- * What a body asks for, with the secrets of `stored` that it leaves out. They are kept only for the same provider and
- * the same address: a secret is never sent to a host that it was not given for. Null: azure has no key.
+ * Returns the settings of a body, with the secrets of `stored` that it leaves out. They are kept only for the same
+ * provider and the same address: a secret is never sent to a host that it was not given for. Null: azure has no key.
  */
 export const withStoredSecrets = (
   { provider, settings = {} }: Pick<ConfigurationBody, 'provider' | 'settings'>,

@@ -41,7 +41,7 @@ const result = z.object({
 type AzurePage = NonNullable<z.output<typeof result>['analyzeResult']>['pages'][number];
 
 /**
- * How long to wait before a request is sent again, in milliseconds: as long as the service says, else a second. Its free
+ * Returns the milliseconds before a request is sent again: as long as the service says, else a second. Its free
  * tier answers one question a second.
  */
 const pauseMs = { least: 100, usual: 1_000, most: 60_000 };

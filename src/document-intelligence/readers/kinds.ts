@@ -23,8 +23,8 @@ const kinds: Record<string, DocumentKind> = {
 const compoundNames: Record<string, DocumentKind> = { docx: 'docx', xlsx: 'xlsx', doc: 'docx', xls: 'xlsx' };
 
 /**
- * How a file is read, by its type and the extension of its name: HTML has no type of its own, because browsers would
- * run it. Null: it cannot be read.
+ * Returns the kind of a file, by its type and the extension of its name: HTML has no type of its own, because browsers
+ * would run it. Null: it cannot be read.
  */
 export const kindOf = (contentType: string, name: string): DocumentKind | null => {
   const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';

@@ -55,7 +55,7 @@ export class Graph {
         const name = next.name.toLowerCase();
         if (path.includes(next) || (passed.includes(next.to.toLowerCase()) && !wanted.includes(name)))
           continue;
-        // What cannot lead there any more is not walked.
+        // A dataset that cannot lead there any more is not walked.
         if (!this.reach(next.to).has(to.toLowerCase())) continue;
         walk(next.to, [...path, next], [...passed, next.to.toLowerCase()]);
       }

@@ -16,8 +16,6 @@ import { requireAll } from '../faults.ts';
 import type { Found, Item, Kind, KindName, Run } from '../kind.ts';
 import { resourceKind } from '../resource-kind.ts';
 
-/** Parts of a document of which there is one each. */
-
 /** A part of a document that is always there. */
 const single = (kind: Pick<Kind, 'kind' | 'key' | 'list' | 'read' | 'update'> & Partial<Kind>): Kind => ({
   single: true,
