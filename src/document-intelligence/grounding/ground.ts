@@ -1,3 +1,4 @@
+import { pause } from '../../lib/pause.ts';
 import type { Box, Page } from '../../sandbox/index.ts';
 import { around } from '../boxes.ts';
 import type { Scalar } from '../schema/coerce.ts';
@@ -10,14 +11,14 @@ import { Tokeniser } from './tokens.ts';
 
 export type Confidence = 'high' | 'medium' | 'low';
 
-/** The position of a value in the document. */
+/** Where a value stands. */
 export interface Citation {
   page: number;
   /** From 1. */
   line: number;
   /** The line, cut at 200 characters. */
   text: string;
-  /** Around its words if the reader gave words, else around the line. */
+  /** Of its words if the reader gave words, else of the line. */
   bbox: Box | null;
 }
 
@@ -34,10 +35,7 @@ const sureFrom = 0.7;
 const lower = { high: 'medium', medium: 'low', low: 'low' } as const;
 const tokensAtOnce = 20_000;
 
-/** Gives other requests their turn. */
-const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** The search for one value. The places are filled in while the text is searched, as raw positions. */
+/** What is searched for one value. The places are filled in while the text is searched, as raw positions. */
 interface Search {
   verbatim: Span[][];
   /** Raw positions. */
