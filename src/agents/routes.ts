@@ -2,12 +2,21 @@ import { z } from 'zod';
 import type { Database } from '../database/index.ts';
 import { finder, listPage, pageOf, pageQuery, type Route, route } from '../http/index.ts';
 import { type AgentHooks, checkWorkerFields, createAgent, deleteAgent, updateAgent } from './agents.ts';
+import { fields } from './fields.ts';
 import { publicAgent, toResponse } from './responses.ts';
 import { agents, findAgent, listAgents } from './store.ts';
 import { versionRoutes } from './versions/routes.ts';
 
-export const createBody = z.object(agents.create).meta({ id: 'CreateAgentBody' });
-export const updateBody = z.object(agents.patch).meta({ id: 'UpdateAgentBody' });
+const createBody = z.object(agents.create).meta({ id: 'CreateAgentBody' });
+const updateBody = z.object(agents.patch).meta({ id: 'UpdateAgentBody' });
+
+/** Agents in a workspace document. */
+export const form = {
+  fields,
+  body: createBody,
+  patch: updateBody,
+  secrets: ['callbacks.*.secret', 'callbacks.*.headers.*'],
+};
 
 export const agentRoutes = (db: Database, hooks: AgentHooks): Route[] => {
   const find = finder(db, 'agent', 'agent_id', findAgent);
