@@ -10,7 +10,7 @@ import { Batch } from '../lib/batch.ts';
 import { notFound } from '../lib/errors.ts';
 import type { LlmConfigurations, ResolvedLlm } from '../llm-configurations/index.ts';
 
-/** What attempts read before their first step. Those that begin at the same moment share the statements. */
+/** Reads of attempts before their first step. Those that begin at the same moment share the statements. */
 export interface AttemptReads {
   /**
    * The agent with the content of a version. Rejects with 404 if there is none, and with `VersionUnusable` if the version
