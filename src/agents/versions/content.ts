@@ -1,8 +1,10 @@
 import { sha256 } from '../../lib/crypto.ts';
+import type { Role } from '../../lib/principal.ts';
 import { rfc8785 } from '../../lib/rfc8785.ts';
 import {
   type Agent,
   type AgentChanges,
+  type AgentFields,
   agents,
   type Content,
   contentOf,
@@ -13,7 +15,10 @@ import {
 const unversioned: readonly string[] = ['name', 'description', 'mode', 'callbacks', 'release'];
 
 /** Content as it is shown: the fields of an agent that a version has. */
-export type ShownContent = Record<string, unknown>;
+export type ShownContent = Omit<
+  AgentFields,
+  'name' | 'description' | 'mode' | 'callbacks' | 'release' | 'approval_role' | 'settings'
+> & { approval_role: Role; settings: Omit<AgentFields['settings'], 'max_concurrency'> };
 
 /** Returns the agent with this content in place of the published one; null: as it is. */
 export const withContent = (agent: Agent, content: Content | null): Agent => {
@@ -35,7 +40,8 @@ export const withDraft = (agent: Agent): Agent => withContent(agent, agent.draft
 export const shownContent = (agent: Agent): ShownContent => {
   const { max_concurrency: _published, ...settings } = agent.settings;
   const names = Object.keys(agents.fields).filter((name) => !unversioned.includes(name));
-  return { ...Object.fromEntries(names.map((name) => [name, agent[name as keyof Agent]])), settings };
+  const fields = Object.fromEntries(names.map((name) => [name, agent[name as keyof Agent]]));
+  return { ...fields, settings } as ShownContent;
 };
 
 /** Returns the SHA-256 of content in its canonical form (RFC 8785), in hex. */
