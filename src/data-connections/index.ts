@@ -11,6 +11,7 @@ import {
   createDataConnection,
   deleteDataConnection,
   lockDataConnection,
+  lockToDelete,
   updateDataConnection,
 } from './data-connections.ts';
 import type { ReadQuery, Session, TableInfo } from './engines/engine.ts';
@@ -197,7 +198,7 @@ export const createDataConnections = (
           changes,
           settings: given,
         }),
-      delete: (tx, actor, id) => deleteDataConnection(tx, actor, id, () => {}),
+      delete: async (tx, actor, id) => deleteDataConnection(tx, actor, await lockToDelete(tx, id)),
       closeSessions: (id) => pools.close(id),
     },
     secrets: store.secrets,

@@ -13,6 +13,8 @@ import {
   type CheckUnused,
   createSemanticDataModel,
   deleteSemanticDataModel,
+  lockToDelete,
+  lockToReplace,
   replaceSemanticDataModel,
 } from './semantic-data-models.ts';
 import {
@@ -81,8 +83,9 @@ export const createSemanticDataModels = (
     create: async (tx, actor, checked, leaving) =>
       createSemanticDataModel(tx, actor, checked, await isoNow(tx), leaving),
     replace: async (tx, actor, id, checked) =>
-      replaceSemanticDataModel(tx, actor, id, { body: checked, now: await isoNow(tx), ifMatch: () => {} }),
-    delete: (tx, actor, id) => deleteSemanticDataModel(tx, actor, checkUnused, id, () => {}),
+      replaceSemanticDataModel(tx, actor, await lockToReplace(tx, id, checked), checked, await isoNow(tx)),
+    delete: async (tx, actor, id) =>
+      deleteSemanticDataModel(tx, actor, checkUnused, await lockToDelete(tx, id)),
   },
   ask: async (id, asked, options) => {
     const row = await db.run((executor) => findSemanticDataModel(executor, id));

@@ -10,7 +10,7 @@ import {
 } from '../../src/llm-configurations/index.ts';
 import { rotateCredentials } from '../../src/services.ts';
 import { insertAgents } from '../harness/agents.ts';
-import { serveRoutes, tester } from '../harness/api.ts';
+import { serveRoutes } from '../harness/api.ts';
 import { eachDatabase } from '../harness/database.ts';
 import type { Client } from '../harness/http.ts';
 import { testServices } from '../harness/services.ts';
@@ -28,6 +28,7 @@ const body = {
 
 eachDatabase((_name, open) => {
   let http: Client;
+  let builder: Client;
   let close: () => Promise<void>;
   let probed: ResolvedLlm | null = null;
   let llms: LlmConfigurations;
@@ -41,6 +42,7 @@ eachDatabase((_name, open) => {
     });
     const served = await serveRoutes(open(), llms);
     http = served.v2;
+    builder = served.as('builder', 'builder');
     close = served.close;
   });
   afterAll(() => close());
@@ -250,11 +252,8 @@ eachDatabase((_name, open) => {
 
   test('a builder sees id, name, kind and model, and nothing else', async () => {
     const { id } = await create();
-    const get = llms.routes!.find((route) => route.id === 'getLlmConfiguration')!;
-    const principal = { ...tester, role: 'builder' as const };
-    const found = await get.find!({ params: { llm_id: id }, principal });
-    const shown = get.response!.parse(await get.handler({ found, principal, etag: () => {} } as never));
-    expect(shown).toEqual({ id, name: 'Ours', kind: 'openai_compatible', model: 'model-1' });
+    const shown = await builder.get(`/llm-configurations/${id}`);
+    expect(shown.body).toEqual({ id, name: 'Ours', kind: 'openai_compatible', model: 'model-1' });
   });
 
   test('a test calls the model with the opened secrets and returns the result', async () => {
