@@ -6,7 +6,8 @@ export type { ShownFailure } from './failure.ts';
 export { headerMap, headerName, headerValue } from './headers.ts';
 export { createManagementServer, type Listener } from './health.ts';
 export { deleteExpiredKeys, IdempotentReplay, requestHash, withIdempotencyKey } from './idempotency.ts';
-export { type JsonContext, jsonRoute } from './json-route.ts';
+export type { JsonContext } from './json-operation.ts';
+export { jsonRoute } from './json-route.ts';
 export { describeApi } from './openapi.ts';
 export { jsonSchemaOf } from './openapi-schema.ts';
 export {
