@@ -7,6 +7,7 @@ import {
   type AgentHooks,
   createAgent,
   deleteAgent,
+  lockAgent,
   lockToUpdate,
   updateAgent,
 } from './agents.ts';
